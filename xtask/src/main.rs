@@ -10,6 +10,7 @@ mod deny;
 mod measure;
 mod members;
 mod msrv;
+mod page;
 mod promises;
 mod prose;
 mod python;
@@ -39,10 +40,12 @@ Between two edits:
 cargo x quick [BASE]    tidy, then format, clippy and tests of the changed crates
 cargo x tidy [--lower]  sizes, order of the stages, import cycles, names, prose, tests of promises;
                         --lower first lowers xtask/budgets.txt
+cargo x page [PORT]     serves the web page from its folder, with mock data; with --check checks
+                        format, lints and types of its JavaScript
 cargo x measure         lines, lengths of functions and files, import cycles, packed tuples
 
 Before a change is ready:
-cargo x lint            format, clippy, documentation, tidy, dependencies, Unicode table
+cargo x lint            format, clippy, documentation, tidy, web page, dependencies, Unicode table
 cargo x check           clippy of every crate without features, and with each feature alone
 cargo x test [ARG…]     all tests of Rust and Python; with arguments, only `cargo test`
 cargo x test --without NAME…   all tests, while optional parts of this machine are hidden:
@@ -131,6 +134,10 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
         ["msrv"] => in_stages(CommandRole::Last, |stages| {
             stages.run("minimum Rust version", |counts| msrv::run(root, counts))
         }),
+        ["page", "--check"] => in_stages(CommandRole::Last, |stages| {
+            stages.run("page", |counts| page::lint(root, counts))
+        }),
+        ["page", arguments @ ..] => page::serve(root, arguments),
         ["measure"] => measure::run(root),
         ["unicode"] => unicode::run(root, false),
         ["unicode", "--check"] => unicode::run(root, true),
@@ -158,6 +165,7 @@ fn lint(root: &Path, stages: &mut Stages) -> Result<(), String> {
     stages.run("documentation", |_| cargo(root, &doc, &[("RUSTDOCFLAGS", "-D warnings")]))?;
     stages.run("Python files", |counts| ruff::run(root, counts))?;
     stages.run("tidy", |counts| tidy::run(root, false, counts))?;
+    stages.run("page", |counts| page::lint(root, counts))?;
     stages.run("features of the wheel", |_| wheel_features::run(root))?;
     stages.run("minimum Rust version", |counts| msrv::run_after_clippy(root, counts))?;
     stages.run("dependencies", |counts| deny::run(root, counts))?;

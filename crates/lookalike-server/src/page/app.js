@@ -1,4 +1,3 @@
-"use strict";
 // Starts the page.
 
 import { showAdd, watchAdd } from "./index/add.js";
@@ -18,18 +17,24 @@ import { settings } from "./client/settings.js";
 import { showIndex } from "./index/stats.js";
 import { onToken, watchToken } from "./client/token.js";
 
-const showIndexName = () => settings().then(({ name, version }) => {
-  at("place").textContent = visible(name);
-  at("version").textContent = `lookalike ${visible(version)}`;
-}, () => {
-  // The current view shows the error.
-});
+const showIndexName = () =>
+  settings().then(
+    ({ name, version }) => {
+      at("place").textContent = visible(name);
+      at("version").textContent = `lookalike ${visible(version)}`;
+    },
+    () => {
+      // The current view shows the error.
+    },
+  );
 
 /** Only views that the token may use are offered. */
 const showViews = async () => {
   const allowed = await rights();
-  for (const element of document.querySelectorAll("nav [data-right]")) {
-    element.hidden = !allowed.includes(element.dataset.right);
+  /** @type {NodeListOf<HTMLElement>} */
+  const limited = document.querySelectorAll("nav [data-right]");
+  for (const element of limited) {
+    element.hidden = !allowed.includes(element.dataset.right ?? "");
   }
 };
 
@@ -46,8 +51,14 @@ watchDifferences();
 watchAdd();
 watchReview();
 start({
-  query: showQuery, groups: showGroups, review: showReview, compare: showCompare, document: showDocument,
-  categories: showCategories, index: showIndex, add: showAdd,
+  query: showQuery,
+  groups: showGroups,
+  review: showReview,
+  compare: showCompare,
+  document: showDocument,
+  categories: showCategories,
+  index: showIndex,
+  add: showAdd,
 });
 showIndexName();
 showIndexes();

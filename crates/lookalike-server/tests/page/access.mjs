@@ -1,18 +1,39 @@
-"use strict";
 // What can be checked of a page's accessibility without knowing what it is about.
 
 /** Roles that must have a name. */
-const NAMED = new Set(["button", "textbox", "link", "checkbox", "spinbutton", "dialog",
-  "DisclosureTriangle", "table", "navigation", "img", "region", "searchbox", "combobox"]);
+const NAMED = new Set([
+  "button",
+  "textbox",
+  "link",
+  "checkbox",
+  "spinbutton",
+  "dialog",
+  "DisclosureTriangle",
+  "table",
+  "navigation",
+  "img",
+  "region",
+  "searchbox",
+  "combobox",
+]);
 
-/** Runs on the page: findings in words. */
+/**
+ * Runs on the page: findings in words.
+ * @returns {string[]}
+ */
 const onPage = () => {
+  /** @type {string[]} */
   const findings = [];
-  const seen = (element) => element.checkVisibility({ visibilityProperty: true }) &&
-    element.getClientRects().length > 0;
-  const name = (element) => `<${element.tagName.toLowerCase()} class="${
-    element.getAttribute("class") ?? ""}"> ${element.textContent.trim().slice(0, 40)}`;
+  /** @param {Element} element */
+  const seen = (element) =>
+    element.checkVisibility({ visibilityProperty: true }) && element.getClientRects().length > 0;
+  /** @param {Element} element */
+  const name = (element) =>
+    `<${element.tagName.toLowerCase()} class="${
+      element.getAttribute("class") ?? ""
+    }"> ${element.textContent?.trim().slice(0, 40)}`;
   const open = document.querySelector("dialog[open]");
+  /** @param {Element} element */
   const within = (element) => !open || open.contains(element);
 
   // Headings: one first, none skipped.
@@ -35,7 +56,7 @@ const onPage = () => {
   }
   for (const attribute of ["for", "aria-labelledby", "aria-describedby"]) {
     for (const element of document.querySelectorAll(`[${attribute}]`)) {
-      for (const id of element.getAttribute(attribute).split(" ")) {
+      for (const id of element.getAttribute(attribute)?.split(" ") ?? []) {
         if (!document.getElementById(id)) findings.push(`${attribute} of nothing: ${id}`);
       }
     }
@@ -44,31 +65,50 @@ const onPage = () => {
   // Nothing is wider than the window.
   const page = document.documentElement;
   if (page.scrollWidth > innerWidth) {
-    const wide = Array.from(document.querySelectorAll("main *")).filter((element) =>
-      seen(element) && element.getBoundingClientRect().right > innerWidth + 1);
-    findings.push(`scrolls sideways: ${page.scrollWidth} > ${innerWidth}: ${
-      wide.slice(0, 3).map(name)}`);
+    const wide = Array.from(document.querySelectorAll("main *")).filter(
+      (element) => seen(element) && element.getBoundingClientRect().right > innerWidth + 1,
+    );
+    findings.push(
+      `scrolls sideways: ${page.scrollWidth} > ${innerWidth}: ${wide.slice(0, 3).map(name)}`,
+    );
   }
 
   // Contrast of every text, and of the edges of fields, by the colours that were computed.
+  /** @typedef {{r: number, g: number, b: number, a: number}} Colour */
+  /**
+   * @param {string} colour
+   * @returns {Colour}
+   */
   const parse = (colour) => {
     const [r, g, b, a = 1] = colour.match(/[\d.]+/g)?.map(Number) ?? [0, 0, 0, 0];
     return { r, g, b, a };
   };
+  /**
+   * @param {Colour} top
+   * @param {Colour} below
+   * @returns {Colour}
+   */
   const over = (top, below) => {
+    /** @param {"r"|"g"|"b"} channel */
     const mix = (channel) => top[channel] * top.a + below[channel] * (1 - top.a);
     return { r: mix("r"), g: mix("g"), b: mix("b"), a: 1 };
   };
+  /** @param {Element|null} element */
   const ground = (element) => {
     const layers = [];
     for (let at = element; at; at = at.parentElement) {
       layers.push(parse(getComputedStyle(at).backgroundColor));
-      if (layers.at(-1).a === 1) break;
+      if (layers.at(-1)?.a === 1) break;
     }
     const below = matchMedia("(prefers-color-scheme: dark)").matches ? 0 : 255;
-    return layers.reduceRight((under, layer) => over(layer, under),
-      { r: below, g: below, b: below, a: 1 });
+    return layers.reduceRight((under, layer) => over(layer, under), {
+      r: below,
+      g: below,
+      b: below,
+      a: 1,
+    });
   };
+  /** @param {Colour} colour */
   const light = ({ r, g, b }) => {
     const [x, y, z] = [r, g, b].map((channel) => {
       const share = channel / 255;
@@ -76,6 +116,10 @@ const onPage = () => {
     });
     return 0.2126 * x + 0.7152 * y + 0.0722 * z;
   };
+  /**
+   * @param {Colour} one
+   * @param {Colour} other
+   */
   const contrast = (one, other) => {
     const [high, low] = [light(one), light(other)].sort((a, b) => b - a);
     return (high + 0.05) / (low + 0.05);
@@ -83,9 +127,11 @@ const onPage = () => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const element = walker.currentNode.parentElement;
-    if (!walker.currentNode.data.trim() || !seen(element) || !within(element)) continue;
+    if (!element || !walker.currentNode.nodeValue?.trim()) continue;
+    if (!seen(element) || !within(element)) continue;
     if (element.closest(".unseen,.skip,noscript")) continue;
-    const style = getComputedStyle(element), below = ground(element);
+    const style = getComputedStyle(element);
+    const below = ground(element);
     const ink = over(parse(element instanceof SVGElement ? style.fill : style.color), below);
     const points = parseFloat(style.fontSize);
     const large = points >= 24 || (points >= 18.66 && Number(style.fontWeight) >= 700);
@@ -94,11 +140,14 @@ const onPage = () => {
   }
   for (const field of document.querySelectorAll("input,textarea,button,.button")) {
     if (!seen(field) || !within(field)) continue;
-    const style = getComputedStyle(field), around = ground(field.parentElement);
+    const style = getComputedStyle(field);
+    const around = ground(field.parentElement);
     const inside = contrast(ground(field), around);
-    const edge = parseFloat(style.borderTopWidth) > 0
-      ? contrast(over(parse(style.borderTopColor), around), around) : 0;
-    const plain = field.matches(".link") || field.type === "checkbox";
+    const edge =
+      parseFloat(style.borderTopWidth) > 0
+        ? contrast(over(parse(style.borderTopColor), around), around)
+        : 0;
+    const plain = field.matches(".link, [type=checkbox]");
     if (Math.max(edge, inside) < 3 && !plain) {
       findings.push(`edge ${edge.toFixed(2)}: ${name(field)}`);
     }
@@ -112,19 +161,30 @@ const onPage = () => {
   }
 
   // Tables of roles have rows, and rows have cells.
-  const parts = { table: ["rowgroup", "row"], rowgroup: ["row"],
-    row: ["cell", "columnheader", "rowheader"] };
+  const parts = {
+    table: ["rowgroup", "row"],
+    rowgroup: ["row"],
+    row: ["cell", "columnheader", "rowheader"],
+  };
   for (const [role, allowed] of Object.entries(parts)) {
     for (const one of document.querySelectorAll(`[role="${role}"] > *`)) {
-      if (!allowed.includes(one.getAttribute("role"))) findings.push(`in a ${role}: ${name(one)}`);
+      if (!allowed.includes(one.getAttribute("role") ?? ""))
+        findings.push(`in a ${role}: ${name(one)}`);
     }
   }
 
   // People who speak to the page say what they see.
-  const plain = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim();
-  for (const one of document.querySelectorAll("button[aria-label], a[aria-label]")) {
+  /** @param {string} text */
+  const plain = (text) =>
+    text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}]+/gu, " ")
+      .trim();
+  /** @type {NodeListOf<HTMLElement>} */
+  const labelled = document.querySelectorAll("button[aria-label], a[aria-label]");
+  for (const one of labelled) {
     if (!seen(one) || !within(one)) continue;
-    const label = one.getAttribute("aria-label");
+    const label = one.getAttribute("aria-label") ?? "";
     if (!plain(label).includes(plain(one.innerText))) {
       findings.push(`label without its text: ${label}: ${name(one)}`);
     }
@@ -133,10 +193,19 @@ const onPage = () => {
   return findings;
 };
 
-/** Names as the browser tells them to a screen reader. */
+/**
+ * Names as the browser tells them to a screen reader.
+ * @param {import("./driver.mjs").Browser} browser
+ * @returns {Promise<string[]>}
+ */
 const nameless = async (browser) => {
+  /**
+   * @type {{nodes: {ignored?: boolean, role: {value: string}, name?: {value?: string},
+   *   properties?: unknown}[]}}
+   */
   const { nodes } = await browser.cdp("Accessibility.getFullAXTree");
-  return nodes.filter((node) => !node.ignored && NAMED.has(node.role?.value))
+  return nodes
+    .filter((node) => !node.ignored && NAMED.has(node.role?.value))
     .filter((node) => !node.name?.value?.trim())
     .map((node) => `no name: ${node.role.value} ${JSON.stringify(node.properties ?? [])}`);
 };
@@ -147,5 +216,6 @@ const nameless = async (browser) => {
  * @returns {Promise<string[]>}
  */
 export const findings = async (browser) => [
-  ...await browser.run(`return (${onPage})()`), ...await nameless(browser),
+  ...(await browser.run(`return (${onPage})()`)),
+  ...(await nameless(browser)),
 ];

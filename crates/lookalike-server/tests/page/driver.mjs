@@ -1,4 +1,3 @@
-"use strict";
 // A real browser, driven by the WebDriver protocol. Needs chromedriver and Chromium, nothing else.
 
 import { spawn } from "node:child_process";
@@ -7,18 +6,39 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
+/**
+ * The folder for pictures, and servers with their tokens.
+ * @typedef {{folder: string, open: string, guarded: string, reading: string, writing: string}}
+ *   Context
+ */
+
+/** @typedef {(browser: Browser, context: Context) => Promise<void>} Case */
+
 const ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
 /** How long to wait for something on the page. */
 const PATIENCE_MS = 30_000;
 
 /** Keys as the protocol names them. */
 export const KEYS = {
-  tab: "\uE004", enter: "\uE007", escape: "\uE00C", space: " ", shift: "\uE008",
-  control: "\uE009", left: "\uE012", right: "\uE014", down: "\uE015", home: "\uE011",
-  end: "\uE010", pageUp: "\uE00E",
+  tab: "\uE004",
+  enter: "\uE007",
+  escape: "\uE00C",
+  space: " ",
+  shift: "\uE008",
+  control: "\uE009",
+  left: "\uE012",
+  right: "\uE014",
+  down: "\uE015",
+  home: "\uE011",
+  end: "\uE010",
+  pageUp: "\uE00E",
 };
 
-/** Waits a number of milliseconds. */
+/**
+ * Waits a number of milliseconds.
+ * @param {number} ms
+ * @returns {Promise<void>}
+ */
 export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 const launch = async () => {
@@ -33,20 +53,41 @@ const launch = async () => {
 
 /** A browser with one page. */
 export class Browser {
+  /**
+   * @param {import("node:child_process").ChildProcess} child
+   * @param {string} base address of the driver
+   * @param {string} profile folder
+   */
+  constructor(child, base, profile) {
+    this.child = child;
+    this.base = base;
+    this.profile = profile;
+    /** Pages that were opened. */
+    this.opened = 0;
+  }
+
   /** Starts one with a profile of its own. */
   static async start() {
-    const browser = new Browser(), { child, base } = await launch();
-    browser.profile = mkdtempSync(join(tmpdir(), "lookalike-page-"));
-    browser.child = child;
-    browser.base = base;
-    const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
-      "--no-first-run", "--disable-background-networking", "--disable-component-update",
-      "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
-      `--user-data-dir=${browser.profile}`];
+    const { child, base } = await launch();
+    const browser = new Browser(child, base, mkdtempSync(join(tmpdir(), "lookalike-page-")));
+    const args = [
+      "--headless",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      "--disable-dev-shm-usage",
+      "--hide-scrollbars",
+      `--user-data-dir=${browser.profile}`,
+    ];
     const { sessionId } = await browser.send("POST", "/session", {
       capabilities: {
         alwaysMatch: {
-          "goog:chromeOptions": { args }, "goog:loggingPrefs": { browser: "ALL" },
+          "goog:chromeOptions": { args },
+          "goog:loggingPrefs": { browser: "ALL" },
         },
       },
     });
@@ -54,9 +95,16 @@ export class Browser {
     return browser;
   }
 
+  /**
+   * @param {string} method
+   * @param {string} path
+   * @param {unknown} [body]
+   * @returns {Promise<any>} what the protocol says of it
+   */
   async send(method, path, body) {
     const response = await fetch(this.base + path, {
-      method, body: body === undefined ? undefined : JSON.stringify(body),
+      method,
+      body: body === undefined ? undefined : JSON.stringify(body),
     });
     const { value } = await response.json();
     if (value?.error) throw new Error(`${method} ${path}: ${value.error}: ${value.message}`);
@@ -70,25 +118,40 @@ export class Browser {
     rmSync(this.profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
 
-  /** Calls a method of the browser's own protocol. */
+  /**
+   * Calls a method of the browser's own protocol.
+   * @param {string} cmd
+   * @param {object} params
+   */
   cdp(cmd, params = {}) {
     return this.send("POST", "/goog/cdp/execute", { cmd, params });
   }
 
-  /** Opens an address as a new page, even where only what is behind `#` differs. */
+  /**
+   * Opens an address as a new page, even where only what is behind `#` differs.
+   * @param {string} url
+   */
   async open(url) {
-    this.opened = (this.opened ?? 0) + 1;
+    this.opened += 1;
     const [page, hash] = url.split(/#(.*)/s);
     const address = `${page}?opened=${this.opened}${hash === undefined ? "" : `#${hash}`}`;
     await this.send("POST", "/url", { url: address });
   }
 
-  /** What the body of a function gives on the page; promises are waited for. */
+  /**
+   * What the body of a function gives on the page; promises are waited for.
+   * @param {string} body
+   * @param {...unknown} args
+   */
   run(body, ...args) {
     return this.send("POST", "/execute/sync", { script: body, args });
   }
 
-  /** Waits until an expression is truthy, and gives it. */
+  /**
+   * Waits until an expression is truthy, and gives it.
+   * @param {string} expression
+   * @param {...unknown} args
+   */
   async wait(expression, ...args) {
     const end = Date.now() + PATIENCE_MS;
     for (;;) {
@@ -102,62 +165,107 @@ export class Browser {
     }
   }
 
-  /** Waits until a text is seen on the page, whatever the blanks in it are. */
+  /**
+   * Waits until a text is seen on the page, whatever the blanks in it are.
+   * @param {string} text
+   */
   see(text) {
-    return this.wait("document.body.innerText.replace(/\\s+/g, ' ').includes(arguments[0])",
-      text.replace(/\s+/g, " "));
+    return this.wait(
+      "document.body.innerText.replace(/\\s+/g, ' ').includes(arguments[0])",
+      text.replace(/\s+/g, " "),
+    );
   }
 
+  /** @param {string} selector */
   async find(selector) {
     const found = await this.send("POST", "/element", { using: "css selector", value: selector });
     return found[ELEMENT];
   }
 
-  /** Clicks as a person does: what is covered or out of sight cannot be clicked. */
+  /**
+   * Clicks as a person does: what is covered or out of sight cannot be clicked.
+   * @param {string} selector
+   */
   async click(selector) {
     await this.send("POST", `/element/${await this.find(selector)}/click`, {});
   }
 
-  /** Types into a field, behind what is in it; for a field of files, their paths. */
+  /**
+   * Types into a field, behind what is in it; for a field of files, their paths.
+   * @param {string} selector
+   * @param {string} text
+   */
   async type(selector, text) {
     await this.send("POST", `/element/${await this.find(selector)}/value`, { text });
   }
 
-  /** Puts a text into a field at once, as pasting does. */
+  /**
+   * Puts a text into a field at once, as pasting does.
+   * @param {string} selector
+   * @param {string} text
+   */
   async paste(selector, text) {
-    await this.run("const f = document.querySelector(arguments[0]); f.focus(); " +
-      "f.value = arguments[1]; f.dispatchEvent(new Event('input', {bubbles: true}));",
-    selector, text);
+    await this.run(
+      "const f = document.querySelector(arguments[0]); f.focus(); " +
+        "f.value = arguments[1]; f.dispatchEvent(new Event('input', {bubbles: true}));",
+      selector,
+      text,
+    );
   }
 
-  /** Presses keys one after the other; an array holds its first ones down. */
+  /**
+   * Presses keys one after the other; an array holds its first ones down.
+   * @param {...(string|string[])} keys
+   */
   async press(...keys) {
     for (const key of keys) {
       const all = Array.isArray(key) ? key : [key];
-      const actions = [...all.map((value) => ({ type: "keyDown", value })),
-        ...all.toReversed().map((value) => ({ type: "keyUp", value }))];
+      const actions = [
+        ...all.map((value) => ({ type: "keyDown", value })),
+        ...all.toReversed().map((value) => ({ type: "keyUp", value })),
+      ];
       await this.send("POST", "/actions", { actions: [{ type: "key", id: "keys", actions }] });
     }
   }
 
-  /** Shows the page in a window of this size, light or dark; `mobile` as on a telephone. */
+  /**
+   * Shows the page in a window of this size.
+   * @param {number} width
+   * @param {number} height
+   * @param {"light"|"dark"} scheme
+   * @param {boolean} mobile as on a telephone
+   */
   async view(width, height, scheme, mobile = false) {
-    await this.cdp("Emulation.setDeviceMetricsOverride",
-      { width, height, deviceScaleFactor: 1, mobile });
-    await this.cdp("Emulation.setEmulatedMedia",
-      { media: "", features: [{ name: "prefers-color-scheme", value: scheme }] });
+    await this.cdp("Emulation.setDeviceMetricsOverride", {
+      width,
+      height,
+      deviceScaleFactor: 1,
+      mobile,
+    });
+    await this.cdp("Emulation.setEmulatedMedia", {
+      media: "",
+      features: [{ name: "prefers-color-scheme", value: scheme }],
+    });
   }
 
-  /** Saves a picture of the whole page. */
+  /**
+   * Saves a picture of the whole page.
+   * @param {string} path
+   */
   async picture(path) {
     const { data } = await this.cdp("Page.captureScreenshot", { captureBeyondViewport: true });
     writeFileSync(path, Buffer.from(data, "base64"));
   }
 
-  /** What the browser has complained of since it was asked last. */
+  /**
+   * What the browser has complained of since it was asked last.
+   * @returns {Promise<string[]>}
+   */
   async complaints() {
+    /** @type {{level: string, message: string}[]} */
     const entries = await this.send("POST", "/se/log", { type: "browser" });
-    return entries.filter(({ level }) => level === "SEVERE" || level === "WARNING")
+    return entries
+      .filter(({ level }) => level === "SEVERE" || level === "WARNING")
       .map(({ message }) => message);
   }
 }

@@ -1,33 +1,67 @@
-"use strict";
 // The page against a server that is put into every state: each thing it does, with mouse and with
 // keyboard, and what it says when something goes wrong.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { answering, comparison, groups, HOSTILE, match, MOVED, STRETCHES, words } from "./api.mjs";
+import {
+  answering,
+  comparison,
+  groups,
+  HOSTILE,
+  LARGE_GROUP,
+  match,
+  MOVED,
+  STRETCHES,
+  words,
+} from "./api.mjs";
 import { findings } from "./access.mjs";
 import { KEYS, pause } from "./driver.mjs";
 import { mock, refusal, SETTINGS } from "./mock.mjs";
 
+/** @import { Browser, Case } from "./driver.mjs" */
+/** @import { Conflict, Difference } from "../../src/page/client/types.js" */
+/** @import { NewDecision, ServedIndex, StoredDecision } from "../../src/page/client/types.js" */
+/** @import { Act, Call, MockServer, Reply } from "./mock.mjs" */
+
 const TEXT = "The meeting was held on Monday in the large hall.";
 const visibleText = "document.querySelector('main > section:not([hidden])').innerText";
-const focused = "document.activeElement.id || document.activeElement.className || " +
+const focused =
+  "document.activeElement.id || document.activeElement.className || " +
   "document.activeElement.tagName";
 
+/**
+ * @param {Browser} browser
+ * @param {string} text
+ */
 const search = async (browser, text = TEXT) => {
   await browser.paste("#query-text", text);
   await browser.click("#query-form .main");
 };
 
-/** Nothing is wrong with the page in windows of these widths and colours. */
-const hasNoFindings = async (browser, views = [[1280, "light"], [390, "dark"]]) => {
+/**
+ * Nothing is wrong with the page in windows of these widths and colours.
+ * @param {Browser} browser
+ * @param {[number, "light"|"dark"][]} views
+ */
+const hasNoFindings = async (
+  browser,
+  views = [
+    [1280, "light"],
+    [390, "dark"],
+  ],
+) => {
   for (const [width, scheme] of views) {
     await browser.view(width, 800, scheme);
     assert.deepEqual(await findings(browser), [], `${width} ${scheme}`);
   }
 };
 
-/** Starts a mock, runs a case, and holds it to a page without complaints. */
+/**
+ * Starts a mock, runs a case, and holds it to a page without complaints.
+ * @param {Record<string, Act>} special
+ * @param {(browser: Browser, server: MockServer) => Promise<void>} act
+ * @returns {(browser: Browser) => Promise<void>}
+ */
 const withMock = (special, act) => async (browser) => {
   const server = await mock(answering(special));
   try {
@@ -35,11 +69,15 @@ const withMock = (special, act) => async (browser) => {
     await browser.open(server.url);
     await act(browser, server);
     assert.equal(await browser.run("return window.hacked"), null);
-    assert.equal(await browser.run("return document.querySelectorAll('script,main img').length"),
-      1, "nothing has become an element that should be a text");
+    assert.equal(
+      await browser.run("return document.querySelectorAll('script,main img').length"),
+      1,
+      "nothing has become an element that should be a text",
+    );
     // Refusals are shown as they come, by the browser itself.
-    const wrong = (await browser.complaints()).filter((line) =>
-      !line.includes("Failed to load resource"));
+    const wrong = (await browser.complaints()).filter(
+      (line) => !line.includes("Failed to load resource"),
+    );
     assert.deepEqual(wrong, []);
   } finally {
     server.close();
@@ -52,11 +90,17 @@ const searching = withMock({}, async (browser, server) => {
   await browser.wait("document.querySelector('#query-threshold').value === '0.8'");
   await search(browser);
   await browser.see("5 documents have a similarity of 0.8 or more, the 3 most similar ones below");
-  const asked = server.calls.find(({ path }) => path === "/v1/query").body;
+  const asked = server.last("/v1/query").body;
   assert.deepEqual(asked, { text: TEXT, threshold: 0.8, top: 10, beginning: 160 });
   const first = await browser.run("return document.querySelector('.match').innerText");
-  for (const part of ["0.963211", "letters/press-release final.txt", "1.83 kilobytes",
-    "240 of its 262 shingles", "language", "en"]) {
+  for (const part of [
+    "0.963211",
+    "letters/press-release final.txt",
+    "1.83 kilobytes",
+    "240 of its 262 shingles",
+    "language",
+    "en",
+  ]) {
     assert.ok(first.includes(part), first);
   }
   const width = "return document.querySelector('.match rect:last-child').getAttribute('width')";
@@ -65,14 +109,19 @@ const searching = withMock({}, async (browser, server) => {
   // The one that is chosen, side by side; Back gives the list as it was, with the focus on it.
   await browser.click(".match .button");
   await browser.see("The texts differ in 3 places.");
-  const compared = server.calls.find(({ path }) => path === "/v1/compare").body;
-  assert.deepEqual(compared,
-    { a: { text: TEXT }, b: { id: "letters/press-release final.txt" }, differences: true });
+  const compared = server.last("/v1/compare").body;
+  assert.deepEqual(compared, {
+    a: { text: TEXT },
+    b: { id: "letters/press-release final.txt" },
+    differences: true,
+  });
   assert.equal(await browser.run(`return ${focused}`), "compare-title");
   await browser.run("history.back()");
   await browser.wait("!document.querySelector('#view-query').hidden");
-  assert.equal(await browser.run("return document.activeElement.textContent"),
-    "Show the differences to letters/press-release final.txt");
+  assert.equal(
+    await browser.run("return document.activeElement.textContent"),
+    "Show the differences to letters/press-release final.txt",
+  );
   assert.equal(await browser.run("return document.querySelector('#query-text').value"), TEXT);
   assert.equal(server.calls.filter(({ path }) => path === "/v1/query").length, 1);
 
@@ -82,8 +131,7 @@ const searching = withMock({}, async (browser, server) => {
   await browser.click(".match .button");
   await browser.see("The texts differ in 3 places.");
   await browser.wait("true");
-  assert.equal(server.calls.findLast(({ path }) => path === "/v1/compare").body.a.text,
-    "Another text.");
+  assert.equal(server.last("/v1/compare").body.a.text, "Another text.");
 });
 
 const knownPassages = withMock({}, async (browser, server) => {
@@ -91,41 +139,47 @@ const knownPassages = withMock({}, async (browser, server) => {
   await browser.see("Known passages of your text");
   assert.equal(server.calls.filter(({ path }) => path === "/v1/passages").length, 0);
   await browser.click("#passages-form button");
-  await browser.see("1 known passage in 12 documents; 100 documents compared word by word. " +
-    "Some documents are not compared yet.");
-  const asked = () => server.calls.findLast(({ path }) => path === "/v1/passages").body;
+  await browser.see(
+    "1 known passage in 12 documents; 100 documents compared word by word. " +
+      "Some documents are not compared yet.",
+  );
+  const asked = () => server.last("/v1/passages").body;
   assert.deepEqual(asked(), { text: TEXT, min_words: 20 });
-  assert.equal(await browser.run("return document.querySelector('.known .excerpt').textContent"),
-    "meeting was held on Monday in");
+  assert.equal(
+    await browser.run("return document.querySelector('.known .excerpt').textContent"),
+    "meeting was held on Monday in",
+  );
   const places = "return Array.from(document.querySelectorAll('.known li'), li => li.textContent)";
   assert.deepEqual((await browser.run(places)).slice(1), ["letters/copy.txt", "and 10 more"]);
   await browser.click("#passages .buttons button");
   await browser.see("1 known passage in 13 documents; 200 documents compared word by word.");
   assert.deepEqual(asked(), { text: TEXT, min_words: 20, after: "100" });
-  assert.ok(!await browser.run("return !!document.querySelector('#passages .buttons')"));
+  assert.ok(!(await browser.run("return !!document.querySelector('#passages .buttons')")));
   // A document of the index is compared as a whole only.
   await browser.type("#query-id", "a");
   await browser.click("#id-form button");
   await browser.see("Similar to a");
-  assert.ok(!await browser.run("return !!document.querySelector('#passages')"));
+  assert.ok(!(await browser.run("return !!document.querySelector('#passages')")));
 });
 
-const noPassages = withMock({
-  "GET /v1/settings": () => ({ json: { ...SETTINGS, store: "sets" } }),
-}, async (browser) => {
-  await search(browser);
-  await browser.wait("document.querySelectorAll('.match').length === 3");
-  assert.ok(!await browser.run("return !!document.querySelector('#passages')"));
-});
+const noPassages = withMock(
+  {
+    "GET /v1/settings": () => ({ json: { ...SETTINGS, store: "sets" } }),
+  },
+  async (browser) => {
+    await search(browser);
+    await browser.wait("document.querySelectorAll('.match').length === 3");
+    assert.ok(!(await browser.run("return !!document.querySelector('#passages')")));
+  },
+);
 
 const searchingById = withMock({}, async (browser, server) => {
   await browser.wait("document.querySelector('#query-threshold').value === '0.8'");
   await browser.type("#query-id", "a/b ?#&=%.txt");
   await browser.click("#id-form button");
   await browser.wait("document.querySelectorAll('.match').length === 3");
-  const asked = () => server.calls.findLast(({ path }) => path === "/v1/query").body;
-  assert.deepEqual(asked(),
-    { id: "a/b ?#&=%.txt", threshold: 0.8, top: 10, beginning: 160 });
+  const asked = () => server.last("/v1/query").body;
+  assert.deepEqual(asked(), { id: "a/b ?#&=%.txt", threshold: 0.8, top: 10, beginning: 160 });
   // The address gives the same in another window.
   const hash = await browser.run("return location.hash");
   await browser.open(server.url + hash);
@@ -144,29 +198,53 @@ const searchingById = withMock({}, async (browser, server) => {
   await browser.see("Similar to your text");
 });
 
-/** Nothing is similar enough; the nearest documents are, as many as requested. */
+/**
+ * Nothing is similar enough; the nearest documents are, as many as requested.
+ * @type {Record<string, Act>}
+ */
 const NOTHING = {
-  "POST /v1/query": ({ body }) => ({ json: body.nearest === undefined ? {
-    matches: [], found: 0, candidates: 1, shingles: (body.text ?? "text").length > 3 ? 9 : 0,
-    threshold: body.threshold, predicted_recall: 0.41,
-  } : {
-    matches: Array.from({ length: body.nearest }, (_, at) => match(`near-${at}`, 0.5 - at / 10)),
-    found: body.nearest, candidates: 9, shingles: 9, nearest: body.nearest, predicted_recall: 0.9,
-  } }),
+  "POST /v1/query": ({ body }) => ({
+    json:
+      body.nearest === undefined
+        ? {
+            matches: [],
+            found: 0,
+            candidates: 1,
+            shingles: (body.text ?? "text").length > 3 ? 9 : 0,
+            threshold: body.threshold,
+            predicted_recall: 0.41,
+          }
+        : {
+            matches: Array.from({ length: body.nearest }, (_, at) =>
+              match(`near-${at}`, 0.5 - at / 10),
+            ),
+            found: body.nearest,
+            candidates: 9,
+            shingles: 9,
+            nearest: body.nearest,
+            predicted_recall: 0.9,
+          },
+  }),
 };
 
 const nothingFound = withMock(NOTHING, async (browser, server) => {
   await search(browser);
-  await browser.see("Nothing in the index has a similarity of 0.8 or more; 1 document was compared.");
+  await browser.see(
+    "Nothing in the index has a similarity of 0.8 or more; 1 document was compared.",
+  );
   await browser.see("The index is made for more similar documents.");
   // The nearest three and known passages, without a click.
   await browser.see("The nearest documents");
-  const nearest = "return Array.from(document.querySelectorAll('#nearest .match-id'), " +
+  const nearest =
+    "return Array.from(document.querySelectorAll('#nearest .match-id'), " +
     "one => one.textContent)";
   assert.deepEqual(await browser.run(nearest), ["near-0", "near-1", "near-2"]);
   await browser.see("1 known passage in 12 documents");
-  assert.deepEqual(server.calls.findLast(({ path }) => path === "/v1/query").body,
-    { text: TEXT, nearest: 3, beginning: 160 });
+  assert.deepEqual(server.last("/v1/query").body, {
+    text: TEXT,
+    nearest: 3,
+    beginning: 160,
+  });
   await hasNoFindings(browser);
   await browser.view(1280, 900, "light");
   await search(browser, "!!!");
@@ -179,30 +257,39 @@ const nothingFound = withMock(NOTHING, async (browser, server) => {
   await browser.type("#query-id", "a");
   await browser.click("#id-form button");
   await browser.see("The nearest documents");
-  assert.ok(!await browser.run("return !!document.querySelector('#passages')"));
+  assert.ok(!(await browser.run("return !!document.querySelector('#passages')")));
 });
 
 const CAVEAT = "the predicted recall does not hold for the scheme xor";
 
 /** Where the prediction of the recall does not hold, the page says so. */
-const recallCaveat = withMock({
-  "GET /v1/settings": () => ({ json: { ...SETTINGS, scheme: "xor", recall_caveat: CAVEAT } }),
-  "POST /v1/query": ({ body }) => ({
-    json: {
-      matches: [match("found", 0.9)], found: 1, candidates: 1, shingles: 9,
-      threshold: body.threshold, predicted_recall: 0.99, recall_caveat: CAVEAT,
-    },
-  }),
-}, async (browser, server) => {
-  await search(browser);
-  await browser.see(`with a higher probability. But ${CAVEAT}.`);
-  await browser.open(`${server.url}#/index`);
-  await browser.see(`Results can be incomplete: ${CAVEAT}.`);
-  const text = await browser.run(`return ${visibleText}`);
-  assert.ok(!text.includes("with a probability of"), text);
-});
+const recallCaveat = withMock(
+  {
+    "GET /v1/settings": () => ({ json: { ...SETTINGS, scheme: "xor", recall_caveat: CAVEAT } }),
+    "POST /v1/query": ({ body }) => ({
+      json: {
+        matches: [match("found", 0.9)],
+        found: 1,
+        candidates: 1,
+        shingles: 9,
+        threshold: body.threshold,
+        predicted_recall: 0.99,
+        recall_caveat: CAVEAT,
+      },
+    }),
+  },
+  async (browser, server) => {
+    await search(browser);
+    await browser.see(`with a higher probability. But ${CAVEAT}.`);
+    await browser.open(`${server.url}#/index`);
+    await browser.see(`Results can be incomplete: ${CAVEAT}.`);
+    const text = await browser.run(`return ${visibleText}`);
+    assert.ok(!text.includes("with a probability of"), text);
+  },
+);
 
 const byKeyboard = withMock({}, async (browser) => {
+  /** @param {string} what */
   const on = async (what) => assert.equal(await browser.run(`return ${focused}`), what);
   await browser.press(KEYS.tab);
   await on("skip");
@@ -213,7 +300,8 @@ const byKeyboard = withMock({}, async (browser) => {
   await on("query-text");
   const outline = await browser.run(
     "return getComputedStyle(document.activeElement).outlineStyle + " +
-    "getComputedStyle(document.activeElement).outlineWidth");
+      "getComputedStyle(document.activeElement).outlineWidth",
+  );
   assert.equal(outline, "solid3px", "the focus is seen");
   await browser.press("H", "i", [KEYS.control, KEYS.enter]);
   await browser.wait("document.querySelectorAll('.match').length === 3");
@@ -255,140 +343,210 @@ const byKeyboard = withMock({}, async (browser) => {
 const sideBySide = withMock({}, async (browser, server) => {
   await browser.open(`${server.url}#/compare?a=letters%2Fa.txt&b=b`);
   await browser.see("The texts differ in 3 places.");
-  const row = await browser.run("return Array.from(document.querySelectorAll('.rows > .row'), " +
-    "row => Array.from(row.children, cell => cell.innerHTML.replaceAll(/ data-place=\"\\d+\"/g, '')))");
-  const changed = row.find(([left]) => left.includes("Monday"));
+  /** @type {[string, string][]} */
+  const rows = await browser.run(
+    "return Array.from(document.querySelectorAll('.rows > .row'), " +
+      "row => Array.from(row.children, cell => cell.innerHTML.replaceAll(/ data-place=\"\\d+\"/g, '')))",
+  );
+  const changed = rows.find(([left]) => left.includes("Monday")) ?? ["", ""];
   assert.ok(changed[0].endsWith("held on <del>Monday</del> in the large hall.\n"), changed[0]);
   assert.ok(changed[1].endsWith("held on <ins>Thursday</ins> in the large hall.\n"), changed[1]);
-  assert.deepEqual(row.find(([, right]) => right.includes("Nobody")),
-    ["", "<ins>Nobody had to stand.</ins>\n"], "a new line is next to nothing");
-  assert.deepEqual(row.at(-1), ["<del>The board</del>", ""]);
-  const marks = await browser.run("return ['del', 'ins'].map(tag => getComputedStyle(" +
-    "document.querySelector('.rows ' + tag)).textDecorationLine)");
+  assert.deepEqual(
+    rows.find(([, right]) => right.includes("Nobody")),
+    ["", "<ins>Nobody had to stand.</ins>\n"],
+    "a new line is next to nothing",
+  );
+  assert.deepEqual(rows.at(-1), ["<del>The board</del>", ""]);
+  const marks = await browser.run(
+    "return ['del', 'ins'].map(tag => getComputedStyle(" +
+      "document.querySelector('.rows ' + tag)).textDecorationLine)",
+  );
   assert.deepEqual(marks, ["line-through", "underline"], "marked by more than colour");
 
   // Everything is there once what is folded is open.
   await browser.run("document.querySelectorAll('.fold').forEach(fold => { fold.open = true; })");
   await browser.wait("document.querySelectorAll('.fold .text').length === 2");
-  const sides = await browser.run("return ['.first', '.second'].map(side => " +
-    "Array.from(document.querySelectorAll(`.rows ${side}, .rows .text`), part => " +
-    "part.textContent).join(' '))");
-  const wanted = (only) => STRETCHES.filter(({ kind }) => kind === "same" || kind === only)
-    .map(({ text }) => text).join("").match(/\S+/g);
+  const sides = await browser.run(
+    "return ['.first', '.second'].map(side => " +
+      "Array.from(document.querySelectorAll(`.rows ${side}, .rows .text`), part => " +
+      "part.textContent).join(' '))",
+  );
+  /** @param {"a"|"b"} only */
+  const wanted = (only) =>
+    STRETCHES.filter(({ kind }) => kind === "same" || kind === only)
+      .map(({ text }) => text)
+      .join("")
+      .match(/\S+/g);
   assert.deepEqual(sides[0].match(/\S+/g), wanted("a"));
   assert.deepEqual(sides[1].match(/\S+/g), wanted("b"));
 });
 
 /** The same words in other case, punctuation or white space are shown as each text has them. */
-const sameWords = withMock({
-  "POST /v1/compare": () => ({
-    json: comparison([{ kind: "same", text: "paid " }, { kind: "a", text: "FOR -", same_words: true },
-      { kind: "b", text: "for ", same_words: true }, { kind: "same", text: "5" },
-      { kind: "a", text: "." , same_words: true }, { kind: "b", text: ",", same_words: true },
-      { kind: "same", text: "20 EUR" }, { kind: "b", text: "\n", same_words: true }]),
-  }),
-}, async (browser, server) => {
-  await browser.open(`${server.url}#/compare?a=a&b=b`);
-  await browser.see("The words are equal; 3 places with the same words written differently (case 3).");
-  const row = await browser.run("return Array.from(document.querySelector('.rows > .row').children, " +
-    "cell => cell.textContent)");
-  assert.deepEqual(row, ["paid FOR -5.20 EUR", "paid for 5,20 EUR\u21b5\n"]);
-  const marks = await browser.run("return Array.from(document.querySelectorAll('.rows del, " +
-    ".rows ins'), mark => [mark.tagName, mark.className, mark.textContent])");
-  assert.deepEqual(marks, [["DEL", "same-words", "FOR -"], ["DEL", "same-words", "."],
-    ["INS", "same-words", "for "], ["INS", "same-words", ","], ["INS", "same-words", "\u21b5\n"]]);
-  const lighter = await browser.run("return getComputedStyle(document.querySelector('.rows ins'))" +
-    ".textDecorationStyle");
-  assert.equal(lighter, "dotted");
-});
+const sameWords = withMock(
+  {
+    "POST /v1/compare": () => ({
+      json: comparison([
+        { kind: "same", text: "paid " },
+        { kind: "a", text: "FOR -", same_words: true },
+        { kind: "b", text: "for ", same_words: true },
+        { kind: "same", text: "5" },
+        { kind: "a", text: ".", same_words: true },
+        { kind: "b", text: ",", same_words: true },
+        { kind: "same", text: "20 EUR" },
+        { kind: "b", text: "\n", same_words: true },
+      ]),
+    }),
+  },
+  async (browser, server) => {
+    await browser.open(`${server.url}#/compare?a=a&b=b`);
+    await browser.see(
+      "The words are equal; 3 places with the same words written differently (case 3).",
+    );
+    const row = await browser.run(
+      "return Array.from(document.querySelector('.rows > .row').children, " +
+        "cell => cell.textContent)",
+    );
+    assert.deepEqual(row, ["paid FOR -5.20 EUR", "paid for 5,20 EUR\u21b5\n"]);
+    const marks = await browser.run(
+      "return Array.from(document.querySelectorAll('.rows del, " +
+        ".rows ins'), mark => [mark.tagName, mark.className, mark.textContent])",
+    );
+    assert.deepEqual(marks, [
+      ["DEL", "same-words", "FOR -"],
+      ["DEL", "same-words", "."],
+      ["INS", "same-words", "for "],
+      ["INS", "same-words", ","],
+      ["INS", "same-words", "\u21b5\n"],
+    ]);
+    const lighter = await browser.run(
+      "return getComputedStyle(document.querySelector('.rows ins'))" + ".textDecorationStyle",
+    );
+    assert.equal(lighter, "dotted");
+  },
+);
 
 /** Texts run their own way, ids and numbers around them do not turn with them. */
-const rightToLeft = withMock({
-  "POST /v1/compare": () => ({
-    json: comparison([{ kind: "same", text: "הישיבה התקיימה ביום " }, { kind: "a", text: "שני" },
-      { kind: "b", text: "Thursday" }]),
-  }),
-}, async (browser, server) => {
-  await browser.open(`${server.url}#/compare?a=${encodeURIComponent("מכתב.txt")}&b=b`);
-  await browser.see("The texts differ in 1 place.");
-  const ways = "return ['.rows .first', '.heads bdi', '#compare-a', '#compare-b', 'main']" +
-    ".map(one => getComputedStyle(document.querySelector(one)).direction)";
-  assert.deepEqual(await browser.run(ways), ["rtl", "rtl", "rtl", "ltr", "ltr"]);
-});
-
-const noDifferences = withMock({
-  "POST /v1/compare": ({ body }) => ({
-    json: body.a.id === "same" ? comparison([{ kind: "same", text: "equal words" }])
-      : comparison(null, { differences_missing: "the index keeps signatures only" }),
-  }),
-}, async (browser, server) => {
-  await browser.open(`${server.url}#/compare?a=a&b=b`);
-  await browser.see("The page cannot show the differences: the index keeps signatures only.");
-  await browser.open(`${server.url}#/compare?a=same&b=b`);
-  await browser.see("The texts are equal.");
-  await browser.open(`${server.url}#/compare?b=b`);
-  await browser.see("The address does not contain the text that you searched.");
-});
-
-const largeTexts = withMock({
-  "POST /v1/compare": ({ body }) => {
-    const stretches = [];
-    for (let i = 0; i < 9_000; i += 1) {
-      stretches.push({ kind: "same", text: words(9, `s${i}-`) }, { kind: "a", text: ` old${i} ` },
-        { kind: "b", text: ` new${i} ` });
-    }
-    const one = [{ kind: "a", text: words(140_000, "a") }, { kind: "b", text: "b" },
-      { kind: "same", text: words(140_000, "c") }];
-    return { json: comparison(body.a.id === "one" ? one : stretches) };
+const rightToLeft = withMock(
+  {
+    "POST /v1/compare": () => ({
+      json: comparison([
+        { kind: "same", text: "הישיבה התקיימה ביום " },
+        { kind: "a", text: "שני" },
+        { kind: "b", text: "Thursday" },
+      ]),
+    }),
   },
-  "GET /v1/documents/long": () => ({
-    json: {
-      id: "long", bytes: 1, shingles: 1, metadata: {}, added: "2026-11-20T10:00:00Z",
-      group_size: 3, text: words(150_000, "w"),
+  async (browser, server) => {
+    await browser.open(`${server.url}#/compare?a=${encodeURIComponent("מכתב.txt")}&b=b`);
+    await browser.see("The texts differ in 1 place.");
+    const ways =
+      "return ['.rows .first', '.heads bdi', '#compare-a', '#compare-b', 'main']" +
+      ".map(one => getComputedStyle(document.querySelector(one)).direction)";
+    assert.deepEqual(await browser.run(ways), ["rtl", "rtl", "rtl", "ltr", "ltr"]);
+  },
+);
+
+const noDifferences = withMock(
+  {
+    "POST /v1/compare": ({ body }) => ({
+      json:
+        body.a.id === "same"
+          ? comparison([{ kind: "same", text: "equal words" }])
+          : comparison(undefined, { differences_missing: "the index keeps signatures only" }),
+    }),
+  },
+  async (browser, server) => {
+    await browser.open(`${server.url}#/compare?a=a&b=b`);
+    await browser.see("The page cannot show the differences: the index keeps signatures only.");
+    await browser.open(`${server.url}#/compare?a=same&b=b`);
+    await browser.see("The texts are equal.");
+    await browser.open(`${server.url}#/compare?b=b`);
+    await browser.see("The address does not contain the text that you searched.");
+  },
+);
+
+const largeTexts = withMock(
+  {
+    "POST /v1/compare": ({ body }) => {
+      /** @type {Difference[]} */
+      const stretches = [];
+      for (let i = 0; i < 9_000; i += 1) {
+        stretches.push(
+          { kind: "same", text: words(9, `s${i}-`) },
+          { kind: "a", text: ` old${i} ` },
+          { kind: "b", text: ` new${i} ` },
+        );
+      }
+      /** @type {Difference[]} */
+      const one = [
+        { kind: "a", text: words(140_000, "a") },
+        { kind: "b", text: "b" },
+        { kind: "same", text: words(140_000, "c") },
+      ];
+      return { json: comparison(body.a.id === "one" ? one : stretches) };
     },
-  }),
-}, async (browser, server) => {
-  const drawn = "return document.querySelector('.rows').textContent.length";
-  await browser.open(`${server.url}#/compare?a=many&b=b`);
-  await browser.see("The texts differ in 9,000 places.");
-  assert.ok(await browser.run(drawn) < 60_000, "a part at first");
-  await browser.click(".rows .buttons button:first-child");
-  assert.ok(await browser.run(drawn) < 120_000, "a part more");
-  assert.ok(await browser.run("return document.activeElement.matches('.rows > .row')"));
-  assert.deepEqual(await findings(browser), []);
-  await browser.click(".rows .buttons button:last-child");
-  await browser.wait("!document.querySelector('.rows .buttons')");
-  const marks = "return [document.querySelectorAll('.rows del').length, " +
-    "document.querySelectorAll('.rows ins').length]";
-  assert.deepEqual(await browser.run(marks), [9_000, 9_000]);
+    "GET /v1/documents/long": () => ({
+      json: {
+        id: "long",
+        bytes: 1,
+        shingles: 1,
+        metadata: {},
+        added: "2026-11-20T10:00:00Z",
+        group_size: 3,
+        text: words(150_000, "w"),
+      },
+    }),
+  },
+  async (browser, server) => {
+    const drawn = "return document.querySelector('.rows').textContent.length";
+    await browser.open(`${server.url}#/compare?a=many&b=b`);
+    await browser.see("The texts differ in 9,000 places.");
+    assert.ok((await browser.run(drawn)) < 60_000, "a part at first");
+    await browser.click(".rows .buttons button:first-child");
+    assert.ok((await browser.run(drawn)) < 120_000, "a part more");
+    assert.ok(await browser.run("return document.activeElement.matches('.rows > .row')"));
+    assert.deepEqual(await findings(browser), []);
+    await browser.click(".rows .buttons button:last-child");
+    await browser.wait("!document.querySelector('.rows .buttons')");
+    const marks =
+      "return [document.querySelectorAll('.rows del').length, " +
+      "document.querySelectorAll('.rows ins').length]";
+    assert.deepEqual(await browser.run(marks), [9_000, 9_000]);
 
-  await browser.open(`${server.url}#/compare?a=one&b=b`);
-  await browser.see("The texts differ in 1 place.");
-  assert.ok(await browser.run(drawn) < 60_000);
-  await browser.click(".rows .buttons button:last-child");
-  await browser.wait("!document.querySelector('.rows .buttons')");
-  const old = await browser.run("return Array.from(document.querySelectorAll('.rows del'), " +
-    "part => part.textContent).join(' ').split(/\\s+/).length");
-  assert.equal(old, 140_000);
+    await browser.open(`${server.url}#/compare?a=one&b=b`);
+    await browser.see("The texts differ in 1 place.");
+    assert.ok((await browser.run(drawn)) < 60_000);
+    await browser.click(".rows .buttons button:last-child");
+    await browser.wait("!document.querySelector('.rows .buttons')");
+    const old = await browser.run(
+      "return Array.from(document.querySelectorAll('.rows del'), " +
+        "part => part.textContent).join(' ').split(/\\s+/).length",
+    );
+    assert.equal(old, 140_000);
 
-  await browser.open(`${server.url}#/document?id=long`);
-  await browser.see("Show all");
-  await browser.see("Represents");
-  await browser.see("3 documents");
-  await browser.click(".text .buttons button:last-child");
-  await browser.wait("!document.querySelector('.text .buttons')");
-  const all = await browser.run("return Array.from(document.querySelectorAll('.text .pre'), " +
-    "part => part.textContent).join('').split(' ').length");
-  assert.equal(all, 150_000);
-});
+    await browser.open(`${server.url}#/document?id=long`);
+    await browser.see("Show all");
+    await browser.see("Represents");
+    await browser.see("3 documents");
+    await browser.click(".text .buttons button:last-child");
+    await browser.wait("!document.querySelector('.text .buttons')");
+    const all = await browser.run(
+      "return Array.from(document.querySelectorAll('.text .pre'), " +
+        "part => part.textContent).join('').split(' ').length",
+    );
+    assert.equal(all, 150_000);
+  },
+);
 
 const grouped = withMock({}, async (browser, server) => {
   await browser.open(`${server.url}#/groups`);
   await browser.see("120 groups with 360 duplicates among 12,345 documents, here 1 to 50.");
   await browser.click(".group summary");
   await browser.wait("document.querySelectorAll('.members tbody tr').length === 4");
-  const rows = await browser.run("return Array.from(document.querySelectorAll('.members tbody " +
-    "tr'), row => row.innerText.replace(/\\s+/g, ' '))");
+  const rows = await browser.run(
+    "return Array.from(document.querySelectorAll('.members tbody " +
+      "tr'), row => row.innerText.replace(/\\s+/g, ' '))",
+  );
   const keeper = /letter.txt\s*Keeper post The letter number 0, .* like this. 2.00 kilobytes/;
   assert.ok(keeper.test(rows[0]), rows[0]);
   const copy = /copy-1.txt Copy 1 mail pages:? ?1 0.967500 1.99 kilobytes Compare/;
@@ -401,8 +559,9 @@ const grouped = withMock({}, async (browser, server) => {
   await browser.click(".members tr:nth-child(3) input");
   await browser.click(".choose button");
   await browser.see("The texts differ in 3 places.");
-  assert.deepEqual(server.calls.findLast(({ path }) => path === "/v1/compare").body.b,
-    { id: "group-0/copy-1.txt" });
+  assert.deepEqual(server.last("/v1/compare").body.b, {
+    id: "group-0/copy-1.txt",
+  });
   await browser.run("history.back()");
   await browser.wait("document.querySelectorAll('.group[open] input:checked').length === 2");
 
@@ -411,8 +570,9 @@ const grouped = withMock({}, async (browser, server) => {
   await browser.see("here 51 to 100.");
   await browser.run("[...document.querySelectorAll('.pages a')].at(-1).click()");
   await browser.see("here 101 to 120.");
-  const links = await browser.run("return [...document.querySelectorAll('.pages a')]" +
-    ".map(a => a.textContent)");
+  const links = await browser.run(
+    "return [...document.querySelectorAll('.pages a')]" + ".map(a => a.textContent)",
+  );
   assert.deepEqual(links, ["First", "Previous"]);
   await browser.run("document.querySelectorAll('.pages a')[1].click()");
   await browser.see("here 51 to 100.");
@@ -421,11 +581,11 @@ const grouped = withMock({}, async (browser, server) => {
   await browser.type("#groups-threshold", "0.9");
   await browser.click("#view-groups form button");
   await browser.see("here 1 to 50.");
-  assert.equal(server.calls.at(-1).query.get("threshold"), "0.9");
+  assert.equal(server.last().query.get("threshold"), "0.9");
 });
 
 const categories = withMock({}, async (page, server) => {
-  const documents = () => server.calls.filter(({ path }) => path === "/v1/documents").at(-1).query;
+  const documents = () => server.last("/v1/documents").query;
   await page.open(`${server.url}#/categories`);
   await page.see("1,989 documents in 2 topics.");
   await page.see("1 window, motif, server");
@@ -446,30 +606,45 @@ const categories = withMock({}, async (page, server) => {
   await page.wait("document.querySelector('#view-document a[href=\"#/categories?path=1.1\"]')");
   // The longest label is whole on a telephone.
   const label = Array.from({ length: 5 }, (_, at) => `${"word".repeat(9)}-${at}xy`);
-  const long = { "GET /v1/categories": () => ({ json: { model: 3, without_category: 0, categories:
-    [{ path: "1", parent: null, level: 0.2, label, documents: 2_154 }] } }) };
+  const long = {
+    "GET /v1/categories": () => ({
+      json: {
+        model: 3,
+        without_category: 0,
+        categories: [{ path: "1", parent: null, level: 0.2, label, documents: 2_154 }],
+      },
+    }),
+  };
   await withMock(long, async (other, server) => {
     await other.view(390, 844, "light");
     await other.open(`${server.url}#/categories`);
     await other.wait("document.querySelector('.category-label')");
-    assert.ok(await other.run(`const shown = document.querySelector('.category-label');
+    assert.ok(
+      await other.run(
+        `const shown = document.querySelector('.category-label');
       const boxes = Array.from(shown.getClientRects()), clipped = (element) => element !== null &&
         (element.scrollHeight > element.clientHeight + 1 && getComputedStyle(element).overflowY !==
         "visible" || clipped(element.parentElement));
       return boxes.every(({ left, right }) => left >= 0 && right <= 390) &&
-        !clipped(shown.closest("tr")) && shown.innerText === arguments[0]`, label.join(", ")));
+        !clipped(shown.closest("tr")) && shown.innerText === arguments[0]`,
+        label.join(", "),
+      ),
+    );
     await hasNoFindings(other, [[390, "light"]]);
   })(page);
-  const none = { "GET /v1/categories": () =>
-    ({ json: { categories: [], model: null, without_category: 0 } }) };
+  const none = {
+    "GET /v1/categories": () => ({ json: { categories: [], model: null, without_category: 0 } }),
+  };
   await withMock(none, async (other, empty) => {
     await other.open(`${empty.url}#/categories`);
     await other.see("The index has no categories.");
   })(page);
 });
 
+/** @type {Case} */
 const groupStates = async (browser) => {
-  let state = "pending", asked = 0;
+  let state = "pending";
+  let asked = 0;
   const answer = () => {
     asked += 1;
     if (state === "pending" && asked > 2) state = "stale";
@@ -479,8 +654,12 @@ const groupStates = async (browser) => {
     const found = state === "none" ? [] : groups(0, 1, 250);
     return {
       json: {
-        groups: found, groups_total: found.length, duplicates_total: found.length * 250,
-        documents: 9, version: 1, stale: state === "stale",
+        groups: found,
+        groups_total: found.length,
+        duplicates_total: found.length * 250,
+        documents: 9,
+        version: 1,
+        stale: state === "stale",
       },
     };
   };
@@ -505,87 +684,118 @@ const groupStates = async (browser) => {
   })(browser);
 };
 
-const theIndex = withMock({
-  // More than a double holds.
-  "GET /v1/settings": () => ({
-    text: JSON.stringify(SETTINGS).replace('"seed":1', '"seed":18446744073709551615'),
-  }),
-}, async (browser, server) => {
-  await browser.open(`${server.url}#/index`);
-  await browser.see("12,345");
-  await browser.see("found with a probability of 99.83 %");
-  const points = await browser.run("return document.querySelector('.curve')" +
-    ".getAttribute('points').split(' ').map(point => point.split(',').map(Number))");
-  assert.equal(points.length, 201);
-  for (const [step, [x, y]] of points.entries()) {
-    const s = step / 200, chance = 1 - (1 - s ** SETTINGS.rows) ** SETTINGS.bands;
-    assert.ok(Math.abs(x - (50 + s * 418)) < 0.06 && Math.abs(y - (266 - chance * 236)) < 0.06,
-      `${step}: ${x} ${y}`);
-  }
-  const mark = await browser.run("return document.querySelector('.mark').getAttribute('cx')");
-  assert.equal(Number(mark), 384.4);
-  for (const part of ["words:5", "differences can be shown", "State of the index: 42",
-    "18446744073709551615"]) {
-    await browser.see(part);
-  }
-});
-
-const hostile = withMock({
-  "GET /v1/settings": () => ({
-    json: { ...SETTINGS, name: HOSTILE, wording: HOSTILE, [HOSTILE]: HOSTILE },
-  }),
-  "POST /v1/compare": () => ({
-    json: comparison([{ kind: "same", text: HOSTILE }, { kind: "a", text: HOSTILE },
-      { kind: "b", text: HOSTILE }]),
-  }),
-  "GET /v1/groups": () => {
-    const found = groups(0, 1, 1);
-    for (const one of [found[0].keeper, found[0].duplicates[0]]) {
-      one.id = HOSTILE;
-      one.metadata = { [HOSTILE]: HOSTILE };
-    }
-    return {
-      json: { groups: found, groups_total: 1, duplicates_total: 1, documents: 2, version: 1 },
-    };
+const theIndex = withMock(
+  {
+    // More than a double holds.
+    "GET /v1/settings": () => ({
+      text: JSON.stringify(SETTINGS).replace('"seed":1', '"seed":18446744073709551615'),
+    }),
   },
-  "DELETE *": () => refusal(400, HOSTILE, HOSTILE),
-}, async (browser, server) => {
-  const shown = HOSTILE.replace("\u202e", "\\u{202e}");
-  await search(browser);
-  await browser.see(shown);
-  const named = await browser.run("return document.querySelectorAll('.match-id')[2].hash");
-  assert.ok(named.startsWith("#/document?id="), "every link stays on the page");
-  await browser.run("document.querySelectorAll('.match .button')[2].click()");
-  await browser.see("The texts differ in 1 place.");
-  const old = await browser.run("return document.querySelector('.rows del').textContent");
-  assert.equal(old, HOSTILE, "texts are as they are");
-  await browser.run("location.hash = '#/groups'");
-  await browser.wait("document.querySelector('.group summary')");
-  await browser.click(".group summary");
-  await browser.see(shown);
-  await browser.run("location.hash = arguments[0]",
-    `#/document?id=${encodeURIComponent(HOSTILE)}`);
-  await browser.see(shown);
-  await browser.see("text299");
-  await browser.click("#view-document button.danger");
-  await browser.click("#confirm-yes");
-  await browser.see(`The server says: ${HOSTILE.replace("\u202e", "").slice(0, 30)}`);
-  await browser.run("location.hash = '#/index'");
-  await browser.see(shown);
-  for (const hash of [`#/${HOSTILE}`, `#/compare?a=${encodeURIComponent(HOSTILE)}&b=x`,
-    "#/groups?from=<b>&after=%00", "#/document", "#/document?id=..", "#/?id=%F0%28"]) {
-    await browser.run("location.hash = arguments[0]", hash);
-    await browser.wait(`${visibleText}.length > 20 && !${visibleText}.includes('Loading')`);
-  }
-});
+  async (browser, server) => {
+    await browser.open(`${server.url}#/index`);
+    await browser.see("12,345");
+    await browser.see("found with a probability of 99.83 %");
+    const points = await browser.run(
+      "return document.querySelector('.curve')" +
+        ".getAttribute('points').split(' ').map(point => point.split(',').map(Number))",
+    );
+    assert.equal(points.length, 201);
+    for (const [step, [x, y]] of points.entries()) {
+      const s = step / 200;
+      const chance = 1 - (1 - s ** SETTINGS.rows) ** SETTINGS.bands;
+      assert.ok(
+        Math.abs(x - (50 + s * 418)) < 0.06 && Math.abs(y - (266 - chance * 236)) < 0.06,
+        `${step}: ${x} ${y}`,
+      );
+    }
+    const mark = await browser.run("return document.querySelector('.mark').getAttribute('cx')");
+    assert.equal(Number(mark), 384.4);
+    for (const part of [
+      "words:5",
+      "differences can be shown",
+      "State of the index: 42",
+      "18446744073709551615",
+    ]) {
+      await browser.see(part);
+    }
+  },
+);
 
+const hostile = withMock(
+  {
+    "GET /v1/settings": () => ({
+      json: { ...SETTINGS, name: HOSTILE, wording: HOSTILE, [HOSTILE]: HOSTILE },
+    }),
+    "POST /v1/compare": () => ({
+      json: comparison([
+        { kind: "same", text: HOSTILE },
+        { kind: "a", text: HOSTILE },
+        { kind: "b", text: HOSTILE },
+      ]),
+    }),
+    "GET /v1/groups": () => {
+      const found = groups(0, 1, 1);
+      for (const one of [found[0].keeper, found[0].duplicates[0]]) {
+        one.id = HOSTILE;
+        one.metadata = { [HOSTILE]: HOSTILE };
+      }
+      return {
+        json: { groups: found, groups_total: 1, duplicates_total: 1, documents: 2, version: 1 },
+      };
+    },
+    "DELETE *": () => refusal(400, HOSTILE, HOSTILE),
+  },
+  async (browser) => {
+    const shown = HOSTILE.replace("\u202e", "\\u{202e}");
+    await search(browser);
+    await browser.see(shown);
+    const named = await browser.run("return document.querySelectorAll('.match-id')[2].hash");
+    assert.ok(named.startsWith("#/document?id="), "every link stays on the page");
+    await browser.run("document.querySelectorAll('.match .button')[2].click()");
+    await browser.see("The texts differ in 1 place.");
+    const old = await browser.run("return document.querySelector('.rows del').textContent");
+    assert.equal(old, HOSTILE, "texts are as they are");
+    await browser.run("location.hash = '#/groups'");
+    await browser.wait("document.querySelector('.group summary')");
+    await browser.click(".group summary");
+    await browser.see(shown);
+    await browser.run(
+      "location.hash = arguments[0]",
+      `#/document?id=${encodeURIComponent(HOSTILE)}`,
+    );
+    await browser.see(shown);
+    await browser.see("text299");
+    await browser.click("#view-document button.danger");
+    await browser.click("#confirm-yes");
+    await browser.see(`The server says: ${HOSTILE.replace("\u202e", "").slice(0, 30)}`);
+    await browser.run("location.hash = '#/index'");
+    await browser.see(shown);
+    for (const hash of [
+      `#/${HOSTILE}`,
+      `#/compare?a=${encodeURIComponent(HOSTILE)}&b=x`,
+      "#/groups?from=<b>&after=%00",
+      "#/document",
+      "#/document?id=..",
+      "#/?id=%F0%28",
+    ]) {
+      await browser.run("location.hash = arguments[0]", hash);
+      await browser.wait(`${visibleText}.length > 20 && !${visibleText}.includes('Loading')`);
+    }
+  },
+);
+
+/** @type {Case} */
 const tokens = async (browser) => {
-  const guarded = (act) => (call) => call.token === "Bearer right" ? act(call)
-    : refusal(401, "token-needed", "a token is needed", { "WWW-Authenticate": "Bearer" });
+  /** @type {(act: Act) => Act} */
+  const guarded = (act) => (call) =>
+    call.token === "Bearer right"
+      ? act(call)
+      : refusal(401, "token-needed", "a token is needed", { "WWW-Authenticate": "Bearer" });
   const healthy = answering();
   const all = ["GET /v1/settings", "GET /v1/stats", "POST /v1/query", "GET /v1/groups"];
   const special = Object.fromEntries(all.map((name) => [name, guarded(healthy)]));
   await withMock(special, async (page, server) => {
+    /** @param {string} token */
     const type = async (token) => {
       await page.wait("document.querySelector('#token').open");
       assert.equal(await page.run(`return ${focused}`), "token-value");
@@ -611,8 +821,10 @@ const tokens = async (browser) => {
     assert.equal(server.calls.filter(({ token }) => token === "Bearer wrong").length > 0, true);
 
     // Kept for this tab only, and forgotten on request.
-    const kept = await page.run("return [sessionStorage.length, localStorage.length, " +
-      "document.cookie, location.href.includes('right')]");
+    const kept = await page.run(
+      "return [sessionStorage.length, localStorage.length, " +
+        "document.cookie, location.href.includes('right')]",
+    );
     assert.deepEqual(kept, [1, 0, "", false]);
     await page.open(`${server.url}#/groups`);
     await page.wait("document.querySelectorAll('.group').length === 50");
@@ -624,23 +836,40 @@ const tokens = async (browser) => {
   })(browser);
 };
 
+/** @type {Case} */
 const refusals = async (browser) => {
+  /** @type {Reply|null} */
   let next = null;
+  /** @type {Record<string, Act>} */
   const special = { "POST /v1/query": (call) => next ?? answering()(call) };
   await withMock(special, async (page, server) => {
+    /** @type {[Reply, string[]][]} */
     const cases = [
-      [refusal(413, "body-too-large", "it has 70 MB, 64 MiB are taken"),
-        ["longer than the server accepts", "lookalike query INDEX FILE", "it has 70 MB"]],
-      [refusal(429, "busy", "32 requests wait", { "Retry-After": "7" }),
-        ["Too many requests", "Try again in 7 seconds."]],
-      [refusal(503, "busy", "the queue is full", { "Retry-After": "1" }),
-        ["The server is busy", "Try again in 1 second."]],
+      [
+        refusal(413, "body-too-large", "it has 70 MB, 64 MiB are taken"),
+        ["longer than the server accepts", "lookalike query INDEX FILE", "it has 70 MB"],
+      ],
+      [
+        refusal(429, "busy", "32 requests wait", { "Retry-After": "7" }),
+        ["Too many requests", "Try again in 7 seconds."],
+      ],
+      [
+        refusal(503, "busy", "the queue is full", { "Retry-After": "1" }),
+        ["The server is busy", "Try again in 1 second."],
+      ],
       [refusal(503, "timeout", "30 s are over"), ["The request took too long", "30 s are over"]],
-      [refusal(403, "read-only-token", "no"), ["The token does not permit this", "Forget the token"]],
-      [refusal(404, "unknown-document", "no document has this id"),
-        ["The index has no document with this id", "no document has this id"]],
-      [refusal(400, "threshold", "expected more than 0 and at most 1, got 7"),
-        ["The server rejected the request", "got 7"]],
+      [
+        refusal(403, "read-only-token", "no"),
+        ["The token does not permit this", "Forget the token"],
+      ],
+      [
+        refusal(404, "unknown-document", "no document has this id"),
+        ["The index has no document with this id", "no document has this id"],
+      ],
+      [
+        refusal(400, "threshold", "expected more than 0 and at most 1, got 7"),
+        ["The server rejected the request", "got 7"],
+      ],
       [refusal(500, "", "broken"), ["The server failed"]],
       [{ status: 502, json: "a proxy" }, ["The server failed"]],
       [{ status: 200 }, ["The answer is not from lookalike"]],
@@ -665,132 +894,188 @@ const refusals = async (browser) => {
   })(browser);
 };
 
-/** Of two searches, the answer of the later one is shown, however long the first takes. */
+/**
+ * Of two searches, the answer of the later one is shown, however long the first takes.
+ * @type {Case}
+ */
 const lateAnswers = async (browser) => {
-  let release;
-  const held = new Promise((done) => { release = done; });
-  await withMock({
-    "POST /v1/query": ({ body }) => ({
-      after: body.text === "slow" ? held : undefined,
-      json: {
-        matches: [match(`for ${body.text}`, 0.9)], found: 1, candidates: 1, shingles: 9,
-        threshold: 0.8, predicted_recall: 0.99,
-      },
-    }),
-  }, async (page) => {
-    await search(page, "slow");
-    await page.see("Searching …");
-    await search(page, "quick");
-    await page.see("for quick");
-    release();
-    await pause(100);
-    assert.ok(!(await page.run(`return ${visibleText}`)).includes("for slow"));
-  })(browser);
+  let release = () => {};
+  /** @type {Promise<void>} */
+  const held = new Promise((done) => {
+    release = done;
+  });
+  await withMock(
+    {
+      "POST /v1/query": ({ body }) => ({
+        after: body.text === "slow" ? held : undefined,
+        json: {
+          matches: [match(`for ${body.text}`, 0.9)],
+          found: 1,
+          candidates: 1,
+          shingles: 9,
+          threshold: 0.8,
+          predicted_recall: 0.99,
+        },
+      }),
+    },
+    async (page) => {
+      await search(page, "slow");
+      await page.see("Searching …");
+      await search(page, "quick");
+      await page.see("for quick");
+      release();
+      await pause(100);
+      assert.ok(!(await page.run(`return ${visibleText}`)).includes("for slow"));
+    },
+  )(browser);
 };
 
+/** @type {Case} */
 const writing = async (browser) => {
   const stored = new Map([["taken", "old"]]);
+  /** @param {Call} call */
   const id = (call) => decodeURIComponent(call.path.slice("/v1/documents/".length));
-  await withMock({
-    "PUT *": (call) => {
-      const there = stored.has(id(call));
-      if (there && call.query.get("mode") === "add") {
-        return refusal(409, "id-taken", "there is a document with this id");
-      }
-      stored.set(id(call), call.body.text);
-      return { status: there ? 200 : 201,
-        json: { id: id(call), done: there ? "replaced" : "added", shingles: 5 } };
+  await withMock(
+    {
+      "PUT *": (call) => {
+        const there = stored.has(id(call));
+        if (there && call.query.get("mode") === "add") {
+          return refusal(409, "id-taken", "there is a document with this id");
+        }
+        stored.set(id(call), call.body.text);
+        return {
+          status: there ? 200 : 201,
+          json: { id: id(call), done: there ? "replaced" : "added", shingles: 5 },
+        };
+      },
+      "DELETE *": (call) =>
+        stored.delete(id(call))
+          ? { status: 204 }
+          : refusal(404, "unknown-document", "no document has this id"),
     },
-    "DELETE *": (call) => stored.delete(id(call)) ? { status: 204 }
-      : refusal(404, "unknown-document", "no document has this id"),
-  }, async (page, server) => {
-    await page.wait("!document.querySelector('nav [data-right=write]').hidden");
-    await page.click("nav a[data-view=add]");
-    await page.click("#add-form .main");
-    await page.see("Type an id.");
-    assert.equal(await page.run(`return ${focused}`), "add-id");
-    await page.paste("#add-id", "new/ä b.txt");
-    await page.paste("#add-text", TEXT);
-    await page.click("#add-form .main");
-    await page.see("Added the document, with 5 shingles.");
-    assert.equal(stored.get("new/ä b.txt"), TEXT);
-    // One that is there is replaced only when that is said.
-    await page.paste("#add-id", "taken");
-    await page.paste("#add-text", "new");
-    await page.click("#add-form .main");
-    await page.see("The index already has a document with this id");
-    assert.equal(stored.get("taken"), "old");
-    assert.equal(await page.run("return document.querySelector('#add-text').value"), "new");
-    await page.click("#add-results .danger");
-    await page.see("Replaced the document");
-    assert.equal(stored.get("taken"), "new");
+    async (page, server) => {
+      await page.wait("!document.querySelector('nav [data-right=write]').hidden");
+      await page.click("nav a[data-view=add]");
+      await page.click("#add-form .main");
+      await page.see("Type an id.");
+      assert.equal(await page.run(`return ${focused}`), "add-id");
+      await page.paste("#add-id", "new/ä b.txt");
+      await page.paste("#add-text", TEXT);
+      await page.click("#add-form .main");
+      await page.see("Added the document, with 5 shingles.");
+      assert.equal(stored.get("new/ä b.txt"), TEXT);
+      // One that is there is replaced only when that is said.
+      await page.paste("#add-id", "taken");
+      await page.paste("#add-text", "new");
+      await page.click("#add-form .main");
+      await page.see("The index already has a document with this id");
+      assert.equal(stored.get("taken"), "old");
+      assert.equal(await page.run("return document.querySelector('#add-text').value"), "new");
+      await page.click("#add-results .danger");
+      await page.see("Replaced the document");
+      assert.equal(stored.get("taken"), "new");
 
-    // Removing asks first, and the harmless answer is the near one.
-    await page.click("#add-results a");
-    await page.see("Remove …");
-    await page.click("#view-document .danger");
-    assert.equal(await page.run(`return ${focused}`), "confirm-no");
-    await page.press(KEYS.enter);
-    await page.wait("!document.querySelector('#confirm').open");
-    assert.ok(stored.has("taken"));
-    await page.click("#view-document .danger");
-    await page.click("#confirm-yes");
-    await page.see("Removed the document from the index.");
-    assert.ok(!stored.has("taken"));
-    assert.equal(await page.run(`return ${focused}`), "document-title");
+      // Removing asks first, and the harmless answer is the near one.
+      await page.click("#add-results a");
+      await page.see("Remove …");
+      await page.click("#view-document .danger");
+      assert.equal(await page.run(`return ${focused}`), "confirm-no");
+      await page.press(KEYS.enter);
+      await page.wait("!document.querySelector('#confirm').open");
+      assert.ok(stored.has("taken"));
+      await page.click("#view-document .danger");
+      await page.click("#confirm-yes");
+      await page.see("Removed the document from the index.");
+      assert.ok(!stored.has("taken"));
+      assert.equal(await page.run(`return ${focused}`), "document-title");
 
-    // Ids that no address can hold are reported and nothing else is touched.
-    const before = server.calls.length;
-    await page.run("location.hash = '#/add'");
-    await page.paste("#add-id", "..");
-    await page.paste("#add-text", TEXT);
-    await page.click("#add-form .main");
-    await page.see("No address can contain this id");
-    assert.deepEqual(server.calls.slice(before).filter(({ method }) => method !== "GET"), []);
-  })(browser);
-  await withMock({
-    "GET /v1/settings": () => ({ json: { ...SETTINGS, writable: false } }),
-    "GET /v1/indexes": () => indexesFor("write", false),
-  },
+      // Ids that no address can hold are reported and nothing else is touched.
+      const before = server.calls.length;
+      await page.run("location.hash = '#/add'");
+      await page.paste("#add-id", "..");
+      await page.paste("#add-text", TEXT);
+      await page.click("#add-form .main");
+      await page.see("No address can contain this id");
+      assert.deepEqual(
+        server.calls.slice(before).filter(({ method }) => method !== "GET"),
+        [],
+      );
+    },
+  )(browser);
+  await withMock(
+    {
+      "GET /v1/settings": () => ({ json: { ...SETTINGS, writable: false } }),
+      "GET /v1/indexes": () => indexesFor("write", false),
+    },
     async (page, server) => {
       await page.open(`${server.url}#/document?id=a`);
       await page.see("text299");
-      assert.equal(await page.run("return document.querySelectorAll('#view-document .danger')" +
-        ".length"), 0);
-      assert.equal(await page.run("return document.querySelector('nav [data-right=write]').hidden"), true);
-    })(browser);
+      assert.equal(
+        await page.run("return document.querySelectorAll('#view-document .danger')" + ".length"),
+        0,
+      );
+      assert.equal(
+        await page.run("return document.querySelector('nav [data-right=write]').hidden"),
+        true,
+      );
+    },
+  )(browser);
 };
 
-/** The only index, for a token with a right. */
-const indexesFor = (right, writable = true) => ({ json: { indexes: [{ name: "letters",
-  address: "/v1/indexes/letters", default: true, right, writable }] } });
+/**
+ * The only index, for a token with a right.
+ * @param {ServedIndex["right"]} right
+ * @param {boolean} writable
+ * @returns {Reply}
+ */
+const indexesFor = (right, writable = true) => ({
+  json: {
+    indexes: [{ name: "letters", address: "/v1/indexes/letters", default: true, right, writable }],
+  },
+});
 
-/** Only views that the token may use are offered. */
+/**
+ * Only views that the token may use are offered.
+ * @type {Case}
+ */
 const views = async (browser) => {
-  const shown = "return Array.from(document.querySelectorAll('nav [data-right]'))" +
+  const shown =
+    "return Array.from(document.querySelectorAll('nav [data-right]'))" +
     ".filter(one => !one.hidden).map(one => one.textContent)";
-  for (const [right, expected] of [["read", []], ["decide", ["Review"]],
-    ["write", ["Review", "Add"]]]) {
+  /** @type {[ServedIndex["right"], string[]][]} */
+  const cases = [
+    ["read", []],
+    ["decide", ["Review"]],
+    ["write", ["Review", "Add"]],
+  ];
+  for (const [right, expected] of cases) {
     await withMock({ "GET /v1/indexes": () => indexesFor(right) }, async (page, server) => {
       await page.open(`${server.url}#/document?id=a`);
       await page.see("text299");
       assert.deepEqual(await page.run(shown), expected, right);
-      assert.equal(await page.run("return document.querySelectorAll('#view-document .danger')" +
-        ".length"), right === "write" ? 1 : 0);
+      assert.equal(
+        await page.run("return document.querySelectorAll('#view-document .danger')" + ".length"),
+        right === "write" ? 1 : 0,
+      );
     })(browser);
   }
 };
 
-/** A file as dropped from the desk. */
+/**
+ * A file as dropped from the desk.
+ * @param {string} name
+ * @param {number[]} bytes
+ */
 const dropped = (name, bytes) => `const file = new File([new Uint8Array(${JSON.stringify(bytes)})],
   ${JSON.stringify(name)}); const data = new DataTransfer(); data.items.add(file);
   const event = new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true});
   document.body.dispatchEvent(event); return event.defaultPrevented`;
 
 const files = withMock({}, async (browser, server) => {
+  /** @param {string} text */
   const bytes = (text) => Array.from(Buffer.from(text));
   const typed = () => browser.run("return document.querySelector('#query-text').value");
-  const searched = () => server.calls.findLast(({ path }) => path === "/v1/query").body.text;
+  const searched = () => server.last("/v1/query").body.text;
   const found = async () => {
     await browser.wait("document.querySelectorAll('.match').length === 3");
     await browser.see("5 documents have a similarity of 0.8 or more");
@@ -805,7 +1090,7 @@ const files = withMock({}, async (browser, server) => {
   await browser.run(dropped("letter.docx", [0x50, 0x4b, 3, 4, 0xff, 0]));
   await browser.see("letter.docx: a Word file: “A letter”. 5 documents have");
   assert.equal(await typed(), "Of a letter.");
-  const sent = server.calls.findLast(({ path }) => path === "/v1/extract").body;
+  const sent = server.last("/v1/extract").body;
   assert.deepEqual(Array.from(sent), [0x50, 0x4b, 3, 4, 0xff, 0]);
 
   // A file that cannot be read leaves nothing behind that would be searched in its place.
@@ -830,10 +1115,13 @@ const files = withMock({}, async (browser, server) => {
 
   // A long one is held next to the field, and searched as a whole.
   const long = words(40_000, "word");
-  await browser.run(`const data = new DataTransfer();
+  await browser.run(
+    `const data = new DataTransfer();
     data.items.add(new File([arguments[0]], "long.txt"));
     document.body.dispatchEvent(new DragEvent("drop",
-      {dataTransfer: data, bubbles: true, cancelable: true}))`, long);
+      {dataTransfer: data, bubbles: true, cancelable: true}))`,
+    long,
+  );
   await browser.see("The search includes");
   await browser.see("long.txt: a text. 5 documents have");
   assert.equal(searched(), long);
@@ -841,22 +1129,37 @@ const files = withMock({}, async (browser, server) => {
   assert.equal(await browser.run(`return ${focused}`), "query-text");
 });
 
-/** The requests that store decisions. */
-const posted = (server) => server.calls.filter(({ method, path }) =>
-  method === "POST" && path === "/v1/decisions");
+/**
+ * The requests that store decisions.
+ * @param {MockServer} server
+ * @returns {NewDecision[][]}
+ */
+const posted = (server) =>
+  server.calls
+    .filter(({ method, path }) => method === "POST" && path === "/v1/decisions")
+    .map(({ body }) => body.decisions);
 
-/** The decisions that were sent, as `decision id id`. */
-const decided = (server) => posted(server).flatMap(({ body }) => body.decisions)
-  .map(({ decision, documents, note }) => [decision, ...documents, ...note ? [note] : []].join(" "));
+/**
+ * The decisions that were sent, as `decision id id`.
+ * @param {MockServer} server
+ */
+const decided = (server) =>
+  posted(server)
+    .flat()
+    .map(({ decision, documents, note }) =>
+      [decision, ...documents, ...(note ? [note] : [])].join(" "),
+    );
 
 const reviewing = withMock({}, async (browser, server) => {
   await browser.run("location.hash = '#/review'");
   await browser.see("7 of 120 groups decided, 0 decisions now");
   await browser.see("The texts differ in 3 places.");
-  const asked = server.calls.find(({ path }) => path === "/v1/groups").query;
+  const asked = server.last("/v1/groups").query;
   assert.deepEqual([asked.get("state"), asked.get("order")], ["undecided", "doubt"]);
-  const shown = () => browser.wait(
-    "document.querySelector('.review-differences .head:last-child')?.innerText.trim()");
+  const shown = () =>
+    browser.wait(
+      "document.querySelector('.review-differences .head:last-child')?.innerText.trim()",
+    );
   assert.equal(await shown(), "group-0/copy-0.txt");
   await browser.press("d");
   await browser.see("group-0/copy-0.txt: duplicate.");
@@ -875,10 +1178,16 @@ const reviewing = withMock({}, async (browser, server) => {
   const all = `${a} group-1/copy-0.txt group-1/copy-1.txt group-1/copy-2.txt`;
   await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
   assert.deepEqual(decided(server), [
-    `duplicate ${k} group-0/copy-0.txt`, `not_duplicate ${k} group-0/copy-1.txt`,
-    "keep group-0/copy-2.txt", `keep_all ${all} dun`,
-    `undecided ${a}`, "undecided group-1/copy-0.txt", "undecided group-1/copy-1.txt",
-    "undecided group-1/copy-2.txt", "undecided group-0/copy-2.txt", "keep group-0/copy-2.txt",
+    `duplicate ${k} group-0/copy-0.txt`,
+    `not_duplicate ${k} group-0/copy-1.txt`,
+    "keep group-0/copy-2.txt",
+    `keep_all ${all} dun`,
+    `undecided ${a}`,
+    "undecided group-1/copy-0.txt",
+    "undecided group-1/copy-1.txt",
+    "undecided group-1/copy-2.txt",
+    "undecided group-0/copy-2.txt",
+    "keep group-0/copy-2.txt",
   ]);
   // With the mouse, in any order.
   await browser.click(".review-members summary");
@@ -896,30 +1205,48 @@ const reviewFilter = withMock({}, async (browser, server) => {
   await browser.click(".review-about summary");
   await browser.see("The letter number 0, which begins like this.");
   await browser.see("Copy 0");
-  const differing = await browser.run("return Array.from(document.querySelectorAll(" +
-    "'.differing tbody tr'), row => Array.from(row.cells, cell => cell.textContent).join('|'))");
+  const differing = await browser.run(
+    "return Array.from(document.querySelectorAll(" +
+      "'.differing tbody tr'), row => Array.from(row.cells, cell => cell.textContent).join('|'))",
+  );
   assert.deepEqual(differing, ["source|post|mail", "subject|none|Copy 0", "pages|none|0"]);
   await browser.click(".review-filter summary");
   await browser.click("#view-review .more summary");
+  /** @type {Record<string, string>} */
   const fields = {
-    least: "0.9", most: "0.99", min_documents: "3", source: "mail", language: "en",
-    from: "2024-01-01", to: "2024-02-29", search: "budget & more",
+    least: "0.9",
+    most: "0.99",
+    min_documents: "3",
+    source: "mail",
+    language: "en",
+    from: "2024-01-01",
+    to: "2024-02-29",
+    search: "budget & more",
   };
   for (const [name, value] of Object.entries(fields)) {
-    await browser.run("document.getElementById(arguments[0]).value = arguments[1]",
-      `review-${name}`, value);
+    await browser.run(
+      "document.getElementById(arguments[0]).value = arguments[1]",
+      `review-${name}`,
+      value,
+    );
   }
   await browser.run("document.querySelector('#view-review form').requestSubmit()");
   await browser.wait("location.hash.includes('budget')");
   await browser.see("7 of 120 groups decided");
-  const asked = server.calls.findLast(({ path }) => path === "/v1/groups").query;
-  assert.deepEqual(asked.getAll("filter"),
-    ["source~mail", "language=en", "date>=2024-01-01", "date<2024-03-01"]);
+  const asked = server.last("/v1/groups").query;
+  assert.deepEqual(asked.getAll("filter"), [
+    "source~mail",
+    "language=en",
+    "date>=2024-01-01",
+    "date<2024-03-01",
+  ]);
   for (const name of ["least", "most", "min_documents", "search"]) {
     assert.equal(asked.get(name), fields[name]);
   }
-  assert.equal(await browser.run("return document.querySelector('#review-to').value"),
-    "2024-02-29");
+  assert.equal(
+    await browser.run("return document.querySelector('#review-to').value"),
+    "2024-02-29",
+  );
   assert.equal(await browser.run("return document.querySelector('#view-review .more').open"), true);
 });
 
@@ -928,23 +1255,46 @@ const agreeing = withMock({}, async (browser) => {
   await browser.see("7 of 120 groups decided");
   await browser.click(".review-agreement summary");
   await browser.see("People disagree about 15 pairs:");
-  const cells = await browser.run("return Array.from(document.querySelectorAll(" +
-    "'.review-agreement td'), cell => cell.textContent)");
+  const cells = await browser.run(
+    "return Array.from(document.querySelectorAll(" +
+      "'.review-agreement td'), cell => cell.textContent)",
+  );
   assert.deepEqual(cells, ["50", "35 (70.0 %)", "5", "10", "0.400"]);
   // The rest comes page by page, with the focus on the first of it.
-  await browser.run("Array.from(document.querySelectorAll('.review-agreement button'))" +
-    ".find(button => button.textContent === 'More pairs').click()");
+  await browser.run(
+    "Array.from(document.querySelectorAll('.review-agreement button'))" +
+      ".find(button => button.textContent === 'More pairs').click()",
+  );
   await browser.wait("document.querySelectorAll('.review-agreement li').length === 2");
   assert.equal(await browser.run("return document.activeElement.textContent"), "c.txt and d.txt");
-  assert.equal(await browser.run("return document.querySelectorAll('.review-agreement button').length"), 0);
+  assert.equal(
+    await browser.run("return document.querySelectorAll('.review-agreement button').length"),
+    0,
+  );
 });
 
-/** An answer may have no group that the filter leaves, and yet go on. */
+/**
+ * An answer may have no group that the filter leaves, and yet go on.
+ * @type {Case}
+ */
 const reviewSparse = async (browser) => {
-  const rest = { groups_total: 9, groups_decided: 0, duplicates_total: 9, documents: 99,
-    version: 1, stale: false };
-  const special = { "GET /v1/groups": ({ query }) => ({ json: query.get("after") === "1.5"
-    ? { groups: groups(0, 1), ...rest } : { groups: [], next: "1.5", ...rest } }) };
+  const rest = {
+    groups_total: 9,
+    groups_decided: 0,
+    duplicates_total: 9,
+    documents: 99,
+    version: 1,
+    stale: false,
+  };
+  /** @type {Record<string, Act>} */
+  const special = {
+    "GET /v1/groups": ({ query }) => ({
+      json:
+        query.get("after") === "1.5"
+          ? { groups: groups(0, 1), ...rest }
+          : { groups: [], next: "1.5", ...rest },
+    }),
+  };
   await withMock(special, async (page) => {
     await page.run("location.hash = '#/review'");
     await page.see("group-0/copy-0.txt and its keeper");
@@ -953,23 +1303,45 @@ const reviewSparse = async (browser) => {
 
 /** A server that stores decisions in a log, as this one does. */
 const logged = () => {
+  /** @type {StoredDecision[]} */
   const log = [];
+  /**
+   * @param {NewDecision[]} decisions
+   * @param {string} who
+   */
   const add = (decisions, who, when = "2026-11-28T10:00:00Z") => {
-    for (const { seen, ...one } of decisions) log.push({ ...one, number: log.length + 1, who, when });
+    for (const { decision, documents, note } of decisions) {
+      log.push({
+        decision,
+        documents,
+        ...(note ? { note } : {}),
+        number: log.length + 1,
+        who,
+        when,
+      });
+    }
   };
-  return { log, add, answers: {
+  /** @type {Record<string, Act>} */
+  const answers = {
     "POST /v1/decisions": ({ body: { decisions } }) => {
       add(decisions, "ann");
       return { json: { added: decisions.length, unknown: 0, last: log.length } };
     },
     "GET /v1/decisions": ({ query }) => {
-      const from = Number(query.get("after") ?? 0), to = from + 100;
-      return { json: { decisions: log.slice(from, to),
-        ...to < log.length ? { next: String(to) } : {} } };
+      const from = Number(query.get("after") ?? 0);
+      const to = from + 100;
+      return {
+        json: {
+          decisions: log.slice(from, to),
+          ...(to < log.length ? { next: String(to) } : {}),
+        },
+      };
     },
-  } };
+  };
+  return { log, add, answers };
 };
 
+/** @type {Case} */
 const reviewingMany = async (browser) => {
   const { log, add, answers } = logged();
   await withMock(answers, async (browser, server) => {
@@ -981,10 +1353,15 @@ const reviewingMany = async (browser) => {
     await browser.see("240 pairs of 120 groups would become duplicates. Nothing is stored yet.");
     // The pairs are listed before anything is stored.
     assert.deepEqual(decided(server), []);
-    const rows = "return Array.from(document.querySelectorAll('.pair'), row => " +
+    // The browser lays out rows in view only.
+    await browser.wait("document.querySelector('.pair').innerText");
+    const rows =
+      "return Array.from(document.querySelectorAll('.pair'), row => " +
       "row.innerText.replace(/\\s+/g, ' ').trim())";
-    assert.equal((await browser.run(rows))[0],
-      "group-0/letter.txt and group-0/copy-0.txt 0.980000");
+    assert.equal(
+      (await browser.run(rows))[0],
+      "group-0/letter.txt and group-0/copy-0.txt 0.980000",
+    );
     assert.equal((await browser.run(rows)).length, 50);
     await hasNoFindings(browser);
     await browser.view(1280, 900, "light");
@@ -993,15 +1370,23 @@ const reviewingMany = async (browser) => {
     await browser.click(".review-bulk .buttons button");
     await browser.see("240 pairs decided as duplicates (similarity 0.96 or more).");
     assert.equal(log.length, 240);
-    assert.match(decided(server)[0], new RegExp("^duplicate group-0/letter.txt group-0/copy-0.txt " +
-      "many at once, 20[-0-9T:.]+Z: similarity 0.96 or more$"));
+    assert.match(
+      decided(server)[0],
+      new RegExp(
+        "^duplicate group-0/letter.txt group-0/copy-0.txt " +
+          "many at once, 20[-0-9T:.]+Z: similarity 0.96 or more$",
+      ),
+    );
     await browser.click(".review-bulk .buttons button");
     await browser.see("240 decisions taken back.");
     assert.equal(log.filter(({ decision }) => decision === "undecided").length, 240);
     // An action of another day, of which another person decided a pair again.
     const pairs = [0, 1, 2].map((copy) => ["group-3/letter.txt", `group-3/copy-${copy}.txt`]);
     const note = "many at once, 2026-11-20T09:00:00.000Z: similarity 0.9 or more";
-    add(pairs.map((documents) => ({ decision: "duplicate", documents, note })), "ann");
+    add(
+      pairs.map((documents) => ({ decision: "duplicate", documents, note })),
+      "ann",
+    );
     add([{ decision: "not_duplicate", documents: pairs[1].toReversed() }], "bob");
     await browser.open(`${server.url}#/review`);
     await browser.see("7 of 120 groups decided");
@@ -1018,16 +1403,23 @@ const reviewingMany = async (browser) => {
     await browser.click(".actions > li:first-child .buttons button");
     await browser.see("2 decisions taken back.");
     await browser.see("3 pairs decided again or taken back since:");
-    assert.deepEqual(sent(server).at(-1),
-      [0, 2].map((copy) => `undecided ${pairs[copy].join(" ")} ${481 + copy}`));
+    assert.deepEqual(
+      sent(server).at(-1),
+      [0, 2].map((copy) => `undecided ${pairs[copy].join(" ")} ${481 + copy}`),
+    );
   })(browser);
 };
 
+/** @type {Case} */
 const reviewRefused = async (browser) => {
   let isFull = true;
-  const special = { "POST /v1/decisions": ({ body }) => isFull
-    ? refusal(507, "disk-full", "the disk is full")
-    : { json: { added: body.decisions.length, unknown: 0, last: 1 } } };
+  /** @type {Record<string, Act>} */
+  const special = {
+    "POST /v1/decisions": ({ body }) =>
+      isFull
+        ? refusal(507, "disk-full", "the disk is full")
+        : { json: { added: body.decisions.length, unknown: 0, last: 1 } },
+  };
   await withMock(special, async (browser, server) => {
     await browser.run("location.hash = '#/review'");
     await browser.see("7 of 120 groups decided");
@@ -1038,27 +1430,55 @@ const reviewRefused = async (browser) => {
     const before = decided(server).length;
     await browser.click(".problem button");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
-    assert.deepEqual(decided(server).slice(before).map((one) => one.split(" ")[0]),
-      ["duplicate", "not_duplicate"]);
+    assert.deepEqual(
+      decided(server)
+        .slice(before)
+        .map((one) => one.split(" ")[0]),
+      ["duplicate", "not_duplicate"],
+    );
   })(browser);
 };
 
-/** A refusal of decisions that others have decided about. */
-const conflict = (...conflicts) => ({ status: 409, json: { code: "decision-conflict",
-  title: "Others decided in the meantime", detail: "no decision was added", status: 409, type: "",
-  conflicts, conflicts_total: conflicts.length } });
+/**
+ * A refusal of decisions that others have decided about.
+ * @param {...Conflict} conflicts
+ * @returns {Reply}
+ */
+const conflict = (...conflicts) => ({
+  status: 409,
+  json: {
+    code: "decision-conflict",
+    title: "Others decided in the meantime",
+    detail: "no decision was added",
+    status: 409,
+    type: "",
+    conflicts,
+    conflicts_total: conflicts.length,
+  },
+});
 
+/** @type {NonNullable<Conflict["current"]>} */
 const BOB = { number: 9, decision: "not_duplicate", who: "bob", when: "2026-11-28T10:00:00Z" };
 
-/** What was sent: decision, documents and what was seen. */
-const sent = (server) => posted(server).map(({ body }) =>
-  body.decisions.map(({ decision, documents, seen }) => [decision, ...documents, seen].join(" ")));
+/**
+ * What was sent: decision, documents and what was seen.
+ * @param {MockServer} server
+ */
+const sent = (server) =>
+  posted(server).map((decisions) =>
+    decisions.map(({ decision, documents, seen }) => [decision, ...documents, seen].join(" ")),
+  );
 
-/** Another person decides about the pair before the decision comes, and before it is undone. */
+/**
+ * Another person decides about the pair before the decision comes, and before it is undone.
+ * @type {Case}
+ */
 const reviewConflicts = async (browser) => {
   const pair = ["group-0/copy-0.txt", "group-0/letter.txt"];
+  /** @type {Reply[]} */
   const answers = [];
-  const special = { "POST /v1/decisions": () => answers.shift() };
+  /** @type {Record<string, Act>} */
+  const special = { "POST /v1/decisions": () => answers.shift() ?? {} };
   await withMock(special, async (browser, server) => {
     await browser.run("location.hash = '#/review'");
     await browser.see("7 of 120 groups decided");
@@ -1068,10 +1488,14 @@ const reviewConflicts = async (browser) => {
     await browser.see("Another person decided in the meantime");
     await browser.see("no duplicates by bob");
     await browser.see("0 decisions now");
-    const k = "group-0/letter.txt", d = "group-0/copy-0.txt";
+    const k = "group-0/letter.txt";
+    const d = "group-0/copy-0.txt";
     assert.deepEqual(sent(server), [[`duplicate ${k} ${d} 3`]]);
-    assert.ok((await browser.run("return document.querySelector('.review-members').innerText"))
-      .includes("not a duplicate"));
+    assert.ok(
+      (await browser.run("return document.querySelector('.review-members').innerText")).includes(
+        "not a duplicate",
+      ),
+    );
     await hasNoFindings(browser, [[1280, "light"]]);
     // Asked again, with the decision in view.
     answers.push({ json: { added: 1, unknown: 0, last: 12 } });
@@ -1085,8 +1509,13 @@ const reviewConflicts = async (browser) => {
     await browser.press("n");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
     const second = ["group-0/copy-1.txt", k];
-    answers.push(conflict({ position: 0, documents: second, current: { ...BOB, number: 20,
-      decision: "duplicate" } }));
+    answers.push(
+      conflict({
+        position: 0,
+        documents: second,
+        current: { ...BOB, number: 20, decision: "duplicate" },
+      }),
+    );
     await browser.press("u");
     await browser.see("duplicates by bob");
     assert.deepEqual(sent(server).at(-1), [`undecided ${k} group-0/copy-1.txt 13`]);
@@ -1095,9 +1524,15 @@ const reviewConflicts = async (browser) => {
     await browser.wait("!document.querySelector('.conflict')");
     assert.equal(sent(server).length, calls);
     // A decision whose answer was lost is stored, and can be undone.
-    answers.push(refusal(500, "", "broken"), conflict({ position: 0, documents: second,
-      current: { ...BOB, number: 31, decision: "not_duplicate" } }),
-    { json: { added: 1, unknown: 0, last: 32 } });
+    answers.push(
+      refusal(500, "", "broken"),
+      conflict({
+        position: 0,
+        documents: second,
+        current: { ...BOB, number: 31, decision: "not_duplicate" },
+      }),
+      { json: { added: 1, unknown: 0, last: 32 } },
+    );
     await browser.click(".member:nth-child(2)");
     await browser.press("n");
     await browser.see("The server failed");
@@ -1110,15 +1545,20 @@ const reviewConflicts = async (browser) => {
   })(browser);
 };
 
-/** Of many decisions those of others stay, when they are made and when they are taken back. */
+/**
+ * Of many decisions those of others stay, when they are made and when they are taken back.
+ * @type {Case}
+ */
 const reviewManyConflicts = async (browser) => {
+  /** @type {Reply[]} */
   const answers = [];
   let decidedGroups = 7;
+  /** @type {Record<string, Act>} */
   const special = {
-    "POST /v1/decisions": ({ body: { decisions } }) => answers.shift() ??
-      { json: { added: decisions.length, unknown: 0, last: 1000 } },
+    "POST /v1/decisions": ({ body: { decisions } }) =>
+      answers.shift() ?? { json: { added: decisions.length, unknown: 0, last: 1000 } },
     "GET /v1/groups": (call) => {
-      const found = answering()(call);
+      const found = /** @type {{json: object}} */ (answering()(call));
       return { json: { ...found.json, groups_decided: decidedGroups } };
     },
   };
@@ -1134,26 +1574,35 @@ const reviewManyConflicts = async (browser) => {
     await browser.click(".review-bulk .buttons button");
     await browser.see("Other people decided 1 pair in the meantime; their decisions remain:");
     await browser.see("no duplicates by bob");
-    assert.equal(sent(server).at(-1)[0], "duplicate group-0/letter.txt group-0/copy-0.txt 3");
+    assert.equal(sent(server).at(-1)?.[0], "duplicate group-0/letter.txt group-0/copy-0.txt 3");
     decidedGroups = 50;
     await browser.click(".review-bulk .buttons button");
     await browser.see("239 pairs decided as duplicates (similarity 0.96 or more).");
-    assert.equal(sent(server).at(-1).length, 239);
-    assert.equal(sent(server).at(-1)[0], "duplicate group-0/letter.txt group-0/copy-1.txt 3");
+    assert.equal(sent(server).at(-1)?.length, 239);
+    assert.equal(sent(server).at(-1)?.[0], "duplicate group-0/letter.txt group-0/copy-1.txt 3");
     // The progress follows, and what was decided is not asked again.
     await browser.see("50 of 120 groups decided");
     await browser.press(KEYS.right);
-    assert.ok((await browser.run("return document.querySelector('.review-members').innerText"))
-      .includes("duplicate"));
+    assert.ok(
+      (await browser.run("return document.querySelector('.review-members').innerText")).includes(
+        "duplicate",
+      ),
+    );
     // One of them was decided about by hand since.
-    answers.push(conflict({ position: 1, documents: ["group-1/copy-0.txt", "group-1/letter.txt"],
-      current: BOB }));
+    answers.push(
+      conflict({
+        position: 1,
+        documents: ["group-1/copy-0.txt", "group-1/letter.txt"],
+        current: BOB,
+      }),
+    );
     decidedGroups = 7;
     await browser.click(".review-bulk .buttons button");
     await browser.see("0 decisions taken back. Other people decided 1 pair in the meantime");
-    assert.deepEqual(sent(server).at(-1).slice(0, 2), [
+    assert.deepEqual(sent(server).at(-1)?.slice(0, 2), [
       "undecided group-0/letter.txt group-0/copy-1.txt 762",
-      "undecided group-1/letter.txt group-1/copy-0.txt 763"]);
+      "undecided group-1/letter.txt group-1/copy-0.txt 763",
+    ]);
     await browser.click(".review-bulk .buttons button");
     await browser.see("238 decisions taken back.");
     await browser.see("7 of 120 groups decided");
@@ -1181,17 +1630,32 @@ const keysOff = withMock({}, async (browser, server) => {
 });
 
 /** A page that is open while the server is started again: nothing that was decided is lost, and the
- * list, whose cursor is gone, begins again where something is undecided. */
+ * list, whose cursor is gone, begins again where something is undecided.
+ * @type {Case}
+ */
 const reviewRestarted = async (browser) => {
   let cursors = true;
-  const special = { "GET /v1/groups": ({ query }) => {
-    if (query.get("after") && !cursors) return refusal(410, "cursor-expired", "the list is not kept");
-    const from = cursors ? 0 : 20;
-    return { json: { groups: groups(from, from + 3, 1), ...cursors ? { next: "1.3" } : {},
-      groups_total: 120, last_decision: 0,
-      groups_decided: cursors ? 7 : 10, duplicates_total: 120, documents: 9000, version: 1,
-      stale: false } };
-  } };
+  /** @type {Record<string, Act>} */
+  const special = {
+    "GET /v1/groups": ({ query }) => {
+      if (query.get("after") && !cursors)
+        return refusal(410, "cursor-expired", "the list is not kept");
+      const from = cursors ? 0 : 20;
+      return {
+        json: {
+          groups: groups(from, from + 3, 1),
+          ...(cursors ? { next: "1.3" } : {}),
+          groups_total: 120,
+          last_decision: 0,
+          groups_decided: cursors ? 7 : 10,
+          duplicates_total: 120,
+          documents: 9000,
+          version: 1,
+          stale: false,
+        },
+      };
+    },
+  };
   let server = await mock(answering(special));
   const port = Number(new URL(server.url).port);
   try {
@@ -1206,8 +1670,15 @@ const reviewRestarted = async (browser) => {
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
     assert.equal(decided(server).length, 2);
     // Behind the groups that are loaded the list is gone: the page goes on with the new one.
-    for (let step = 0; step < 20 && !await browser.run("return document.querySelector(" +
-      "'.review-differences')?.innerText.includes('group-20/')"); step += 1) {
+    for (
+      let step = 0;
+      step < 20 &&
+      !(await browser.run(
+        "return document.querySelector(" +
+          "'.review-differences')?.innerText.includes('group-20/')",
+      ));
+      step += 1
+    ) {
       await browser.press(KEYS.right);
       await pause(50);
     }
@@ -1223,12 +1694,19 @@ const reviewRestarted = async (browser) => {
 };
 
 const walking = withMock({}, async (browser, server) => {
-  const said = () => browser.run("return document.querySelector('.walk [role=status]').textContent");
-  const current = () => browser.run("return Array.from(document.querySelectorAll('.current'), " +
-    "mark => mark.textContent).join(' ')");
+  const said = () =>
+    browser.run("return document.querySelector('.walk [role=status]').textContent");
+  const current = () =>
+    browser.run(
+      "return Array.from(document.querySelectorAll('.current'), " +
+        "mark => mark.textContent).join(' ')",
+    );
   // Rows around it get their heights when they are near what is seen.
-  const inView = () => browser.wait("(({top, bottom}) => top >= 0 && bottom <= innerHeight)" +
-    "(document.querySelector('.current').getBoundingClientRect())");
+  const inView = () =>
+    browser.wait(
+      "(({top, bottom}) => top >= 0 && bottom <= innerHeight)" +
+        "(document.querySelector('.current').getBoundingClientRect())",
+    );
   await browser.open(`${server.url}#/compare?a=a.txt&b=b.txt`);
   await browser.see("The texts differ in 3 places.");
   await browser.view(390, 700, "light");
@@ -1257,99 +1735,171 @@ const walking = withMock({}, async (browser, server) => {
   await browser.run("location.hash = '#/review'");
   await browser.wait("document.querySelector('.review-differences .walk')");
   await browser.press("f", "f");
-  assert.equal(await browser.run("return document.querySelector('.review-differences .current')" +
-    ".textContent"), "Nobody had to stand.");
+  assert.equal(
+    await browser.run(
+      "return document.querySelector('.review-differences .current')" + ".textContent",
+    ),
+    "Nobody had to stand.",
+  );
   assert.deepEqual(decided(server), []);
 });
 
 /** The context of a difference is found in one pass, whatever the words are. */
-const longWords = withMock({
-  "POST /v1/compare": () => ({ json: comparison([{ kind: "a", text: "first" },
-    { kind: "same", text: ` ${words(60, "territory")} ` }, { kind: "b", text: "last" }]) }),
-}, async (browser, server) => {
-  await browser.open(`${server.url}#/compare?a=a.txt&b=b.txt`);
-  await browser.see("The texts differ in 2 places.");
-  const shown = await browser.run("return Array.from(document.querySelectorAll('.rows .first'), " +
-    "cell => cell.textContent)");
-  assert.deepEqual(shown.map((text) => text.trim().split(" ").length), [13, 12]);
-});
+const longWords = withMock(
+  {
+    "POST /v1/compare": () => ({
+      json: comparison([
+        { kind: "a", text: "first" },
+        { kind: "same", text: ` ${words(60, "territory")} ` },
+        { kind: "b", text: "last" },
+      ]),
+    }),
+  },
+  async (browser, server) => {
+    await browser.open(`${server.url}#/compare?a=a.txt&b=b.txt`);
+    await browser.see("The texts differ in 2 places.");
+    /** @type {string[]} */
+    const shown = await browser.run(
+      "return Array.from(document.querySelectorAll('.rows .first'), " + "cell => cell.textContent)",
+    );
+    assert.deepEqual(
+      shown.map((text) => text.trim().split(" ").length),
+      [13, 12],
+    );
+  },
+);
 
-const moving = withMock({
-  "POST /v1/compare": () => ({ json: comparison(MOVED) }),
-}, async (browser, server) => {
-  await browser.open(`${server.url}#/compare?a=a.txt&b=b.txt`);
-  await browser.see("The texts differ in 2 places, with 1 moved block.");
-  await browser.see("is at different places of the texts.");
-  const text = "This sentence of eight words is a block";
-  const blocks = () => browser.run("return Array.from(document.querySelectorAll('.rows .moved'), " +
-    "mark => `${mark.localName} ${mark.textContent}`)");
-  assert.deepEqual(await blocks(), [`del ${text}.`, `ins ${text}`]);
-  assert.equal(await browser.run("return document.querySelectorAll('.rows del:not(.moved)').length"),
-    1);
-  // By keyboard to the other place, and back.
-  await browser.run("document.querySelector('.moved-to').focus()");
-  await browser.press(KEYS.enter);
-  const place = "document.activeElement.getAttribute('aria-label')";
-  assert.equal(await browser.run(`return ${place}`),
-    "Moved 1: go to its place in the first text");
-  assert.equal(await browser.run("return document.querySelector('.walk [role=status]').textContent"),
-    `Difference 2 of 2: “and on ${text}” in the second.`);
-  await browser.press(KEYS.enter);
-  assert.equal(await browser.run(`return ${place}`),
-    "Moved 1: go to its place in the second text");
-  assert.deepEqual(await findings(browser), []);
-  await browser.view(390, 700, "dark");
-  assert.deepEqual(await findings(browser), []);
-  await browser.view(1280, 900, "light");
-});
+const moving = withMock(
+  {
+    "POST /v1/compare": () => ({ json: comparison(MOVED) }),
+  },
+  async (browser, server) => {
+    await browser.open(`${server.url}#/compare?a=a.txt&b=b.txt`);
+    await browser.see("The texts differ in 2 places, with 1 moved block.");
+    await browser.see("is at different places of the texts.");
+    const text = "This sentence of eight words is a block";
+    const blocks = () =>
+      browser.run(
+        "return Array.from(document.querySelectorAll('.rows .moved'), " +
+          "mark => `${mark.localName} ${mark.textContent}`)",
+      );
+    assert.deepEqual(await blocks(), [`del ${text}.`, `ins ${text}`]);
+    assert.equal(
+      await browser.run("return document.querySelectorAll('.rows del:not(.moved)').length"),
+      1,
+    );
+    // By keyboard to the other place, and back.
+    await browser.run("document.querySelector('.moved-to').focus()");
+    await browser.press(KEYS.enter);
+    const place = "document.activeElement.getAttribute('aria-label')";
+    assert.equal(
+      await browser.run(`return ${place}`),
+      "Moved 1: go to its place in the first text",
+    );
+    assert.equal(
+      await browser.run("return document.querySelector('.walk [role=status]').textContent"),
+      `Difference 2 of 2: “and on ${text}” in the second.`,
+    );
+    await browser.press(KEYS.enter);
+    assert.equal(
+      await browser.run(`return ${place}`),
+      "Moved 1: go to its place in the second text",
+    );
+    assert.deepEqual(await findings(browser), []);
+    await browser.view(390, 700, "dark");
+    assert.deepEqual(await findings(browser), []);
+    await browser.view(1280, 900, "light");
+  },
+);
 
 /** Equal sets of shingles are of equal texts or of others. */
-const equalSets = withMock({
-  "POST /v1/compare": ({ body }) => ({ json: comparison(
-    body.b.id === "same" ? [{ kind: "same", text: "All of it." }] : STRETCHES, { jaccard: 1 }) }),
-  "POST /v1/query": ({ body }) => ({ json: {
-    matches: [match("one", 1, { equal_text: true }), match("other", 1, { equal_text: false }),
-      match("near", 0.999999)],
-    found: 3, candidates: 3, shingles: 9, threshold: body.threshold, predicted_recall: 0.99,
-  } }),
-  "GET /v1/groups": () => {
-    const [group] = groups(0, 1, 2);
-    group.duplicates.forEach((one, place) => Object.assign(one, { similarity: 1,
-      equal_text: place === 1 }));
-    return { json: { groups: [group], groups_total: 1, groups_decided: 0, duplicates_total: 2,
-      documents: 3, version: 1, stale: false } };
+const equalSets = withMock(
+  {
+    "POST /v1/compare": ({ body }) => ({
+      json: comparison(body.b.id === "same" ? [{ kind: "same", text: "All of it." }] : STRETCHES, {
+        jaccard: 1,
+      }),
+    }),
+    "POST /v1/query": ({ body }) => ({
+      json: {
+        matches: [
+          match("one", 1, { equal_text: true }),
+          match("other", 1, { equal_text: false }),
+          match("near", 0.999999),
+        ],
+        found: 3,
+        candidates: 3,
+        shingles: 9,
+        threshold: body.threshold,
+        predicted_recall: 0.99,
+      },
+    }),
+    "GET /v1/groups": () => {
+      const [group] = groups(0, 1, 2);
+      for (const [place, one] of group.duplicates.entries()) {
+        Object.assign(one, { similarity: 1, equal_text: place === 1 });
+      }
+      return {
+        json: {
+          groups: [group],
+          groups_total: 1,
+          groups_decided: 0,
+          duplicates_total: 2,
+          documents: 3,
+          version: 1,
+          stale: false,
+        },
+      };
+    },
   },
-}, async (browser, server) => {
-  await search(browser);
-  await browser.wait("document.querySelectorAll('.match').length === 3");
-  const tags = (inside) => browser.run("return Array.from(document.querySelectorAll(arguments[0]), " +
-    "one => one.innerText.replace(/\\s+/g, ' ').trim())", `${inside} .similarity`);
-  assert.deepEqual(await tags(".match"),
-    ["1.000000 equal texts", "1.000000 texts differ", "0.999999"]);
-  await browser.open(`${server.url}#/compare?a=a&b=same`);
-  await browser.see("The texts are equal.");
-  await browser.see("exact: the texts are equal");
-  await browser.open(`${server.url}#/compare?a=a&b=other`);
-  await browser.see("exact: the sets of shingles are equal, the texts are not");
-  await browser.open(`${server.url}#/review`);
-  await browser.wait("document.querySelector('.review-members')");
-  await browser.click(".review-members summary");
-  await browser.wait("document.querySelector('.member')");
-  assert.deepEqual(await tags(".review-members"), ["1.000000 texts differ", "1.000000 equal texts"]);
-  await browser.open(`${server.url}#/groups`);
-  await browser.wait("document.querySelector('.group summary')");
-  await browser.click(".group summary");
-  await browser.wait("document.querySelector('.group .members')");
-  assert.deepEqual(await tags(".group .members"), ["1.000000 texts differ", "1.000000 equal texts"]);
-});
+  async (browser, server) => {
+    await search(browser);
+    await browser.wait("document.querySelectorAll('.match').length === 3");
+    /** @param {string} inside */
+    const tags = (inside) =>
+      browser.run(
+        "return Array.from(document.querySelectorAll(arguments[0]), " +
+          "one => one.innerText.replace(/\\s+/g, ' ').trim())",
+        `${inside} .similarity`,
+      );
+    assert.deepEqual(await tags(".match"), [
+      "1.000000 equal texts",
+      "1.000000 texts differ",
+      "0.999999",
+    ]);
+    await browser.open(`${server.url}#/compare?a=a&b=same`);
+    await browser.see("The texts are equal.");
+    await browser.see("exact: the texts are equal");
+    await browser.open(`${server.url}#/compare?a=a&b=other`);
+    await browser.see("exact: the sets of shingles are equal, the texts are not");
+    await browser.open(`${server.url}#/review`);
+    await browser.wait("document.querySelector('.review-members')");
+    await browser.click(".review-members summary");
+    await browser.wait("document.querySelector('.member')");
+    assert.deepEqual(await tags(".review-members"), [
+      "1.000000 texts differ",
+      "1.000000 equal texts",
+    ]);
+    await browser.open(`${server.url}#/groups`);
+    await browser.wait("document.querySelector('.group summary')");
+    await browser.click(".group summary");
+    await browser.wait("document.querySelector('.group .members')");
+    assert.deepEqual(await tags(".group .members"), [
+      "1.000000 texts differ",
+      "1.000000 equal texts",
+    ]);
+  },
+);
 
 const byCategory = withMock({}, async (browser, server) => {
   await browser.open(`${server.url}#/categories?path=1.1`);
   await browser.see("Review the groups of this category");
-  await browser.run("Array.from(document.querySelectorAll('#view-categories a'))" +
-    ".find(link => link.textContent.startsWith('Review the')).click()");
+  await browser.run(
+    "Array.from(document.querySelectorAll('#view-categories a'))" +
+      ".find(link => link.textContent.startsWith('Review the')).click()",
+  );
   await browser.see("7 of 120 groups decided");
-  const asked = () => server.calls.findLast(({ path }) => path === "/v1/groups").query;
+  const asked = () => server.last("/v1/groups").query;
   assert.equal(asked().get("category"), "1.1");
   // The filter is shown, with all categories to choose from.
   await browser.wait("document.querySelectorAll('#review-category option').length === 6");
@@ -1363,46 +1913,75 @@ const byCategory = withMock({}, async (browser, server) => {
 });
 
 /** Without categories there is no field for them. */
-const noCategories = withMock({
-  "GET /v1/categories": () => ({ json: { categories: [], model: null, without_category: 0 } }),
-}, async (browser, server) => {
-  await browser.run("location.hash = '#/review'");
-  await browser.see("7 of 120 groups decided");
-  assert.equal(server.calls.filter(({ path }) => path === "/v1/categories").length, 0);
-  await browser.click(".review-filter summary");
-  await browser.click("#view-review .more summary");
-  await browser.wait("document.querySelector('#review-category').closest('.field').hidden");
-});
+const noCategories = withMock(
+  {
+    "GET /v1/categories": () => ({ json: { categories: [], model: null, without_category: 0 } }),
+  },
+  async (browser, server) => {
+    await browser.run("location.hash = '#/review'");
+    await browser.see("7 of 120 groups decided");
+    assert.equal(server.calls.filter(({ path }) => path === "/v1/categories").length, 0);
+    await browser.click(".review-filter summary");
+    await browser.click("#view-review .more summary");
+    await browser.wait("document.querySelector('#review-category').closest('.field').hidden");
+  },
+);
 
 const ENTRY = { right: "write", writable: true };
-const listed = (...names) => ({ json: { indexes: names.map((name, at) =>
-  ({ ...ENTRY, name, address: `/v1/indexes/${name}`, default: at === 0 })) } });
+/** @param {...string} names */
+const listed = (...names) => ({
+  json: {
+    indexes: names.map((name, at) => ({
+      ...ENTRY,
+      name,
+      address: `/v1/indexes/${name}`,
+      default: at === 0,
+    })),
+  },
+});
 
-/** The lists of a review are saved as files; one that is still computed is asked for again. */
+/**
+ * The lists of a review are saved as files; one that is still computed is asked for again.
+ * @type {Case}
+ */
 const savingLists = async (browser) => {
   let asked = 0;
-  const server = await mock(answering({
-    "GET /v1/review/removed": () => {
-      asked += 1;
-      return asked === 1 ? { status: 202, headers: { "Retry-After": "1" }, json: { status: "pending",
-        retry_after: 1, detail: "the groups are being computed" } } : { text: '{"id":"a"}\n' };
-    },
-    "GET /v1/review/decisions": () => refusal(503, "unreadable", "the index cannot be read"),
-  }));
+  const server = await mock(
+    answering({
+      "GET /v1/review/removed": () => {
+        asked += 1;
+        return asked === 1
+          ? {
+              status: 202,
+              headers: { "Retry-After": "1" },
+              json: { status: "pending", retry_after: 1, detail: "the groups are being computed" },
+            }
+          : { text: '{"id":"a"}\n' };
+      },
+      "GET /v1/review/decisions": () => refusal(503, "unreadable", "the index cannot be read"),
+    }),
+  );
   try {
     await browser.open(`${server.url}#/review?threshold=0.9`);
     await browser.see("7 of 120 groups decided");
-    await browser.run("window.saved = []; const click = HTMLAnchorElement.prototype.click; " +
-      "HTMLAnchorElement.prototype.click = function () { if (this.download) " +
-      "window.saved.push(this.download); else click.call(this); }");
+    await browser.run(
+      "window.saved = []; const click = HTMLAnchorElement.prototype.click; " +
+        "HTMLAnchorElement.prototype.click = function () { if (this.download) " +
+        "window.saved.push(this.download); else click.call(this); }",
+    );
     await browser.click(".review-export summary");
-    const press = (text) => browser.run("Array.from(document.querySelectorAll('.review-export button'))" +
-      ".find(button => button.textContent === arguments[0]).click()", text);
+    /** @param {string} text */
+    const press = (text) =>
+      browser.run(
+        "Array.from(document.querySelectorAll('.review-export button'))" +
+          ".find(button => button.textContent === arguments[0]).click()",
+        text,
+      );
     await press("Save the removed documents");
     await browser.wait("window.saved.length === 1");
     assert.deepEqual(await browser.run("return window.saved"), ["removed.jsonl"]);
     assert.equal(asked, 2);
-    assert.equal(server.calls.at(-1).query.get("threshold"), "0.9");
+    assert.equal(server.last().query.get("threshold"), "0.9");
     await press("Save the decisions");
     await browser.see("the index cannot be read");
     await hasNoFindings(browser);
@@ -1412,19 +1991,26 @@ const savingLists = async (browser) => {
   }
 };
 
-/** Another index is chosen by keyboard, and everything is asked of it. */
+/**
+ * Another index is chosen by keyboard, and everything is asked of it.
+ * @type {Case}
+ */
 const choosingIndex = async (browser) => {
   const answer = answering({ "GET /v1/indexes": () => listed("letters", "mail.old") });
   const server = await mock((call) => {
     const path = call.path.replace("/v1/indexes/mail.old/", "/v1/");
     const found = answer({ ...call, path });
     return path === "/v1/settings" && path !== call.path
-      ? { json: { ...SETTINGS, name: "mail.old" } } : found;
+      ? { json: { ...SETTINGS, name: "mail.old" } }
+      : found;
   });
   try {
     await browser.open(server.url);
     await browser.wait("!document.querySelector('#indexes').hidden");
-    assert.equal(await browser.run("return document.querySelector('#indexes-name').value"), "letters");
+    assert.equal(
+      await browser.run("return document.querySelector('#indexes-name').value"),
+      "letters",
+    );
     await browser.run("document.querySelector('#indexes-name').focus()");
     await browser.press(KEYS.down);
     await browser.press(KEYS.tab);
@@ -1438,8 +2024,11 @@ const choosingIndex = async (browser) => {
     await browser.run("location.hash = '#/document?id=a'");
     await browser.wait("document.querySelector('#view-document .text')");
     const asked = server.calls.map(({ path }) => path);
-    assert.ok(asked.includes("/v1/indexes/mail.old/categories"), asked);
-    assert.ok(asked.every((path) => path.startsWith("/v1/indexes/mail.old/")), asked);
+    assert.ok(asked.includes("/v1/indexes/mail.old/categories"), asked.join());
+    assert.ok(
+      asked.every((path) => path.startsWith("/v1/indexes/mail.old/")),
+      asked.join(),
+    );
     await hasNoFindings(browser);
   } finally {
     server.close();
@@ -1447,9 +2036,14 @@ const choosingIndex = async (browser) => {
   }
 };
 
-/** The page of the API: found by words, unfolded, and tried. */
+/**
+ * The page of the API: found by words, unfolded, and tried.
+ * @type {Case}
+ */
 const apiPage = async (browser) => {
-  const description = JSON.parse(readFileSync(new URL("../../src/openapi.json", import.meta.url)));
+  const description = JSON.parse(
+    readFileSync(new URL("../../src/openapi.json", import.meta.url), "utf8"),
+  );
   description.paths["/v1/documents/{id}"].delete["x-right"] = "write";
   let needs = true;
   const server = await mock((call) => {
@@ -1463,7 +2057,8 @@ const apiPage = async (browser) => {
     await browser.complaints();
     await browser.open(`${server.url}api`);
     const count = Object.values(description.paths).flatMap((item) =>
-      Object.keys(item).filter((name) => name !== "parameters")).length;
+      Object.keys(item).filter((name) => name !== "parameters"),
+    ).length;
     await browser.see(`${count} operations`);
     await browser.paste("#api-words", "post compare");
     await browser.see(`1 operation of ${count}`);
@@ -1477,9 +2072,13 @@ const apiPage = async (browser) => {
     await browser.wait("document.querySelector('#token').open");
     await browser.type("#token-value", "secret-token");
     await browser.press(KEYS.enter);
-    await browser.wait("document.querySelector('#operation-compare .api-place strong')?.textContent.startsWith('200')");
-    assert.deepEqual(server.calls.at(-1).body, { a: { id: "x" }, b: { id: "y" } });
-    const answered = await browser.run("return document.querySelector('#operation-compare .api-place').innerText");
+    await browser.wait(
+      "document.querySelector('#operation-compare .api-place strong')?.textContent.startsWith('200')",
+    );
+    assert.deepEqual(server.last().body, { a: { id: "x" }, b: { id: "y" } });
+    const answered = await browser.run(
+      "return document.querySelector('#operation-compare .api-place').innerText",
+    );
     for (const part of [HOSTILE.slice(4, 20), "curl -X POST", "authorization: Bearer $TOKEN"]) {
       assert.ok(answered.includes(part), `${part} in ${answered}`);
     }
@@ -1492,16 +2091,25 @@ const apiPage = async (browser) => {
     await browser.run("document.querySelector('#try-get-text').value = 'true'");
     await browser.click("#operation-get form .main");
     await browser.wait("document.querySelector('#operation-get .api-place strong')");
-    const last = server.calls.at(-1);
+    const last = server.last();
     assert.equal(`${last.path}?${last.query}`, "/v1/documents/a%2Fb%20%C3%A4?text=true");
-    await hasNoFindings(browser, [[1280, "light"], [1280, "dark"], [390, "dark"], [320, "light"]]);
+    await hasNoFindings(browser, [
+      [1280, "light"],
+      [1280, "dark"],
+      [390, "dark"],
+      [320, "light"],
+    ]);
     // Every operation can be opened, and none is malformed.
     await browser.view(1280, 900, "light");
-    await browser.run("document.querySelectorAll('.api-operation').forEach(fold => { fold.open = true; })");
+    await browser.run(
+      "document.querySelectorAll('.api-operation').forEach(fold => { fold.open = true; })",
+    );
     await browser.wait(`document.querySelectorAll('.api-opened').length === ${count}`);
     assert.deepEqual(await findings(browser), []);
     assert.equal(await browser.run("return window.hacked"), null);
-    const wrong = (await browser.complaints()).filter((line) => !line.includes("Failed to load resource"));
+    const wrong = (await browser.complaints()).filter(
+      (line) => !line.includes("Failed to load resource"),
+    );
     assert.deepEqual(wrong, []);
   } finally {
     server.close();
@@ -1509,17 +2117,24 @@ const apiPage = async (browser) => {
   }
 };
 
-/** A token that does not open the first index leads to one that it opens. */
+/**
+ * A token that does not open the first index leads to one that it opens.
+ * @type {Case}
+ */
 const openedIndex = async (browser) => {
-  const answer = answering({ "GET /v1/indexes": () =>
-    ({ json: { indexes: [{ ...ENTRY, name: "mail", address: "/v1/indexes/mail", default: false }] } }) });
+  const answer = answering({
+    "GET /v1/indexes": () => ({
+      json: { indexes: [{ ...ENTRY, name: "mail", address: "/v1/indexes/mail", default: false }] },
+    }),
+  });
   const server = await mock((call) => {
     const path = call.path.replace("/v1/indexes/mail/", "/v1/");
     if (call.path.startsWith("/v1/indexes/gone/")) {
-      return refusal(404, "unknown-index", "there is no index \"gone\" for this token");
+      return refusal(404, "unknown-index", 'there is no index "gone" for this token');
     }
     return path === call.path && path !== "/v1/indexes"
-      ? refusal(403, "other-index", "the token opens other indexes") : answer({ ...call, path });
+      ? refusal(403, "other-index", "the token opens other indexes")
+      : answer({ ...call, path });
   });
   try {
     await browser.open(`${server.url}#/index`);
@@ -1547,101 +2162,148 @@ const REVIEWED = `return (() => {
     sidesInView: inView(sides), buttons: buttons.length, buttonsInView: buttons.every(inView) };
 })()`;
 
-/** Long texts, of which both begin with a difference. */
-const LONG = [{ kind: "a", text: "Monday" }, { kind: "b", text: "Thursday" },
-  ...Array.from({ length: 60 }, (_, at) => [{ kind: "same", text: ` ${words(30, `w${at}-`)}\n` },
-    { kind: "b", text: `new${at}` }]).flat()];
+/**
+ * Long texts, of which both begin with a difference.
+ * @type {Difference[]}
+ */
+const LONG = [
+  { kind: "a", text: "Monday" },
+  { kind: "b", text: "Thursday" },
+  ...Array.from(
+    { length: 60 },
+    (_, at) =>
+      /** @type {Difference[]} */ ([
+        { kind: "same", text: ` ${words(30, `w${at}-`)}\n` },
+        { kind: "b", text: `new${at}` },
+      ]),
+  ).flat(),
+];
 
-const fillsScreen = withMock({
-  "POST /v1/compare": () => ({ json: comparison(LONG) }),
-}, async (browser, server) => {
-  for (const [width, height] of [[1280, 900], [390, 844]]) {
-    const isTouch = width < 1000;
-    await browser.cdp("Emulation.setTouchEmulationEnabled", { enabled: isTouch });
-    await browser.view(width, height, "light", isTouch);
-    await browser.open(`${server.url}#/review`);
-    await browser.wait("document.querySelector('.review-differences .sides')");
-    await browser.wait("document.querySelector('#place').textContent");
-    const opened = await browser.run(REVIEWED);
-    console.log(`review at ${width} × ${height}: texts from y = ${opened.tops.map(Math.round)}, ` +
-      `box of ${Math.round(opened.height)} px`);
-    assert.ok(opened.textsInView && opened.sidesInView && opened.buttonsInView,
-      JSON.stringify(opened));
-    assert.equal(opened.buttons, 8);
-    assert.ok(opened.height > 0.4 * height, JSON.stringify(opened));
-    // The texts scroll in their box, the buttons stay.
-    await browser.run("document.querySelector('.sides').scrollTop = 1e6");
-    const scrolled = await browser.run(REVIEWED);
-    assert.ok(scrolled.sidesInView && scrolled.buttonsInView && scrolled.tops[0] < 0,
-      JSON.stringify(scrolled));
-    // What is unfolded makes the desk higher; the buttons stay.
-    await browser.run("for (const fold of document.querySelectorAll('.review-bar > details')) " +
-      "fold.open = true");
-    await browser.see("Metadata that differs");
-    assert.ok((await browser.run(REVIEWED)).buttonsInView);
-    const hasKeys = await browser.run("return Array.from(document.querySelectorAll('kbd'))" +
-      ".some((key) => key.checkVisibility())");
-    assert.equal(hasKeys, !isTouch, "touch users see no names of keys");
-    assert.deepEqual(await findings(browser), []);
-  }
-});
+const fillsScreen = withMock(
+  {
+    "POST /v1/compare": () => ({ json: comparison(LONG) }),
+  },
+  async (browser, server) => {
+    for (const [width, height] of [
+      [1280, 900],
+      [390, 844],
+    ]) {
+      const isTouch = width < 1000;
+      await browser.cdp("Emulation.setTouchEmulationEnabled", { enabled: isTouch });
+      await browser.view(width, height, "light", isTouch);
+      await browser.open(`${server.url}#/review`);
+      await browser.wait("document.querySelector('.review-differences .sides')");
+      await browser.wait("document.querySelector('#place').textContent");
+      const opened = await browser.run(REVIEWED);
+      console.log(
+        `review at ${width} × ${height}: texts from y = ${opened.tops.map(Math.round)}, ` +
+          `box of ${Math.round(opened.height)} px`,
+      );
+      assert.ok(
+        opened.textsInView && opened.sidesInView && opened.buttonsInView,
+        JSON.stringify(opened),
+      );
+      assert.equal(opened.buttons, 8);
+      assert.ok(opened.height > 0.4 * height, JSON.stringify(opened));
+      // The texts scroll in their box, the buttons stay.
+      await browser.run("document.querySelector('.sides').scrollTop = 1e6");
+      const scrolled = await browser.run(REVIEWED);
+      assert.ok(
+        scrolled.sidesInView && scrolled.buttonsInView && scrolled.tops[0] < 0,
+        JSON.stringify(scrolled),
+      );
+      // What is unfolded makes the desk higher; the buttons stay.
+      await browser.run(
+        "for (const fold of document.querySelectorAll('.review-bar > details')) " +
+          "fold.open = true",
+      );
+      await browser.see("Metadata that differs");
+      assert.ok((await browser.run(REVIEWED)).buttonsInView);
+      const hasKeys = await browser.run(
+        "return Array.from(document.querySelectorAll('kbd'))" +
+          ".some((key) => key.checkVisibility())",
+      );
+      assert.equal(hasKeys, !isTouch, "touch users see no names of keys");
+      assert.deepEqual(await findings(browser), []);
+    }
+  },
+);
 
 /** Any key in a group of thousands is fast, since only lines in view are drawn. */
-const manyMembers = withMock({
-  "GET /v1/groups": () => {
-    const duplicates = Array.from({ length: 4_999 }, (_, at) => ({ id: `copies/${at}.txt`,
-      similarity: 0.99 - at / 50_000, bytes: 2000 + at, metadata: { source: "mail",
-        subject: `Copy ${at}`, pages: at }, beginning: `The copy ${at} of the letter.` }));
-    return { json: { groups: [{ ...groups(0, 1)[0], duplicates }, ...groups(1, 4)], groups_total: 4,
-      groups_decided: 0, duplicates_total: 5_008, documents: 9_000, version: 1, stale: false,
-      last_decision: 0 } };
+const manyMembers = withMock(
+  {
+    "GET /v1/groups": () => ({
+      json: {
+        groups: [LARGE_GROUP, ...groups(1, 4)],
+        groups_total: 4,
+        groups_decided: 0,
+        duplicates_total: 5_008,
+        documents: 9_000,
+        version: 1,
+        stale: false,
+        last_decision: 0,
+      },
+    }),
   },
-}, async (browser, server) => {
-  await browser.open(`${server.url}#/review`);
-  await browser.wait("document.querySelector('.review-differences .sides')");
-  await browser.click(".review-members summary");
-  await browser.see("Group 1: 1 of 4,999 duplicates");
-  // From the key to the frame after its changes.
-  await browser.run("window.times = []; addEventListener('keydown', () => { " +
-    "const from = performance.now(); requestAnimationFrame(() => setTimeout(() => " +
-    "window.times.push(performance.now() - from))); }, true)");
-  const inView = `(() => {
+  async (browser, server) => {
+    await browser.open(`${server.url}#/review`);
+    await browser.wait("document.querySelector('.review-differences .sides')");
+    await browser.click(".review-members summary");
+    await browser.see("Group 1: 1 of 4,999 duplicates");
+    // From the key to the frame after its changes.
+    await browser.run(
+      "window.times = []; addEventListener('keydown', () => { " +
+        "const from = performance.now(); requestAnimationFrame(() => setTimeout(() => " +
+        "window.times.push(performance.now() - from))); }, true)",
+    );
+    const inView = `(() => {
     const line = document.querySelector('.member[aria-selected=true]').getBoundingClientRect();
     const list = document.querySelector('.member-list').getBoundingClientRect();
     return line.top >= list.top - 1 && line.bottom <= list.bottom + 1;
   })()`;
-  const most = {};
-  const press = async (name, key, times = 5) => {
-    for (let at = 0; at < times; at += 1) {
-      const before = await browser.run("return window.times.length");
-      await browser.press(key);
-      await browser.wait("window.times.length > arguments[0]", before);
-      assert.ok(await browser.run(`return ${inView}`), `${name}: the current line is in view`);
-      const nodes = await browser.run("return document.querySelectorAll('*').length");
-      assert.ok(nodes < 700, `${name}: ${nodes} nodes`);
-      most[name] = Math.max(most[name] ?? 0, (await browser.run("return window.times.at(-1)")));
-    }
-  };
-  const at = () => browser.run("return document.querySelector('[aria-selected=true]').dataset.at");
-  await browser.run("document.querySelector('.member-list').focus()");
-  await press("ArrowDown", KEYS.down);
-  assert.equal(await at(), "5");
-  await press("End", KEYS.end, 1);
-  assert.equal(await at(), "4998");
-  await press("PageUp", KEYS.pageUp);
-  await press("Home", KEYS.home, 1);
-  assert.equal(await at(), "0");
-  await browser.run("document.activeElement.blur()");
-  await press("→", KEYS.right);
-  for (const key of ["d", "n", "k", "u", "r"]) await press(key, key, key === "u" ? 3 : 5);
-  await press("a", "a", 1);
-  await press("u", "u", 1);
-  const nodes = await browser.run("return document.querySelectorAll('*').length");
-  console.log(`a group of 5,000 (${nodes} nodes), longest ms from key to frame: ` +
-    Object.entries(most).map(([name, ms]) => `${name} ${ms.toFixed(1)}`).join(", "));
-  for (const [name, ms] of Object.entries(most)) assert.ok(ms < 500, `${name}: ${ms} ms`);
-  await hasNoFindings(browser);
-});
+    /** @type {Record<string, number>} */
+    const most = {};
+    /**
+     * @param {string} name
+     * @param {string} key
+     */
+    const press = async (name, key, times = 5) => {
+      for (let at = 0; at < times; at += 1) {
+        const before = await browser.run("return window.times.length");
+        await browser.press(key);
+        await browser.wait("window.times.length > arguments[0]", before);
+        assert.ok(await browser.run(`return ${inView}`), `${name}: the current line is in view`);
+        const nodes = await browser.run("return document.querySelectorAll('*').length");
+        assert.ok(nodes < 700, `${name}: ${nodes} nodes`);
+        most[name] = Math.max(most[name] ?? 0, await browser.run("return window.times.at(-1)"));
+      }
+    };
+    const at = () =>
+      browser.run("return document.querySelector('[aria-selected=true]').dataset.at");
+    await browser.run("document.querySelector('.member-list').focus()");
+    await press("ArrowDown", KEYS.down);
+    assert.equal(await at(), "5");
+    await press("End", KEYS.end, 1);
+    assert.equal(await at(), "4998");
+    await press("PageUp", KEYS.pageUp);
+    await press("Home", KEYS.home, 1);
+    assert.equal(await at(), "0");
+    await browser.run("document.activeElement.blur()");
+    await press("→", KEYS.right);
+    for (const key of ["d", "n", "k", "u", "r"]) await press(key, key, key === "u" ? 3 : 5);
+    await press("a", "a", 1);
+    await press("u", "u", 1);
+    const nodes = await browser.run("return document.querySelectorAll('*').length");
+    console.log(
+      `a group of 5,000 (${nodes} nodes), longest ms from key to frame: ` +
+        Object.entries(most)
+          .map(([name, ms]) => `${name} ${ms.toFixed(1)}`)
+          .join(", "),
+    );
+    for (const [name, ms] of Object.entries(most)) assert.ok(ms < 500, `${name}: ${ms} ms`);
+    await hasNoFindings(browser);
+  },
+);
 
 /** All cases by name. */
 export const CASES = {

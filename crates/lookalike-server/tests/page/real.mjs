@@ -1,4 +1,3 @@
-"use strict";
 // The page against the server that it is made for: what it sends is understood, what it gets is
 // what it shows.
 
@@ -9,11 +8,19 @@ import { findings } from "./access.mjs";
 import { KEYS, pause } from "./driver.mjs";
 import { summary, walk } from "./walk.mjs";
 
+/** @import { Groups, StoredDecision } from "../../src/page/client/types.js" */
+/** @import { Browser, Case } from "./driver.mjs" */
+
 const LETTER = `${words(60, "word")}, and the meeting was held on Monday.\n${words(60, "more")}`;
 const EDITED = LETTER.replace("Monday", "Thursday");
 const SHORTER = LETTER.slice(0, LETTER.lastIndexOf(" more55"));
 const IDS = ["letters/a b.txt", "letters/ä?#%.txt", HOSTILE];
 
+/**
+ * @param {Browser} browser
+ * @param {string} id
+ * @param {string} text
+ */
 const add = async (browser, id, text) => {
   await browser.run("location.hash = '#/add'");
   await browser.wait("!document.querySelector('#view-add').hidden");
@@ -22,6 +29,10 @@ const add = async (browser, id, text) => {
   await browser.click("#add-form .main");
 };
 
+/**
+ * @param {Browser} browser
+ * @param {string} text
+ */
 const search = async (browser, text) => {
   await browser.run("location.hash = '#/'");
   await browser.wait("!document.querySelector('#view-query').hidden");
@@ -29,16 +40,23 @@ const search = async (browser, text) => {
   await browser.click("#query-form .main");
 };
 
-/** Nothing was run that came as a text, and the browser has refused nothing. */
+/**
+ * Nothing was run that came as a text, and the browser has refused nothing.
+ * @param {Browser} browser
+ */
 const sound = async (browser) => {
   assert.equal(await browser.run("return window.hacked"), null);
-  const wrong = (await browser.complaints()).filter((line) =>
-    !line.includes("Failed to load resource"));
+  const wrong = (await browser.complaints()).filter(
+    (line) => !line.includes("Failed to load resource"),
+  );
   assert.deepEqual(wrong, []);
 };
 
-/** Every file of the page comes without a token, whole, and under a strict policy. */
-const served = async (browser, { guarded }) => {
+/**
+ * Every file of the page comes without a token, whole, and under a strict policy.
+ * @type {Case}
+ */
+const served = async (_browser, { guarded }) => {
   const folder = new URL("../../src/page/", import.meta.url);
   const table = readFileSync(new URL("files.rs", folder), "utf8");
   const files = Array.from(table.matchAll(/\("(.*?)", \w+, include_str!\("(.*?)"\)\)/g));
@@ -47,12 +65,13 @@ const served = async (browser, { guarded }) => {
     const answer = await fetch(new URL(path, guarded));
     assert.equal(answer.status, 200, path);
     assert.equal(await answer.text(), readFileSync(new URL(name, folder), "utf8"), path);
-    const policy = answer.headers.get("content-security-policy");
+    const policy = answer.headers.get("content-security-policy") ?? "";
     assert.ok(!policy.includes("unsafe") && /(default|script)-src 'self'/.test(policy), policy);
     assert.equal(answer.headers.get("x-content-type-options"), "nosniff");
   }
 };
 
+/** @type {Case} */
 const fromFirstToLast = async (browser, { open }) => {
   await browser.open(`${open}#/groups`);
   await browser.see("The 0 documents of the index have no near-duplicates.");
@@ -67,25 +86,38 @@ const fromFirstToLast = async (browser, { open }) => {
   // All three resemble the letter, the equal one most of all.
   await search(browser, LETTER);
   await browser.wait("document.querySelectorAll('.match').length === 3");
-  const found = await browser.run("return Array.from(document.querySelectorAll('.match'), one => " +
-    "[one.querySelector('.match-id').textContent, one.querySelector('.figure').textContent])");
+  /** @type {[string, string][]} */
+  const found = await browser.run(
+    "return Array.from(document.querySelectorAll('.match'), one => " +
+      "[one.querySelector('.match-id').textContent, one.querySelector('.figure').textContent])",
+  );
   assert.deepEqual(found[0], [IDS[0], "1.000000"]);
-  assert.deepEqual(found.map(([id]) => id).toSorted(),
-    IDS.map((id) => id.replace("\u202e", "\\u{202e}")).toSorted());
+  assert.deepEqual(
+    found.map(([id]) => id).toSorted(),
+    IDS.map((id) => id.replace("\u202e", "\\u{202e}")).toSorted(),
+  );
   const edited = found.findIndex(([id]) => id === IDS[1]);
   await browser.run("document.querySelectorAll('.match .button')[arguments[0]].click()", edited);
   await browser.see("The texts differ in 1 place.");
-  const marks = await browser.run("return ['del', 'ins'].map(tag => " +
-    "document.querySelector(`.rows ${tag}`).textContent)");
-  assert.deepEqual(marks.map((word) => word.replace(".", "")), ["Monday", "Thursday"]);
+  /** @type {string[]} */
+  const marks = await browser.run(
+    "return ['del', 'ins'].map(tag => " + "document.querySelector(`.rows ${tag}`).textContent)",
+  );
+  assert.deepEqual(
+    marks.map((word) => word.replace(".", "")),
+    ["Monday", "Thursday"],
+  );
 
   // A passage of the letter inside of another text.
   await search(browser, `An unlike text that quotes: ${words(30, "word").toUpperCase()} and ends.`);
   await browser.see("Known passages of your text");
   await browser.click("#passages-form button");
   await browser.see("1 known passage in 3 documents; 3 documents compared word by word.");
-  assert.ok((await browser.run("return document.querySelector('.known').innerText"))
-    .includes("30 words, from character 28 on, in 3 documents"));
+  assert.ok(
+    (await browser.run("return document.querySelector('.known').innerText")).includes(
+      "30 words, from character 28 on, in 3 documents",
+    ),
+  );
   assert.deepEqual(await findings(browser), []);
 
   // By id, which is not among its own matches.
@@ -97,7 +129,11 @@ const fromFirstToLast = async (browser, { open }) => {
 
   await browser.open(`${open}#/groups`);
   await browser.wait("document.querySelector('#view-groups .warning button, .group')");
-  for (let i = 0; i < 100 && !await browser.run("return !!document.querySelector('.group')"); i++) {
+  for (
+    let i = 0;
+    i < 100 && !(await browser.run("return !!document.querySelector('.group')"));
+    i++
+  ) {
     await browser.run("document.querySelector('#view-groups .warning button')?.click()");
     await browser.wait("document.querySelector('#view-groups form')");
   }
@@ -112,9 +148,16 @@ const fromFirstToLast = async (browser, { open }) => {
 
   await browser.open(`${open}#/index`);
   await browser.see("Settings of the index");
-  const rows = await browser.run("return Array.from(document.querySelectorAll('#view-index " +
-    "tbody tr'), row => row.innerText.replace(/\\s+/g, ' ')).join('\\n')");
-  for (const row of ["shingle words:5 ", "tokens words ", "bands 21 ", "store shingle sets, texts and"]) {
+  const rows = await browser.run(
+    "return Array.from(document.querySelectorAll('#view-index " +
+      "tbody tr'), row => row.innerText.replace(/\\s+/g, ' ')).join('\\n')",
+  );
+  for (const row of [
+    "shingle words:5 ",
+    "tokens words ",
+    "bands 21 ",
+    "store shingle sets, texts and",
+  ]) {
     assert.ok(rows.includes(row), `${row} in ${rows}`);
   }
   await browser.see("Documents 3 ");
@@ -133,11 +176,12 @@ const fromFirstToLast = async (browser, { open }) => {
   await sound(browser);
 };
 
+/** @type {Case} */
 const decisions = async (browser, { open }) => {
   await browser.open(`${open}#/review?order=size`);
   for (let i = 0; i < 200; i++) {
     await browser.wait("document.querySelector('.review-progress')");
-    if (!await browser.run("return !!document.querySelector('#view-review .stale')")) break;
+    if (!(await browser.run("return !!document.querySelector('#view-review .stale')"))) break;
     await browser.click("#view-review .stale button");
     await pause(50);
   }
@@ -146,8 +190,12 @@ const decisions = async (browser, { open }) => {
   await browser.press("n");
   await browser.see("1 of 1 group decided, 1 decision now");
   await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
+  /** @returns {Promise<StoredDecision[]>} */
   const log = async () => (await (await fetch(new URL("v1/decisions", open))).json()).decisions;
-  assert.deepEqual((await log()).map(({ decision }) => decision), ["not_duplicate"]);
+  assert.deepEqual(
+    (await log()).map(({ decision }) => decision),
+    ["not_duplicate"],
+  );
   assert.deepEqual((await log())[0].documents.toSorted(), IDS.slice(0, 2).toSorted());
   await browser.press("u");
   await browser.see("Undone.");
@@ -165,8 +213,10 @@ const decisions = async (browser, { open }) => {
   await browser.click(".past-bulk .buttons button");
   await browser.see("1 decision taken back.");
   await browser.see("1 pair decided again or taken back since:");
-  assert.deepEqual((await log()).slice(2).map(({ decision }) => decision),
-    ["duplicate", "undecided"]);
+  assert.deepEqual(
+    (await log()).slice(2).map(({ decision }) => decision),
+    ["duplicate", "undecided"],
+  );
   assert.deepEqual(await findings(browser), []);
   await sound(browser);
 };
@@ -174,10 +224,16 @@ const decisions = async (browser, { open }) => {
 /** Pairs of documents that are put for the walk. */
 const PAIRS = 200;
 
+/** @type {Case} */
 const walked = async (browser, { open }) => {
+  /**
+   * @param {string} id
+   * @param {string} text
+   */
   const put = async (id, text) => {
     const answer = await fetch(new URL(`v1/documents/${id}`, open), {
-      method: "PUT", headers: { "Content-Type": "application/json" },
+      method: "PUT",
+      headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ text, metadata: { source: "walk" } }),
     });
     assert.equal(answer.status, 201);
@@ -188,31 +244,51 @@ const walked = async (browser, { open }) => {
   }
   // The list of groups is computed in the background.
   const query = new URL("v1/groups?filter=source%3Dwalk&limit=1000", open);
-  for (let found = {}; found.stale !== false || found.groups.length < PAIRS;) {
-    found = await (await fetch(query)).json();
+  /** @returns {Promise<Partial<Groups>>} an answer without groups while they are computed */
+  const found = async () => (await fetch(query)).json();
+  for (;;) {
+    const { stale, groups = [] } = await found();
+    if (stale === false && groups.length >= PAIRS) break;
     await pause(20);
   }
-  const keyOf = ([, duplicate]) => Number(duplicate.split("-")[1]) % 3 === 0 ? "n" : "d";
-  const { decided, steps, answers } = await walk(browser, `${open}#/review?source=walk`, PAIRS,
-    keyOf);
+  /** @param {string[]} pair */
+  const keyOf = ([, duplicate]) => (Number(duplicate.split("-")[1]) % 3 === 0 ? "n" : "d");
+  const { decided, steps, answers } = await walk(
+    browser,
+    `${open}#/review?source=walk`,
+    PAIRS,
+    keyOf,
+  );
   console.log(`until the next pair is shown: ${summary(steps)}\nanswers: ${summary(answers)}`);
   assert.equal(decided.length, PAIRS);
   assert.equal(new Set(decided.map(([, pair]) => String(pair))).size, PAIRS, "each pair once");
   // What is shown was asked for before.
   assert.equal(steps.length, PAIRS - 1);
   const log = await (await fetch(new URL("v1/decisions?limit=10000", open))).json();
-  const stored = log.decisions.filter(({ documents }) => documents[0].startsWith("walk-"));
+  /** @type {StoredDecision[]} */
+  const all = log.decisions;
+  const stored = all.filter(({ documents }) => documents[0].startsWith("walk-"));
+  /** @type {Record<string, string>} */
   const name = { n: "not_duplicate", d: "duplicate" };
-  assert.deepEqual(stored.map(({ decision, documents }) => [decision, documents]),
-    decided.map(([key, pair]) => [name[key], pair]));
+  assert.deepEqual(
+    stored.map(({ decision, documents }) => [decision, documents]),
+    decided.map(([key, pair]) => [name[key], pair]),
+  );
   await sound(browser);
 };
 
-/** The page of the API against the description of this server: what it sends is understood, and
- * what a token does not permit is refused. */
+/**
+ * The page of the API against the description of this server: what it sends is understood, and
+ * what a token does not permit is refused.
+ * @type {Case}
+ */
 const triedApi = async (browser, { open, guarded, reading }) => {
-  const answered = (id) => browser.wait(
-    "document.querySelector(`#operation-${arguments[0]} .api-place strong`)?.textContent", id);
+  /** @param {string} id */
+  const answered = (id) =>
+    browser.wait(
+      "document.querySelector(`#operation-${arguments[0]} .api-place strong`)?.textContent",
+      id,
+    );
   await browser.open(`${open}api#stats`);
   await browser.wait("document.querySelector('#operation-stats form .main')");
   await browser.click("#operation-stats form .main");
@@ -232,7 +308,9 @@ const triedApi = async (browser, { open, guarded, reading }) => {
   await sound(browser);
 };
 
+/** @type {Case} */
 const withTokens = async (browser, { guarded, reading, writing }) => {
+  /** @param {string} token */
   const enter = async (token) => {
     await browser.wait("document.querySelector('#token').open");
     await browser.type("#token-value", token);
@@ -264,6 +342,7 @@ const withTokens = async (browser, { guarded, reading, writing }) => {
   await sound(browser);
 };
 
+/** @type {Case} */
 const refused = async (browser, { open }) => {
   await browser.open(`${open}#/compare?a=not-there&b=nor-this`);
   await browser.see("The index has no document with this id");
@@ -274,11 +353,15 @@ const refused = async (browser, { open }) => {
   await sound(browser);
 };
 
-/** The versions of a page are listed, compared, and their originals saved. */
+/**
+ * The versions of a page are listed, compared, and their originals saved.
+ * @type {Case}
+ */
 const versionsOfADocument = async (browser, { open }) => {
   for (const text of [LETTER, EDITED]) {
     const answer = await fetch(new URL("v1/documents/page?name=page.html", open), {
-      method: "PUT", headers: { "Content-Type": "text/html" },
+      method: "PUT",
+      headers: { "Content-Type": "text/html" },
       body: `<!doctype html><script>window.hacked = 1</script><p>${text}</p>`,
     });
     assert.ok(answer.ok);
@@ -286,13 +369,16 @@ const versionsOfADocument = async (browser, { open }) => {
   await browser.open(`${open}#/document?id=page`);
   await browser.wait("document.querySelectorAll('#document-results tbody tr').length === 2");
   const row = await browser.run(
-    "return document.querySelector('#document-results tbody tr').innerText");
+    "return document.querySelector('#document-results tbody tr').innerText",
+  );
   assert.ok(row.startsWith("2") && row.includes("now") && row.includes("text/html"), row);
   assert.deepEqual(await findings(browser), []);
   await browser.click("[aria-label='What changed in version 2']");
   await browser.wait("document.querySelector('#document-results .rows ins')");
-  const changed = await browser.run("return ['del', 'ins'].map((tag) => " +
-    "document.querySelector(`#document-results .rows ${tag}`).textContent)");
+  const changed = await browser.run(
+    "return ['del', 'ins'].map((tag) => " +
+      "document.querySelector(`#document-results .rows ${tag}`).textContent)",
+  );
   assert.ok(changed[0].includes("Monday") && changed[1].includes("Thursday"), String(changed));
   await browser.click("[aria-label='Save version 1']");
   await sound(browser);

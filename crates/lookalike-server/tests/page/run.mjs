@@ -1,20 +1,20 @@
-"use strict";
 // Runs cases one after the other in one browser:
 //
-//     node run.mjs mocked|looks FOLDER
+//     node run.mjs mocked|looks|axe FOLDER
 //     node run.mjs walk FOLDER URL
 //     node run.mjs real FOLDER OPEN-URL GUARDED-URL READ-TOKEN WRITE-TOKEN
 //
 // Pictures go to the folder. Where CASE is set, only cases whose name has it are run.
 
 import { Browser } from "./driver.mjs";
+import { CASES as AXE } from "./axe.mjs";
 import { CASES as LOOKS } from "./looks.mjs";
 import { CASES as MOCKED } from "./mocked.mjs";
 import { CASES as REAL } from "./real.mjs";
 import { CASES as WALK } from "./walk.mjs";
 
 const [which, folder, open, guarded, reading, writing] = process.argv.slice(2);
-const all = { mocked: MOCKED, looks: LOOKS, real: REAL, walk: WALK }[which] ?? {};
+const all = { axe: AXE, mocked: MOCKED, looks: LOOKS, real: REAL, walk: WALK }[which] ?? {};
 const word = process.env.CASE ?? "";
 const cases = Object.entries(all).filter(([name]) => name.includes(word));
 const browser = await Browser.start();
@@ -28,7 +28,7 @@ try {
       console.log(`ok      ${name} (${Math.round(performance.now() - start)} ms)`);
     } catch (error) {
       failed += 1;
-      console.log(`FAILED  ${name}\n${error.stack}`);
+      console.log(`FAILED  ${name}\n${error instanceof Error ? error.stack : error}`);
     }
   }
 } finally {

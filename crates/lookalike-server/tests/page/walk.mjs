@@ -1,6 +1,5 @@
-"use strict";
-// A walk through the queue of groups: each pair is decided about by a key, as soon as its differences
-// are shown.
+// A walk through the queue of groups: each pair is decided about by a key, as soon as its
+// differences are shown.
 
 /**
  * What runs on the page: marks each key, and measures until the differences of the next pair are
@@ -18,7 +17,10 @@ const WATCH = () => {
     if (now === last) return;
     last = now;
     if (now) performance.measure("step", "key");
-  }).observe(document.querySelector("#review-results"), { childList: true, subtree: true });
+  }).observe(/** @type {Node} */ (document.querySelector("#review-results")), {
+    childList: true,
+    subtree: true,
+  });
 };
 
 /** The pair that is shown, once its differences are; nothing at the end of the queue. */
@@ -55,7 +57,8 @@ export const walk = async (browser, url, most, keyOf) => {
   await browser.open(url);
   await browser.wait("document.querySelector('.review-differences .sides')");
   await browser.run(`(${WATCH})()`);
-  const decided = [], keepers = new Set();
+  const decided = [];
+  const keepers = new Set();
   for (;;) {
     const pair = await browser.run(SHOWN);
     if (pair === null || keepers.add(pair[0]).size > most) break;
@@ -64,7 +67,7 @@ export const walk = async (browser, url, most, keyOf) => {
     await browser.press(key);
   }
   await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
-  return { decided, ...await browser.run(MEASURED) };
+  return { decided, ...(await browser.run(MEASURED)) };
 };
 
 /**
@@ -74,17 +77,27 @@ export const walk = async (browser, url, most, keyOf) => {
  */
 export const summary = (times) => {
   const sorted = times.toSorted((a, b) => a - b);
-  const at = (share) => (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0)
-    .toFixed(1);
+  /** @param {number} share */
+  const at = (share) =>
+    (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0).toFixed(1);
   const over = times.filter((time) => time > 100).length;
-  return `median ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms, ${over} over 100 ms ` +
-    `of ${times.length}`;
+  return (
+    `median ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms, ${over} over 100 ms ` +
+    `of ${times.length}`
+  );
 };
 
-/** Decides about 200 groups of a service that somebody else has started, and prints the times. */
+/**
+ * Decides about 200 groups of a service that somebody else has started, and prints the times.
+ * @type {import("./driver.mjs").Case}
+ */
 const served = async (browser, { open }) => {
-  const { decided, steps, answers } = await walk(browser, `${open}#/review`, 200,
-    ([, duplicate]) => duplicate.length % 3 === 0 ? "n" : "d");
+  const { decided, steps, answers } = await walk(
+    browser,
+    `${open}#/review`,
+    200,
+    ([, duplicate]) => (duplicate.length % 3 === 0 ? "n" : "d"),
+  );
   console.log(`${decided.length} pairs decided about by keyboard`);
   console.log(`until the next pair is shown: ${summary(steps)}`);
   console.log(`answers of the network: ${summary(answers)}`);

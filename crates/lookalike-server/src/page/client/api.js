@@ -1,8 +1,9 @@
-"use strict";
 // The client of the API: requests, the token, and errors with a code.
 
 import { ofIndex } from "./index_choice.js";
 import { askForToken, onToken, token } from "./token.js";
+
+/** @import { Address, Answer, Body, Conflict, Method, NewDecision, Schema } from "./types.js" */
 
 /** The error of a request. */
 export class ApiError extends Error {
@@ -11,7 +12,7 @@ export class ApiError extends Error {
    * @param {string} code of the problem, such as `unknown-document`
    * @param {string} detail message of the server
    * @param {number} wait seconds until a retry; 0 if unknown
-   * @param {any[]} conflicts decisions that were not recorded
+   * @param {Conflict[]} conflicts decisions that were not recorded
    */
   constructor(status, code, detail, wait = 0, conflicts = []) {
     super(detail);
@@ -26,105 +27,168 @@ export class ApiError extends Error {
 /** Maximum delay of an automatic retry, in seconds. */
 const MOST_WAIT = 60;
 
+/** @param {Response} response */
 const waiting = (response) => {
   const seconds = Number(response.headers.get("Retry-After"));
   return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, MOST_WAIT) : 0;
 };
 
+/**
+ * Whether an error says that the page no longer needs the answer.
+ * @param {unknown} error
+ */
+export const isAbort = (error) => error instanceof Error && error.name === "AbortError";
+
+/**
+ * @param {Response} response
+ * @returns {Promise<ApiError>}
+ */
 const problem = async (response) => {
   const wait = waiting(response);
   try {
+    /** @type {Partial<Schema<"Problem">>} */
     const { code, detail, title, conflicts } = JSON.parse(await response.text());
-    return new ApiError(response.status, String(code || ""), String(detail || title || ""), wait,
-      conflicts);
+    return new ApiError(
+      response.status,
+      String(code || ""),
+      String(detail || title || ""),
+      wait,
+      conflicts,
+    );
   } catch (error) {
-    if (error.name === "AbortError") throw error;
+    if (isAbort(error)) throw error;
     return new ApiError(response.status, "", response.statusText, wait);
   }
 };
 
-/** Integers that exceed the precision of a double keep their text. */
-const exact = (name, value, context) => Number.isInteger(value) && !Number.isSafeInteger(value)
-  ? context?.source ?? value : value;
+/**
+ * Integers that exceed the precision of a double keep their text.
+ * @param {string} _name
+ * @param {unknown} value
+ * @param {{source?: string}} [context] which older browsers do not pass
+ */
+const exact = (_name, value, context) =>
+  Number.isInteger(value) && !Number.isSafeInteger(value) ? (context?.source ?? value) : value;
 
+/**
+ * @typedef {{body?: unknown, bytes?: ArrayBuffer, signal?: AbortSignal}} Options a body of JSON, or
+ *   one of a file
+ */
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {Options} options
+ */
 const send = async (method, path, { body, bytes, signal }) => {
+  /** @type {Record<string, string>} */
   const headers = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (bytes !== undefined) headers["Content-Type"] = "application/octet-stream";
   if (token()) headers.Authorization = `Bearer ${token()}`;
+  /** @type {RequestInit} */
   const options = { method, headers, signal, cache: "no-store", credentials: "same-origin" };
   if (body !== undefined) options.body = JSON.stringify(body);
   if (bytes !== undefined) options.body = bytes;
   try {
     return await fetch(new URL(path, document.baseURI), options);
   } catch (error) {
-    if (error.name === "AbortError") throw error;
+    if (isAbort(error)) throw error;
     throw new ApiError(0, "no-answer", "");
   }
 };
 
 /**
- * Sends a request about the server. If the server requires a token, the user enters it, and the
- * function sends the request again.
+ * Sends a request. If the server requires a token, the user enters it, and the function sends the
+ * request again.
  * @param {string} method
- * @param {string} path below the page, such as `v1/indexes`
- * @param {{body?: unknown, bytes?: ArrayBuffer, blob?: boolean, signal?: AbortSignal}} options a
- *   body of JSON, or one of a file; whether the response is a file
- * @returns {Promise<any>} the JSON of the response, or its `Blob`; nothing for an empty one
+ * @param {string} path
+ * @param {Options} options
+ * @returns {Promise<Response>} a successful one
  * @throws {ApiError}
  */
-export const requestOfServer = async (method, path, options = {}) => {
-  const { signal } = options;
+const exchange = async (method, path, options) => {
   for (;;) {
     const sent = token();
     const response = await send(method, path, options);
-    if (response.status === 401) {
-      const refused = await problem(response);
-      // Another request may have received a token in the meantime.
-      if (token() !== sent || await askForToken(sent !== "")) {
-        signal?.throwIfAborted();
-        continue;
-      }
-      throw refused;
-    }
-    if (!response.ok) throw await problem(response);
-    if (response.status === 204) return undefined;
-    // The server still computes the list.
-    if (options.blob && response.status === 202) throw await problem(response);
-    if (options.blob) return response.blob();
-    try {
-      return JSON.parse(await response.text(), exact);
-    } catch (error) {
-      if (error.name === "AbortError") throw error;
-      throw new ApiError(response.status, "no-json", "");
-    }
+    if (response.ok) return response;
+    const refused = await problem(response);
+    if (response.status !== 401) throw refused;
+    // Another request may have received a token in the meantime.
+    if (token() === sent && !(await askForToken(sent !== ""))) throw refused;
+    options.signal?.throwIfAborted();
   }
 };
 
 /**
- * Sends a request about the chosen index.
- * @param {string} method
- * @param {string} path such as `v1/stats`
- * @param {{body?: unknown, bytes?: ArrayBuffer, blob?: boolean, signal?: AbortSignal}} options
- * @returns {Promise<any>}
+ * @param {Response} response
+ * @returns {Promise<any>} the JSON; its caller knows the type
+ */
+const json = async (response) => {
+  if (response.status === 204) return undefined;
+  try {
+    return JSON.parse(await response.text(), exact);
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw new ApiError(response.status, "no-json", "");
+  }
+};
+
+/**
+ * Sends a request about the server.
+ * @template {Method} M
+ * @template {Address} A
+ * @param {M} method
+ * @param {A} path below the page, such as `v1/indexes`
+ * @param {{body?: Body<M, A>, bytes?: ArrayBuffer, signal?: AbortSignal}} options
+ * @returns {Promise<Answer<M, A>>} nothing for an empty response
  * @throws {ApiError}
  */
-export const request = (method, path, options = {}) =>
-  requestOfServer(method, ofIndex(path), options);
+export const requestOfServer = async (method, path, options = {}) =>
+  json(await exchange(method, path, options));
+
+/**
+ * Sends a request about the chosen index.
+ * @template {Method} M
+ * @template {Address} A
+ * @param {M} method
+ * @param {A} path such as `v1/stats`
+ * @param {{body?: Body<M, A>, bytes?: ArrayBuffer, signal?: AbortSignal}} options
+ * @returns {Promise<Answer<M, A>>}
+ * @throws {ApiError}
+ */
+export const request = async (method, path, options = {}) =>
+  json(await exchange(method, ofIndex(path), options));
+
+/**
+ * Requests a file about the chosen index.
+ * @template {Address} A
+ * @param {A} path
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Blob>}
+ * @throws {ApiError} with the status 202 while the server computes the file
+ */
+export const requestFile = async (path, signal) => {
+  const response = await exchange("GET", ofIndex(path), { signal });
+  if (response.status === 202) throw await problem(response);
+  return response.blob();
+};
 
 /**
  * The whole of a list that comes page by page.
- * @param {string} path without parameters
- * @param {string} member the list in the answer
+ * @template {Address} A
+ * @template {string & keyof Answer<"GET", A>} Member
+ * @param {A} path without parameters
+ * @param {Member} member the list in the answer
  * @param {{signal?: AbortSignal}} options
- * @returns {Promise<any>} the last answer, with the list of all
+ * @returns {Promise<Answer<"GET", A>>} the last answer, with the list of all
  * @throws {ApiError}
  */
 export const requestWhole = async (path, member, options = {}) => {
   const all = [];
-  for (let after = "";;) {
+  for (let after = ""; ; ) {
     const query = after === "" ? "" : `?${new URLSearchParams({ after })}`;
-    const page = await request("GET", path + query, options);
+    const page = await json(await exchange("GET", ofIndex(path + query), options));
     for (const one of page[member]) all.push(one);
     if (page.next === undefined) return { ...page, [member]: all };
     after = page.next;
@@ -133,10 +197,9 @@ export const requestWhole = async (path, member, options = {}) => {
 
 /**
  * Compares two texts.
- * @param {{text?: string, id?: string, version?: number}} a
- * @param {{text?: string, id?: string, version?: number}} b
- * @param {AbortSignal} signal
- * @returns {Promise<any>}
+ * @param {Schema<"Side">} a
+ * @param {Schema<"Side">} b
+ * @param {AbortSignal} [signal]
  * @throws {ApiError}
  */
 export const compareTexts = (a, b, signal) =>
@@ -144,7 +207,7 @@ export const compareTexts = (a, b, signal) =>
 
 /**
  * Records decisions.
- * @param {any[]} decisions
+ * @param {NewDecision[]} decisions
  * @returns {Promise<number[]>} their numbers
  * @throws {ApiError} see {@link isConflict}
  */
@@ -153,9 +216,13 @@ export const storeDecisions = async (decisions) => {
   return decisions.map((_, place) => last - added + 1 + place);
 };
 
-/** Whether decisions were not recorded since others decided in the meantime. */
+/**
+ * Whether decisions were not recorded since others decided in the meantime.
+ * @param {unknown} error
+ * @returns {error is ApiError}
+ */
 export const isConflict = (error) =>
-  error.code === "decision-conflict" && error.conflicts.length > 0;
+  error instanceof ApiError && error.code === "decision-conflict" && error.conflicts.length > 0;
 
 /**
  * Waits, until the signal is aborted at most.
@@ -163,24 +230,38 @@ export const isConflict = (error) =>
  * @param {AbortSignal} signal
  * @returns {Promise<void>}
  */
-export const later = (seconds, signal) => new Promise((resolve) => {
-  const timer = setTimeout(resolve, seconds * 1000);
-  signal.addEventListener("abort", () => { clearTimeout(timer); resolve(); }, { once: true });
-});
+export const later = (seconds, signal) =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, seconds * 1000);
+    signal.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
 
 /**
  * A function that sends a request once for each token, and again after a failure.
- * @param {() => Promise<any>} ask
- * @returns {() => Promise<any>}
+ * @template T
+ * @param {() => Promise<T>} ask
+ * @returns {() => Promise<T>}
  */
 export const once = (ask) => {
+  /** @type {Promise<T>|null} */
   let answer = null;
-  onToken(() => { answer = null; });
+  onToken(() => {
+    answer = null;
+  });
   return () => {
     if (!answer) {
       const own = ask();
       answer = own;
-      own.catch(() => { if (answer === own) answer = null; });
+      own.catch(() => {
+        if (answer === own) answer = null;
+      });
     }
     return answer;
   };
@@ -189,7 +270,7 @@ export const once = (ask) => {
 /**
  * The path of a document.
  * @param {string} id
- * @returns {string}
+ * @returns {`v1/documents/${string}`}
  * @throws {ApiError} for ids that a URL cannot contain
  */
 export const documentPath = (id) => {

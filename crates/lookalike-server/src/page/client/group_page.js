@@ -1,7 +1,8 @@
-"use strict";
 // Pages of groups, which the server computes when they are requested first.
 
 import { later, request } from "./api.js";
+
+/** @import { Groups } from "./types.js" */
 
 /** Interval between requests while the groups are computed, in seconds. */
 const WAIT = 1;
@@ -12,14 +13,14 @@ const MOST_WAIT = 30;
  * Asks for a page of groups until it is computed.
  * @param {URLSearchParams} query
  * @param {AbortSignal} signal
- * @param {(seconds: number) => void} pending called before each pause while the groups are computed
- * @returns {Promise<any>}
+ * @param {(seconds: number) => void} [pending] called before each pause
+ * @returns {Promise<Groups>}
  */
 export const groupPage = async (query, signal, pending = () => {}) => {
   for (;;) {
     signal.throwIfAborted();
     const found = await request("GET", `v1/groups?${query}`, { signal });
-    if (found.status !== "pending") return found;
+    if (!("status" in found)) return found;
     const wait = Math.min(found.retry_after || WAIT, MOST_WAIT);
     pending(wait);
     await later(wait, signal);

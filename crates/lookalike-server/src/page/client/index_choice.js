@@ -1,4 +1,3 @@
-"use strict";
 // Which index of the server the page is about: the one in the address, `?index=NAME`, or else the
 // first one.
 

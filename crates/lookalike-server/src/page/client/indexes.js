@@ -1,4 +1,3 @@
-"use strict";
 // The indexes that the token opens: their choice in the head of the page, and the rights of the
 // token for the index that is shown.
 
@@ -7,13 +6,18 @@ import { at, make } from "../dom/dom.js";
 import { visible } from "../dom/format.js";
 import { chosenIndex, pageOf } from "./index_choice.js";
 
+/** @import { ServedIndex } from "./types.js" */
+
 /** Rights of tokens for an index that is served for writing. */
 const RIGHTS = { read: [], decide: ["decide"], write: ["decide", "write"] };
 
 /** The indexes, requested once for a token. */
 const opened = once(async () => (await requestOfServer("GET", "v1/indexes")).indexes);
 
-/** The name of the index that is shown. */
+/**
+ * The name of the index that is shown.
+ * @param {ServedIndex[]} indexes
+ */
 const shown = (indexes) => chosenIndex() || indexes.find((one) => one.default)?.name;
 
 /**
@@ -22,9 +26,10 @@ const shown = (indexes) => chosenIndex() || indexes.find((one) => one.default)?.
  */
 export const rights = async () => {
   try {
-    const indexes = await opened(), current = shown(indexes);
-    const { right, writable } = indexes.find(({ name }) => name === current) ?? {};
-    return writable ? RIGHTS[right] ?? [] : [];
+    const indexes = await opened();
+    const current = shown(indexes);
+    const found = indexes.find(({ name }) => name === current);
+    return found?.writable ? (RIGHTS[found.right] ?? []) : [];
   } catch {
     // The current view shows the error.
     return [];
@@ -40,18 +45,23 @@ export const showIndexes = async () => {
     // The current view shows the error.
     return;
   }
-  const first = indexes.find((one) => one.default), current = shown(indexes);
+  const first = indexes.find((one) => one.default);
+  const current = shown(indexes);
   if (chosenIndex() === "" && !first && indexes.length > 0) {
     location.replace(pageOf(indexes[0].name) + location.hash);
     return;
   }
-  at("indexes-name").replaceChildren(...indexes.map(({ name }) =>
-    make("option", { value: name, selected: name === current }, visible(name))));
+  at("indexes-name").replaceChildren(
+    ...indexes.map(({ name }) =>
+      make("option", { value: name, selected: name === current }, visible(name)),
+    ),
+  );
   at("indexes").hidden = indexes.length < 2;
 };
 
 /** Installs the handler of the form: another index is another page, which begins at its start. */
-export const watchIndexes = () => at("indexes").addEventListener("submit", (event) => {
-  event.preventDefault();
-  location.assign(`${pageOf(at("indexes-name").value)}#/`);
-});
+export const watchIndexes = () =>
+  at("indexes").addEventListener("submit", (event) => {
+    event.preventDefault();
+    location.assign(`${pageOf(at("indexes-name", HTMLSelectElement).value)}#/`);
+  });

@@ -1,4 +1,3 @@
-"use strict";
 // Saves files that the server or the page has made.
 
 import { make } from "../dom/dom.js";

@@ -1,10 +1,6 @@
-"use strict";
 // The settings of the index, requested once.
 
 import { once, request } from "./api.js";
 
-/**
- * The settings of the index.
- * @returns {Promise<any>}
- */
+/** The settings of the index. */
 export const settings = once(() => request("GET", "v1/settings"));

@@ -1,12 +1,13 @@
-"use strict";
 // The token: requested when the server requires one, kept for this tab only.
 
 import { at } from "../dom/dom.js";
 
 const KEY = "lookalike-token";
+/** @type {(() => unknown)[]} */
 const listeners = [];
 // The token if the browser has no storage for the page.
 let held = "";
+/** @type {Promise<boolean>|null} */
 let asking = null;
 
 /**
@@ -21,10 +22,12 @@ export const token = () => {
   }
 };
 
+/** @param {string} value */
 const keep = (value) => {
   held = value;
   try {
-    if (value) sessionStorage.setItem(KEY, value); else sessionStorage.removeItem(KEY);
+    if (value) sessionStorage.setItem(KEY, value);
+    else sessionStorage.removeItem(KEY);
   } catch {
     // Kept until the page is closed.
   }
@@ -34,7 +37,7 @@ const keep = (value) => {
 
 /**
  * Registers a listener for changes of the token.
- * @param {() => void} listener
+ * @param {() => unknown} listener
  */
 export const onToken = (listener) => listeners.push(listener);
 
@@ -45,14 +48,19 @@ export const onToken = (listener) => listeners.push(listener);
  */
 export const askForToken = (refused) => {
   asking ??= new Promise((resolve) => {
-    const dialog = at("token"), field = at("token-value");
+    const dialog = at("token", HTMLDialogElement);
+    const field = at("token-value", HTMLInputElement);
     at("token-why").textContent = refused
       ? "The server does not know this token. Check that you copied all of it."
       : "The administrator of the server has the tokens. The page keeps what you typed.";
     field.value = "";
     // A header contains visible ASCII characters only.
-    field.oninput = () => field.setCustomValidity(/^\s*[\x21-\x7e]*\s*$/.test(field.value) ? ""
-      : "A token contains ASCII letters, digits and signs, without spaces.");
+    field.oninput = () =>
+      field.setCustomValidity(
+        /^\s*[\x21-\x7e]*\s*$/.test(field.value)
+          ? ""
+          : "A token contains ASCII letters, digits and signs, without spaces.",
+      );
     let given = false;
     at("token-form").onsubmit = (event) => {
       event.preventDefault();
@@ -77,6 +85,6 @@ export const watchToken = () => {
   at("forget").hidden = !token();
   at("forget").addEventListener("click", () => {
     keep("");
-    at("version").closest("footer").querySelector("a").focus();
+    at("version").closest("footer")?.querySelector("a")?.focus();
   });
 };

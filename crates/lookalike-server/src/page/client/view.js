@@ -1,9 +1,11 @@
-"use strict";
 // Shows the content of views: a status, results, or the problem with a retry.
 
 import { at } from "../dom/dom.js";
 import { reshow } from "../dom/router.js";
+import { isAbort } from "./api.js";
 import { problem } from "./problem.js";
+
+/** @typedef {[string, Array<Node|null>]} Content status and nodes of a view */
 
 /**
  * The function that shows the content of a view.
@@ -12,29 +14,30 @@ import { problem } from "./problem.js";
  */
 export const contentOf = (name) => (status, nodes) => {
   at(`${name}-status`).textContent = status;
-  at(`${name}-results`).replaceChildren(...nodes.filter((node) => node));
+  at(`${name}-results`).replaceChildren(...nodes.filter((node) => node !== null));
 };
 
 /**
  * A view whose content is requested.
  * @param {string} name
  * @param {string} message while it is requested
- * @param {(params: URLSearchParams, signal: AbortSignal) => Promise<[string, Array<Node|null>]>}
- *   load returns status and nodes
+ * @param {(params: URLSearchParams, signal: AbortSignal) => Promise<Content>} load
  * @param {(params: URLSearchParams) => Node[]} actions next to the retry of a problem
  * @returns {import("../dom/router.js").Show}
  */
-export const loadedView = (name, message, load, actions = () => []) => async (params, signal) => {
-  const show = contentOf(name);
-  show(message, []);
-  try {
-    const [status, nodes] = await load(params, signal);
-    if (!signal.aborted) show(status, nodes);
-  } catch (error) {
-    if (error.name === "AbortError") return;
-    show("", [problem(error, () => reshow(name), ...actions(params))]);
-  }
-};
+export const loadedView =
+  (name, message, load, actions = () => []) =>
+  async (params, signal) => {
+    const show = contentOf(name);
+    show(message, []);
+    try {
+      const [status, nodes] = await load(params, signal);
+      if (!signal.aborted) show(status, nodes);
+    } catch (error) {
+      if (isAbort(error)) return;
+      show("", [problem(error, () => reshow(name), ...actions(params))]);
+    }
+  };
 
 /**
  * Does work that fills a part of a view; shows the problem there if it fails.
@@ -45,7 +48,7 @@ export const fillPart = async (place, work) => {
   try {
     await work();
   } catch (error) {
-    if (error.name === "AbortError") return;
+    if (isAbort(error)) return;
     place.replaceChildren(problem(error, () => fillPart(place, work)));
   }
 };

@@ -1,14 +1,18 @@
-"use strict";
 // The page of the API: every operation of the description, with a form that tries it.
 
 import { requestOfServer } from "../client/api.js";
 import { operations } from "./operations.js";
 import { schemaReader } from "./schema.js";
 import { tryForm } from "./try.js";
-import { at, fold, make, table, watchSkip } from "../dom/dom.js";
+import { at, fold, inputAt, make, table, watchSkip } from "../dom/dom.js";
 import { counted, visible } from "../dom/format.js";
 import { problem } from "../client/problem.js";
 import { askForToken, watchToken } from "../client/token.js";
+
+/** @import { Content, Description, Operation } from "./types.js" */
+/** @import { Parameter, ResponseObject, SchemaReader } from "./types.js" */
+
+/** @typedef {{operation: Operation, fold: HTMLElement}} Folded */
 
 const RIGHTS = {
   read: "It needs a token that may read.",
@@ -16,68 +20,147 @@ const RIGHTS = {
   write: "It needs a token that may write.",
 };
 
+/** @param {string} text */
 const code = (text) => make("code", {}, visible(text));
 
-const parameters = (all, schemas) => all.length === 0 ? [] : [
-  make("h4", {}, "Parameters"),
-  make("div", { class: "wide" }, table(["Name", "In", "Value", "Description"],
-    all.map(({ name, in: place, required, schema, description }) => [code(name), visible(place),
-      schemas.phrase(schema) + (required ? ", required" : ""), visible(description ?? "")]),
-    "Parameters")),
-];
+/**
+ * @param {Parameter[]} all
+ * @param {SchemaReader} schemas
+ */
+const parameters = (all, schemas) =>
+  all.length === 0
+    ? []
+    : [
+        make("h4", {}, "Parameters"),
+        make(
+          "div",
+          { class: "wide" },
+          table(
+            ["Name", "In", "Value", "Description"],
+            all.map(({ name, in: place, required, schema, description }) => [
+              code(name),
+              visible(place),
+              schemas.phrase(schema ?? {}) + (required ? ", required" : ""),
+              visible(description ?? ""),
+            ]),
+            "Parameters",
+          ),
+        ),
+      ];
 
-const contents = (content, schemas) => Object.entries(content ?? {}).map(([type, { schema }]) =>
-  make("div", { class: "api-content" }, make("p", {}, code(type)), schemas.shown(schema ?? {}, true)));
+/**
+ * @param {Content|undefined} content
+ * @param {SchemaReader} schemas
+ */
+const contents = (content, schemas) =>
+  Object.entries(content ?? {}).map(([type, { schema }]) =>
+    make(
+      "div",
+      { class: "api-content" },
+      make("p", {}, code(type)),
+      schemas.shown(schema ?? {}, true),
+    ),
+  );
 
-const body = (requestBody, schemas) => requestBody === undefined ? [] : [
-  make("h4", {}, "Body"),
-  requestBody.description ? make("p", {}, visible(requestBody.description)) : null,
-  ...contents(requestBody.content, schemas),
-];
+/**
+ * @param {Operation["requestBody"]} requestBody
+ * @param {SchemaReader} schemas
+ */
+const body = (requestBody, schemas) =>
+  requestBody === undefined
+    ? []
+    : [
+        make("h4", {}, "Body"),
+        requestBody.description ? make("p", {}, visible(requestBody.description)) : null,
+        ...contents(requestBody.content, schemas),
+      ];
 
+/**
+ * @param {Operation["responses"]} responses
+ * @param {SchemaReader} schemas
+ */
 const answers = (responses, schemas) => {
+  /** @type {[string, ResponseObject][]} */
   const entries = Object.entries(responses).map(([status, one]) => [status, schemas.followed(one)]);
   const own = entries.filter(([status]) => Number(status) < 400);
   const others = entries.filter(([status]) => Number(status) >= 400).map(([status]) => status);
-  return [make("h4", {}, "Answers"),
+  return [
+    make("h4", {}, "Answers"),
     ...own.flatMap(([status, { description, content }]) => [
       make("p", {}, make("strong", {}, status), ` ${visible(description ?? "")}`),
-      ...contents(content, schemas)]),
-    others.length > 0 ? make("p", {}, "Problems: ", make("strong", {}, others.join(", ")),
-      ", each with a code and a remedy") : null];
+      ...contents(content, schemas),
+    ]),
+    others.length > 0
+      ? make(
+          "p",
+          {},
+          "Problems: ",
+          make("strong", {}, others.join(", ")),
+          ", each with a code and a remedy",
+        )
+      : null,
+  ];
 };
 
+/**
+ * @param {Operation} operation
+ * @param {SchemaReader} schemas
+ */
 const filled = (operation, schemas) => [
   operation.description ? make("p", {}, visible(operation.description)) : null,
   operation.right ? make("p", { class: "note" }, RIGHTS[operation.right]) : null,
   ...parameters(operation.parameters, schemas),
   ...body(operation.requestBody, schemas),
   ...answers(operation.responses, schemas),
-  make("h4", {}, "Try it"), tryForm(operation, schemas),
+  make("h4", {}, "Try it"),
+  tryForm(operation, schemas),
 ];
 
-/** An operation, whose content is made when it is opened. */
+/**
+ * An operation, whose content is made when it is opened.
+ * @param {Operation} operation
+ * @param {SchemaReader} schemas
+ */
 const folded = (operation, schemas) => {
   const { method, path, summary, id } = operation;
-  const head = make("summary", {}, make("h3", {}, make("span", { class: "api-method" }, method),
-    " ", make("span", { class: "api-path" }, visible(path)), " ",
-    make("span", { class: "api-summary" }, visible(summary ?? ""))));
-  return fold(head, () => make("div", { class: "api-opened" }, ...filled(operation, schemas)),
-    { class: "api-operation", id: `operation-${id}` });
+  const head = make(
+    "summary",
+    {},
+    make(
+      "h3",
+      {},
+      make("span", { class: "api-method" }, method),
+      " ",
+      make("span", { class: "api-path" }, visible(path)),
+      " ",
+      make("span", { class: "api-summary" }, visible(summary ?? "")),
+    ),
+  );
+  return fold(head, () => make("div", { class: "api-opened" }, ...filled(operation, schemas)), {
+    class: "api-operation",
+    id: `operation-${id}`,
+  });
 };
 
 /** Opens the operation that the address names. */
 const openNamed = () => {
   const fold = document.getElementById(`operation-${decodeURIComponent(location.hash.slice(1))}`);
-  if (!fold?.matches("details")) return;
+  if (!(fold instanceof HTMLDetailsElement)) return;
   fold.open = true;
-  fold.querySelector("summary").focus();
+  fold.querySelector("summary")?.focus();
 };
 
-/** Shows the operations that have all words. */
+/**
+ * Shows the operations that have all words.
+ * @param {HTMLElement[]} sections
+ * @param {Folded[]} all
+ */
 const watchSearch = (sections, all) => {
   const show = () => {
-    const words = at("api-words").value.toLowerCase().split(/\s+/).filter((word) => word !== "");
+    const words = inputAt("api-words")
+      .value.toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== "");
     let shown = 0;
     for (const { operation, fold } of all) {
       const text = `${operation.method} ${operation.path} ${operation.summary}`.toLowerCase();
@@ -87,25 +170,40 @@ const watchSearch = (sections, all) => {
     for (const section of sections) {
       section.hidden = !section.querySelector("details:not([hidden])");
     }
-    at("api-status").textContent = words.length === 0 ? counted(all.length, "operation")
-      : `${counted(shown, "operation")} of ${all.length}`;
+    at("api-status").textContent =
+      words.length === 0
+        ? counted(all.length, "operation")
+        : `${counted(shown, "operation")} of ${all.length}`;
   };
   at("api-search").addEventListener("submit", (event) => event.preventDefault());
   at("api-words").addEventListener("input", show);
   show();
 };
 
+/** @param {Description} description */
 const draw = (description) => {
   const schemas = schemaReader(description);
-  const all = operations(description).map((operation) =>
-    ({ operation, fold: folded(operation, schemas) }));
+  const all = operations(description).map((operation) => ({
+    operation,
+    fold: folded(operation, schemas),
+  }));
+  /** @param {Folded} one */
   const isNamed = ({ operation }) => operation.path.startsWith("/v1/indexes/{index}/");
-  const section = (title, ones) => ones.length === 0 ? null : make("section", {},
-    make("h2", {}, title), ...ones.map(({ fold }) => fold));
+  /**
+   * @param {string} title
+   * @param {Folded[]} ones
+   */
+  const section = (title, ones) =>
+    ones.length === 0
+      ? null
+      : make("section", {}, make("h2", {}, title), ...ones.map(({ fold }) => fold));
   const sections = [
-    section("The server and its first index", all.filter((one) => !isNamed(one))),
+    section(
+      "The server and its first index",
+      all.filter((one) => !isNamed(one)),
+    ),
     section("An index by its name", all.filter(isNamed)),
-  ].filter((part) => part);
+  ].filter((part) => part !== null);
   at("api-results").replaceChildren(...sections);
   watchSearch(sections, all);
   openNamed();
@@ -113,7 +211,7 @@ const draw = (description) => {
 
 const start = async () => {
   try {
-    draw(await requestOfServer("GET", "openapi.json"));
+    draw(/** @type {Description} */ (await requestOfServer("GET", "openapi.json")));
   } catch (error) {
     at("api-status").textContent = "";
     at("api-results").replaceChildren(problem(error, start));

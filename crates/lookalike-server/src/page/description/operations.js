@@ -1,33 +1,41 @@
-"use strict";
 // The operations of a description of an API, each with all that is said of it.
 
+/** @import { Description, HttpMethod, Operation } from "./types.js" */
+
+/** @type {HttpMethod[]} */
 const METHODS = ["get", "put", "post", "delete"];
 
 /**
  * The operations, in the order of their paths.
- * @param {any} description OpenAPI
- * @returns {Array<{id: string, method: string, path: string, summary: string, parameters: any[],
- *   requestBody: any, responses: any, right: string|undefined}>}
+ * @param {Description} description
+ * @returns {Operation[]}
  */
 export const operations = (description) =>
-  Object.entries(description.paths).flatMap(([path, item]) => METHODS.filter((method) => item[method])
-    .map((method) => {
+  Object.entries(description.paths).flatMap(([path, item]) =>
+    METHODS.flatMap((method) => {
       const operation = item[method];
+      if (!operation) return [];
       return {
-        ...operation, id: operation.operationId, method: method.toUpperCase(), path,
-        parameters: [...item.parameters ?? [], ...operation.parameters ?? []],
+        ...operation,
+        id: operation.operationId,
+        method: method.toUpperCase(),
+        path,
+        parameters: [...(item.parameters ?? []), ...(operation.parameters ?? [])],
         right: operation["x-right"],
       };
-    }));
+    }),
+  );
 
 /**
  * The request that values make.
- * @param {{method: string, path: string, parameters: any[]}} operation
+ * @param {Operation} operation
  * @param {Map<string, string[]>} values of the parameters, by name; those without are left out
  * @returns {{url: string, headers: Object<string, string>}} relative to the server
  */
 export const requestOf = ({ path, parameters }, values) => {
-  const query = new URLSearchParams(), headers = {};
+  const query = new URLSearchParams();
+  /** @type {Record<string, string>} */
+  const headers = {};
   let url = path.slice(1);
   for (const { name, in: place } of parameters) {
     for (const value of values.get(name) ?? []) {
@@ -40,9 +48,12 @@ export const requestOf = ({ path, parameters }, values) => {
   return { url: text === "" ? url : `${url}?${text}`, headers };
 };
 
-/** A text as the shell takes it. */
-const quoted = (text) => /^[\w@%+=:,./-]+$/.test(text) ? text
-  : `'${text.replaceAll("'", "'\\''")}'`;
+/**
+ * A text as the shell takes it.
+ * @param {string} text
+ */
+const quoted = (text) =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
  * The command that sends a request.
@@ -57,7 +68,8 @@ export const curl = (method, url, headers, { text, file }, hasToken) => {
   const parts = ["curl"];
   if (method !== "GET") parts.push("-X", method);
   parts.push(quoted(url));
-  for (const [name, value] of Object.entries(headers)) parts.push("-H", quoted(`${name}: ${value}`));
+  for (const [name, value] of Object.entries(headers))
+    parts.push("-H", quoted(`${name}: ${value}`));
   if (hasToken) parts.push("-H", '"authorization: Bearer $TOKEN"');
   if (file !== undefined) parts.push("--data-binary", quoted(`@${file}`));
   else if (text !== undefined) parts.push("--data-binary", quoted(text));

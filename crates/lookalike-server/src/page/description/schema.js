@@ -1,14 +1,17 @@
-"use strict";
 // Schemas of a description: in words, as a tree that is unfolded, and as an example.
 
 import { fold, make } from "../dom/dom.js";
 import { visible } from "../dom/format.js";
 
+/** @import { Description, JsonSchema } from "./types.js" */
+
 /** Levels of an example. */
 const DEPTH = 4;
 
+/** @param {JsonSchema} schema */
 const range = ({ minimum, maximum, exclusiveMinimum, minLength, maxLength }) => {
-  const least = minimum ?? exclusiveMinimum, above = minimum === undefined ? "above " : "";
+  const least = minimum ?? exclusiveMinimum;
+  const above = minimum === undefined ? "above " : "";
   if (least !== undefined && maximum !== undefined) return `, ${above}${least} to ${maximum}`;
   if (least !== undefined) return above ? `, above ${least}` : `, ${least} or more`;
   if (maximum !== undefined) return `, at most ${maximum}`;
@@ -16,6 +19,7 @@ const range = ({ minimum, maximum, exclusiveMinimum, minLength, maxLength }) => 
   return "";
 };
 
+/** @param {JsonSchema} schema */
 const choices = ({ enum: values, const: only, default: first }) => {
   const all = values ?? (only === undefined ? [] : [only]);
   const said = all.length > 0 ? `: ${all.map((value) => JSON.stringify(value)).join(", ")}` : "";
@@ -24,41 +28,76 @@ const choices = ({ enum: values, const: only, default: first }) => {
 
 /**
  * What reads the schemas of a description.
- * @param {any} description OpenAPI
+ * @param {Description} description
  */
 export const schemaReader = (description) => {
+  /**
+   * The part of the description that a reference names.
+   * @template {{$ref?: string}} T
+   * @param {T|undefined} one
+   * @returns {T}
+   */
   const followed = (one) => {
-    const place = one?.$ref;
-    if (place === undefined) return one ?? {};
-    return place.replace(/^#\//, "").split("/").reduce((at, name) => at?.[name], description) ?? {};
+    const names = one?.$ref?.replace(/^#\//, "").split("/");
+    // The description is JSON: its parts have the type of the reference.
+    /** @type {any} */
+    let part = names ? description : one;
+    for (const name of names ?? []) part = part?.[name];
+    return part ?? {};
   };
-  const name = (schema) => schema?.$ref?.split("/").pop();
+  /** @param {JsonSchema} schema */
+  const name = (schema) => schema.$ref?.split("/").pop();
+  /** @param {JsonSchema} schema */
   const branches = (schema) => schema.oneOf ?? schema.anyOf ?? schema.allOf;
 
+  /**
+   * @param {JsonSchema} given
+   * @returns {string}
+   */
   const phrase = (given) => {
-    const schema = followed(given), parts = branches(schema);
-    if (name(given)) return name(given);
+    const schema = followed(given);
+    const parts = branches(schema);
+    const named = name(given);
+    if (named) return named;
     if (parts) return parts.map(phrase).join(schema.allOf ? " and " : " or ");
     const types = [schema.type ?? "any"].flat();
-    const type = types.map((one) => one === "array"
-      ? `list of ${phrase(schema.items ?? {})}` : one).join(" or ");
+    const type = types
+      .map((one) => (one === "array" ? `list of ${phrase(schema.items ?? {})}` : one))
+      .join(" or ");
     return type + range(schema) + choices(schema);
   };
 
-  const isFolded = (schema) => Boolean(schema.properties || branches(schema) ||
-    (schema.items && isFolded(followed(schema.items))));
+  /**
+   * @param {JsonSchema} schema
+   * @returns {boolean}
+   */
+  const isFolded = (schema) =>
+    Boolean(
+      schema.properties || branches(schema) || (schema.items && isFolded(followed(schema.items))),
+    );
 
-  /** The content of a schema: its members, its branches, or the items of a list. */
+  /**
+   * The content of a schema: its members, its branches, or the items of a list.
+   * @param {JsonSchema} given
+   */
   const inner = (given) => {
-    const schema = followed(given), parts = branches(schema);
+    const schema = followed(given);
+    const parts = branches(schema);
     if (parts) return make("ul", {}, ...parts.map((one) => make("li", {}, shown(one))));
     if (schema.properties) return members(schema);
     return schema.items ? shown(schema.items) : null;
   };
 
+  /**
+   * @param {JsonSchema} given
+   * @param {boolean} open
+   * @returns {HTMLElement}
+   */
   const shown = (given, open = false) => {
     const schema = followed(given);
-    const said = schema.description ? make("p", { class: "note" }, visible(schema.description)) : null;
+    const said = schema.description
+      ? make("p", { class: "note" }, visible(schema.description))
+      : null;
     if (!isFolded(schema)) return make("div", {}, make("span", {}, phrase(given)), said);
     // Made when it is opened: schemas may contain themselves.
     const details = fold(make("summary", {}, phrase(given)), () => inner(given));
@@ -66,13 +105,34 @@ export const schemaReader = (description) => {
     return make("div", {}, said, details);
   };
 
-  const members = ({ properties, required = [] }) => make("dl", { class: "api-members" },
-    ...Object.entries(properties).map(([member, schema]) => make("div", {},
-      make("dt", {}, make("code", {}, visible(member)), required.includes(member) ? " required" : ""),
-      make("dd", {}, shown(schema)))));
+  /** @param {JsonSchema} schema */
+  const members = ({ properties = {}, required = [] }) =>
+    make(
+      "dl",
+      { class: "api-members" },
+      ...Object.entries(properties).map(([member, schema]) =>
+        make(
+          "div",
+          {},
+          make(
+            "dt",
+            {},
+            make("code", {}, visible(member)),
+            required.includes(member) ? " required" : "",
+          ),
+          make("dd", {}, shown(schema)),
+        ),
+      ),
+    );
 
+  /**
+   * @param {JsonSchema|undefined} given
+   * @param {number} depth
+   * @returns {unknown}
+   */
   const example = (given, depth = DEPTH) => {
-    const schema = followed(given), parts = branches(schema);
+    const schema = followed(given);
+    const parts = branches(schema);
     if (schema.examples?.length) return schema.examples[0];
     if (schema.example !== undefined) return schema.example;
     if (parts) return example(parts[0], depth);
@@ -81,10 +141,13 @@ export const schemaReader = (description) => {
     if (schema.default !== undefined) return schema.default;
     const type = [schema.type].flat()[0];
     if (type === "object" || schema.properties) {
-      const names = depth > 0 ? schema.required ?? [] : [];
-      return Object.fromEntries(names.map((one) => [one, example(schema.properties?.[one], depth - 1)]));
+      const names = depth > 0 ? (schema.required ?? []) : [];
+      return Object.fromEntries(
+        names.map((one) => [one, example(schema.properties?.[one], depth - 1)]),
+      );
     }
-    if (type === "array") return depth > 0 && schema.items ? [example(schema.items, depth - 1)] : [];
+    if (type === "array")
+      return depth > 0 && schema.items ? [example(schema.items, depth - 1)] : [];
     if (type === "boolean") return false;
     if (type === "number" || type === "integer") return schema.minimum ?? schema.maximum ?? 1;
     return "text";

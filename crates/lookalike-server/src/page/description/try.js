@@ -1,4 +1,3 @@
-"use strict";
 // A form that sends a request of an operation to this server, and shows the answer.
 
 import { curl, requestOf } from "./operations.js";
@@ -12,59 +11,126 @@ const SHOWN_BYTES = 200_000;
 /** Headers of answers that are shown. */
 const HEADERS = ["content-type", "retry-after", "x-request-id", "idempotent-replayed", "etag"];
 
+/** @import { Operation, JsonSchema, Parameter, SchemaReader } from "./types.js" */
+
+/** @typedef {HTMLInputElement|HTMLTextAreaElement|HTMLSelectElement} Input */
+/** @typedef {{type: string, text: string, file?: File}} GivenBody */
+/** @typedef {{box: HTMLElement, read: () => GivenBody}} BodyField */
+
+/**
+ * @param {string} id
+ * @param {string} label
+ * @param {Input} input
+ */
 const named = (id, label, input) => field(label, Object.assign(input, { id }));
 
-const values = (schema) => schema.enum ?? (schema.type === "boolean" ? ["true", "false"] : undefined);
+/**
+ * @param {JsonSchema} schema
+ * @returns {string[]|undefined}
+ */
+const values = (schema) =>
+  schema.enum?.map(String) ?? (schema.type === "boolean" ? ["true", "false"] : undefined);
 
+/**
+ * @param {Operation} operation
+ * @param {Parameter} parameter
+ * @param {SchemaReader} schemas
+ */
 const parameterField = (operation, parameter, schemas) => {
-  const { name, required, schema: given = {} } = parameter, schema = schemas.followed(given);
-  const known = values(schema), id = `try-${operation.id}-${name}`;
+  const { name, required, schema: given = {} } = parameter;
+  const schema = schemas.followed(given);
+  const known = values(schema);
+  const id = `try-${operation.id}-${name}`;
   const label = `${visible(name)}${required ? "" : " (optional)"}`;
   if (known) {
     const options = required ? known : ["", ...known];
-    return named(id, label, make("select", { "data-name": name }, ...options.map((value) =>
-      make("option", { value }, value === "" ? "–" : String(value)))));
+    return named(
+      id,
+      label,
+      make(
+        "select",
+        { "data-name": name },
+        ...options.map((value) => make("option", { value }, value === "" ? "–" : value)),
+      ),
+    );
   }
   // A list is one value for each line.
-  const input = schema.type === "array" ? make("textarea", { rows: 2, class: "api-list" })
-    : make("input", { type: "text", required });
+  const input =
+    schema.type === "array"
+      ? make("textarea", { rows: 2, class: "api-list" })
+      : make("input", { type: "text", required });
   input.dataset.name = name;
   input.spellcheck = false;
   input.autocomplete = "off";
   return named(id, schema.type === "array" ? `${label}, one for each line` : label, input);
 };
 
+/** @param {string} type */
 const isText = (type) => type.includes("json") || type.startsWith("text/");
 
-/** The part of a form for a body: its type, and a text or a file. */
+/**
+ * The part of a form for a body: its type, and a text or a file.
+ * @param {Operation} operation
+ * @param {SchemaReader} schemas
+ * @returns {BodyField|null}
+ */
 const bodyField = ({ id, requestBody }, schemas) => {
-  const types = Object.keys(requestBody?.content ?? {});
+  const content = requestBody?.content ?? {};
+  const types = Object.keys(content);
   if (types.length === 0) return null;
-  const type = make("select", {}, ...types.map((one) => make("option", { value: one }, visible(one))));
+  const type = make(
+    "select",
+    {},
+    ...types.map((one) => make("option", { value: one }, visible(one))),
+  );
   const text = make("textarea", { rows: 8, dir: "auto" });
   text.spellcheck = false;
   const file = make("input", { type: "file" });
   const fill = () => {
-    const { schema } = requestBody.content[type.value];
+    const { schema } = content[type.value];
     const is = isText(type.value);
-    text.closest(".field").hidden = !is;
+    textField.hidden = !is;
     const example = schemas.example(schema ?? {});
     const lines = type.value.includes("ndjson");
-    text.value = !is ? "" : typeof example === "string" ? ""
-      : JSON.stringify(example, undefined, lines ? undefined : 1) + (lines ? "\n" : "");
+    text.value = !is
+      ? ""
+      : typeof example === "string"
+        ? ""
+        : JSON.stringify(example, undefined, lines ? undefined : 1) + (lines ? "\n" : "");
   };
-  const box = make("div", {}, named(`try-${id}-type`, "Type of the body", type),
-    named(`try-${id}-body`, "Body", text), named(`try-${id}-file`, "Or a file", file));
+  const textField = named(`try-${id}-body`, "Body", text);
+  const box = make(
+    "div",
+    {},
+    named(`try-${id}-type`, "Type of the body", type),
+    textField,
+    named(`try-${id}-file`, "Or a file", file),
+  );
   type.addEventListener("change", fill);
   fill();
-  return { box, read: () => ({ type: type.value, text: text.value, file: file.files[0] }) };
+  return { box, read: () => ({ type: type.value, text: text.value, file: file.files?.[0] }) };
 };
 
-const parametersOf = (form) => new Map(Array.from(form.querySelectorAll("[data-name]"), (input) => {
-  const all = input.matches("textarea") ? input.value.split("\n") : [input.value];
-  return [input.dataset.name, all.filter((value) => value !== "")];
-}));
+/**
+ * The values of the parameters by name.
+ * @param {HTMLFormElement} form
+ * @returns {Map<string, string[]>}
+ */
+const parametersOf = (form) => {
+  /** @type {NodeListOf<Input>} */
+  const inputs = form.querySelectorAll("[data-name]");
+  return new Map(
+    Array.from(inputs, (input) => {
+      const all = input.matches("textarea") ? input.value.split("\n") : [input.value];
+      return [input.dataset.name ?? "", all.filter((value) => value !== "")];
+    }),
+  );
+};
 
+/**
+ * @param {string} text
+ * @param {string} type
+ */
 const pretty = (text, type) => {
   if (!type.includes("json") || type.includes("ndjson")) return text;
   try {
@@ -74,67 +140,128 @@ const pretty = (text, type) => {
   }
 };
 
-const saved = (blob) =>
-  button(`Save the answer (${size(blob.size)})`, () => save(blob, "answer"));
+/** @param {Blob} blob */
+const saved = (blob) => button(`Save the answer (${size(blob.size)})`, () => save(blob, "answer"));
 
+/**
+ * @param {Response} response
+ * @param {number} took milliseconds
+ */
 const answerOf = async (response, took) => {
-  const blob = await response.blob(), type = response.headers.get("content-type") ?? "";
-  const heads = HEADERS.filter((name) => response.headers.has(name))
-    .map((name) => `${name}: ${response.headers.get(name)}`);
-  const parts = [make("p", {}, make("strong", {}, `${response.status} ${response.statusText}`),
-    ` in ${Math.round(took)} ms`), make("pre", { class: "api-answer", tabindex: 0,
-    "aria-label": "Head of the answer" }, visible(heads.join("\n")))];
+  const blob = await response.blob();
+  const type = response.headers.get("content-type") ?? "";
+  const heads = HEADERS.filter((name) => response.headers.has(name)).map(
+    (name) => `${name}: ${response.headers.get(name)}`,
+  );
+  /** @type {HTMLElement[]} */
+  const parts = [
+    make(
+      "p",
+      {},
+      make("strong", {}, `${response.status} ${response.statusText}`),
+      ` in ${Math.round(took)} ms`,
+    ),
+    make(
+      "pre",
+      { class: "api-answer", tabindex: 0, "aria-label": "Head of the answer" },
+      visible(heads.join("\n")),
+    ),
+  ];
   const isShown = blob.size > 0 && blob.size <= SHOWN_BYTES && isText(type);
   if (isShown) {
-    parts.push(make("pre", { class: "api-answer", tabindex: 0, dir: "auto",
-      "aria-label": "Body of the answer" }, pretty(await blob.text(), type)));
+    parts.push(
+      make(
+        "pre",
+        { class: "api-answer", tabindex: 0, dir: "auto", "aria-label": "Body of the answer" },
+        pretty(await blob.text(), type),
+      ),
+    );
   } else if (blob.size > 0) parts.push(saved(blob));
   return parts;
 };
 
-/** Sends the request of the form. If the server requires a token, the user enters it once. */
+/**
+ * Sends the request of the form. If the server requires a token, the user enters it once.
+ * @param {Operation} operation
+ * @param {HTMLFormElement} form
+ * @param {BodyField|null} body
+ * @param {HTMLElement} place for the answer
+ */
 const send = async (operation, form, body, place) => {
   const { url, headers } = requestOf(operation, parametersOf(form));
-  const given = body?.read(), options = { method: operation.method, cache: "no-store" };
+  const given = body?.read();
+  /** @type {RequestInit} */
+  const options = { method: operation.method, cache: "no-store" };
   if (given) {
     headers["content-type"] = given.type;
     options.body = given.file ?? given.text;
   }
   const absolute = new URL(url, document.baseURI);
-  const command = () => curl(operation.method, absolute.href, headers,
-    { text: given?.text, file: given?.file?.name }, token() !== "");
-  const fetched = () => fetch(absolute, { ...options, credentials: "same-origin",
-    headers: token() === "" ? headers : { ...headers, authorization: `Bearer ${token()}` } });
+  const command = () =>
+    curl(
+      operation.method,
+      absolute.href,
+      headers,
+      { text: given?.text, file: given?.file?.name },
+      token() !== "",
+    );
+  const fetched = () =>
+    fetch(absolute, {
+      ...options,
+      credentials: "same-origin",
+      headers: token() === "" ? headers : { ...headers, authorization: `Bearer ${token()}` },
+    });
   place.replaceChildren("Sending …");
   const since = performance.now();
   try {
     let response = await fetched();
-    if (response.status === 401 && await askForToken(token() !== "")) response = await fetched();
-    place.replaceChildren(...await answerOf(response, performance.now() - since));
+    if (response.status === 401 && (await askForToken(token() !== ""))) response = await fetched();
+    place.replaceChildren(...(await answerOf(response, performance.now() - since)));
   } catch {
-    place.replaceChildren(make("p", { class: "warning" }, "The server did not answer, or the " +
-      "browser sent nothing."));
+    place.replaceChildren(
+      make(
+        "p",
+        { class: "warning" },
+        "The server did not answer, or the " + "browser sent nothing.",
+      ),
+    );
   }
-  place.append(make("pre", { class: "api-answer", tabindex: 0, "aria-label": "Command" }, command()));
+  place.append(
+    make("pre", { class: "api-answer", tabindex: 0, "aria-label": "Command" }, command()),
+  );
 };
 
 /**
  * The form of an operation.
- * @param {any} operation from `operations`
- * @param {any} schemas from `schemaReader`
+ * @param {Operation} operation
+ * @param {SchemaReader} schemas
  * @returns {HTMLElement}
  */
 export const tryForm = (operation, schemas) => {
   const body = bodyField(operation, schemas);
   const place = make("div", { role: "status", class: "api-place" });
   const changes = operation.right === "write" && operation.method !== "GET";
-  const form = make("form", {},
-    make("div", { class: "controls" }, ...operation.parameters.map((parameter) =>
-      parameterField(operation, parameter, schemas))),
+  const form = make(
+    "form",
+    {},
+    make(
+      "div",
+      { class: "controls" },
+      ...operation.parameters.map((parameter) => parameterField(operation, parameter, schemas)),
+    ),
     body?.box,
     changes ? make("p", { class: "note" }, "Sending this changes the index.") : null,
-    make("div", { class: "buttons" }, make("button", { type: "submit", class: "main" },
-      "Send", make("span", { class: "unseen" }, ` ${operation.method} ${operation.path}`))));
+    make(
+      "div",
+      { class: "buttons" },
+      make(
+        "button",
+        { type: "submit", class: "main" },
+        "Send",
+        make("span", { class: "unseen" }, ` ${operation.method} ${operation.path}`),
+      ),
+    ),
+  );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     send(operation, form, body, place);

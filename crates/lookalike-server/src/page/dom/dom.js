@@ -1,10 +1,20 @@
-"use strict";
 // Builds elements. Data of documents is inserted as text nodes, never as markup.
 
 import { similarity, visible } from "./format.js";
 
+/** @typedef {Record<string, unknown>} Attributes names written in this program, never in data */
+/** @typedef {Node|string|undefined|null} Child strings become text nodes */
+/** @typedef {Record<string, unknown>|null} Metadata null for a removed document */
+
 const SVG = "http://www.w3.org/2000/svg";
 
+/**
+ * @template {Element} E
+ * @param {E} element
+ * @param {Attributes} attributes
+ * @param {Child[]} children
+ * @returns {E}
+ */
 const fill = (element, attributes, children) => {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === false || value === undefined || value === null) continue;
@@ -16,26 +26,39 @@ const fill = (element, attributes, children) => {
 
 /**
  * The element with an id.
+ * @template {HTMLElement} [E=HTMLElement]
  * @param {string} id
- * @returns {HTMLElement}
+ * @param {{new (): E}} [kind] any without it
+ * @returns {E}
  */
-export const at = (id) => document.getElementById(id);
+export const at = (id, kind) => {
+  const element = document.getElementById(id);
+  if (element instanceof (kind ?? HTMLElement)) return /** @type {E} */ (element);
+  throw new Error(`the page has no ${kind?.name ?? "element"} with the id ${id}`);
+};
+
+/**
+ * The field with an id.
+ * @param {string} id
+ */
+export const inputAt = (id) => at(id, HTMLInputElement);
 
 /**
  * An element.
- * @param {string} tag
- * @param {Object<string, unknown>} attributes names written in this program, never in data
- * @param {...(Node|string|undefined|null)} children strings become text nodes
- * @returns {HTMLElement}
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} attributes
+ * @param {...Child} children
+ * @returns {HTMLElementTagNameMap[Tag]}
  */
 export const make = (tag, attributes = {}, ...children) =>
   fill(document.createElement(tag), attributes, children);
 
 /**
  * An element of a picture.
- * @param {string} tag
- * @param {Object<string, unknown>} attributes
- * @param {...(Node|string)} children
+ * @param {keyof SVGElementTagNameMap} tag
+ * @param {Attributes} attributes
+ * @param {...Child} children
  * @returns {SVGElement}
  */
 export const draw = (tag, attributes = {}, ...children) =>
@@ -43,15 +66,17 @@ export const draw = (tag, attributes = {}, ...children) =>
 
 /** Focuses the heading of the current view. */
 export const focusHeading = () => {
-  document.querySelector("main > section:not([hidden]) h1").focus({ preventScroll: true });
+  /** @type {HTMLElement|null} */
+  const heading = document.querySelector("main > section:not([hidden]) h1");
+  heading?.focus({ preventScroll: true });
 };
 
 /**
  * A button.
  * @param {string} text
  * @param {(event: Event) => void} act
- * @param {Object<string, unknown>} attributes
- * @returns {HTMLElement}
+ * @param {Attributes} attributes
+ * @returns {HTMLButtonElement}
  */
 export const button = (text, act, attributes = {}) => {
   const element = make("button", { type: "button", ...attributes }, text);
@@ -72,33 +97,33 @@ export const field = (label, input, name = "field") =>
 /**
  * Parts that are folded, and made when they are opened first.
  * @param {Node} summary
- * @param {() => Node} content
- * @param {Object<string, unknown>} attributes
- * @returns {HTMLElement}
+ * @param {() => Node|null} content
+ * @param {Attributes} attributes
+ * @returns {HTMLDetailsElement}
  */
 export const fold = (summary, content, attributes = { class: "fold" }) => {
   const details = make("details", attributes, summary);
-  details.addEventListener("toggle", () => details.append(content()), { once: true });
+  details.addEventListener("toggle", () => details.append(content() ?? ""), { once: true });
   return details;
 };
 
 /**
  * Links to other pages of a list; nothing without any.
  * @param {string} label
- * @param {Array<[string, string]|false|null|undefined>} links text and address
+ * @param {Array<[string, string]>} links text and address
  * @returns {HTMLElement|null}
  */
 export const pageLinks = (label, links) => {
-  const shown = links.filter(Boolean).map(([text, href]) =>
-    make("a", { class: "button", href }, text));
+  const shown = links.map(([text, href]) => make("a", { class: "button", href }, text));
   return shown.length > 0 ? make("nav", { class: "pages", "aria-label": label }, ...shown) : null;
 };
 
 /** Installs the handler of the link that skips to the content; addresses name views. */
-export const watchSkip = () => at("skip").addEventListener("click", (event) => {
-  event.preventDefault();
-  focusHeading();
-});
+export const watchSkip = () =>
+  at("skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    focusHeading();
+  });
 
 /**
  * An id, isolated from the text direction of its surroundings.
@@ -108,7 +133,8 @@ export const watchSkip = () => at("skip").addEventListener("click", (event) => {
  */
 export const shownId = (id, name = "full") => make("bdi", { class: name }, visible(id));
 
-const tag = (text) => text ? [" ", make("span", { class: "tag" }, text)] : [];
+/** @param {string|undefined} text */
+const tag = (text) => (text ? [" ", make("span", { class: "tag" }, text)] : []);
 
 /**
  * A bar and the figure of a share.
@@ -119,13 +145,26 @@ const tag = (text) => text ? [" ", make("span", { class: "tag" }, text)] : [];
  */
 export const bar = (value, estimated = false, equalText = undefined) => {
   const width = Math.min(Math.max(value, 0), 1) * 100;
-  const picture = draw("svg", {
-    class: "bar", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true",
-  }, draw("rect", { width: 100, height: 8, class: "rest" }),
-  draw("rect", { width: width.toFixed(2), height: 8 }));
-  return make("span", { class: "similarity" }, picture, " ",
+  const picture = draw(
+    "svg",
+    {
+      class: "bar",
+      viewBox: "0 0 100 8",
+      preserveAspectRatio: "none",
+      "aria-hidden": "true",
+    },
+    draw("rect", { width: 100, height: 8, class: "rest" }),
+    draw("rect", { width: width.toFixed(2), height: 8 }),
+  );
+  const same = equalText === undefined ? undefined : equalText ? "equal texts" : "texts differ";
+  return make(
+    "span",
+    { class: "similarity" },
+    picture,
+    " ",
     make("span", { class: "figure" }, similarity(value)),
-    ...tag(estimated ? "estimated" : { true: "equal texts", false: "texts differ" }[equalText]));
+    ...tag(estimated ? "estimated" : same),
+  );
 };
 
 /**
@@ -133,19 +172,38 @@ export const bar = (value, estimated = false, equalText = undefined) => {
  * @param {Array<[string, string|Node, string?]>} rows name, figure, note
  * @returns {HTMLElement}
  */
-export const tiles = (rows) => make("dl", { class: "tiles" }, ...rows.map(
-  ([name, figure, note]) => make("div", {}, make("dt", {}, name),
-    make("dd", {}, figure, note ? make("span", { class: "note" }, note) : null))));
+export const tiles = (rows) =>
+  make(
+    "dl",
+    { class: "tiles" },
+    ...rows.map(([name, figure, note]) =>
+      make(
+        "div",
+        {},
+        make("dt", {}, name),
+        make("dd", {}, figure, note ? make("span", { class: "note" }, note) : null),
+      ),
+    ),
+  );
 
 /**
  * The head of a table.
  * @param {Array<string|[string, string]>} names each may have a class
  * @returns {HTMLElement}
  */
-export const tableHead = (names) => make("thead", {}, make("tr", {}, ...names.map((name) => {
-  const [text, kind] = [name].flat();
-  return make("th", { scope: "col", class: kind }, text);
-})));
+export const tableHead = (names) =>
+  make(
+    "thead",
+    {},
+    make(
+      "tr",
+      {},
+      ...names.map((name) => {
+        const [text, kind] = [name].flat();
+        return make("th", { scope: "col", class: kind }, text);
+      }),
+    ),
+  );
 
 /**
  * A table with a head for each row.
@@ -155,10 +213,22 @@ export const tableHead = (names) => make("thead", {}, make("tr", {}, ...names.ma
  * @returns {HTMLElement}
  */
 export const table = (heads, rows, caption) => {
-  const body = rows.map((cells) => make("tr", {}, ...cells.map((cell, place) =>
-    place === 0 ? make("th", { scope: "row" }, cell) : make("td", {}, cell))));
-  return make("table", {}, make("caption", { class: "unseen" }, caption),
-    tableHead(heads), make("tbody", {}, ...body));
+  const body = rows.map((cells) =>
+    make(
+      "tr",
+      {},
+      ...cells.map((cell, place) =>
+        place === 0 ? make("th", { scope: "row" }, cell) : make("td", {}, cell),
+      ),
+    ),
+  );
+  return make(
+    "table",
+    {},
+    make("caption", { class: "unseen" }, caption),
+    tableHead(heads),
+    make("tbody", {}, ...body),
+  );
 };
 
 /** Values longer than this are folded. */
@@ -166,19 +236,32 @@ const LONG = 200;
 /** Members shown before a list is folded. */
 const MEMBERS = 6;
 
+/** @param {unknown} data */
 const value = (data) => {
   const text = typeof data === "string" ? data : JSON.stringify(data);
   if (text.length <= LONG) return make("dd", { dir: "auto" }, visible(text));
-  return make("dd", {}, fold(make("summary", {}, `${visible(text.slice(0, 60))}…`),
-    () => make("div", { class: "pre", dir: "auto" }, visible(text))));
+  return make(
+    "dd",
+    {},
+    fold(make("summary", {}, `${visible(text.slice(0, 60))}…`), () =>
+      make("div", { class: "pre", dir: "auto" }, visible(text)),
+    ),
+  );
 };
 
-const members = (entries) => make("dl", { class: "metadata" }, ...entries.map(([name, data]) =>
-  make("div", {}, make("dt", {}, make("bdi", {}, visible(name))), value(data))));
+/** @param {Array<[string, unknown]>} entries */
+const members = (entries) =>
+  make(
+    "dl",
+    { class: "metadata" },
+    ...entries.map(([name, data]) =>
+      make("div", {}, make("dt", {}, make("bdi", {}, visible(name))), value(data)),
+    ),
+  );
 
 /**
  * Metadata; a long list is folded.
- * @param {Object<string, unknown>|undefined} metadata
+ * @param {Metadata|undefined} metadata
  * @returns {HTMLElement|null} nothing for an empty one
  */
 export const metadata = (metadata) => {

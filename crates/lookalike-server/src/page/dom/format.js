@@ -1,11 +1,14 @@
-"use strict";
 // Formats numbers, sizes and ids.
 
 const grouped = new Intl.NumberFormat("en-US");
 
 // Control characters and bidirectional controls.
-const HIDDEN = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f" +
-  "\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]", "g");
+const HIDDEN = new RegExp(
+  "[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f" +
+    "\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]",
+  "g",
+);
+/** @type {Record<string, string>} */
 const NAMES = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /**
@@ -31,8 +34,12 @@ export const counted = (n, thing) => `${count(n)} ${thing}${n === 1 ? "" : "s"}`
 export const size = (bytes) => {
   if (bytes < 1000) return counted(bytes, "byte");
   const units = ["kilobytes", "megabytes", "gigabytes", "terabytes", "petabytes"];
-  let value = bytes / 1000, unit = 0;
-  while (value >= 999.5 && unit < units.length - 1) { value /= 1000; unit += 1; }
+  let value = bytes / 1000;
+  let unit = 0;
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
   return `${value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0)} ${units[unit]}`;
 };
 
@@ -54,7 +61,8 @@ export const probability = (p) => {
   if (p < 0.0001) return "less than 0.01\u00a0%";
   if (p < 0.001) return `${(p * 100).toFixed(2)}\u00a0%`;
   const wanted = p > 0.99 ? Math.floor(-Math.log10(1 - p)) : 1;
-  const decimals = Math.min(Math.max(wanted, 1), 8), factor = 10 ** decimals;
+  const decimals = Math.min(Math.max(wanted, 1), 8);
+  const factor = 10 ** decimals;
   // Never rounded up to certainty.
   const percent = Math.min(Math.round(p * 100 * factor) / factor, 100 - 1 / factor);
   return `${Number(percent.toFixed(decimals))}\u00a0%`;
@@ -69,11 +77,11 @@ export const time = (moment) => String(moment).replace("T", " ").replace(/Z$/, "
 
 /**
  * An id or a name with its hidden characters as escapes, so that lookalikes are visible.
- * @param {string} text
+ * @param {string|number} text
  * @returns {string}
  */
-export const visible = (text) => String(text).replace(HIDDEN,
-  (c) => NAMES[c] || `\\u{${c.charCodeAt(0).toString(16)}}`);
+export const visible = (text) =>
+  String(text).replace(HIDDEN, (c) => NAMES[c] || `\\u{${c.charCodeAt(0).toString(16)}}`);
 
 /**
  * The beginning of a text, cut between characters.

@@ -1,4 +1,3 @@
-"use strict";
 // Incremental drawing, so that the page stays responsive.
 
 import { button, make } from "./dom.js";
@@ -6,12 +5,15 @@ import { button, make } from "./dom.js";
 /** Duration of one step, in milliseconds. */
 const SLICE = 12;
 
+/** @typedef {{element: Node, cost: number}} Part */
+
 /**
- * Draws the elements of an iterator: a first part at once, the rest on request.
+ * Draws the elements of an iterator: a first part at once, the rest on request. The result draws
+ * until a predicate of the next part holds, or all is drawn.
  * @param {HTMLElement} box the parent element
- * @param {Iterator<{element: Node, cost: number}>} parts
+ * @param {Iterator<Part>} parts
  * @param {number} budget cost of the first part, and of each further one
- * @returns {(isThere: () => boolean) => void} draws until the predicate holds, or all is drawn
+ * @returns {(isEnough: (next: Part) => boolean) => void}
  */
 export const gradually = (box, parts, budget) => {
   // A group of rows has rows only.
@@ -19,12 +21,14 @@ export const gradually = (box, parts, budget) => {
   const acts = make("div", { class: "buttons", role: inRows ? "cell" : undefined });
   const rest = inRows ? make("div", { role: "row" }, acts) : acts;
   let next = parts.next();
+  /** @param {(part: Part) => boolean} enough */
   const some = (enough) => {
     while (!next.done && !enough(next.value)) {
       box.append(next.value.element);
       next = parts.next();
     }
-    if (next.done) rest.remove(); else box.append(rest);
+    if (next.done) rest.remove();
+    else box.append(rest);
   };
   const batch = () => {
     let left = budget;
@@ -35,10 +39,12 @@ export const gradually = (box, parts, budget) => {
     });
   };
   // Keyboard focus moves to the first new part.
+  /** @param {() => void} act */
   const goingOn = (act) => () => {
     const mark = rest.previousElementSibling;
     act();
-    const first = mark.nextElementSibling;
+    const first = /** @type {HTMLElement|null} */ (mark?.nextElementSibling);
+    if (!first) return;
     first.tabIndex = -1;
     first.focus({ preventScroll: true });
   };
@@ -67,10 +73,11 @@ const PIECE = 8_000;
  * @yields {string}
  */
 export function* pieces(text) {
-  for (let from = 0; from < text.length;) {
+  for (let from = 0; from < text.length; ) {
     let to = Math.min(from + PIECE, text.length);
     if (to < text.length) {
-      const line = text.lastIndexOf("\n", to - 1) + 1, blank = text.lastIndexOf(" ", to - 1) + 1;
+      const line = text.lastIndexOf("\n", to - 1) + 1;
+      const blank = text.lastIndexOf(" ", to - 1) + 1;
       const unit = text.charCodeAt(to);
       if (line > from + PIECE / 4) to = line;
       else if (blank > from + PIECE / 4) to = blank;

@@ -1,10 +1,13 @@
-"use strict";
 // The switch of single-key shortcuts. People who dictate, or press keys by accident, turn them off.
 
 import { at } from "./dom.js";
 
 const STORED = "lookalike-keys-off";
 
+/**
+ * @template T
+ * @param {(kept: Storage) => T} act
+ */
 const storage = (act) => {
   try {
     return act(localStorage);
@@ -18,22 +21,25 @@ const storage = (act) => {
  * Whether keys without a modifier act.
  * @returns {boolean}
  */
-export const keysAreOn = () => at("single-keys").checked;
+export const keysAreOn = () => at("single-keys", HTMLInputElement).checked;
 
 /**
  * Calls a function with each key that is pressed alone, outside of fields.
  * @param {(key: string) => boolean} act takes the name in lower case; returns true if it acted
  */
-export const onSingleKey = (act) => document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || !keysAreOn()) return;
-  if (event.target.closest("input, textarea, select, dialog") !== null) return;
-  if (act(event.key.toLowerCase())) event.preventDefault();
-});
+export const onSingleKey = (act) =>
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || !keysAreOn()) return;
+    const { target } = event;
+    if (target instanceof Element && target.closest("input, textarea, select, dialog")) return;
+    if (act(event.key.toLowerCase())) event.preventDefault();
+  });
 
 /** Installs the handler of the switch, which is kept for all pages of this server. */
 export const watchKeys = () => {
-  const box = at("single-keys");
+  const box = at("single-keys", HTMLInputElement);
   box.checked = storage((kept) => kept.getItem(STORED)) !== "yes";
-  box.addEventListener("change", () => storage((kept) => box.checked
-    ? kept.removeItem(STORED) : kept.setItem(STORED, "yes")));
+  box.addEventListener("change", () =>
+    storage((kept) => (box.checked ? kept.removeItem(STORED) : kept.setItem(STORED, "yes"))),
+  );
 };

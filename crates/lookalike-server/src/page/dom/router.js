@@ -1,16 +1,21 @@
-"use strict";
 // Shows the view of the address after `#/`. Returning to a view restores its content, scroll
 // position and focus.
 
 import { at, focusHeading } from "./dom.js";
 
 /**
- * The function of a view: it is called with the parameters of the address and a signal that is aborted
- * when the same view is shown with others.
+ * The function of a view: it is called with the parameters of the address and a signal that is
+ * aborted when the same view is shown with others.
  * @typedef {(params: URLSearchParams, signal: AbortSignal) => void} Show
  */
 
-/** @type {Map<string, {show: Show, key: string|null, abort: AbortController|null}>} */
+/**
+ * A view: `key` is the query that it shows, null if it must load again.
+ * @typedef {{show: Show, key: string|null, abort: AbortController|null, scroll: number,
+ *   focus: HTMLElement|null}} View
+ */
+
+/** @type {Map<string, View>} */
 const views = new Map();
 let current = "";
 
@@ -26,6 +31,27 @@ export const address = (view, params = {}) => {
   return `#/${view === "query" ? "" : view}${given.length > 0 ? `?${query}` : ""}`;
 };
 
+/**
+ * @param {string} name of a view that was started
+ * @returns {View}
+ */
+const viewOf = (name) => {
+  const view = views.get(name);
+  if (view) return view;
+  throw new Error(`the page has no view ${name}`);
+};
+
+/**
+ * Loads a view with a query, and aborts its earlier request.
+ * @param {View} view
+ * @param {string} query
+ */
+const load = (view, query) => {
+  view.abort?.abort();
+  view.abort = new AbortController();
+  view.show(new URLSearchParams(query), view.abort.signal);
+};
+
 const parsed = () => {
   const hash = location.hash.replace(/^#\/?/, "");
   const cut = hash.indexOf("?");
@@ -39,12 +65,16 @@ const leave = () => {
   if (!view) return;
   view.scroll = window.scrollY;
   const active = document.activeElement;
-  view.focus = at(`view-${current}`).contains(active) ? active : null;
+  const isInside = active instanceof HTMLElement && at(`view-${current}`).contains(active);
+  view.focus = isInside ? active : null;
 };
 
+/** @param {string} name */
 const enter = (name) => {
   for (const other of views.keys()) at(`view-${other}`).hidden = other !== name;
-  for (const link of document.querySelectorAll("nav a")) {
+  /** @type {NodeListOf<HTMLElement>} */
+  const links = document.querySelectorAll("nav a");
+  for (const link of links) {
     if (link.dataset.view === name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
@@ -53,17 +83,18 @@ const enter = (name) => {
   return heading;
 };
 
+/** @param {boolean} first */
 const move = (first) => {
   const { name, query } = parsed();
-  const view = views.get(name), same = view.key === query, stays = name === current;
+  const view = viewOf(name);
+  const same = view.key === query;
+  const stays = name === current;
   if (!stays) leave();
   const heading = enter(name);
   current = name;
   if (!same) {
-    view.abort?.abort();
-    view.abort = new AbortController();
     view.key = query;
-    view.show(new URLSearchParams(query), view.abort.signal);
+    load(view, query);
   }
   if (first || (stays && same)) return;
   const focus = same && view.focus?.isConnected ? view.focus : heading;
@@ -85,10 +116,8 @@ export const go = (to) => {
  * @param {string} name
  */
 export const reshow = (name) => {
-  const view = views.get(name);
-  view.abort?.abort();
-  view.abort = new AbortController();
-  view.show(new URLSearchParams(view.key ?? ""), view.abort.signal);
+  const view = viewOf(name);
+  load(view, view.key ?? "");
   // The focused element may be removed.
   if (name === current && document.activeElement === document.body) focusHeading();
 };
@@ -100,7 +129,7 @@ export const reshow = (name) => {
 export const shownAt = (to) => {
   if (location.hash === "") history.replaceState(null, "", to);
   else if (location.hash !== to) history.pushState(null, "", to);
-  const view = views.get(current);
+  const view = viewOf(current);
   view.abort?.abort();
   view.key = parsed().query;
 };
@@ -110,7 +139,7 @@ export const shownAt = (to) => {
  * @param {string[]} names all if omitted
  */
 export const forgetViews = (names = Array.from(views.keys())) => {
-  for (const name of names) if (name !== current) views.get(name).key = null;
+  for (const name of names) if (name !== current) viewOf(name).key = null;
 };
 
 /**

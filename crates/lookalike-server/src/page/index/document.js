@@ -1,4 +1,3 @@
-"use strict";
 // The view of one document of the index, with its removal.
 
 import { documentPath, request } from "../client/api.js";
@@ -12,55 +11,102 @@ import { address, forgetViews } from "../dom/router.js";
 import { settings } from "../client/settings.js";
 import { versions } from "./versions.js";
 
+/** @import { IndexDocument } from "../client/types.js" */
+/** @import { Content } from "../client/view.js" */
+
 const show = contentOf("document");
 
-/** Asks for confirmation of the removal; Cancel has the focus. */
-const confirmed = (id) => new Promise((resolve) => {
-  const dialog = at("confirm");
-  at("confirm-id").textContent = visible(id);
-  at("confirm-text").textContent = "The index loses the document for all its users, and this page " +
-    "cannot restore it. The original file is not changed.";
-  let yes = false;
-  at("confirm-no").onclick = () => dialog.close();
-  at("confirm-yes").onclick = () => { yes = true; dialog.close(); };
-  dialog.onclose = () => resolve(yes);
-  dialog.showModal();
-  at("confirm-no").focus();
-});
+/**
+ * Asks for confirmation of the removal; Cancel has the focus.
+ * @param {string} id
+ * @returns {Promise<boolean>}
+ */
+const confirmed = (id) =>
+  new Promise((resolve) => {
+    const dialog = at("confirm", HTMLDialogElement);
+    at("confirm-id").textContent = visible(id);
+    at("confirm-text").textContent =
+      "The index loses the document for all its users, and this page " +
+      "cannot restore it. The original file is not changed.";
+    let yes = false;
+    at("confirm-no").onclick = () => dialog.close();
+    at("confirm-yes").onclick = () => {
+      yes = true;
+      dialog.close();
+    };
+    dialog.onclose = () => resolve(yes);
+    dialog.showModal();
+    at("confirm-no").focus();
+  });
 
-const remove = (id, message) => fillPart(message, async () => {
-  if (!await confirmed(id)) return;
-  message.replaceChildren();
-  await request("DELETE", documentPath(id));
-  forgetViews();
-  show("Removed the document from the index.", [
-    make("p", {}, shownId(id)), make("p", {}, make("a", { href: "#/" }, "Search"))]);
-  at("document-title").focus();
-});
+/**
+ * @param {string} id
+ * @param {HTMLElement} message for a problem
+ */
+const remove = (id, message) =>
+  fillPart(message, async () => {
+    if (!(await confirmed(id))) return;
+    message.replaceChildren();
+    await request("DELETE", documentPath(id));
+    forgetViews();
+    show("Removed the document from the index.", [
+      make("p", {}, shownId(id)),
+      make("p", {}, make("a", { href: "#/" }, "Search")),
+    ]);
+    at("document-title").focus();
+  });
 
+/** @param {IndexDocument} found */
 const facts = (found) => {
-  const rows = [["Size", size(found.bytes)], ["Shingles", count(found.shingles)],
-    ["Added", time(found.added)]];
+  /** @type {[string, string|Node][]} */
+  const rows = [["Size", size(found.bytes)]];
+  if (found.shingles !== null) rows.push(["Shingles", count(found.shingles)]);
+  rows.push(["Added", time(found.added)]);
   if (found.modified) rows.push(["Last changed", time(found.modified)]);
   if (found.expires) rows.push(["Expires", time(found.expires)]);
   // The document itself and the duplicates that were removed.
-  if (found.group_size > 1) rows.push(["Represents", counted(found.group_size, "document")]);
+  if (found.group_size !== undefined && found.group_size > 1)
+    rows.push(["Represents", counted(found.group_size, "document")]);
   if (found.category) rows.push(["Category", categoryLink(found.category)]);
   return tiles(rows);
 };
 
+/**
+ * @param {string} id
+ * @param {IndexDocument} found
+ * @param {boolean} writable
+ * @param {Node[]} former the versions
+ */
 const content = (id, found, writable, former) => {
   const message = make("div");
-  const acts = make("div", { class: "buttons" },
-    make("a", { class: "button", href: address("query", { id }) }, "Find similar documents"));
+  const acts = make(
+    "div",
+    { class: "buttons" },
+    make("a", { class: "button", href: address("query", { id }) }, "Find similar documents"),
+  );
   if (writable) acts.append(button("Remove …", () => remove(id, message), { class: "danger" }));
-  const text = typeof found.text === "string" ? longText(found.text)
-    : make("p", { class: "note" }, "The index does not store texts.");
+  const text =
+    typeof found.text === "string"
+      ? longText(found.text)
+      : make("p", { class: "note" }, "The index does not store texts.");
   const data = metadata(found.metadata);
-  return [make("p", { class: "document-id" }, shownId(id)), facts(found), acts, message,
-    ...(data ? [make("h2", {}, "Metadata"), data] : []), ...former, make("h2", {}, "Text"), text];
+  return [
+    make("p", { class: "document-id" }, shownId(id)),
+    facts(found),
+    acts,
+    message,
+    ...(data ? [make("h2", {}, "Metadata"), data] : []),
+    ...former,
+    make("h2", {}, "Text"),
+    text,
+  ];
 };
 
+/**
+ * @param {URLSearchParams} params
+ * @param {AbortSignal} signal
+ * @returns {Promise<Content>}
+ */
 const load = async (params, signal) => {
   const id = params.get("id") ?? "";
   if (id === "") {
@@ -68,11 +114,16 @@ const load = async (params, signal) => {
     return ["The address does not name a document.", [make("p", {}, search)]];
   }
   const found = await request("GET", `${documentPath(id)}?text=true`, { signal });
-  const { store } = await settings(), writable = (await rights()).includes("write");
+  const { store } = await settings();
+  const writable = (await rights()).includes("write");
   const former = store === "originals" ? await versions(id, signal) : [];
   return ["", content(id, found, writable, former)];
 };
 
-export const showDocument = loadedView("document", "Loading the document …", load, (params) =>
-  [make("a", { class: "button", href: address("query", { id: params.get("id") }) },
-    "Search by this id")]);
+export const showDocument = loadedView("document", "Loading the document …", load, (params) => [
+  make(
+    "a",
+    { class: "button", href: address("query", { id: params.get("id") ?? "" }) },
+    "Search by this id",
+  ),
+]);

@@ -1,6 +1,6 @@
-"use strict";
 // The view of groups: a page of groups that can be expanded.
 
+import { ApiError, isAbort } from "../client/api.js";
 import { groupPage } from "../client/group_page.js";
 import { BEGINNING, briefly } from "../search/described.js";
 import { at, button, field, fold, make, pageLinks } from "../dom/dom.js";
@@ -11,62 +11,106 @@ import { contentOf } from "../client/view.js";
 import { address, go, reshow } from "../dom/router.js";
 import { settings } from "../client/settings.js";
 
+/** @import { Duplicate, Group, Groups } from "../client/types.js" */
+
 /** Groups on a page. */
 const PAGE = 50;
 
-// The previous page of each visited cursor.
+/**
+ * The previous page of each visited cursor.
+ * @type {Map<string, string>}
+ */
 const before = new Map();
 
 const show = contentOf("groups");
 
+/** @param {Duplicate[]} duplicates */
 const spanOf = (duplicates) => {
-  let least = Infinity, most = 0;
+  let least = Infinity;
+  let most = 0;
   for (const { similarity: one } of duplicates) {
     least = Math.min(least, one);
     most = Math.max(most, one);
   }
   if (duplicates.length === 0) return "";
-  const low = similarity(least), high = similarity(most);
+  const low = similarity(least);
+  const high = similarity(most);
   return low === high ? low : `${low} to ${high}`;
 };
 
-/** Whether the rest of a group is on the next page. */
-const goesOn = (group) => group !== undefined &&
-  group.duplicates_before + group.duplicates.length < group.duplicates_total;
+/**
+ * Whether the rest of a group is on the next page.
+ * @param {Group|undefined} group
+ */
+const goesOn = (group) =>
+  group !== undefined && group.duplicates_before + group.duplicates.length < group.duplicates_total;
 
-/** Number of documents; a group with much metadata is split into pages. */
+/**
+ * Number of documents; a group with much metadata is split into pages.
+ * @param {Group} group
+ */
 const sizeOf = ({ duplicates, duplicates_before: before = 0, duplicates_total: all }) => {
   if (!before && !(duplicates.length < all)) return counted(duplicates.length + 1, "document");
   return `${counted(all + 1, "document")}, here ${count(duplicates.length)} after ${count(before)}`;
 };
 
+/**
+ * @param {Group} group
+ * @param {number} number
+ */
 const item = (group, number) => {
-  const summary = make("summary", {}, make("span", { class: "n" }, count(number)),
+  const summary = make(
+    "summary",
+    {},
+    make("span", { class: "n" }, count(number)),
     make("span", { class: "brief" }, ...briefly(group.keeper)),
     make("span", { class: "size" }, sizeOf(group)),
-    make("span", { class: "span" }, make("span", { class: "unseen" }, "similarity "),
-      spanOf(group.duplicates)));
-  return make("li", {}, fold(summary, () => members(group), { class: "group" }));
+    make(
+      "span",
+      { class: "span" },
+      make("span", { class: "unseen" }, "similarity "),
+      spanOf(group.duplicates),
+    ),
+  );
+  return make(
+    "li",
+    {},
+    fold(summary, () => members(group), { class: "group" }),
+  );
 };
 
+/**
+ * @param {Groups} found
+ * @param {number} from
+ */
 const counts = (found, from) => {
   if (found.groups_total === 0) {
     return `The ${counted(found.documents, "document")} of the index have no near-duplicates.`;
   }
   const to = from + found.groups.length - 1;
-  const here = found.groups.length < found.groups_total
-    ? `, here ${count(from)} to ${count(to)}` : "";
-  return `${counted(found.groups_total, "group")} with ` +
+  const here =
+    found.groups.length < found.groups_total ? `, here ${count(from)} to ${count(to)}` : "";
+  return (
+    `${counted(found.groups_total, "group")} with ` +
     `${counted(found.duplicates_total, "duplicate")} among ` +
-    `${counted(found.documents, "document")}${here}.`;
+    `${counted(found.documents, "document")}${here}.`
+  );
 };
 
+/**
+ * @param {Groups} found
+ * @param {number} from
+ * @param {URLSearchParams} params
+ */
 const pages = (found, from, params) => {
-  const after = params.get("after"), threshold = params.get("threshold") ?? undefined;
+  const after = params.get("after");
+  const threshold = params.get("threshold") ?? undefined;
+  /** @type {[string, string][]} */
   const links = [];
   if (after !== null) {
     links.push(["First", address("groups", { threshold })]);
-    if (before.has(location.hash)) links.push(["Previous", before.get(location.hash)]);
+    const previous = before.get(location.hash);
+    if (previous !== undefined) links.push(["Previous", previous]);
   }
   if (found.next) {
     const shown = from + found.groups.length - (goesOn(found.groups.at(-1)) ? 1 : 0);
@@ -77,15 +121,30 @@ const pages = (found, from, params) => {
   return pageLinks("Pages of groups", links);
 };
 
+/** @param {URLSearchParams} params */
 const form = (params) => {
   const least = make("input", {
-    type: "number", id: "groups-threshold", class: "short", min: "0.01", max: "1", step: "any",
-    inputmode: "decimal", value: params.get("threshold") ?? "",
+    type: "number",
+    id: "groups-threshold",
+    class: "short",
+    min: "0.01",
+    max: "1",
+    step: "any",
+    inputmode: "decimal",
+    value: params.get("threshold") ?? "",
   });
-  settings().then(({ threshold }) => { least.placeholder = threshold; }, () => {});
-  const box = make("form", { class: "controls" },
+  settings().then(
+    ({ threshold }) => {
+      least.placeholder = String(threshold);
+    },
+    () => {},
+  );
+  const box = make(
+    "form",
+    { class: "controls" },
     field("Minimum similarity", least),
-    make("button", { type: "submit" }, "Group"));
+    make("button", { type: "submit" }, "Group"),
+  );
   box.addEventListener("submit", (event) => {
     event.preventDefault();
     go(address("groups", { threshold: least.value }));
@@ -93,39 +152,83 @@ const form = (params) => {
   return box;
 };
 
-const stale = () => make("div", { class: "warning" },
-  make("p", {}, "The index has changed since the server computed these groups. The server " +
-    "computes them again; until then, the list can contain removed documents."),
-  make("div", { class: "buttons" }, button("Load again", () => reshow("groups"))));
+const stale = () =>
+  make(
+    "div",
+    { class: "warning" },
+    make(
+      "p",
+      {},
+      "The index has changed since the server computed these groups. The server " +
+        "computes them again; until then, the list can contain removed documents.",
+    ),
+    make(
+      "div",
+      { class: "buttons" },
+      button("Load again", () => reshow("groups")),
+    ),
+  );
 
+/**
+ * @param {Groups} found
+ * @param {URLSearchParams} params
+ */
 const draw = (found, params) => {
   const from = Math.max(1, Math.floor(Number(params.get("from"))) || 1);
-  const list = make("ol", { class: "groups", role: "list" },
-    ...found.groups.map((group, place) => item(group, from + place)));
-  const heads = make("p", { class: "list-head", "aria-hidden": "true" },
-    ...["", "", "Keeper", "Documents", "Similarity"].map((text) => make("span", {}, text)));
-  show(counts(found, from), [form(params), found.stale ? stale() : null,
-    found.groups.length > 0 ? heads : null, list, pages(found, from, params)]);
+  const list = make(
+    "ol",
+    { class: "groups", role: "list" },
+    ...found.groups.map((group, place) => item(group, from + place)),
+  );
+  const heads = make(
+    "p",
+    { class: "list-head", "aria-hidden": "true" },
+    ...["", "", "Keeper", "Documents", "Similarity"].map((text) => make("span", {}, text)),
+  );
+  show(counts(found, from), [
+    form(params),
+    found.stale ? stale() : null,
+    found.groups.length > 0 ? heads : null,
+    list,
+    pages(found, from, params),
+  ]);
 };
 
-/** A cursor can become invalid while the start of the list is valid. */
+/**
+ * A cursor can become invalid while the start of the list is valid.
+ * @param {unknown} error
+ * @param {URLSearchParams} params
+ */
 const refused = (error, params) => {
-  if (error.code !== "cursor-expired") return problem(error, () => reshow("groups"));
+  const isExpired = error instanceof ApiError && error.code === "cursor-expired";
+  if (!isExpired) return problem(error, () => reshow("groups"));
   const threshold = params.get("threshold") ?? undefined;
-  return problem(error, undefined, make("a", {
-    class: "button", href: address("groups", { threshold }),
-  }, "First page"));
+  return problem(
+    error,
+    undefined,
+    make(
+      "a",
+      {
+        class: "button",
+        href: address("groups", { threshold }),
+      },
+      "First page",
+    ),
+  );
 };
 
 /** @type {import("../dom/router.js").Show} */
 export const showGroups = async (params, signal) => {
   const query = new URLSearchParams({ limit: String(PAGE), beginning: String(BEGINNING) });
   for (const name of ["after", "threshold"]) {
-    if (params.has(name)) query.set(name, params.get(name));
+    const value = params.get(name);
+    if (value !== null) query.set(name, value);
   }
   show("Loading the groups …", []);
+  /** @param {number} wait */
   const pending = (wait) => {
-    const message = "The server computes the groups. This takes a while in a large index. This " +
+    const message =
+      "The server computes the groups. This takes a while in a large index. This " +
       `page checks every ${counted(wait, "second")}.`;
     // Announced once, not at every request.
     if (at("groups-status").textContent !== message) show(message, []);
@@ -133,6 +236,6 @@ export const showGroups = async (params, signal) => {
   try {
     draw(await groupPage(query, signal, pending), params);
   } catch (error) {
-    if (error.name !== "AbortError") show("", [refused(error, params)]);
+    if (!isAbort(error)) show("", [refused(error, params)]);
   }
 };

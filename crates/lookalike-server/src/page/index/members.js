@@ -1,4 +1,3 @@
-"use strict";
 // The documents of a group: the keeper and its duplicates.
 
 import { memberCells } from "../search/described.js";
@@ -6,33 +5,63 @@ import { button, make, shownId, tableHead } from "../dom/dom.js";
 import { beginning, counted, count, visible } from "../dom/format.js";
 import { address, go } from "../dom/router.js";
 
+/** @import { Duplicate, Group, Keeper } from "../client/types.js" */
+
+/** @typedef {(id: string, isChosen: boolean) => void} Chosen */
+
 /** Number of duplicates shown at first, and added by each step. */
 const FIRST = 100;
 const MORE = 500;
 
+/**
+ * @param {Group} group
+ * @param {Keeper|Duplicate} member
+ * @param {Chosen} chosen
+ */
 const row = (group, member, chosen) => {
-  const keeper = member === group.keeper, named = beginning(visible(member.id), 80);
+  const keeper = member === group.keeper;
+  const named = beginning(visible(member.id), 80);
   const box = make("input", { type: "checkbox", "aria-label": `Choose ${named}` });
   box.addEventListener("change", () => chosen(member.id, box.checked));
   const links = make("td", { class: "do" });
   if (!keeper) {
-    links.append(make("a", { href: address("compare", { a: group.keeper.id, b: member.id }) },
-      "Compare", make("span", { class: "unseen" }, ` ${named} with the keeper`)));
+    links.append(
+      make(
+        "a",
+        { href: address("compare", { a: group.keeper.id, b: member.id }) },
+        "Compare",
+        make("span", { class: "unseen" }, ` ${named} with the keeper`),
+      ),
+    );
   }
   const name = make("a", { href: address("document", { id: member.id }) }, shownId(member.id));
-  return make("tr", {}, make("td", { class: "pick" }, make("label", { class: "target" }, box)),
-    ...memberCells(member, name, keeper ? "Keeper" : undefined, keeper), links);
+  return make(
+    "tr",
+    {},
+    make("td", { class: "pick" }, make("label", { class: "target" }, box)),
+    ...memberCells(member, name, keeper ? "Keeper" : undefined),
+    links,
+  );
 };
 
-const HEADS = [["Choose", "pick"], "Document", "Similarity to the keeper", ["Size", "num"],
-  "Side by side"];
+/** @type {(string|[string, string])[]} */
+const HEADS = [
+  ["Choose", "pick"],
+  "Document",
+  "Similarity to the keeper",
+  ["Size", "num"],
+  "Side by side",
+];
 
 /** Compares the two chosen documents. */
 const chooser = () => {
-  const ids = new Set(), said = make("p", { class: "note", role: "status" });
+  const ids = new Set();
+  const said = make("p", { class: "note", role: "status" });
   const tell = () => {
-    said.textContent = ids.size === 0 ? "Choose two documents to see them side by side."
-      : `${counted(ids.size, "document")} chosen.`;
+    said.textContent =
+      ids.size === 0
+        ? "Choose two documents to see them side by side."
+        : `${counted(ids.size, "document")} chosen.`;
   };
   const compare = button("Compare the chosen two", () => {
     const [a, b] = ids;
@@ -40,8 +69,10 @@ const chooser = () => {
     else said.textContent = `Choose two documents; you chose ${count(ids.size)}.`;
   });
   tell();
+  /** @type {Chosen} */
   const chosen = (id, on) => {
-    if (on) ids.add(id); else ids.delete(id);
+    if (on) ids.add(id);
+    else ids.delete(id);
     tell();
   };
   return { chosen, element: make("div", { class: "choose" }, compare, said) };
@@ -49,26 +80,39 @@ const chooser = () => {
 
 /**
  * The documents of a group in a table.
- * @param {{keeper: any, duplicates: any[]}} group
+ * @param {Group} group
  * @returns {HTMLElement}
  */
 export const members = (group) => {
   const { chosen, element } = chooser();
-  const body = make("tbody"), more = button("", () => draw(MORE));
+  const body = make("tbody");
+  const more = button("", () => draw(MORE));
   let done = 0;
+  /** @param {number} most */
   const draw = (most) => {
     const next = group.duplicates.slice(done, done + most);
     const rows = next.map((member) => row(group, member, chosen));
     body.append(...rows);
-    if (done > 0) rows[0]?.querySelector("input").focus();
+    if (done > 0) rows[0]?.querySelector("input")?.focus();
     done += next.length;
     const left = group.duplicates.length - done;
     more.hidden = left === 0;
-    more.textContent = `Show ${count(Math.min(MORE, left))} of ` +
-      `${counted(left, "further duplicate")}`;
+    more.textContent =
+      `Show ${count(Math.min(MORE, left))} of ` + `${counted(left, "further duplicate")}`;
   };
   body.append(row(group, group.keeper, chosen));
   draw(FIRST);
-  return make("div", { class: "opened" }, make("table", { class: "members" },
-    make("caption", { class: "unseen" }, "Documents of this group"), tableHead(HEADS), body), more, element);
+  return make(
+    "div",
+    { class: "opened" },
+    make(
+      "table",
+      { class: "members" },
+      make("caption", { class: "unseen" }, "Documents of this group"),
+      tableHead(HEADS),
+      body,
+    ),
+    more,
+    element,
+  );
 };

@@ -1,4 +1,3 @@
-"use strict";
 // The agreement of people who judged the same pairs.
 
 import { request } from "../client/api.js";
@@ -7,50 +6,95 @@ import { beginning, count, counted, visible } from "../dom/format.js";
 import { fillPart } from "../client/view.js";
 import { address } from "../dom/router.js";
 
-const percent = (part, whole) => `${(100 * part / whole).toFixed(1)} %`;
+/** @import { Agreements } from "../client/types.js" */
 
+/**
+ * @param {number} part
+ * @param {number} whole
+ */
+const percent = (part, whole) => `${((100 * part) / whole).toFixed(1)} %`;
+
+/** @param {Agreements["people"][number]} one */
 const row = (one) => {
   const [first, second] = one.people.map((name) => visible(beginning(name, 80)));
   const agreed = one.both_duplicate + one.both_not_duplicate;
-  return [make("span", {}, make("bdi", {}, first), " and ", make("bdi", {}, second)),
-    count(one.pairs), `${count(agreed)} (${percent(agreed, one.pairs)})`,
-    count(one.only_first_duplicate), count(one.only_second_duplicate),
-    one.kappa === null ? "none" : one.kappa.toFixed(3)];
+  return [
+    make("span", {}, make("bdi", {}, first), " and ", make("bdi", {}, second)),
+    count(one.pairs),
+    `${count(agreed)} (${percent(agreed, one.pairs)})`,
+    count(one.only_first_duplicate),
+    count(one.only_second_duplicate),
+    one.kappa === null ? "none" : one.kappa.toFixed(3),
+  ];
 };
 
+/** @param {Agreements["disputed"][number]} pair */
 const disputed = ({ documents: [a, b], duplicate, not_duplicate: not }) => {
+  /** @param {string[]} names */
   const people = (names) => names.map(visible).join(", ");
-  return make("li", {}, make("a", { href: address("compare", { a, b }) }, shownId(a), " and ",
-    shownId(b)), ` – duplicates: ${people(duplicate)}; not: ${people(not)}`);
+  return make(
+    "li",
+    {},
+    make("a", { href: address("compare", { a, b }) }, shownId(a), " and ", shownId(b)),
+    ` – duplicates: ${people(duplicate)}; not: ${people(not)}`,
+  );
 };
 
-/** The button for further pairs. The last page removes it. */
+/**
+ * The button for further pairs. The last page removes it.
+ * @param {HTMLElement} list
+ * @param {string} next
+ * @param {AbortSignal} signal
+ * @returns {HTMLElement}
+ */
 const further = (list, next, signal) => {
   const place = make("div");
-  const ask = () => fillPart(place, async () => {
-    const path = `v1/agreement?${new URLSearchParams({ after: next })}`;
-    const found = await request("GET", path, { signal });
-    const items = found.disputed.map(disputed);
-    list.append(...items);
-    items[0]?.querySelector("a").focus();
-    place.replaceChildren(...found.next ? [further(list, found.next, signal)] : []);
-  });
+  const ask = () =>
+    fillPart(place, async () => {
+      const query = new URLSearchParams({ after: next });
+      const found = await request("GET", `v1/agreement?${query}`, { signal });
+      const items = found.disputed.map(disputed);
+      list.append(...items);
+      items[0]?.querySelector("a")?.focus();
+      place.replaceChildren(...(found.next ? [further(list, found.next, signal)] : []));
+    });
   place.append(button("More pairs", ask));
   return place;
 };
 
+/**
+ * @param {Agreements} found
+ * @param {AbortSignal} signal
+ */
 const draw = (found, signal) => {
   if (found.people.length === 0) {
-    return [make("p", { class: "note" }, "No two people have judged the same pair yet. The name of " +
-      "a person is the name of the token.")];
+    return [
+      make(
+        "p",
+        { class: "note" },
+        "No two people have judged the same pair yet. The name of " +
+          "a person is the name of the token.",
+      ),
+    ];
   }
-  const heads = ["Two people", "Pairs judged by both", "Same decision", "Duplicates only for the first",
-    "Duplicates only for the second", "Kappa"];
-  const parts = [make("div", { class: "wide" }, table(heads, found.people.map(row),
-    "Agreement of people"))];
+  const heads = [
+    "Two people",
+    "Pairs judged by both",
+    "Same decision",
+    "Duplicates only for the first",
+    "Duplicates only for the second",
+    "Kappa",
+  ];
+  /** @type {HTMLElement[]} */
+  const parts = [
+    make("div", { class: "wide" }, table(heads, found.people.map(row), "Agreement of people")),
+  ];
   if (found.disputed_total > 0) {
     const list = make("ul", {}, ...found.disputed.map(disputed));
-    parts.push(make("p", {}, `People disagree about ${counted(found.disputed_total, "pair")}:`), list);
+    parts.push(
+      make("p", {}, `People disagree about ${counted(found.disputed_total, "pair")}:`),
+      list,
+    );
     if (found.next) parts.push(further(list, found.next, signal));
   }
   return parts;
@@ -63,12 +107,19 @@ const draw = (found, signal) => {
  */
 export const agreement = (signal) => {
   const box = make("div", { role: "status" });
-  const ask = () => fillPart(box, async () => {
-    box.replaceChildren("Counting …");
-    box.replaceChildren(...draw(await request("GET", "v1/agreement", { signal }), signal));
+  const ask = () =>
+    fillPart(box, async () => {
+      box.replaceChildren("Counting …");
+      box.replaceChildren(...draw(await request("GET", "v1/agreement", { signal }), signal));
+    });
+  const fold = make(
+    "details",
+    { class: "fold review-agreement" },
+    make("summary", {}, "Agreement between people"),
+    box,
+  );
+  fold.addEventListener("toggle", () => {
+    if (fold.open) ask();
   });
-  const fold = make("details", { class: "fold review-agreement" },
-    make("summary", {}, "Agreement between people"), box);
-  fold.addEventListener("toggle", () => { if (fold.open) ask(); });
   return fold;
 };

@@ -1,8 +1,7 @@
-"use strict";
 // Decides about all duplicates above a similarity at once. The user sees the pairs first, and can
 // take the decisions back, also later.
 
-import { isConflict, storeDecisions } from "../client/api.js";
+import { isAbort, isConflict, storeDecisions } from "../client/api.js";
 import { button, field, make } from "../dom/dom.js";
 import { count, counted } from "../dom/format.js";
 import { problem } from "../client/problem.js";
@@ -15,25 +14,38 @@ import { groupPage } from "../client/group_page.js";
 const PAGE = 1_000;
 const BATCH = 10_000;
 
-/** A pair, and the number of the last decision that this page has seen of it.
- * @typedef {{documents: string[], seen: number, similarity?: number}} SeenPair
- */
+/** @import { Conflict, DecisionKind, Duplicate, MemberDecision } from "../client/types.js" */
+/** @import { SeenPair } from "./pair_list.js" */
 
-/** The undecided pairs of a similarity or more. */
+/** @typedef {[string, () => unknown]} Act text and action of a button */
+
+/**
+ * The undecided pairs of a similarity or more.
+ * @param {URLSearchParams} filter
+ * @param {number} least
+ * @param {boolean} sameTitle
+ * @param {AbortSignal} signal
+ */
 const pairsAbove = async (filter, least, sameTitle, signal) => {
-  const pairs = [], query = new URLSearchParams(filter);
+  /** @type {SeenPair[]} */
+  const pairs = [];
+  const query = new URLSearchParams(filter);
   query.set("state", "undecided");
   query.delete("beginning");
   query.set("limit", String(PAGE));
   let groups = 0;
   for (;;) {
-    const found = await groupPage(query, signal), seen = found.last_decision ?? 0;
+    const found = await groupPage(query, signal);
+    const seen = found.last_decision ?? 0;
     for (const { keeper, duplicates } of found.groups) {
-      const fits = ({ similarity, decision, metadata }) => decision === undefined &&
+      /** @param {Duplicate} duplicate */
+      const fits = ({ similarity, decision, metadata }) =>
+        decision === undefined &&
         similarity >= least &&
         (!sameTitle || (metadata?.title && metadata.title === keeper.metadata?.title));
-      const these = duplicates.filter(fits).map(({ id, similarity }) =>
-        ({ documents: [keeper.id, id], similarity, seen }));
+      const these = duplicates
+        .filter(fits)
+        .map(({ id, similarity }) => ({ documents: [keeper.id, id], similarity, seen }));
       if (these.length > 0) groups += 1;
       pairs.push(...these);
     }
@@ -44,26 +56,32 @@ const pairsAbove = async (filter, least, sameTitle, signal) => {
 
 /**
  * Stores a decision about pairs, up to a request with a pair that others decided in the meantime.
- * @param {string} decision
+ * @param {DecisionKind} decision
  * @param {SeenPair[]} pairs
  * @param {SeenPair[]} stored receives the stored pairs, with the numbers of their decisions
  * @param {string} note
- * @returns {Promise<{conflicts: any[], rest: SeenPair[]}>} decisions of others, and the remaining
- *   pairs without them
+ * @returns {Promise<{conflicts: Conflict[], rest: SeenPair[]}>} decisions of others, and the
+ *   remaining pairs without them
  */
 const record = async (decision, pairs, stored, note = "") => {
   for (let from = 0; from < pairs.length; from += BATCH) {
     const batch = pairs.slice(from, from + BATCH);
-    const decisions = batch.map(({ documents, seen }) =>
-      ({ decision, documents, seen, ...note ? { note } : {} }));
+    const decisions = batch.map(({ documents, seen }) => ({
+      decision,
+      documents,
+      seen,
+      ...(note ? { note } : {}),
+    }));
     try {
       const numbers = await storeDecisions(decisions);
       stored.push(...batch.map(({ documents }, at) => ({ documents, seen: numbers[at] })));
     } catch (error) {
       if (!isConflict(error)) throw error;
       const taken = new Set(error.conflicts.map(({ position }) => from + position));
-      return { conflicts: error.conflicts,
-        rest: pairs.filter((_, at) => at >= from && !taken.has(at)) };
+      return {
+        conflicts: error.conflicts,
+        rest: pairs.filter((_, at) => at >= from && !taken.has(at)),
+      };
     }
   }
   return { conflicts: [], rest: [] };
@@ -75,16 +93,26 @@ class BulkForm {
   constructor(review) {
     this.review = review;
     this.least = make("input", {
-      type: "number", id: "bulk-least", class: "short", min: "0", max: "1", step: "any",
-      value: "0.98", inputmode: "decimal", required: true,
+      type: "number",
+      id: "bulk-least",
+      class: "short",
+      min: "0",
+      max: "1",
+      step: "any",
+      value: "0.98",
+      inputmode: "decimal",
+      required: true,
     });
     this.title = make("input", { type: "checkbox", id: "bulk-title" });
     this.said = make("p", { class: "status", role: "status" });
     this.acts = make("div");
-    this.form = make("form", { class: "controls" },
+    this.form = make(
+      "form",
+      { class: "controls" },
       field("All pairs of at least this similarity", this.least),
       field("Only with equal titles", this.title),
-      make("button", { type: "submit" }, "List the pairs"));
+      make("button", { type: "submit" }, "List the pairs"),
+    );
     this.past = pastBulk(review.signal, (pairs) => this.guarded(() => this.takeBack(pairs, [])));
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -92,26 +120,36 @@ class BulkForm {
     });
   }
 
+  /**
+   * @param {string} text
+   * @param {...Node} nodes
+   */
   say(text, ...nodes) {
     this.said.textContent = text;
     this.acts.replaceChildren(...nodes);
   }
 
+  /** @param {...Act} all */
   buttons(...all) {
-    return make("div", { class: "buttons" },
-      ...all.map(([text, act]) => button(text, () => this.guarded(act))));
+    return make(
+      "div",
+      { class: "buttons" },
+      ...all.map(([text, act]) => button(text, () => this.guarded(act))),
+    );
   }
 
+  /** @param {() => unknown} work */
   async guarded(work) {
     try {
       await work();
     } catch (error) {
-      if (error.name !== "AbortError") this.say("", problem(error));
+      if (!isAbort(error)) this.say("", problem(error));
     }
   }
 
   async preview() {
-    const { filter, signal, log } = this.review, least = Number(this.least.value);
+    const { filter, signal, log } = this.review;
+    const least = Number(this.least.value);
     const rule = `similarity ${least} or more${this.title.checked ? ", equal titles" : ""}`;
     this.say("Counting …");
     // The list shows decisions of this page after they are stored.
@@ -122,32 +160,62 @@ class BulkForm {
       return;
     }
     const note = bulkNote(rule, new Date());
-    this.say(`${counted(pairs.length, "pair")} of ${counted(groups, "group")} would become ` +
-      "duplicates. Nothing is stored yet.", this.buttons(
-      [`Decide ${count(pairs.length)} as duplicates`, () => this.decide(pairs, rule, note, [])],
-      ["Cancel", () => this.say("")]), pairList(pairs));
+    this.say(
+      `${counted(pairs.length, "pair")} of ${counted(groups, "group")} would become ` +
+        "duplicates. Nothing is stored yet.",
+      this.buttons(
+        [`Decide ${count(pairs.length)} as duplicates`, () => this.decide(pairs, rule, note, [])],
+        ["Cancel", () => this.say("")],
+      ),
+      pairList(pairs),
+    );
   }
 
-  /** Decides about pairs; `stored` has the pairs that an earlier request stored. */
+  /**
+   * Decides about pairs.
+   * @param {SeenPair[]} pairs
+   * @param {string} rule
+   * @param {string} note
+   * @param {SeenPair[]} stored has the pairs that an earlier request stored
+   * @returns {Promise<void>}
+   */
   async decide(pairs, rule, note, stored) {
     const before = stored.length;
     this.say("Storing …");
     try {
       const { conflicts, rest } = await record("duplicate", pairs, stored, note);
       const done = `${counted(stored.length, "pair")} decided as duplicates (${rule}).`;
-      const back = stored.length === 0 ? []
-        : [[`Take back ${count(stored.length)}`, () => this.takeBack(stored, [])]];
+      /** @type {Act[]} */
+      const back =
+        stored.length === 0
+          ? []
+          : [[`Take back ${count(stored.length)}`, () => this.takeBack(stored, [])]];
       if (conflicts.length === 0) this.say(done, this.buttons(...back));
       else {
-        this.asking(conflicts, done, rest.length === 0 ? back : [
-          [`Decide the other ${count(rest.length)}`, () => this.decide(rest, rule, note, stored)],
-          ...back]);
+        this.asking(
+          conflicts,
+          done,
+          rest.length === 0
+            ? back
+            : [
+                [
+                  `Decide the other ${count(rest.length)}`,
+                  () => this.decide(rest, rule, note, stored),
+                ],
+                ...back,
+              ],
+        );
       }
     } finally {
       await this.changed(stored.slice(before), "duplicate");
     }
   }
 
+  /**
+   * @param {SeenPair[]} pairs
+   * @param {SeenPair[]} revoked has the pairs of earlier requests
+   * @returns {Promise<void>}
+   */
   async takeBack(pairs, revoked) {
     const before = revoked.length;
     this.say("Taking back …");
@@ -156,26 +224,43 @@ class BulkForm {
       const done = `${counted(revoked.length, "decision")} taken back.`;
       if (conflicts.length === 0) this.say(done);
       else {
-        this.asking(conflicts, done, rest.length === 0 ? [] : [
-          [`Take back the other ${count(rest.length)}`, () => this.takeBack(rest, revoked)]]);
+        this.asking(
+          conflicts,
+          done,
+          rest.length === 0
+            ? []
+            : [[`Take back the other ${count(rest.length)}`, () => this.takeBack(rest, revoked)]],
+        );
       }
     } finally {
       await this.changed(revoked.slice(before), undefined);
     }
   }
 
-  /** Shows stored decisions in the queue and in the list of past actions. */
+  /**
+   * Shows stored decisions in the queue and in the list of past actions.
+   * @param {SeenPair[]} pairs
+   * @param {MemberDecision} decision
+   */
   async changed(pairs, decision) {
     if (pairs.length === 0) return;
     await this.review.decidedMany(pairs, decision);
     await this.past.reload();
   }
 
-  /** Shows the decisions of others, which remain in force, and asks about the other pairs. */
+  /**
+   * Shows the decisions of others, which remain in force, and asks about the other pairs.
+   * @param {Conflict[]} conflicts
+   * @param {string} done
+   * @param {Act[]} choices
+   */
   asking(conflicts, done, choices) {
     const others = `Other people decided ${counted(conflicts.length, "pair")} in the meantime`;
-    this.say(`${done} ${others}; their decisions remain:`, conflictList(conflicts),
-      this.buttons(...choices, ["Close", () => this.say(done)]));
+    this.say(
+      `${done} ${others}; their decisions remain:`,
+      conflictList(conflicts),
+      this.buttons(...choices, ["Close", () => this.say(done)]),
+    );
   }
 }
 
@@ -186,6 +271,13 @@ class BulkForm {
  */
 export const bulkForm = (review) => {
   const { form, said, acts, past } = new BulkForm(review);
-  return make("details", { class: "fold review-bulk" },
-    make("summary", {}, "Decide about many at once"), form, said, acts, past.element);
+  return make(
+    "details",
+    { class: "fold review-bulk" },
+    make("summary", {}, "Decide about many at once"),
+    form,
+    said,
+    acts,
+    past.element,
+  );
 };

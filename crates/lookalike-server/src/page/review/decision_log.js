@@ -1,25 +1,34 @@
-"use strict";
 // The decisions of this visit: sent in the background in their order, undone and made again. Each
 // goes with the number of the last decision that this page has shown of its pair or document, so
 // that the server refuses those that would overwrite what others decided in the meantime.
 
 import { isConflict, storeDecisions } from "../client/api.js";
 
+/** @import { Conflict, Member, MemberDecision, NewDecision } from "../client/types.js" */
+
 /** Decisions of a request. */
 const BATCH = 10_000;
-/** Delay before decisions are sent, in ms: longer than a frame, so that the page shows the next pair
- * before it encodes what can be thousands of decisions. */
+/**
+ * Delay before decisions are sent, in ms: longer than a frame, so that the page shows the next pair
+ * before it encodes the decisions, which can be thousands.
+ */
 const DELAY = 20;
 
 /**
  * A decision and its members; `seen` is the number of the last decision when its group
  * was loaded.
- * @typedef {{decision: {decision: string, documents: string[], note?: string}, seen: number,
- *   place: {group: number, duplicate: number}, members: any[], before: any[], keeper: string}} Made
+ * @typedef {{decision: NewDecision, seen: number, place: import("./queue.js").Place,
+ *   members: Member[], before?: MemberDecision[], keeper: string}} Made
  */
 
-/** A decision that others have decided about, or whose document is gone.
- * @typedef {{documents: string[], current?: any, item: any}} Conflict
+/**
+ * A decision to send; uncertain if the server may have stored it.
+ * @typedef {{body: NewDecision, made: Made, isUndo: boolean, isUncertain?: boolean}} Item
+ */
+
+/**
+ * A decision that others have decided about, or whose document is gone.
+ * @typedef {{documents: string[], current?: Conflict["current"], item: Item}} OwnConflict
  */
 
 /**
@@ -31,24 +40,37 @@ export const targetOf = (documents) => JSON.stringify(documents.toSorted());
 
 /**
  * The targets of a decision: its pair, or each of its documents.
- * @param {{decision: string, documents: string[]}} decision
+ * @param {Pick<NewDecision, "decision"|"documents">} decision
  * @returns {string[]}
  */
-export const targets = ({ decision, documents }) => decision === "keep" || decision === "keep_all"
-  ? documents.map((id) => targetOf([id])) : [targetOf(documents)];
+export const targets = ({ decision, documents }) =>
+  decision === "keep" || decision === "keep_all"
+    ? documents.map((id) => targetOf([id]))
+    : [targetOf(documents)];
 
-/** The decision of a member of a group, as the list of groups has it. */
-const shown = (decision) => decision === "undecided" ? undefined
-  : decision === "keep_all" ? "keep" : decision;
+/**
+ * The decision of a member of a group, as the list of groups has it.
+ * @param {NewDecision["decision"]|undefined} decision
+ * @returns {MemberDecision}
+ */
+const shown = (decision) =>
+  decision === "undecided" ? undefined : decision === "keep_all" ? "keep" : decision;
 
-/** The decisions that undo a decision. */
-const reversal = ({ decision, members, before, keeper }) => {
+/**
+ * The decisions that undo a decision.
+ * @param {Made} made
+ * @returns {NewDecision[]}
+ */
+const reversal = ({ decision, members, before = [], keeper }) => {
   if (decision.decision === "keep" || decision.decision === "keep_all") {
-    return members.map((member, at) => before[at] === "keep"
-      ? { decision: "keep", documents: [member.id] }
-      : { decision: "undecided", documents: [member.id] });
+    return members.map((member, at) =>
+      before[at] === "keep"
+        ? { decision: "keep", documents: [member.id] }
+        : { decision: "undecided", documents: [member.id] },
+    );
   }
-  const [earlier] = before, documents = [keeper, members[0].id];
+  const [earlier] = before;
+  const documents = [keeper, members[0].id];
   const isPair = earlier === "duplicate" || earlier === "not_duplicate";
   return [{ decision: isPair ? earlier : "undecided", documents }];
 };
@@ -58,16 +80,22 @@ export class DecisionLog {
   /**
    * @param {() => void} stored called when the server has stored decisions
    * @param {(error: unknown) => void} failed called where decisions could not be sent
-   * @param {(conflicts: Conflict[]) => void} conflicting called where others decided in between
+   * @param {(conflicts: OwnConflict[]) => void} conflicting called where others decided in between
    */
   constructor(stored, failed, conflicting) {
     this.stored = stored;
     this.failed = failed;
     this.conflicting = conflicting;
+    /** @type {Made[]} */
     this.done = [];
+    /** @type {Made[]} */
     this.undone = [];
+    /** @type {Item[]} */
     this.waiting = [];
-    /** The last decision that this page has made or shown, by its pair or document. */
+    /**
+     * The last decision that this page has made or shown, by its pair or document.
+     * @type {Map<string, number>}
+     */
     this.numbers = new Map();
     /** @type {Promise<void>|null} */
     this.sending = null;
@@ -78,14 +106,21 @@ export class DecisionLog {
     return this.waiting.length;
   }
 
-  /** Makes a decision. */
+  /**
+   * Makes a decision.
+   * @param {Made} made
+   */
   make(made) {
     this.undone = [];
     this.apply(made);
   }
 
+  /** @param {Made} made */
   apply(made) {
-    const { decision: { decision }, members } = made;
+    const {
+      decision: { decision },
+      members,
+    } = made;
     made.before = members.map((member) => member.decision);
     for (const member of members) member.decision = shown(decision);
     this.done.push(made);
@@ -97,8 +132,7 @@ export class DecisionLog {
     const made = this.done.pop();
     if (!made) return undefined;
     made.members.forEach((member, at) => {
-      if (made.before[at] === undefined) delete member.decision;
-      else member.decision = made.before[at];
+      member.decision = made.before?.[at];
     });
     this.undone.push(made);
     this.send(reversal(made).map((body) => ({ body, made, isUndo: true })));
@@ -112,7 +146,10 @@ export class DecisionLog {
     return made;
   }
 
-  /** Decides in spite of what others decided, which the page has shown. */
+  /**
+   * Decides in spite of what others decided, which the page has shown.
+   * @param {OwnConflict} conflict
+   */
   insist({ item }) {
     const { body, made } = item;
     for (const member of made.members) {
@@ -121,25 +158,42 @@ export class DecisionLog {
     this.send([item]);
   }
 
-  /** Records that a decision of this page about a pair or document has a number. */
+  /**
+   * Records that a decision of this page about a pair or document has a number.
+   * @param {string[]} documents
+   * @param {number} number
+   */
   saw(documents, number) {
     this.numbers.set(targetOf(documents), number);
   }
 
-  /** Adds decisions to those that are sent; resolves when all are stored, or one is not. */
+  /**
+   * Adds decisions to those that are sent; resolves when all are stored, or one is not.
+   * @param {Item[]} items
+   */
   send(items = []) {
     this.waiting.push(...items);
-    this.sending ??= this.sendWaiting().finally(() => { this.sending = null; });
+    this.sending ??= this.sendWaiting().finally(() => {
+      this.sending = null;
+    });
     return this.sending;
   }
 
-  /** The bodies of a decision, with the number that was seen. If the numbers of its documents
-   * differ, each document has a body of its own. */
+  /**
+   * The bodies of a decision, with the number that was seen. If the numbers of its documents
+   * differ, each document has a body of its own.
+   * @param {Item} item
+   * @returns {NewDecision[]}
+   */
   bodies({ body, made }) {
     const seen = targets(body).map((target) => this.numbers.get(target) ?? made.seen);
     if (seen.every((number) => number === seen[0])) return [{ ...body, seen: seen[0] }];
-    return body.documents.map((id, at) =>
-      ({ ...body, decision: "keep", documents: [id], seen: seen[at] }));
+    return body.documents.map((id, at) => ({
+      ...body,
+      decision: "keep",
+      documents: [id],
+      seen: seen[at],
+    }));
   }
 
   async sendWaiting() {
@@ -170,8 +224,13 @@ export class DecisionLog {
     }
   }
 
-  /** Removes decisions that would overwrite decisions of others; the rest is sent. */
+  /**
+   * Removes decisions that would overwrite decisions of others; the rest is sent.
+   * @param {Conflict[]} conflicts
+   * @param {{item: Item, body: NewDecision}[]} sent
+   */
   settle(conflicts, sent) {
+    /** @type {Map<string, OwnConflict>} */
     const found = new Map();
     for (const { position, documents, current } of conflicts) {
       const { item, body } = sent[position];
@@ -186,14 +245,16 @@ export class DecisionLog {
     }
     const refused = new Set(Array.from(found.values(), ({ item }) => item));
     // Later decisions about the same target build on the refused one, so they are not sent either.
-    const isRefused = (item) => refused.has(item) ||
-      targets(item.body).some((target) => found.has(target));
+    /** @param {Item} item */
+    const isRefused = (item) =>
+      refused.has(item) || targets(item.body).some((target) => found.has(target));
     const dropped = this.waiting.filter(isRefused);
     this.drop(dropped);
     const asked = Array.from(found.values(), (conflict) => this.outcome(conflict, dropped));
-    this.conflicting(asked.filter(Boolean));
+    this.conflicting(asked.filter((one) => one !== undefined));
   }
 
+  /** @param {Item[]} items */
   drop(items) {
     this.waiting = this.waiting.filter((item) => !items.includes(item));
     const made = new Set(items.map((item) => item.made));
@@ -201,11 +262,17 @@ export class DecisionLog {
     this.undone = this.undone.filter((one) => !made.has(one));
   }
 
-  /** Shows the decision of others; the page asks about the last of the own decisions. */
+  /**
+   * Shows the decision of others; the page asks about the last of the own decisions.
+   * @param {OwnConflict} conflict
+   * @param {Item[]} dropped
+   * @returns {OwnConflict|undefined}
+   */
   outcome({ documents, current, item }, dropped) {
     const target = targetOf(documents);
     const own = dropped.filter((one) => one === item || targets(one.body).includes(target));
-    const last = own.at(-1) ?? item, id = documents.length === 1 ? documents[0] : undefined;
+    const last = own.at(-1) ?? item;
+    const id = documents.length === 1 ? documents[0] : undefined;
     for (const member of last.made.members) {
       if (id === undefined || member.id === id) member.decision = shown(current?.decision);
     }

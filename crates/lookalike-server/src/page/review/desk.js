@@ -1,11 +1,13 @@
-"use strict";
-// The screen of a review: progress, folded details, both texts, and the buttons. It fills the window
-// below the navigation; the texts take the room that the rest leaves.
+// The screen of a review: progress, folded details, both texts, and the buttons. It fills the
+// window below the navigation; the texts take the room that the rest leaves.
 
 import { button, make } from "../dom/dom.js";
 
-/** Keys that have another name in `aria-keyshortcuts`. */
-const SHORTCUTS = { "←": "ArrowLeft", "→": "ArrowRight" };
+/**
+ * Keys that have another name in `aria-keyshortcuts`.
+ * @type {Record<string, string>}
+ */
+export const SHORTCUTS = { "←": "ArrowLeft", "→": "ArrowRight" };
 
 /**
  * The name of a key on a button. Touch screens hide it.
@@ -19,12 +21,16 @@ export const keyName = (name) => make("kbd", { "aria-hidden": "true" }, name);
  * @param {Array<[string, string, () => void]>} keys text, key and action
  * @returns {HTMLElement}
  */
-export const keyButtons = (keys) => make("div", { class: "buttons review-keys" },
-  ...keys.map(([text, key, act]) => {
-    const made = button(text, act, { "aria-keyshortcuts": SHORTCUTS[key] ?? key });
-    made.append(" ", keyName(key));
-    return made;
-  }));
+export const keyButtons = (keys) =>
+  make(
+    "div",
+    { class: "buttons review-keys" },
+    ...keys.map(([text, key, act]) => {
+      const made = button(text, act, { "aria-keyshortcuts": SHORTCUTS[key] ?? key });
+      made.append(" ", keyName(key));
+      return made;
+    }),
+  );
 
 /**
  * A part of the desk that is folded at first.
@@ -36,13 +42,29 @@ export const keyButtons = (keys) => make("div", { class: "buttons review-keys" }
 export const folded = (name, summary, ...content) =>
   make("details", { class: `fold ${name}` }, make("summary", {}, summary), ...content);
 
-const help = () => folded("review-help", "Help",
-  make("p", {}, "The page shows one duplicate at a time next to the keeper of its group, the document " +
-    "to keep. The index stores each decision."),
-  make("p", { class: "for-keys" }, "Press the key on a button instead of the button. In the list " +
-    "of the group, arrows, Home and End choose a duplicate."));
+const help = () =>
+  folded(
+    "review-help",
+    "Help",
+    make(
+      "p",
+      {},
+      "The page shows one duplicate at a time next to the keeper of its group, the document " +
+        "to keep. The index stores each decision.",
+    ),
+    make(
+      "p",
+      { class: "for-keys" },
+      "Press the key on a button instead of the button. In the list " +
+        "of the group, arrows, Home and End choose a duplicate.",
+    ),
+  );
 
-/** Keeps the height of the desk: the window without the part of the page above it. */
+/**
+ * Keeps the height of the desk: the window without the part of the page above it.
+ * @param {HTMLElement} desk
+ * @param {AbortSignal} signal
+ */
 const fit = (desk, signal) => {
   const measure = () => {
     if (!desk.checkVisibility()) return;
@@ -59,13 +81,20 @@ const fit = (desk, signal) => {
 
 /**
  * The desk.
- * @param {{progress: Node, folds: Node[], notices: Node[], stage: Node, buttons: Node}} parts
+ * @param {{progress: Node, folds: Node[], notices: (Node|string)[], stage: Node,
+ *   buttons: Node}} parts
  * @param {AbortSignal} signal aborted when the desk is replaced
  * @returns {HTMLElement}
  */
 export const desk = ({ progress, folds, notices, stage, buttons }, signal) => {
-  const element = make("div", { class: "review-desk" },
-    make("div", { class: "review-bar" }, progress, ...folds, help()), ...notices, stage, buttons);
+  const element = make(
+    "div",
+    { class: "review-desk" },
+    make("div", { class: "review-bar" }, progress, ...folds, help()),
+    ...notices,
+    stage,
+    buttons,
+  );
   fit(element, signal);
   return element;
 };

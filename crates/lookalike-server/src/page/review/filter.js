@@ -1,7 +1,6 @@
-"use strict";
 // The filter of groups to review: its form, address and query.
 
-import { requestWhole } from "../client/api.js";
+import { isAbort, requestWhole } from "../client/api.js";
 import { BEGINNING } from "../search/described.js";
 import { field, make } from "../dom/dom.js";
 import { folded } from "./desk.js";
@@ -9,7 +8,16 @@ import { visible } from "../dom/format.js";
 import { address, go } from "../dom/router.js";
 import { settings } from "../client/settings.js";
 
-/** Fields with numbers, by the names of the API. */
+/**
+ * A field of the form; `most` is the maximum of a number.
+ * @typedef {{name: string, label: string, type?: string, most?: number,
+ *   step?: string|number}} Field
+ */
+
+/**
+ * Fields with numbers, by the names of the API.
+ * @type {[Field, ...Field[]]}
+ */
 const NUMBERS = [
   { name: "threshold", label: "Minimum similarity of a group", most: 1, step: "any" },
   { name: "least", label: "Similarity of a duplicate, minimum", most: 1, step: "any" },
@@ -17,18 +25,25 @@ const NUMBERS = [
   { name: "min_documents", label: "Documents, minimum", step: 1 },
   { name: "max_documents", label: "Maximum", step: 1 },
 ];
-/** Fields with conditions on metadata. */
+/**
+ * Fields with conditions on metadata.
+ * @type {(Field & {filter: (value: string) => string})[]}
+ */
 const TEXTS = [
   { name: "source", label: "Source contains", filter: (text) => `source~${text}` },
   { name: "language", label: "Language", filter: (text) => `language=${text}` },
   { name: "from", label: "Date from", type: "date", filter: (day) => `date>=${day}` },
   { name: "to", label: "Date to", type: "date", filter: (day) => `date<${dayAfter(day)}` },
 ];
+/** @type {Field} */
 const SEARCH = { name: "search", label: "Text, title or id contains" };
 /** The field with a category of the index. */
 const CATEGORY = { name: "category", label: "Category of the keeper" };
 
-/** Dates of documents can have a time of day, so the range ends at the next day. */
+/**
+ * Dates of documents can have a time of day, so the range ends at the next day.
+ * @param {string} day
+ */
 const dayAfter = (day) => {
   const time = Date.parse(`${day}T00:00:00Z`);
   return Number.isNaN(time) ? day : new Date(time + 86_400_000).toISOString().slice(0, 10);
@@ -41,35 +56,80 @@ const dayAfter = (day) => {
  */
 export const filterOf = (params) => {
   const filter = new URLSearchParams({
-    state: params.get("state") ?? "undecided", order: params.get("order") ?? "doubt",
+    state: params.get("state") ?? "undecided",
+    order: params.get("order") ?? "doubt",
     beginning: String(BEGINNING),
   });
   for (const { name } of [...NUMBERS, SEARCH, CATEGORY]) {
-    if (params.get(name)) filter.set(name, params.get(name));
+    const value = params.get(name);
+    if (value) filter.set(name, value);
   }
   for (const { name, filter: condition } of TEXTS) {
-    if (params.get(name)) filter.append("filter", condition(params.get(name)));
+    const value = params.get(name);
+    if (value) filter.append("filter", condition(value));
   }
   return filter;
 };
 
-const choice = (name, label, options, chosen) => field(label,
-  make("select", { id: `review-${name}` }, ...options.map(([value, text]) =>
-    make("option", { value, selected: value === chosen }, text))));
+/**
+ * @param {[string, string][]} options value and text
+ * @param {string} chosen
+ */
+const choices = (options, chosen) =>
+  options.map(([value, text]) => make("option", { value, selected: value === chosen }, text));
 
-const number = ({ name, label, most, step }, params) => field(label, make("input", {
-  type: "number", id: `review-${name}`, class: "short", min: most === 1 ? "0" : "1", max: most,
-  step, inputmode: most === 1 ? "decimal" : "numeric", value: params.get(name) ?? "",
-}));
+/**
+ * @param {string} name
+ * @param {string} label
+ * @param {[string, string][]} options
+ * @param {string} chosen
+ */
+const choice = (name, label, options, chosen) =>
+  field(label, make("select", { id: `review-${name}` }, ...choices(options, chosen)));
 
-const typed = ({ name, label, type = "text" }, params) => field(label, make("input", {
-  type, id: `review-${name}`, dir: type === "text" ? "auto" : undefined, autocomplete: "off",
-  value: params.get(name) ?? "",
-}));
+/**
+ * @param {Field} one
+ * @param {URLSearchParams} params
+ */
+const number = ({ name, label, most, step }, params) =>
+  field(
+    label,
+    make("input", {
+      type: "number",
+      id: `review-${name}`,
+      class: "short",
+      min: most === 1 ? "0" : "1",
+      max: most,
+      step,
+      inputmode: most === 1 ? "decimal" : "numeric",
+      value: params.get(name) ?? "",
+    }),
+  );
 
-/** A choice of the categories, loaded when the field is unfolded. Hidden without categories. */
+/**
+ * @param {Field} one
+ * @param {URLSearchParams} params
+ */
+const typed = ({ name, label, type = "text" }, params) =>
+  field(
+    label,
+    make("input", {
+      type,
+      id: `review-${name}`,
+      dir: type === "text" ? "auto" : undefined,
+      autocomplete: "off",
+      value: params.get(name) ?? "",
+    }),
+  );
+
+/**
+ * A choice of the categories, loaded when the field is unfolded. Hidden without categories.
+ * @param {URLSearchParams} params
+ * @param {AbortSignal} signal
+ */
 const categoryField = (params, signal) => {
   const chosen = params.get(CATEGORY.name) ?? "";
+  /** @type {[string, string][]} */
   const options = [["", "any"]];
   if (chosen) options.push([chosen, visible(chosen)]);
   const box = choice(CATEGORY.name, CATEGORY.label, options, chosen);
@@ -77,44 +137,85 @@ const categoryField = (params, signal) => {
     try {
       const { categories, model } = await requestWhole("v1/categories", "categories", { signal });
       box.hidden = model === null && chosen === "";
-      const named = categories.map(({ path, label }) =>
-        [path, [visible(path), ...label.map(visible)].join(" ")]);
-      box.querySelector("select").replaceChildren(...[options[0], ...named, ["none", "no category"]]
-        .map(([value, text]) => make("option", { value, selected: value === chosen }, text)));
+      /** @type {[string, string][]} */
+      const named = categories.map(({ path, label }) => [
+        path,
+        [visible(path), ...label.map(visible)].join(" "),
+      ]);
+      const all = choices([options[0], ...named, ["none", "no category"]], chosen);
+      box.querySelector("select")?.replaceChildren(...all);
     } catch (error) {
       // The list of groups reports the problem.
-      if (error.name !== "AbortError") box.hidden = chosen === "";
+      if (!isAbort(error)) box.hidden = chosen === "";
     }
   };
   return { box, fill };
 };
 
-/** The form of the filter. Opens the address of the chosen values. */
+/**
+ * The form of the filter. Opens the address of the chosen values.
+ * @param {URLSearchParams} params
+ * @param {AbortSignal} signal
+ */
 const filterForm = (params, signal) => {
-  const [threshold, ...numbers] = NUMBERS, more = [...numbers, ...TEXTS, SEARCH, CATEGORY];
+  const [threshold, ...numbers] = NUMBERS;
+  const more = [...numbers, ...TEXTS, SEARCH, CATEGORY];
   const least = number(threshold, params);
-  settings().then((found) => { least.querySelector("input").placeholder = found.threshold; },
-    () => {});
+  settings().then(
+    (found) => {
+      least.querySelector("input")?.setAttribute("placeholder", String(found.threshold));
+    },
+    () => {},
+  );
   const category = categoryField(params, signal);
-  const rest = make("details", { class: "fold more", open: more.some(({ name }) => params.get(name)) },
+  const rest = make(
+    "details",
+    { class: "fold more", open: more.some(({ name }) => params.get(name)) },
     make("summary", {}, "More filters"),
-    make("div", { class: "controls" },
+    make(
+      "div",
+      { class: "controls" },
       ...numbers.map((one) => number(one, params)),
-      ...[...TEXTS, SEARCH].map((one) => typed(one, params)), category.box));
+      ...[...TEXTS, SEARCH].map((one) => typed(one, params)),
+      category.box,
+    ),
+  );
   rest.addEventListener("toggle", category.fill, { once: true });
-  const box = make("form", { class: "controls" },
-    choice("state", "Groups", [["undecided", "undecided"], ["all", "all"],
-      ["decided", "decided"]], params.get("state") ?? "undecided"),
-    choice("order", "Order", [["doubt", "least similar first"],
-      ["similarity", "most similar first"], ["size", "largest first"]],
-      params.get("order") ?? "doubt"),
-    least, rest,
-    make("button", { type: "submit" }, "Show"));
+  const box = make(
+    "form",
+    { class: "controls" },
+    choice(
+      "state",
+      "Groups",
+      [
+        ["undecided", "undecided"],
+        ["all", "all"],
+        ["decided", "decided"],
+      ],
+      params.get("state") ?? "undecided",
+    ),
+    choice(
+      "order",
+      "Order",
+      [
+        ["doubt", "least similar first"],
+        ["similarity", "most similar first"],
+        ["size", "largest first"],
+      ],
+      params.get("order") ?? "doubt",
+    ),
+    least,
+    rest,
+    make("button", { type: "submit" }, "Show"),
+  );
   box.addEventListener("submit", (event) => {
     event.preventDefault();
+    /** @type {Record<string, string>} */
     const chosen = {};
     for (const name of ["state", "order", threshold.name, ...more.map((one) => one.name)]) {
-      chosen[name] = box.querySelector(`#review-${name}`).value || undefined;
+      /** @type {HTMLInputElement|HTMLSelectElement|null} */
+      const field = box.querySelector(`#review-${name}`);
+      chosen[name] = field?.value ?? "";
     }
     go(address("review", chosen));
   });
@@ -129,6 +230,9 @@ const filterForm = (params, signal) => {
  */
 export const filterFold = (params, signal) => {
   const set = Array.from(params.keys()).length;
-  return folded("review-filter", set === 0 ? "Filters" : `Filters: ${set} set`,
-    filterForm(params, signal));
+  return folded(
+    "review-filter",
+    set === 0 ? "Filters" : `Filters: ${set} set`,
+    filterForm(params, signal),
+  );
 };

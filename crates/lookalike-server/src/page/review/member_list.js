@@ -1,4 +1,3 @@
-"use strict";
 // The duplicates of a group in a list of one line each. Only lines in view are drawn, since a group
 // can have thousands.
 
@@ -7,36 +6,60 @@ import { size } from "../dom/format.js";
 import { NAMES } from "./conflicts.js";
 import { titleOf } from "../search/described.js";
 
+/** @import { Duplicate } from "../client/types.js" */
+
 /** Height of a line in rem, as in the style sheet. */
 const LINE_REM = 2.25;
 /** Lines drawn above and below the lines in view. */
 const MARGIN = 4;
 
-/** Lines that a key moves by, out of `page`, the lines in view; infinite to the ends. */
-const steps = (page) => new Map([["ArrowUp", -1], ["ArrowDown", 1], ["PageUp", -page],
-  ["PageDown", page], ["Home", -Infinity], ["End", Infinity]]);
+/**
+ * Lines that a key moves by; infinite to the ends.
+ * @param {number} page the lines in view
+ */
+const steps = (page) =>
+  new Map([
+    ["ArrowUp", -1],
+    ["ArrowDown", 1],
+    ["PageUp", -page],
+    ["PageDown", page],
+    ["Home", -Infinity],
+    ["End", Infinity],
+  ]);
 
 /** A list box of which one member is current. */
 export class MemberList {
-  /** @param {(place: number) => void} choose called with the place of a member that the user picks */
+  /** @param {(place: number) => void} choose called with the place of a chosen member */
   constructor(choose) {
+    /** @type {Duplicate[]} */
     this.members = [];
+    /** Height of a line in pixels. */
+    this.line = 1;
     this.current = 0;
     this.choose = choose;
     this.lines = make("div", { class: "member-lines", role: "presentation" });
-    this.element = make("div", { class: "member-list", role: "listbox", tabindex: "0",
-      "aria-label": "Duplicates of this group" }, this.lines);
+    this.element = make(
+      "div",
+      {
+        class: "member-list",
+        role: "listbox",
+        tabindex: "0",
+        "aria-label": "Duplicates of this group",
+      },
+      this.lines,
+    );
     this.element.addEventListener("scroll", () => this.draw());
     this.element.addEventListener("keydown", (event) => this.pressed(event));
     this.element.addEventListener("click", ({ target }) => {
-      const line = target.closest("[data-at]");
+      /** @type {HTMLElement|null} */
+      const line = target instanceof Element ? target.closest("[data-at]") : null;
       if (line) this.choose(Number(line.dataset.at));
     });
   }
 
   /**
    * Shows members, with the current one in view.
-   * @param {any[]} members
+   * @param {Duplicate[]} members
    * @param {number} current place of the current member
    */
   show(members, current) {
@@ -46,7 +69,8 @@ export class MemberList {
     if (!this.element.checkVisibility()) return;
     this.line = LINE_REM * parseFloat(getComputedStyle(document.documentElement).fontSize);
     this.lines.style.height = `${members.length * this.line}px`;
-    const top = current * this.line, room = this.element.clientHeight;
+    const top = current * this.line;
+    const room = this.element.clientHeight;
     if (top < this.element.scrollTop) this.element.scrollTop = top;
     else if (top + this.line > this.element.scrollTop + room) {
       this.element.scrollTop = top + this.line - room;
@@ -58,26 +82,44 @@ export class MemberList {
     const { scrollTop, clientHeight } = this.element;
     const from = Math.max(0, Math.floor(scrollTop / this.line) - MARGIN);
     const to = Math.ceil((scrollTop + clientHeight) / this.line) + MARGIN;
-    this.lines.replaceChildren(...this.members.slice(from, to).map((member, at) =>
-      this.drawn(member, from + at)));
+    this.lines.replaceChildren(
+      ...this.members.slice(from, to).map((member, at) => this.drawn(member, from + at)),
+    );
     const isDrawn = this.current >= from && this.current < to;
     if (isDrawn) this.element.setAttribute("aria-activedescendant", `member-${this.current}`);
     else this.element.removeAttribute("aria-activedescendant");
   }
 
+  /**
+   * @param {Duplicate} member
+   * @param {number} at
+   */
   drawn(member, at) {
-    const isCurrent = at === this.current, title = titleOf(member), tag = NAMES[member.decision];
-    const line = make("div", { class: isCurrent ? "member shown" : "member", role: "option",
-      id: `member-${at}`, "data-at": at, "aria-selected": String(isCurrent),
-      "aria-setsize": this.members.length, "aria-posinset": at + 1 },
-    shownId(member.id, "id"), title ? make("bdi", { class: "first-words" }, title) : null,
-    tag ? make("span", { class: "tag" }, tag) : null,
-    bar(member.similarity, false, member.equal_text),
-    make("span", { class: "size" }, size(member.bytes)));
+    const isCurrent = at === this.current;
+    const title = titleOf(member);
+    const tag = member.decision && NAMES[member.decision];
+    const line = make(
+      "div",
+      {
+        class: isCurrent ? "member shown" : "member",
+        role: "option",
+        id: `member-${at}`,
+        "data-at": at,
+        "aria-selected": String(isCurrent),
+        "aria-setsize": this.members.length,
+        "aria-posinset": at + 1,
+      },
+      shownId(member.id, "id"),
+      title ? make("bdi", { class: "first-words" }, title) : null,
+      tag ? make("span", { class: "tag" }, tag) : null,
+      bar(member.similarity, false, member.equal_text),
+      make("span", { class: "size" }, size(member.bytes)),
+    );
     line.style.top = `${at * this.line}px`;
     return line;
   }
 
+  /** @param {KeyboardEvent} event */
   pressed(event) {
     const page = Math.max(1, Math.floor(this.element.clientHeight / this.line) - 1);
     const step = steps(page).get(event.key);

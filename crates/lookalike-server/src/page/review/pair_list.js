@@ -1,4 +1,3 @@
-"use strict";
 // A list of pairs of documents, drawn in parts since it can have thousands.
 
 import { make, shownId } from "../dom/dom.js";
@@ -6,17 +5,30 @@ import { similarity } from "../dom/format.js";
 import { gradually } from "../dom/gradually.js";
 import { address } from "../dom/router.js";
 
+/**
+ * A pair, and the number of the last decision that this page has seen of it.
+ * @typedef {{documents: string[], seen: number, similarity?: number}} SeenPair
+ */
+
 /** Pairs drawn at first, and by each "Show more". */
 const BUDGET = 50;
 
-const row = ({ documents: [a, b], similarity: value }) => make("div", { class: "pair", role: "row" },
-  make("span", { role: "cell" }, make("a", { href: address("compare", { a, b }) }, shownId(a),
-    " and ", shownId(b))),
-  make("span", { role: "cell", class: "figure" }, value === undefined ? "" : similarity(value)));
+/** @param {SeenPair} pair */
+const row = ({ documents: [a, b], similarity: value }) =>
+  make(
+    "div",
+    { class: "pair", role: "row" },
+    make(
+      "span",
+      { role: "cell" },
+      make("a", { href: address("compare", { a, b }) }, shownId(a), " and ", shownId(b)),
+    ),
+    make("span", { role: "cell", class: "figure" }, value === undefined ? "" : similarity(value)),
+  );
 
 /**
  * The list, with a link to the comparison of each pair.
- * @param {{documents: string[], similarity?: number}[]} pairs
+ * @param {SeenPair[]} pairs
  * @returns {HTMLElement}
  */
 export const pairList = (pairs) => {

@@ -1,6 +1,5 @@
-"use strict";
-// Earlier decisions about many pairs at once. The log of decisions is their only record: their notes
-// begin with the same words and name the moment and the rule.
+// Earlier decisions about many pairs at once. The log of decisions is their only record: their
+// notes begin with the same words and name the moment and the rule.
 
 import { request } from "../client/api.js";
 import { button, fold, make } from "../dom/dom.js";
@@ -9,6 +8,9 @@ import { fillPart } from "../client/view.js";
 import { conflictList } from "./conflicts.js";
 import { targetOf, targets } from "./decision_log.js";
 import { pairList } from "./pair_list.js";
+
+/** @import { PresentDecision, StoredDecision } from "../client/types.js" */
+/** @import { SeenPair } from "./pair_list.js" */
 
 /** Decisions of a request. */
 const PAGE = "10000";
@@ -23,17 +25,26 @@ const NOTE = new RegExp(`^${MARK}, (\\S+): (.*)$`, "s");
  */
 export const bulkNote = (rule, now) => `${MARK}, ${now.toISOString()}: ${rule}`;
 
-/** An action: its pairs with an unchanged decision, and the later decisions about the others.
- * @typedef {{rule: string, moment: string, who: string|undefined,
- *   pairs: {documents: string[], seen: number}[], changed: {documents: string[], current: any}[]}}
- *   BulkAction
+/**
+ * An action: its pairs with an unchanged decision, and the later decisions about the others.
+ * @typedef {{rule: string, moment: string, who: string|undefined, pairs: SeenPair[],
+ *   changed: PresentDecision[]}} BulkAction
  */
 
-/** Reads the whole log.
+/**
+ * Reads the whole log.
+ * @param {AbortSignal} signal
  * @returns {Promise<BulkAction[]>} the newest first
  */
 const bulkActions = async (signal) => {
-  const last = new Map(), actions = new Map(), query = new URLSearchParams({ limit: PAGE });
+  /** @type {Map<string, StoredDecision>} */
+  const last = new Map();
+  /**
+   * @type {Map<string, {rule: string, moment: string, who?: string,
+   *   decisions: StoredDecision[]}>}
+   */
+  const actions = new Map();
+  const query = new URLSearchParams({ limit: PAGE });
   for (;;) {
     const page = await request("GET", `v1/decisions?${query}`, { signal });
     for (const one of page.decisions) {
@@ -48,29 +59,58 @@ const bulkActions = async (signal) => {
     if (!page.next) break;
     query.set("after", page.next);
   }
-  return Array.from(actions.values(), ({ decisions, ...action }) => {
+  return Array.from(actions.values(), ({ decisions, rule, moment, who }) => {
+    /** @param {StoredDecision} one */
     const current = (one) => last.get(targetOf(one.documents));
+    /** @param {StoredDecision} one */
     const isChanged = (one) => current(one) !== one;
-    return { ...action,
-      pairs: decisions.filter((one) => !isChanged(one))
+    return {
+      rule,
+      moment,
+      who,
+      pairs: decisions
+        .filter((one) => !isChanged(one))
         .map(({ documents, number }) => ({ documents, seen: number })),
-      changed: decisions.filter(isChanged)
-        .map((one) => ({ documents: one.documents, current: current(one) })) };
+      changed: decisions
+        .filter(isChanged)
+        .map((one) => ({ documents: one.documents, current: current(one) })),
+    };
   }).reverse();
 };
 
+/**
+ * @param {BulkAction} action
+ * @param {(pairs: SeenPair[]) => Promise<void>} takeBack
+ */
 const drawn = ({ rule, moment, who, pairs, changed }, takeBack) => {
   const by = who ? [" by ", make("bdi", {}, visible(beginning(who, 80)))] : [];
-  const nodes = [make("p", {}, make("strong", {}, time(moment).replace(/\.\d+/, "")), ...by,
-    `: ${visible(rule)}`)];
+  /** @type {HTMLElement[]} */
+  const nodes = [
+    make(
+      "p",
+      {},
+      make("strong", {}, time(moment).replace(/\.\d+/, "")),
+      ...by,
+      `: ${visible(rule)}`,
+    ),
+  ];
   if (pairs.length > 0) {
-    nodes.push(fold(make("summary", {}, `${counted(pairs.length, "duplicate")} in force`),
-      () => pairList(pairs)), make("div", { class: "buttons" },
-      button(`Take back ${count(pairs.length)}`, () => takeBack(pairs))));
+    nodes.push(
+      fold(make("summary", {}, `${counted(pairs.length, "duplicate")} in force`), () =>
+        pairList(pairs),
+      ),
+      make(
+        "div",
+        { class: "buttons" },
+        button(`Take back ${count(pairs.length)}`, () => takeBack(pairs)),
+      ),
+    );
   }
   if (changed.length > 0) {
-    nodes.push(make("p", {}, `${counted(changed.length, "pair")} decided again or taken back since:`),
-      conflictList(changed));
+    nodes.push(
+      make("p", {}, `${counted(changed.length, "pair")} decided again or taken back since:`),
+      conflictList(changed),
+    );
   }
   return make("li", {}, ...nodes);
 };
@@ -78,20 +118,26 @@ const drawn = ({ rule, moment, who, pairs, changed }, takeBack) => {
 /**
  * The list of past actions, loaded when it is unfolded.
  * @param {AbortSignal} signal
- * @param {(pairs: {documents: string[], seen: number}[]) => Promise<void>} takeBack
+ * @param {(pairs: SeenPair[]) => Promise<void>} takeBack
  * @returns {{element: HTMLElement, reload: () => Promise<void>}}
  */
 export const pastBulk = (signal, takeBack) => {
   const box = make("div", { role: "status" });
-  const element = make("details", { class: "fold past-bulk" },
-    make("summary", {}, "Past decisions about many"), box);
+  const element = make(
+    "details",
+    { class: "fold past-bulk" },
+    make("summary", {}, "Past decisions about many"),
+    box,
+  );
   const reload = async () => {
     if (!element.open) return;
     await fillPart(box, async () => {
       const actions = await bulkActions(signal);
-      box.replaceChildren(actions.length === 0
-        ? make("p", { class: "note" }, "There are none in this index.")
-        : make("ol", { class: "actions" }, ...actions.map((one) => drawn(one, takeBack))));
+      box.replaceChildren(
+        actions.length === 0
+          ? make("p", { class: "note" }, "There are none in this index.")
+          : make("ol", { class: "actions" }, ...actions.map((one) => drawn(one, takeBack))),
+      );
     });
   };
   element.addEventListener("toggle", reload);

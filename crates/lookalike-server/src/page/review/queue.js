@@ -1,22 +1,31 @@
-"use strict";
 // The queue of groups to review, and the current place in it.
 
+import { ApiError } from "../client/api.js";
 import { groupPage } from "../client/group_page.js";
+
+/** @import { Duplicate, Group, Groups } from "../client/types.js" */
 
 /** Groups of a request. */
 const PAGE = 20;
 /** If fewer groups remain, the queue loads the next page. */
 const LEFT = 5;
 
-/** @typedef {{keeper: any, duplicates: any[], duplicates_before: number, seen: number}} Group */
+/** @typedef {{group: number, duplicate: number}} Place of a duplicate in the queue */
+/** @typedef {Group & {seen: number}} SeenGroup */
 
-/** A group without documents that were removed since, which have no metadata; empty without keeper.
- * `seen` is the number of the last decision that it shows. */
+/**
+ * A group without documents that were removed since, which have no metadata; empty without keeper.
+ * @param {Group} group
+ * @param {number} seen the number of the last decision that it shows
+ * @returns {SeenGroup}
+ */
 const present = (group, seen) => ({
   ...group,
   seen,
-  duplicates: group.keeper.metadata === null ? []
-    : group.duplicates.filter(({ metadata }) => metadata !== null),
+  duplicates:
+    group.keeper.metadata === null
+      ? []
+      : group.duplicates.filter(({ metadata }) => metadata !== null),
 });
 
 /** The loaded groups, and the place of the current duplicate. */
@@ -28,25 +37,32 @@ export class ReviewQueue {
   constructor(filter, signal) {
     this.filter = filter;
     this.signal = signal;
-    /** @type {Group[]} */
+    /** @type {SeenGroup[]} */
     this.groups = [];
+    /** @type {Place} */
     this.place = { group: 0, duplicate: 0 };
     this.total = 0;
     /** Groups decided about before this queue was loaded. */
     this.decidedBefore = 0;
     /** Whether the index has changed since the groups were computed. */
     this.stale = false;
+    /** @type {string|undefined} */
     this.next = undefined;
+    /** @type {Promise<Groups>|null} */
     this.loading = null;
   }
 
-  /** Loads the first page. */
+  /**
+   * Loads the first page.
+   * @param {() => void} pending called before each pause while the groups are computed
+   */
   async begin(pending) {
     const found = await this.load(undefined, pending);
     this.stale = found.stale;
     this.count(found);
   }
 
+  /** @param {Groups} found */
   count(found) {
     this.total = found.groups_total;
     this.decidedBefore = found.groups_decided - this.decidedHere();
@@ -62,11 +78,18 @@ export class ReviewQueue {
   /** Groups of this visit in which something is decided about each duplicate. */
   decidedHere() {
     if (this.filter.get("state") !== "undecided") return 0;
+    /** @param {Group} group */
     const isDecided = ({ duplicates }) => duplicates.every((one) => one.decision !== undefined);
     return this.groups.filter(isDecided).length;
   }
 
-  /** Loads a page, and further ones until there is a group that is new. */
+  /**
+   * Loads a page, and further ones until there is a group that is new.
+   * @param {string} [after]
+   * @param {() => void} [pending]
+   * @param {boolean} isRestarted whether the list is a new one
+   * @returns {Promise<Groups>}
+   */
   async load(after, pending, isRestarted = false) {
     const query = new URLSearchParams(this.filter);
     query.set("limit", String(PAGE));
@@ -77,12 +100,15 @@ export class ReviewQueue {
     } catch (error) {
       // The server does not keep the list any more, such as after a restart. The new list repeats
       // the groups that are loaded; the page leaves them out.
-      if (error.code !== "cursor-expired" || after === undefined || isRestarted) throw error;
+      const isExpired = error instanceof ApiError && error.code === "cursor-expired";
+      if (!isExpired || after === undefined || isRestarted) throw error;
       return this.load(undefined, pending, true);
     }
+    /** @param {Group} group */
     const nameOf = (group) => JSON.stringify([group.keeper.id, group.duplicates_before ?? 0]);
     const known = new Set(isRestarted ? this.groups.map(nameOf) : []);
-    const loaded = found.groups.map((group) => present(group, found.last_decision ?? 0))
+    const loaded = found.groups
+      .map((group) => present(group, found.last_decision ?? 0))
       .filter((group) => group.duplicates.length > 0 && !known.has(nameOf(group)));
     this.groups.push(...loaded);
     this.next = found.next;
@@ -97,35 +123,54 @@ export class ReviewQueue {
   /** Loads the next page where it will be needed soon. */
   ahead() {
     if (this.next === undefined || this.groups.length - this.place.group > LEFT) return null;
-    this.loading ??= this.load(this.next).finally(() => { this.loading = null; });
+    this.loading ??= this.load(this.next).finally(() => {
+      this.loading = null;
+    });
     return this.loading;
   }
 
-  /** The group that is shown. */
+  /**
+   * The group that is shown; none at the end of the queue.
+   * @returns {SeenGroup|undefined}
+   */
   get group() {
     return this.groups[this.place.group];
   }
 
-  /** The duplicate that is shown. */
+  /**
+   * The duplicate that is shown.
+   * @returns {Duplicate|undefined}
+   */
   get duplicate() {
     return this.group?.duplicates[this.place.duplicate];
   }
 
-  /** The place after another one: the next duplicate, then the next group. */
+  /**
+   * The place after another one: the next duplicate, then the next group.
+   * @param {Place} place
+   * @returns {Place}
+   */
   after({ group, duplicate }) {
     const rest = this.groups[group]?.duplicates.length ?? 0;
     if (duplicate + 1 < rest) return { group, duplicate: duplicate + 1 };
     return { group: group + 1, duplicate: 0 };
   }
 
-  /** The place before another one; itself at the start. */
+  /**
+   * The place before another one; itself at the start.
+   * @param {Place} place
+   * @returns {Place}
+   */
   before({ group, duplicate }) {
     if (duplicate > 0) return { group, duplicate: duplicate - 1 };
     if (group === 0) return { group, duplicate };
     return { group: group - 1, duplicate: this.groups[group - 1].duplicates.length - 1 };
   }
 
-  /** The next undecided place, or the end of the loaded groups. */
+  /**
+   * The next undecided place, or the end of the loaded groups.
+   * @param {Place} place
+   */
   undecidedAfter(place) {
     let at = place;
     while (this.groups[at.group]?.duplicates[at.duplicate].decision !== undefined) {

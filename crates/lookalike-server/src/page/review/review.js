@@ -1,12 +1,11 @@
-"use strict";
 // The review of groups: one duplicate at a time next to its keeper, decided by keys.
 
 import { agreement } from "./agreement.js";
-import { compareTexts } from "../client/api.js";
-import { figures, outcome, sides } from "../search/compare.js";
+import { compareTexts, isAbort } from "../client/api.js";
+import { documentLink, figures, outcome, sides } from "../search/compare.js";
 import { described, differingMetadata } from "../search/described.js";
 import { at, button, field, make, shownId } from "../dom/dom.js";
-import { desk, folded, keyButtons, keyName } from "./desk.js";
+import { SHORTCUTS, desk, folded, keyButtons, keyName } from "./desk.js";
 import { DecisionLog, targetOf } from "./decision_log.js";
 import { beginning, count, counted, visible } from "../dom/format.js";
 import { onSingleKey } from "../dom/keys.js";
@@ -20,24 +19,67 @@ import { MemberList } from "./member_list.js";
 import { ReviewQueue } from "./queue.js";
 import { address, forgetViews, reshow } from "../dom/router.js";
 
+/** @import { Comparison, Duplicate, Keeper } from "../client/types.js" */
+/** @import { Member, MemberDecision, NewDecision } from "../client/types.js" */
+/** @import { OwnConflict } from "./decision_log.js" */
+/** @import { SeenPair } from "./pair_list.js" */
+/** @import { Place } from "./queue.js" */
+
 /** Comparisons that are kept. */
 const KEPT = 60;
 
+/** @type {Review|null} */
 let review = null;
 
 const show = contentOf("review");
 
 /** One visit of the view. */
-class Review {
+export class Review {
+  /**
+   * @param {URLSearchParams} params
+   * @param {AbortSignal} signal
+   */
   constructor(params, signal) {
     this.params = params;
     this.filter = filterOf(params);
     this.signal = signal;
     this.queue = new ReviewQueue(this.filter, signal);
-    this.log = new DecisionLog(() => this.drawProgress(), (error) => this.refused(error),
-      (conflicts) => this.conflicting(conflicts));
+    this.log = new DecisionLog(
+      () => this.drawProgress(),
+      (error) => this.refused(error),
+      (conflicts) => this.conflicting(conflicts),
+    );
+    /** @type {Map<string, Promise<Comparison>>} */
     this.compared = new Map();
     this.made = 0;
+    /**
+     * The actions of keys, once the groups are loaded.
+     * @type {Map<string, () => void>}
+     */
+    this.byKey = new Map();
+    this.progress = make("div", { class: "review-progress" });
+    this.problems = make("div");
+    this.conflicts = make("div");
+    this.stage = make("div", { class: "review-stage" });
+    this.stage.tabIndex = -1;
+    this.groupName = make("span");
+    this.list = new MemberList((duplicate) =>
+      this.goTo({ group: this.queue.place.group, duplicate }),
+    );
+    this.groupFold = folded("review-members", this.groupName, this.list.element);
+    this.about = make("div");
+    this.aboutFold = folded("review-about", "About this pair", this.about);
+    /**
+     * Legend and figures of the comparison that is shown.
+     * @type {HTMLElement[]}
+     */
+    this.found = [];
+    this.note = make("input", { id: "review-note", autocomplete: "off", dir: "auto" });
+    this.noteFold = folded(
+      "review-noted",
+      make("span", {}, "Note ", keyName("M")),
+      field("Note for the next decision", this.note),
+    );
   }
 
   async begin() {
@@ -48,7 +90,7 @@ class Review {
         show("The server computes the groups. This takes a while in a large index.", filters());
       });
     } catch (error) {
-      if (error.name !== "AbortError") show("", [problem(error, () => reshow("review"))]);
+      if (!isAbort(error)) show("", [problem(error, () => reshow("review"))]);
       return;
     }
     this.frame();
@@ -57,75 +99,89 @@ class Review {
 
   /** Draws the frame, which groups do not change. */
   frame() {
-    this.progress = make("div", { class: "review-progress" });
-    this.problems = make("div");
-    this.conflicts = make("div");
-    this.stage = make("div", { class: "review-stage" });
-    this.stage.tabIndex = -1;
-    this.note = make("input", { id: "review-note", autocomplete: "off", dir: "auto" });
+    this.groupFold.addEventListener("toggle", () => this.drawMembers());
+    this.aboutFold.addEventListener("toggle", () => this.drawAbout());
     this.note.addEventListener("keydown", (event) => {
       if (event.key === "Enter" || event.key === "Escape") this.stage.focus();
     });
-    const keys = [["Duplicate", "D", () => this.pair("duplicate")],
+    /** @type {[string, string, () => void][]} */
+    const keys = [
+      ["Duplicate", "D", () => this.pair("duplicate")],
       ["Not a duplicate", "N", () => this.pair("not_duplicate")],
-      ["Keep this one", "K", () => this.keep()], ["Keep all", "A", () => this.keepAll()],
-      ["Undo", "U", () => this.undo()], ["Redo", "R", () => this.redo()],
-      ["Previous", "←", () => this.move("before")], ["Next", "→", () => this.move("after")]];
-    this.byKey = new Map(keys.map(([, key, act]) => [key.toLowerCase(), act]));
-    this.byKey.set("arrowleft", this.byKey.get("←")).set("arrowright", this.byKey.get("→"));
+      ["Keep this one", "K", () => this.keep()],
+      ["Keep all", "A", () => this.keepAll()],
+      ["Undo", "U", () => this.undo()],
+      ["Redo", "R", () => this.redo()],
+      ["Previous", "←", () => this.move("before")],
+      ["Next", "→", () => this.move("after")],
+    ];
+    for (const [, key, act] of keys) this.byKey.set((SHORTCUTS[key] ?? key).toLowerCase(), act);
     this.byKey.set("m", () => {
       this.noteFold.open = true;
       this.note.focus();
     });
-    const stale = this.queue.stale ? make("div", { class: "warning stale" },
-      make("p", {}, "The index has changed since the server computed these groups."),
-      make("div", { class: "buttons" }, button("Load again", () => reshow("review")))) : "";
-    const parts = { progress: this.progress, folds: this.folds(), stage: this.stage,
-      notices: [stale, this.problems, this.conflicts], buttons: keyButtons(keys) };
-    at("review-results").replaceChildren(desk(parts, this.signal), bulkForm(this),
-      exportLists(this.filter, this.signal), agreement(this.signal));
+    const stale = this.queue.stale
+      ? make(
+          "div",
+          { class: "warning stale" },
+          make("p", {}, "The index has changed since the server computed these groups."),
+          make(
+            "div",
+            { class: "buttons" },
+            button("Load again", () => reshow("review")),
+          ),
+        )
+      : "";
+    const parts = {
+      progress: this.progress,
+      folds: [filterFold(this.params, this.signal), this.groupFold, this.aboutFold, this.noteFold],
+      stage: this.stage,
+      notices: [stale, this.problems, this.conflicts],
+      buttons: keyButtons(keys),
+    };
+    at("review-results").replaceChildren(
+      desk(parts, this.signal),
+      bulkForm(this),
+      exportLists(this.filter, this.signal),
+      agreement(this.signal),
+    );
   }
 
-  /** The folded parts above the texts. */
-  folds() {
-    this.list = new MemberList((duplicate) =>
-      this.goTo({ group: this.queue.place.group, duplicate }));
-    this.groupName = make("span");
-    this.groupFold = folded("review-members", this.groupName, this.list.element);
-    this.groupFold.addEventListener("toggle", () => this.drawMembers());
-    this.about = make("div");
-    this.aboutFold = folded("review-about", "About this pair", this.about);
-    this.aboutFold.addEventListener("toggle", () => this.drawAbout());
-    this.noteFold = folded("review-noted", make("span", {}, "Note ", keyName("M")),
-      field("Note for the next decision", this.note));
-    return [filterFold(this.params, this.signal), this.groupFold, this.aboutFold, this.noteFold];
-  }
-
-  /** Shows the pair at the present place. */
+  /**
+   * Shows the pair at the present place.
+   * @param {string} said
+   */
   draw(said) {
     const { queue } = this;
+    const { group, duplicate } = queue;
     this.drawProgress();
-    if (!queue.duplicate) {
+    if (!group || !duplicate) {
       const rest = queue.ahead();
       if (rest) {
-        rest.then(() => this.draw(said), (error) => this.refused(error));
+        rest.then(
+          () => this.draw(said),
+          (error) => this.refused(error),
+        );
         return;
       }
-      const end = queue.groups.length === 0 ? "No group matches the filters."
-        : "This was the last of these groups.";
+      const end =
+        queue.groups.length === 0
+          ? "No group matches the filters."
+          : "This was the last of these groups.";
       at("review-status").textContent = [said, end].filter(Boolean).join(" ");
-      this.stage.replaceChildren(make("p", {}, make("a", { class: "button", href: address("groups") },
-        "All groups")));
+      this.stage.replaceChildren(
+        make("p", {}, make("a", { class: "button", href: address("groups") }, "All groups")),
+      );
       return;
     }
     queue.ahead()?.catch((error) => this.refused(error));
-    const { group, duplicate } = queue;
     const differences = make("div", { class: "review-differences" });
     this.stage.replaceChildren(differences);
     this.drawMembers();
-    this.found = null;
+    this.found = [];
     this.drawAbout();
-    const named = `${visible(beginning(duplicate.id, 80))} and its keeper ` +
+    const named =
+      `${visible(beginning(duplicate.id, 80))} and its keeper ` +
       visible(beginning(group.keeper.id, 80));
     at("review-status").textContent = [said, `${named}.`].filter(Boolean).join(" ");
     this.drawDifferences(differences, group.keeper.id, duplicate.id);
@@ -137,10 +193,18 @@ class Review {
     const decided = Math.min(queue.total, queue.decidedBefore + queue.decidedHere());
     const unsent = this.log.unsent > 0 ? `, ${count(this.log.unsent)} not stored yet` : "";
     this.progress.replaceChildren(
-      make("progress", { max: Math.max(queue.total, 1), value: decided,
-        "aria-label": "Decided groups" }),
-      make("span", {}, `${count(decided)} of ${counted(queue.total, "group")} decided, ` +
-        `${counted(made, "decision")} now${unsent}`));
+      make("progress", {
+        max: Math.max(queue.total, 1),
+        value: decided,
+        "aria-label": "Decided groups",
+      }),
+      make(
+        "span",
+        {},
+        `${count(decided)} of ${counted(queue.total, "group")} decided, ` +
+          `${counted(made, "decision")} now${unsent}`,
+      ),
+    );
   }
 
   /** Names the group and the place in it, and shows its duplicates if the list is unfolded. */
@@ -149,45 +213,73 @@ class Review {
     if (!group) return;
     const number = place.duplicate + 1 + (group.duplicates_before ?? 0);
     const all = group.duplicates_total ?? group.duplicates.length;
-    const decision = NAMES[group.duplicates[place.duplicate]?.decision];
-    this.groupName.replaceChildren(`Group ${count(place.group + 1)}: ${count(number)} of ` +
-      counted(all, "duplicate"), decision ? make("span", { class: "tag" }, decision) : "");
+    const decision = NAMES[group.duplicates[place.duplicate]?.decision ?? ""];
+    this.groupName.replaceChildren(
+      `Group ${count(place.group + 1)}: ${count(number)} of ${counted(all, "duplicate")}`,
+      decision ? make("span", { class: "tag" }, decision) : "",
+    );
     this.list.show(group.duplicates, place.duplicate);
   }
 
   /** Shows figures and metadata of the pair if they are unfolded. */
   drawAbout() {
     const { group, duplicate } = this.queue;
-    if (!this.aboutFold.open || !duplicate) return;
-    const half = (title, document) => make("div", { class: "about" },
-      make("p", { class: "note" }, title), make("p", { class: "document-id" }, shownId(document.id)),
-      ...described(document));
+    if (!this.aboutFold.open || !group || !duplicate) return;
+    /**
+     * @param {string} title
+     * @param {Keeper|Duplicate} document
+     */
+    const half = (title, document) =>
+      make(
+        "div",
+        { class: "about" },
+        make("p", { class: "note" }, title),
+        make("p", { class: "document-id" }, shownId(document.id)),
+        ...described(document),
+      );
     const metadata = differingMetadata(group.keeper, duplicate);
-    this.about.replaceChildren(...this.found ?? [], make("div", { class: "abouts" },
-      half("Keeper", group.keeper), half("Duplicate", duplicate)), ...metadata ? [metadata] : []);
+    this.about.replaceChildren(
+      ...this.found,
+      make("div", { class: "abouts" }, half("Keeper", group.keeper), half("Duplicate", duplicate)),
+      ...(metadata ? [metadata] : []),
+    );
   }
 
-  /** The comparison of two documents, requested once. */
+  /**
+   * The comparison of two documents, requested once.
+   * @param {string} a
+   * @param {string} b
+   * @returns {Promise<Comparison>}
+   */
   comparison(a, b) {
     const key = JSON.stringify([a, b]);
-    if (!this.compared.has(key)) {
-      const asked = compareTexts({ id: a }, { id: b }, this.signal);
-      asked.catch(() => this.compared.delete(key));
-      this.compared.set(key, asked);
-      if (this.compared.size > KEPT) this.compared.delete(this.compared.keys().next().value);
-    }
-    return this.compared.get(key);
+    const known = this.compared.get(key);
+    if (known) return known;
+    const asked = compareTexts({ id: a }, { id: b }, this.signal);
+    asked.catch(() => this.compared.delete(key));
+    this.compared.set(key, asked);
+    const [oldest] = this.compared.keys();
+    if (this.compared.size > KEPT) this.compared.delete(oldest);
+    return asked;
   }
 
+  /**
+   * @param {HTMLElement} box
+   * @param {string} a
+   * @param {string} b
+   */
   drawDifferences(box, a, b) {
     return fillPart(box, async () => {
       const compared = await this.comparison(a, b);
-      const parts = sides(compared, a, b, null), legend = parts.filter((part) =>
-        part.matches(".legend"));
+      const parts = sides(compared, [documentLink(a), documentLink(b)]);
+      const legend = parts.filter((part) => part.matches(".legend"));
       const said = make("span", { class: "note" }, outcome(compared));
       const walk = parts.find((part) => part.matches(".walk"));
       walk?.prepend(said);
-      box.replaceChildren(...walk ? [] : [said], ...parts.filter((part) => !legend.includes(part)));
+      box.replaceChildren(
+        ...(walk ? [] : [said]),
+        ...parts.filter((part) => !legend.includes(part)),
+      );
       // The page may show another pair by now.
       if (!box.isConnected) return;
       this.found = [...legend, figures(compared)];
@@ -206,9 +298,10 @@ class Review {
     }
   }
 
+  /** @param {"duplicate"|"not_duplicate"} decision */
   pair(decision) {
     const { group, duplicate } = this.queue;
-    if (!duplicate) return;
+    if (!group || !duplicate) return;
     this.decide({ decision, documents: [group.keeper.id, duplicate.id] }, [duplicate]);
   }
 
@@ -224,17 +317,25 @@ class Review {
     this.decide({ decision: "keep_all", documents: members.map(({ id }) => id) }, members);
   }
 
+  /**
+   * @param {NewDecision} decision
+   * @param {Member[]} members
+   */
   decide(decision, members) {
-    const { queue } = this, note = this.note.value.trim();
+    const { queue } = this;
+    const note = this.note.value.trim();
     if (note) decision.note = note;
     this.note.value = "";
-    const place = queue.place;
-    const { keeper, seen } = queue.group;
+    const { group, place } = queue;
+    if (!group) return;
+    const { keeper, seen } = group;
     this.log.make({ decision, members, place, keeper: keeper.id, seen });
     this.made += 1;
     forgetViews(["groups"]);
-    const said = decision.decision === "keep_all" ? "Kept all documents."
-      : `${visible(beginning(members[0].id, 80))}: ${NAMES[decision.decision]}.`;
+    const said =
+      decision.decision === "keep_all"
+        ? "Kept all documents."
+        : `${visible(beginning(members[0].id, 80))}: ${NAMES[decision.decision]}.`;
     queue.place = queue.undecidedAfter(place);
     this.draw(said);
   }
@@ -260,30 +361,48 @@ class Review {
     this.draw("Decided again.");
   }
 
+  /** @param {"before"|"after"} way */
   move(way) {
     this.goTo(this.queue[way](this.queue.place));
   }
 
+  /**
+   * @param {Place} place
+   * @param {string} said
+   */
   goTo(place, said = "") {
     // After the last group nothing is shown; a page that could not be loaded is requested again.
     if (place.group <= this.queue.groups.length) this.queue.place = place;
     this.draw(said);
   }
 
-  /** Shows decisions of others, and asks whether to decide again. */
+  /**
+   * Shows decisions of others, and asks whether to decide again.
+   * @param {OwnConflict[]} conflicts
+   */
   conflicting(conflicts) {
     this.made -= conflicts.filter(({ item }) => !item.isUndo).length;
-    const ask = (conflict) => conflictBox(conflict, () => {
-      if (!conflict.item.isUndo) this.made += 1;
-      this.log.insist(conflict);
-      this.draw("Decided again.");
-      this.stage.focus();
-    }, () => this.stage.focus());
+    /** @param {OwnConflict} conflict */
+    const ask = (conflict) =>
+      conflictBox(
+        conflict,
+        () => {
+          if (!conflict.item.isUndo) this.made += 1;
+          this.log.insist(conflict);
+          this.draw("Decided again.");
+          this.stage.focus();
+        },
+        () => this.stage.focus(),
+      );
     this.conflicts.append(...conflicts.map(ask));
     this.draw("");
   }
 
-  /** Takes over a decision about many pairs; `decision` is undefined if it was taken back. */
+  /**
+   * Takes over a decision about many pairs.
+   * @param {SeenPair[]} pairs
+   * @param {MemberDecision} decision undefined if it was taken back
+   */
   async decidedMany(pairs, decision) {
     for (const { documents, seen } of pairs) this.log.saw(documents, seen);
     const changed = new Set(pairs.map(({ documents }) => targetOf(documents)));
@@ -303,8 +422,9 @@ class Review {
     }
   }
 
+  /** @param {unknown} error */
   refused(error) {
-    if (error.name === "AbortError") return;
+    if (isAbort(error)) return;
     const again = async () => {
       this.problems.replaceChildren();
       await this.log.send();
@@ -318,12 +438,12 @@ class Review {
 /** Installs the handlers of keys, and of leaving the page. */
 export const watchReview = () => {
   onSingleKey((key) => {
-    const act = at("view-review").hidden ? undefined : review?.byKey?.get(key);
+    const act = at("view-review").hidden ? undefined : review?.byKey.get(key);
     act?.();
     return act !== undefined;
   });
   window.addEventListener("beforeunload", (event) => {
-    if (review?.log.unsent > 0) event.preventDefault();
+    if (review && review.log.unsent > 0) event.preventDefault();
   });
 };
 

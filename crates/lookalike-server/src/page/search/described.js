@@ -1,8 +1,12 @@
-"use strict";
 // The description of a document for people: its title, author, date and first words.
 
 import { bar, make, metadata, shownId, tableHead } from "../dom/dom.js";
 import { size, visible } from "../dom/format.js";
+
+/** @import { Duplicate, Keeper } from "../client/types.js" */
+/** @import { Metadata } from "../dom/dom.js" */
+
+/** @typedef {{metadata?: Metadata, beginning?: string|null}} Described */
 
 /** Members of the metadata that are shown first: the first existing member of each list. */
 const TITLE = ["title", "subject"];
@@ -11,19 +15,26 @@ const FACTS = [["from", "author"], ["date", "time"], ["source"]];
 /** Requested characters of the beginning of a text. */
 export const BEGINNING = 160;
 
+/**
+ * @param {Metadata|undefined} data
+ * @param {string[]} names
+ */
 const text = (data, names) => {
   const name = names.find((one) => ["string", "number"].includes(typeof data?.[one]));
-  return name === undefined ? "" : String(data[name]);
+  return name === undefined ? "" : String(data?.[name]);
 };
 
 /**
  * The title or subject of a document.
- * @param {{metadata?: Object<string, unknown>}} document
+ * @param {Described} document
  * @returns {string} empty where it has none
  */
 export const titleOf = ({ metadata: data }) => text(data, TITLE);
 
-/** The first words in one line. */
+/**
+ * The first words in one line.
+ * @param {Described} document
+ */
 const words = ({ beginning }) => {
   const line = (beginning ?? "").trim().replace(/\s+/g, " ");
   return line.length < BEGINNING ? line : `${line}…`;
@@ -31,32 +42,42 @@ const words = ({ beginning }) => {
 
 /**
  * A document in one line: title or id, and its first words.
- * @param {{id: string, metadata?: Object<string, unknown>, beginning?: string}} document
+ * @param {Described & {id: string}} document
  * @returns {Node[]}
  */
 export const briefly = (document) => {
-  const title = titleOf(document), first = words(document);
-  return [title ? make("bdi", { class: "title" }, visible(title)) : shownId(document.id, "id"),
-    first ? make("bdi", { class: "first-words" }, visible(first)) : null]
-    .filter((part) => part !== null);
+  const title = titleOf(document);
+  const first = words(document);
+  return [
+    title ? make("bdi", { class: "title" }, visible(title)) : shownId(document.id, "id"),
+    first ? make("bdi", { class: "first-words" }, visible(first)) : null,
+  ].filter((part) => part !== null);
 };
 
 /**
  * A document in some lines: title, facts, first words; then the rest of its metadata.
- * @param {{metadata?: Object<string, unknown>, beginning?: string}} document
+ * @param {Described} document
  * @returns {Node[]}
  */
 export const described = (document) => {
-  const data = document.metadata ?? {}, title = titleOf(document), first = words(document);
+  const data = document.metadata ?? {};
+  const title = titleOf(document);
+  const first = words(document);
   const facts = FACTS.map((names) => text(data, names)).filter(Boolean);
   const shown = new Set([TITLE, ...FACTS].map((names) => names.find((name) => name in data)));
-  const rest = Object.fromEntries(Object.entries(data).filter(([name, value]) =>
-    !shown.has(name) || typeof value === "object"));
+  const rest = Object.fromEntries(
+    Object.entries(data).filter(([name, value]) => !shown.has(name) || typeof value === "object"),
+  );
   const parts = [];
   if (title) parts.push(make("p", { class: "title", dir: "auto" }, visible(title)));
   if (facts.length > 0) {
-    parts.push(make("p", { class: "note" },
-      ...facts.flatMap((fact, place) => [place > 0 ? " · " : "", make("bdi", {}, visible(fact))])));
+    parts.push(
+      make(
+        "p",
+        { class: "note" },
+        ...facts.flatMap((fact, place) => [place > 0 ? " · " : "", make("bdi", {}, visible(fact))]),
+      ),
+    );
   }
   if (first) parts.push(make("p", { class: "first-words", dir: "auto" }, visible(first)));
   const others = metadata(rest);
@@ -65,35 +86,59 @@ export const described = (document) => {
 
 /**
  * The cells of a document of a group: the document, its similarity to the keeper, its size.
- * @param {any} member
+ * @param {Keeper|Duplicate} member
  * @param {Node} name
  * @param {string|undefined} tag
- * @param {boolean} isKeeper
  * @returns {HTMLElement[]}
  */
-export const memberCells = (member, name, tag, isKeeper) => [
-  make("td", { class: "who" }, name, tag ? make("span", { class: "tag" }, tag) : null,
-    ...described(member)),
-  make("td", { class: "how" }, isKeeper ? "" : bar(member.similarity, false, member.equal_text)),
-  make("td", { class: "num" }, size(member.bytes))];
+export const memberCells = (member, name, tag) => [
+  make(
+    "td",
+    { class: "who" },
+    name,
+    tag ? make("span", { class: "tag" }, tag) : null,
+    ...described(member),
+  ),
+  make(
+    "td",
+    { class: "how" },
+    "similarity" in member ? bar(member.similarity, false, member.equal_text) : "",
+  ),
+  make("td", { class: "num" }, size(member.bytes)),
+];
 
-const shownValue = (value) => value === undefined ? "none"
-  : visible(typeof value === "string" ? value : JSON.stringify(value));
+/** @param {unknown} value */
+const shownValue = (value) =>
+  value === undefined ? "none" : visible(typeof value === "string" ? value : JSON.stringify(value));
 
 /**
  * The members of the metadata in which two documents differ.
- * @param {{metadata?: Object<string, unknown>}} a
- * @param {{metadata?: Object<string, unknown>}} b
+ * @param {Described} a
+ * @param {Described} b
  * @returns {HTMLElement|null} nothing where they differ in none
  */
 export const differingMetadata = (a, b) => {
   const [left, right] = [a.metadata ?? {}, b.metadata ?? {}];
-  const names = Array.from(new Set([...Object.keys(left), ...Object.keys(right)]))
-    .filter((name) => JSON.stringify(left[name]) !== JSON.stringify(right[name]));
+  const names = Array.from(new Set([...Object.keys(left), ...Object.keys(right)])).filter(
+    (name) => JSON.stringify(left[name]) !== JSON.stringify(right[name]),
+  );
   if (names.length === 0) return null;
+  /** @param {unknown} value */
   const cell = (value) => make("td", { dir: "auto" }, shownValue(value));
-  const row = (name) => make("tr", {}, make("th", { scope: "row" }, make("bdi", {}, visible(name))),
-    cell(left[name]), cell(right[name]));
-  return make("table", { class: "differing" }, make("caption", {}, "Metadata that differs"),
-    tableHead(["Member", "Keeper", "This one"]), make("tbody", {}, ...names.map(row)));
+  /** @param {string} name */
+  const row = (name) =>
+    make(
+      "tr",
+      {},
+      make("th", { scope: "row" }, make("bdi", {}, visible(name))),
+      cell(left[name]),
+      cell(right[name]),
+    );
+  return make(
+    "table",
+    { class: "differing" },
+    make("caption", {}, "Metadata that differs"),
+    tableHead(["Member", "Keeper", "This one"]),
+    make("tbody", {}, ...names.map(row)),
+  );
 };

@@ -1,4 +1,3 @@
-"use strict";
 // Goes from one difference of two texts to the next, by buttons and keys, and to the other place of
 // a moved block.
 
@@ -7,16 +6,29 @@ import { beginning, count } from "../dom/format.js";
 import { onSingleKey } from "../dom/keys.js";
 
 /** The keys for the next and the previous difference. */
-const KEYS = new Map([["f", 1], ["b", -1]]);
+const KEYS = new Map([
+  ["f", 1],
+  ["b", -1],
+]);
 /** UTF-16 units of a difference that is read out. */
 const SPOKEN = 80;
 
-/** The walks by their elements. */
+/**
+ * The walks by their elements.
+ * @type {WeakMap<Element, DifferenceWalk>}
+ */
 const walks = new WeakMap();
 
+/**
+ * @param {Element[]} marks
+ * @param {string} tag
+ */
 const words = (marks, tag) => {
-  const text = marks.filter((mark) => mark.localName === tag)
-    .map((mark) => mark.textContent.trim()).filter(Boolean).join(" ");
+  const text = marks
+    .filter((mark) => mark.localName === tag)
+    .map((mark) => mark.textContent?.trim())
+    .filter(Boolean)
+    .join(" ");
   if (text === "") return null;
   const shown = beginning(text, SPOKEN);
   const where = tag === "del" ? "first" : "second";
@@ -36,42 +48,65 @@ export class DifferenceWalk {
     this.drawUntil = drawUntil;
     this.current = -1;
     this.said = make("span", { role: "status", class: "note" });
+    /**
+     * @param {string} text
+     * @param {string} name
+     * @param {number} way
+     */
     const key = (text, name, way) => {
       const made = button(text, () => this.move(way), { "aria-keyshortcuts": name });
       made.append(" ", make("kbd", { "aria-hidden": "true" }, name));
       return made;
     };
-    this.element = make("div", { class: "buttons walk" },
-      key("Previous difference", "B", -1), key("Next difference", "F", 1), this.said);
+    this.element = make(
+      "div",
+      { class: "buttons walk" },
+      key("Previous difference", "B", -1),
+      key("Next difference", "F", 1),
+      this.said,
+    );
     walks.set(this.element, this);
     box.addEventListener("click", ({ target }) => {
-      const other = target.closest(".moved-to")?.dataset.other;
-      if (other) this.toOther(...other.split(" "));
+      const inside = target instanceof Element ? target : null;
+      /** @type {HTMLElement|null|undefined} */
+      const moved = inside?.closest(".moved-to");
+      const [tag, number] = moved?.dataset.other?.split(" ") ?? [];
+      if (number !== undefined) this.toOther(tag, number);
     });
   }
 
+  /**
+   * @param {number} place
+   * @returns {HTMLElement[]}
+   */
   marks(place) {
     return Array.from(this.box.querySelectorAll(`[data-place="${place}"]`));
   }
 
-  /** Goes on by a number of differences, which is negative on the way back. */
+  /**
+   * Goes on by a number of differences, which is negative on the way back.
+   * @param {number} way
+   */
   move(way) {
     const place = this.current + way;
     if (place < 0 || place >= this.total) {
-      this.said.textContent = way > 0 ? "This is the last difference."
-        : "This is the first difference.";
+      this.said.textContent =
+        way > 0 ? "This is the last difference." : "This is the first difference.";
       return;
     }
     this.drawUntil(() => this.marks(place).length > 0);
     this.show(place);
   }
 
-  /** Marks a difference as the current one, and reads it out. */
+  /**
+   * Marks a difference as the current one, and reads it out.
+   * @param {number} place
+   */
   show(place) {
     const marks = this.marks(place);
     if (marks.length === 0) return;
-    this.box.querySelectorAll(".current").forEach((mark) => mark.classList.remove("current"));
-    marks.forEach((mark) => mark.classList.add("current"));
+    for (const mark of this.box.querySelectorAll(".current")) mark.classList.remove("current");
+    for (const mark of marks) mark.classList.add("current");
     this.current = place;
     marks[0].scrollIntoView({ block: "center" });
     const said = [words(marks, "del"), words(marks, "ins")].filter(Boolean).join(", ");
@@ -79,24 +114,32 @@ export class DifferenceWalk {
     this.said.textContent = said ? `${which}: ${said}.` : `${which}.`;
   }
 
-  /** Goes to a moved block where the other text has it. */
+  /**
+   * Goes to a moved block where the other text has it.
+   * @param {string} tag
+   * @param {string} moved its number
+   */
   toOther(tag, moved) {
+    /** @returns {HTMLElement|null} */
     const find = () => this.box.querySelector(`${tag}[data-moved="${moved}"]`);
     this.drawUntil(() => find() !== null);
     const there = find();
     if (!there) return;
     this.show(Number(there.dataset.place));
     there.scrollIntoView({ block: "center" });
-    there.parentElement.querySelector(`.moved-to[data-other$=" ${moved}"]`)
-      ?.focus({ preventScroll: true });
+    /** @type {HTMLElement|null|undefined} */
+    const back = there.parentElement?.querySelector(`.moved-to[data-other$=" ${moved}"]`);
+    back?.focus({ preventScroll: true });
   }
 }
 
 /** Installs the handler of keys, for the differences that are in view. */
-export const watchDifferences = () => onSingleKey((key) => {
-  const way = KEYS.get(key);
-  const current = document.querySelector("main > section:not([hidden]) .walk");
-  if (way === undefined || !current) return false;
-  walks.get(current).move(way);
-  return true;
-});
+export const watchDifferences = () =>
+  onSingleKey((key) => {
+    const way = KEYS.get(key);
+    const current = document.querySelector("main > section:not([hidden]) .walk");
+    const walk = current ? walks.get(current) : undefined;
+    if (way === undefined || !walk) return false;
+    walk.move(way);
+    return true;
+  });

@@ -1,10 +1,16 @@
-"use strict";
 // Shows two texts in columns, from their equal and different parts.
 
 import { DifferenceWalk } from "./difference_walk.js";
 import { button, fold, make } from "../dom/dom.js";
 import { count, counted } from "../dom/format.js";
 import { gradually, longText, pieces } from "../dom/gradually.js";
+
+/** @import { Difference } from "../client/types.js" */
+/** @import { Child } from "../dom/dom.js" */
+
+/** @typedef {{text: string, moved?: number}} Segment a part of one text */
+/** @typedef {{number: number, sameWords: boolean}} Place of a difference */
+/** @typedef {Generator<{element: HTMLElement, cost: number}, void>} Drawn rows to draw */
 
 /** Words that both texts share, shown before and after a difference. */
 const CONTEXT_WORDS = 12;
@@ -19,12 +25,17 @@ const ROW_COST = 100;
 /** A row that costs more ends where both sides have the same, even within a line. */
 const ROW_MOST = 1_500;
 
+/** @param {string} unit */
 const isBlank = (unit) => /\s/.test(unit);
 
-/** End of the context after a difference, at the end of a word, in one pass over the beginning. */
+/**
+ * End of the context after a difference, at the end of a word, in one pass over the beginning.
+ * @param {string} text
+ */
 const head = (text) => {
   const most = Math.min(CONTEXT_CHARACTERS, text.length);
-  let end = 0, at = 0;
+  let end = 0;
+  let at = 0;
   for (let words = 0; words < CONTEXT_WORDS; words += 1) {
     while (at < most && isBlank(text[at])) at += 1;
     if (at === most) break;
@@ -34,9 +45,14 @@ const head = (text) => {
   return whole(text, end);
 };
 
-/** Start of the context before a difference. */
+/**
+ * Start of the context before a difference.
+ * @param {string} text
+ */
 const tail = (text) => {
-  let at = text.length, words = 0, inWord = false;
+  let at = text.length;
+  let words = 0;
+  let inWord = false;
   const least = Math.max(0, text.length - CONTEXT_CHARACTERS);
   while (at > least) {
     const blank = isBlank(text[at - 1]);
@@ -50,53 +66,85 @@ const tail = (text) => {
   return whole(text, at);
 };
 
-/** A position between characters. */
+/**
+ * A position between characters.
+ * @param {string} text
+ * @param {number} place
+ */
 const whole = (text, place) => {
   const unit = text.charCodeAt(place);
   return unit >= 0xdc00 && unit < 0xe000 ? place - 1 : place;
 };
 
+/** @param {string} text */
 const words = (text) => {
   const found = text.match(/\S+/g)?.length ?? 0;
   // Chinese and Thai have no spaces between words.
-  return found * 20 < text.length ? `${count(text.length)} equal characters`
+  return found * 20 < text.length
+    ? `${count(text.length)} equal characters`
     : counted(found, "equal word");
 };
 
-const foldedRow = (text) => make("div", { class: "row-fold", role: "row" },
-  make("div", { role: "cell", "aria-colspan": "2" },
-    fold(make("summary", {}, `${words(text)} in both`), () => longText(text))));
+/** @param {string} text */
+const foldedRow = (text) =>
+  make(
+    "div",
+    { class: "row-fold", role: "row" },
+    make(
+      "div",
+      { role: "cell", "aria-colspan": "2" },
+      fold(make("summary", {}, `${words(text)} in both`), () => longText(text)),
+    ),
+  );
 
+/** @type {Record<string, string>} */
 const SIGNS = { " ": "\u2423", "\n": "\u21b5\n", "\t": "\u21e5", "\r": "\u240d" };
 
-/** White space as visible symbols. */
-const signs = (text) => text.replace(/[^]/gu, (c) => SIGNS[c] ||
-  `\\u{${c.codePointAt(0).toString(16)}}`);
+/**
+ * White space as visible symbols.
+ * @param {string} text
+ */
+const signs = (text) =>
+  text.replace(/./gsu, (c) => SIGNS[c] || `\\u{${c.codePointAt(0)?.toString(16)}}`);
 
 /**
  * Words are marked, the blanks around them are not; of the same words, whatever differs.
  * @param {"del"|"ins"} tag
- * @param {{text: string, moved?: number}} piece
- * @param {{number: number, sameWords: boolean}} place of the difference
+ * @param {Segment} piece
+ * @param {Place} place
+ * @returns {Child[]}
  */
 const marked = (tag, { text, moved }, { number, sameWords }) => {
-  const mark = (name, inner) => make(tag, { class: name, "data-place": number,
-    "data-moved": moved }, inner);
+  /**
+   * @param {string|undefined} name class
+   * @param {string} inner
+   */
+  const mark = (name, inner) =>
+    make(tag, { class: name, "data-place": number, "data-moved": moved }, inner);
   if (sameWords) return [mark("same-words", text.trim() === "" ? signs(text) : text)];
   const inner = text.trim();
   if (inner === "") return [mark("blank", text.replace(/\n/g, "↵\n"))];
   const from = text.indexOf(inner);
-  const parts = [text.slice(0, from), mark(moved === undefined ? undefined : "moved", inner),
-    text.slice(from + inner.length)];
+  /** @type {Child[]} */
+  const parts = [
+    text.slice(0, from),
+    mark(moved === undefined ? undefined : "moved", inner),
+    text.slice(from + inner.length),
+  ];
   if (moved !== undefined) parts.splice(1, 0, movedButton(tag, moved), " ");
   return parts;
 };
 
-/** The button for the other place of a moved block. The box handles its clicks. */
+/**
+ * The button for the other place of a moved block. The box handles its clicks.
+ * @param {"del"|"ins"} tag
+ * @param {number} moved
+ */
 const movedButton = (tag, moved) => {
   const other = tag === "del" ? "second" : "first";
   return button(`Moved ${count(moved)}`, () => {}, {
-    class: "link moved-to", "data-other": `${tag === "del" ? "ins" : "del"} ${moved}`,
+    class: "link moved-to",
+    "data-other": `${tag === "del" ? "ins" : "del"} ${moved}`,
     "aria-label": `Moved ${count(moved)}: go to its place in the ${other} text`,
   });
 };
@@ -104,12 +152,15 @@ const movedButton = (tag, moved) => {
 /** Both sides until the end of a line or a folded part. */
 class Row {
   constructor() {
+    /** @type {Child[]} */
     this.left = [];
+    /** @type {Child[]} */
     this.right = [];
     this.cost = ROW_COST;
     this.apart = false;
   }
 
+  /** @param {string} text */
   same(text) {
     // Empty lines before a row are space before it.
     if (this.empty && text === "\n") {
@@ -121,12 +172,18 @@ class Row {
     this.add(text);
   }
 
+  /**
+   * @param {"a"|"b"} side
+   * @param {Segment} piece
+   * @param {Place} place
+   */
   only(side, piece, place) {
     if (side === "a") this.left.push(...marked("del", piece, place));
     else this.right.push(...marked("ins", piece, place));
     this.add(piece.text);
   }
 
+  /** @param {string} text */
   add(text) {
     this.cost += text.length;
   }
@@ -136,16 +193,30 @@ class Row {
   }
 
   element() {
-    const cell = (name, parts) => make("div", { class: `side ${name}`, role: "cell", dir: "auto" },
-      ...parts);
-    return make("div", { class: this.apart ? "row apart" : "row", role: "row" },
-      cell("first", this.left), cell("second", this.right));
+    /**
+     * @param {string} name class
+     * @param {Child[]} parts
+     */
+    const cell = (name, parts) =>
+      make("div", { class: `side ${name}`, role: "cell", dir: "auto" }, ...parts);
+    return make(
+      "div",
+      { class: this.apart ? "row apart" : "row", role: "row" },
+      cell("first", this.left),
+      cell("second", this.right),
+    );
   }
 }
 
-/** The segments of one side of a difference, the long ones in several. */
-const cut = (segments) => segments.flatMap(({ text, moved }) =>
-  Array.from(pieces(text), (piece) => ({ text: piece, moved })));
+/**
+ * The segments of one side of a difference, the long ones in several.
+ * @param {Segment[]} segments
+ * @returns {Segment[]}
+ */
+const cut = (segments) =>
+  segments.flatMap(({ text, moved }) =>
+    Array.from(pieces(text), (piece) => ({ text: piece, moved })),
+  );
 
 /** Draws rows one after the other. */
 class Rows {
@@ -155,13 +226,18 @@ class Rows {
     this.places = 0;
   }
 
-  * end() {
+  /** @returns {Drawn} */
+  *end() {
     if (!this.row.empty) yield { element: this.row.element(), cost: this.row.cost };
     this.row = new Row();
   }
 
-  /** Starts a new row if a line ends in both sides, or if the row is full. */
-  * shared(text) {
+  /**
+   * Starts a new row if a line ends in both sides, or if the row is full.
+   * @param {string} text
+   * @returns {Drawn}
+   */
+  *shared(text) {
     for (const line of text.split(/(?<=\n)/)) {
       this.row.same(line);
       const full = line.endsWith("\n") || this.row.cost > ROW_MOST;
@@ -169,11 +245,21 @@ class Rows {
     }
   }
 
-  /** Each long part and each moved block has its own row. */
-  * changed(a, b, sameWords) {
-    const left = cut(a), right = cut(b), place = { number: this.places, sameWords };
-    const most = Math.max(left.length, right.length), lines = this.row.empty &&
-      [a, b].every((segments) => segments.length === 0 || segments.at(-1).text.endsWith("\n"));
+  /**
+   * Each long part and each moved block has its own row.
+   * @param {Segment[]} a
+   * @param {Segment[]} b
+   * @param {boolean} sameWords
+   * @returns {Drawn}
+   */
+  *changed(a, b, sameWords) {
+    const left = cut(a);
+    const right = cut(b);
+    const place = { number: this.places, sameWords };
+    const most = Math.max(left.length, right.length);
+    const lines =
+      this.row.empty &&
+      [a, b].every((segments) => segments.length === 0 || segments.at(-1)?.text.endsWith("\n"));
     this.places += most > 0 ? 1 : 0;
     for (let i = 0; i < most; i += 1) {
       if (i > 0) yield* this.end();
@@ -183,8 +269,15 @@ class Rows {
     if (lines && most > 0) yield* this.end();
   }
 
-  * same(text, first, last) {
-    const from = first ? 0 : head(text), to = last ? text.length : tail(text);
+  /**
+   * @param {string} text
+   * @param {boolean} first
+   * @param {boolean} last
+   * @returns {Drawn}
+   */
+  *same(text, first, last) {
+    const from = first ? 0 : head(text);
+    const to = last ? text.length : tail(text);
     if (to - from < LEAST_FOLDED) {
       yield* this.shared(text);
       return;
@@ -196,10 +289,18 @@ class Rows {
   }
 }
 
-/** Parts of either text that follow each other are one change, unless of another kind. */
+/**
+ * Parts of either text that follow each other are one change, unless of another kind.
+ * @param {Difference[]} parts
+ * @returns {Drawn}
+ */
 function* rows(parts) {
   const drawn = new Rows();
-  let a = [], b = [], sameWords = false;
+  /** @type {Segment[]} */
+  let a = [];
+  /** @type {Segment[]} */
+  let b = [];
+  let sameWords = false;
   for (const [place, part] of parts.entries()) {
     const { kind, text, moved } = part;
     if (kind === "same" || Boolean(part.same_words) !== sameWords) {
@@ -216,39 +317,82 @@ function* rows(parts) {
   yield* drawn.end();
 }
 
-/** Differences, as the rows count them: parts of one kind that follow each other are one. */
-const places = (parts) => parts.filter((part, at) => part.kind !== "same" && (at === 0 ||
-  parts[at - 1].kind === "same" ||
-  Boolean(parts[at - 1].same_words) !== Boolean(part.same_words))).length;
+/**
+ * Differences, as the rows count them: parts of one kind that follow each other are one.
+ * @param {Difference[]} parts
+ */
+const places = (parts) =>
+  parts.filter(
+    (part, at) =>
+      part.kind !== "same" &&
+      (at === 0 ||
+        parts[at - 1].kind === "same" ||
+        Boolean(parts[at - 1].same_words) !== Boolean(part.same_words)),
+  ).length;
 
-const legend = (changed, written, moved) => make("p", { class: "note legend" }, ...changed ? [
-  "Words of the first text only are ", make("del", {}, "struck through"),
-  ", words of the second text only ", make("ins", {}, "underlined"), ". "] : [],
-...written ? ["Words that differ only in case, punctuation or white space are ",
-  make("ins", { class: "same-words" }, "dotted"), ". "] : [],
-...moved ? ["A block ", make("ins", { class: "moved" }, "in a frame"),
-  " is at different places of the texts."] : []);
+/**
+ * @param {boolean} changed
+ * @param {boolean} written
+ * @param {boolean} moved
+ */
+const legend = (changed, written, moved) =>
+  make(
+    "p",
+    { class: "note legend" },
+    ...(changed
+      ? [
+          "Words of the first text only are ",
+          make("del", {}, "struck through"),
+          ", words of the second text only ",
+          make("ins", {}, "underlined"),
+          ". ",
+        ]
+      : []),
+    ...(written
+      ? [
+          "Words that differ only in case, punctuation or white space are ",
+          make("ins", { class: "same-words" }, "dotted"),
+          ". ",
+        ]
+      : []),
+    ...(moved
+      ? [
+          "A block ",
+          make("ins", { class: "moved" }, "in a frame"),
+          " is at different places of the texts.",
+        ]
+      : []),
+  );
 
 /**
  * Both texts side by side.
- * @param {Array<{kind: "same"|"a"|"b", text: string, same_words?: boolean, moved?: number}>} parts
- *   in order
- * @param {[Node, Node]} names what to call the texts
- * @returns {Node[]}
+ * @param {Difference[]} parts in order
+ * @param {[Child, Child]} names what to call the texts
+ * @returns {HTMLElement[]}
  */
 export const differences = (parts, names) => {
   const differing = parts.filter(({ kind }) => kind !== "same");
   const changed = differing.some((part) => !part.same_words);
   const written = differing.some((part) => part.same_words);
   const moved = differing.some((part) => part.moved !== undefined);
-  const heads = names.map((name) =>
-    make("div", { class: "head", role: "columnheader" }, name));
+  const heads = names.map((name) => make("div", { class: "head", role: "columnheader" }, name));
   const body = make("div", { class: "rows", role: "rowgroup" });
   const drawUntil = gradually(body, rows(parts), BUDGET);
-  const box = make("div", {
-    class: "sides", role: "table", "aria-label": "Both texts side by side", tabindex: "0",
-  }, make("div", { role: "rowgroup", class: "heads" },
-    make("div", { class: "row", role: "row" }, ...heads)), body);
+  const box = make(
+    "div",
+    {
+      class: "sides",
+      role: "table",
+      "aria-label": "Both texts side by side",
+      tabindex: "0",
+    },
+    make(
+      "div",
+      { role: "rowgroup", class: "heads" },
+      make("div", { class: "row", role: "row" }, ...heads),
+    ),
+    body,
+  );
   if (!changed && !written) return [box];
   const walk = new DifferenceWalk(box, places(parts), drawUntil);
   return [legend(changed, written, moved), walk.element, box];

@@ -1,4 +1,3 @@
-"use strict";
 // Reads a chosen or dropped file by the service, as the command line reads it.
 
 import { request } from "../client/api.js";
@@ -7,22 +6,24 @@ import { size, visible } from "../dom/format.js";
 /** Maximum size of a file, in bytes. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
+/** @import { FileText, FileTexts } from "../client/types.js" */
+
 const COMMAND = "Use the command line: lookalike query INDEX FILE.";
 
 /**
  * Reads the texts of a file.
  * @param {File} file
  * @param {AbortSignal} signal
- * @returns {Promise<{parts: {within: string, kind: string, text: string,
- *   fields: Object<string, string>}[],
- *   failed: {within: string, kind: string, reason: string}[], further: number}>}
+ * @returns {Promise<FileTexts>}
  * @throws {Error} with a message for the user, or an ApiError
  */
 export const readFile = async (file, signal) => {
   const name = visible(file.name);
   if (file.size > MOST_BYTES) {
-    throw new Error(`${name} has ${size(file.size)}; this page reads at most ` +
-      `${size(MOST_BYTES)}. ${COMMAND}`);
+    throw new Error(
+      `${name} has ${size(file.size)}; this page reads at most ` +
+        `${size(MOST_BYTES)}. ${COMMAND}`,
+    );
   }
   let bytes;
   try {
@@ -35,13 +36,16 @@ export const readFile = async (file, signal) => {
 
 /**
  * The name of a part of a file for people: its title or subject, author and date.
- * @param {{within: string, kind: string, fields: Object<string, string>}} part
+ * @param {FileText} part
  * @returns {string}
  */
 export const partTitle = ({ within, kind, fields }) => {
   const title = fields.title ?? fields.subject;
-  const said = [title && `“${visible(title)}”`, fields.from && `from ${visible(fields.from)}`,
-    fields.date && fields.date.slice(0, 10)].filter(Boolean);
+  const said = [
+    title && `“${visible(title)}”`,
+    fields.from && `from ${visible(fields.from)}`,
+    fields.date?.slice(0, 10),
+  ].filter(Boolean);
   const place = within === "" ? kind : `${visible(within)} (${kind})`;
   return said.length === 0 ? place : `${place}: ${said.join(", ")}`;
 };

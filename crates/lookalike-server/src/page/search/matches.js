@@ -1,4 +1,3 @@
-"use strict";
 // The list of matches of a query.
 
 import { described } from "./described.js";
@@ -6,11 +5,14 @@ import { bar, make, shownId } from "../dom/dom.js";
 import { beginning, count, counted, probability, size, visible } from "../dom/format.js";
 import { address } from "../dom/router.js";
 
+/** @import { Match, Matches } from "../client/types.js" */
+
+/** @param {number} share */
 const percent = (share) => `${Math.floor(share * 1000) / 10}\u00a0%`;
 
 /**
  * A summary of the result in one or two sentences.
- * @param {any} answer
+ * @param {Matches} answer
  * @returns {string}
  */
 export const summary = (answer) => {
@@ -18,28 +20,37 @@ export const summary = (answer) => {
     return "The text contains no word, so nothing can resemble it.";
   }
   if (answer.nearest !== undefined) {
-    return answer.found === 0 ? "No document of the index shares a shingle with it."
+    return answer.found === 0
+      ? "No document of the index shares a shingle with it."
       : `The ${counted(answer.found, "most similar document")} of the index.`;
   }
   const least = `a similarity of ${answer.threshold} or more`;
   if (answer.found === 0) {
-    return `Nothing in the index has ${least}; ${counted(answer.candidates, "document")} ` +
-      `${answer.candidates === 1 ? "was" : "were"} compared.`;
+    return (
+      `Nothing in the index has ${least}; ${counted(answer.candidates, "document")} ` +
+      `${answer.candidates === 1 ? "was" : "were"} compared.`
+    );
   }
-  const shown = answer.matches.length, rest = answer.found > shown
-    ? `, the ${counted(shown, "most similar one")} below` : "";
-  return `${counted(answer.found, "document")} ${answer.found === 1 ? "has" : "have"} ` +
-    `${least}${rest}.`;
+  const shown = answer.matches.length;
+  const rest = answer.found > shown ? `, the ${counted(shown, "most similar one")} below` : "";
+  return (
+    `${counted(answer.found, "document")} ${answer.found === 1 ? "has" : "have"} ` +
+    `${least}${rest}.`
+  );
 };
 
 /** Recall below which a warning is shown. */
 const LOW = 0.9;
 
+/** @param {Matches} answer */
 const recall = (answer) => {
   const chance = probability(answer.predicted_recall);
-  const least = answer.nearest === undefined
-    ? `with a similarity of exactly ${answer.threshold}` : "as similar as the last one shown";
-  const text = `A document ${least} is found with a ` +
+  const least =
+    answer.nearest === undefined
+      ? `with a similarity of exactly ${answer.threshold}`
+      : "as similar as the last one shown";
+  const text =
+    `A document ${least} is found with a ` +
     `probability of ${chance}, a more similar one with a higher probability.`;
   if (answer.recall_caveat) {
     return make("p", { class: "warning" }, `${text} But ${visible(answer.recall_caveat)}.`);
@@ -49,9 +60,13 @@ const recall = (answer) => {
   return make("p", { class: "warning" }, `${text} The index is made for more similar documents.`);
 };
 
+/**
+ * @param {Match} match
+ * @param {string} whose the text that was searched
+ */
 const facts = (match, whose) => {
   const parts = [size(match.bytes)];
-  if (match.shared !== undefined && match.shared !== null) {
+  if (match.shared !== null && match.shingles !== null) {
     parts.push(`${count(match.shared)} of its ${counted(match.shingles, "shingle")} shared`);
   }
   if (typeof match.containment_of_query === "number") {
@@ -63,50 +78,87 @@ const facts = (match, whose) => {
   return make("p", { class: "note" }, parts.join(" · "));
 };
 
+/**
+ * @param {Match} match
+ * @param {string|undefined} asked the id of the query; none for a text
+ */
 const item = (match, asked) => {
   const named = beginning(visible(match.id), 80);
-  const compare = make("a", {
-    class: "button", href: address("compare", { a: asked, b: match.id }),
-  }, "Show the differences", make("span", { class: "unseen" }, ` to ${named}`));
-  return make("li", { class: "match" },
-    make("div", { class: "match-head" }, bar(match.similarity, match.estimated, match.equal_text),
-      make("a", { class: "match-id", href: address("document", { id: match.id }) },
-        shownId(match.id))),
-    facts(match, asked === undefined ? "your text" : "the other document"), ...described(match),
-    make("div", { class: "buttons" }, compare));
+  const compare = make(
+    "a",
+    {
+      class: "button",
+      href: address("compare", { a: asked, b: match.id }),
+    },
+    "Show the differences",
+    make("span", { class: "unseen" }, ` to ${named}`),
+  );
+  return make(
+    "li",
+    { class: "match" },
+    make(
+      "div",
+      { class: "match-head" },
+      bar(match.similarity, match.estimated, match.equal_text),
+      make(
+        "a",
+        { class: "match-id", href: address("document", { id: match.id }) },
+        shownId(match.id),
+      ),
+    ),
+    facts(match, asked === undefined ? "your text" : "the other document"),
+    ...described(match),
+    make("div", { class: "buttons" }, compare),
+  );
 };
 
 /**
  * The matches of an answer.
- * @param {any} answer
+ * @param {Matches} answer
  * @param {string|undefined} asked the id of the query; none for a text
  * @returns {Node[]}
  */
 export const matches = (answer, asked) => {
   if (answer.shingles === 0) return [];
+  /** @type {HTMLElement[]} */
   const parts = [recall(answer)];
   if (answer.matches.length > 0) {
-    const title = asked === undefined ? ["Similar to your text"]
-      : ["Similar to ", shownId(beginning(asked, 300), "")];
+    const title =
+      asked === undefined
+        ? ["Similar to your text"]
+        : ["Similar to ", shownId(beginning(asked, 300), "")];
     parts.unshift(make("h2", {}, ...title));
-    parts.push(make("ol", { class: "matches" },
-      ...answer.matches.map((match) => item(match, asked))));
+    parts.push(
+      make("ol", { class: "matches" }, ...answer.matches.map((match) => item(match, asked))),
+    );
   }
   if (answer.matches.some((match) => match.estimated)) {
-    parts.push(make("p", { class: "note" },
-      "The index stores only signatures, so similarities are estimates."));
+    parts.push(
+      make(
+        "p",
+        { class: "note" },
+        "The index stores only signatures, so similarities are estimates.",
+      ),
+    );
   }
   return parts;
 };
 
 /**
  * The most similar documents, for a query that found nothing.
- * @param {any} answer of a query for the nearest
+ * @param {Matches} answer of a query for the nearest
  * @param {string|undefined} asked the id of the query; none for a text
  * @returns {Node[]}
  */
-export const nearest = (answer, asked) => answer.matches.length === 0 ? [] : [
-  make("h2", {}, "The nearest documents"),
-  make("p", { class: "note" }, "They are less similar than requested."),
-  make("ol", { class: "matches", id: "nearest" },
-    ...answer.matches.map((match) => item(match, asked)))];
+export const nearest = (answer, asked) =>
+  answer.matches.length === 0
+    ? []
+    : [
+        make("h2", {}, "The nearest documents"),
+        make("p", { class: "note" }, "They are less similar than requested."),
+        make(
+          "ol",
+          { class: "matches", id: "nearest" },
+          ...answer.matches.map((match) => item(match, asked)),
+        ),
+      ];

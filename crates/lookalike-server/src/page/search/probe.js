@@ -1,6 +1,6 @@
-"use strict";
 // Keeps the last query text for comparison with matches.
 
+/** @type {{text: string, name: string}|null} */
 let held = null;
 
 /**
@@ -8,7 +8,9 @@ let held = null;
  * @param {string} text
  * @param {string} name its name
  */
-export const keepProbe = (text, name) => { held = { text, name }; };
+export const keepProbe = (text, name) => {
+  held = { text, name };
+};
 
 /**
  * The last query text.

@@ -1,9 +1,8 @@
-"use strict";
 // The view of queries by a text or by a document of the index.
 
-import { request } from "../client/api.js";
+import { ApiError, isAbort, request } from "../client/api.js";
 import { BEGINNING } from "./described.js";
-import { at, button, make } from "../dom/dom.js";
+import { at, button, inputAt, make } from "../dom/dom.js";
 import { partTitle, readFile } from "./file.js";
 import { beginning, counted, size, visible } from "../dom/format.js";
 import { matches, nearest, summary } from "./matches.js";
@@ -19,61 +18,89 @@ const FIELD_CHARACTERS = 200_000;
 /** Length of their preview. */
 const SHOWN_CHARACTERS = 2_000;
 
-// A long file that replaces the field, as {name, text}.
+/** @import { FileText, FileTexts, Query } from "../client/types.js" */
+
+/** @typedef {{status: string, nodes: Node[]}} Shown a status and elements below */
+
+/**
+ * A long file that replaces the field.
+ * @type {{name: string, text: string}|null}
+ */
 let file = null;
-// The result of the last text, shown again after a search by id.
+/**
+ * The result of the last text, shown again after a search by id.
+ * @type {Shown}
+ */
 let last = { status: "", nodes: [] };
+/** @type {AbortController|null} */
 let running = null;
-// The reading of a file.
+/**
+ * The reading of a file.
+ * @type {AbortController|null}
+ */
 let reading = null;
 
 const show = contentOf("query");
 
-const text = () => file ? file.text : at("query-text").value;
+const text = () => (file ? file.text : at("query-text", HTMLTextAreaElement).value);
 
 const showSize = () => {
   const given = text();
-  at("query-size").textContent = given === "" ? ""
-    : `${counted(given.length, "character")}, ${size(new Blob([given]).size)}`;
+  at("query-size").textContent =
+    given === "" ? "" : `${counted(given.length, "character")}, ${size(new Blob([given]).size)}`;
 };
 
+/** @returns {{nearest: number}|{threshold?: number, top?: number}} */
 const asked = () => {
-  const threshold = at("query-threshold").value, top = at("query-top").value;
-  if (at("query-nearest").checked) return { nearest: top === "" ? 10 : Number(top) };
-  const body = {};
-  if (threshold !== "") body.threshold = Number(threshold);
-  if (top !== "") body.top = Number(top);
-  return body;
+  const threshold = inputAt("query-threshold").value;
+  const top = inputAt("query-top").value;
+  if (inputAt("query-nearest").checked) return { nearest: top === "" ? 10 : Number(top) };
+  return {
+    ...(threshold === "" ? {} : { threshold: Number(threshold) }),
+    ...(top === "" ? {} : { top: Number(top) }),
+  };
 };
 
 /** Whether the index stores texts, in which passages are found. */
-const hasTexts = () => settings()
-  .then(({ store }) => store === "texts" || store === "originals", () => false);
+const hasTexts = () =>
+  settings().then(
+    ({ store }) => store === "texts" || store === "originals",
+    () => false,
+  );
 
 /** Documents that are shown where nothing reaches the similarity. */
 const NEAREST = 3;
 
 /**
  * The parts of an answer, and where nothing was found the nearest documents and known passages.
- * @param {any} body of the query
+ * @param {Query} body
  * @param {string|undefined} id of the queried document; none for a text
  * @param {AbortSignal} signal
+ * @returns {Promise<Shown>}
  */
 const found = async (body, id, signal) => {
-  const query = (query) => request("POST", "v1/query",
-    { body: { ...query, beginning: BEGINNING }, signal });
+  /** @param {Query} query */
+  const query = (query) =>
+    request("POST", "v1/query", { body: { ...query, beginning: BEGINNING }, signal });
   const [answer, texts] = await Promise.all([query(body), hasTexts()]);
-  const isNothing = answer.found === 0 && answer.shingles > 0;
+  const isNothing = answer.found === 0 && answer.shingles !== 0;
   const nodes = matches(answer, id);
   if (isNothing && answer.nearest === undefined) {
-    const { text, id: asked } = body;
-    nodes.push(...nearest(await query({ text, id: asked, nearest: NEAREST }), id));
+    const others = { ...body, threshold: undefined, top: undefined, nearest: NEAREST };
+    nodes.push(...nearest(await query(others), id));
   }
-  if (body.text !== undefined && texts) nodes.push(passages(body.text, isNothing));
+  if (typeof body.text === "string" && texts) nodes.push(passages(body.text, isNothing));
   return { status: summary(answer), nodes };
 };
 
-/** Asks the server and shows the result, below the `file` that the text is from. */
+/**
+ * Asks the server and shows the result, below the `file` that the text is from.
+ * @param {Query} body
+ * @param {AbortSignal} signal
+ * @param {string} [id] of the queried document; none for a text
+ * @param {Shown} file
+ * @returns {Promise<Shown|null>} null if the page no longer needs it
+ */
 const ask = async (body, signal, id, file = { status: "", nodes: [] }) => {
   const results = at("query-results");
   show([file.status, "Searching …"].join(" ").trim(), file.nodes);
@@ -84,10 +111,11 @@ const ask = async (body, signal, id, file = { status: "", nodes: [] }) => {
     if (signal.aborted) return null;
     answer = { status: [file.status, status].join(" ").trim(), nodes: [...file.nodes, ...nodes] };
   } catch (error) {
-    if (error.name === "AbortError") return null;
-    const again = () => ask(body, signal, id, file).then((later) => {
-      if (later && id === undefined) last = later;
-    });
+    if (isAbort(error)) return null;
+    const again = () =>
+      ask(body, signal, id, file).then((later) => {
+        if (later && id === undefined) last = later;
+      });
     answer = { status: file.status, nodes: [...file.nodes, problem(error, again)] };
   }
   results.removeAttribute("aria-busy");
@@ -95,7 +123,10 @@ const ask = async (body, signal, id, file = { status: "", nodes: [] }) => {
   return answer;
 };
 
-/** Searches the text of the field or of the file; `read` reports on the file. */
+/**
+ * Searches the text of the field or of the file.
+ * @param {Shown} [read] reports on the file
+ */
 const askText = async (read) => {
   const given = text();
   if (given.trim() === "") {
@@ -122,51 +153,84 @@ const drop = () => {
   showSize();
 };
 
+/**
+ * @param {string} name
+ * @param {string} content
+ */
 const hold = (name, content) => {
   file = { name, text: content };
   const rest = content.length - SHOWN_CHARACTERS;
   at("query-file").replaceChildren(
-    make("p", {}, make("strong", {}, make("bdi", {}, visible(name))), " ",
-      button("Remove the file", () => { drop(); at("query-text").focus(); })),
-    make("p", { class: "pre excerpt", dir: "auto" },
-      `${beginning(content, SHOWN_CHARACTERS)}…`),
-    make("p", { class: "note" }, `The search includes ${counted(rest, "further character")}.`));
+    make(
+      "p",
+      {},
+      make("strong", {}, make("bdi", {}, visible(name))),
+      " ",
+      button("Remove the file", () => {
+        drop();
+        at("query-text").focus();
+      }),
+    ),
+    make("p", { class: "pre excerpt", dir: "auto" }, `${beginning(content, SHOWN_CHARACTERS)}…`),
+    make("p", { class: "note" }, `The search includes ${counted(rest, "further character")}.`),
+  );
   at("query-file").hidden = false;
   at("query-text").hidden = true;
 };
 
-/** Takes the text of a file, or of a part of one. */
+/**
+ * Takes the text of a file, or of a part of one.
+ * @param {string} name
+ * @param {string} content
+ */
 const takeText = (name, content) => {
   if (content.length > FIELD_CHARACTERS) {
     hold(name, content);
   } else {
     drop();
-    at("query-text").value = content;
+    at("query-text", HTMLTextAreaElement).value = content;
   }
   showSize();
 };
 
-/** The parts of a file that could not be read. */
+/**
+ * The parts of a file that could not be read.
+ * @param {FileTexts} read
+ */
 const unread = ({ failed, further }) => {
   const lines = failed.map(({ within, kind, reason }) =>
-    make("li", {}, within === "" ? reason : `${visible(within)} (${kind}): ${reason}`));
+    make("li", {}, within === "" ? reason : `${visible(within)} (${kind}): ${reason}`),
+  );
   if (further > 0) lines.push(make("li", {}, `${counted(further, "further part")} not shown`));
   return lines.length === 0 ? [] : [make("ul", { class: "note" }, ...lines)];
 };
 
-/** Buttons for the texts of a file. Each searches its text; the buttons remain above the result. */
+/**
+ * Buttons for the texts of a file. Each searches its text; the buttons remain above the result.
+ * @param {string} name
+ * @param {FileTexts} read
+ */
 const choices = (name, read) => {
   const list = make("ul", { class: "parts" });
-  const choose = (part) => button(partTitle(part), () => {
-    takeText(`${name}/${part.within}`, part.text);
-    askText({ status: `${visible(part.within)}: ${partTitle(part)}.`, nodes: [list, ...unread(read)] });
-  });
+  /** @param {FileText} part */
+  const choose = (part) =>
+    button(partTitle(part), () => {
+      takeText(`${name}/${part.within}`, part.text);
+      askText({
+        status: `${visible(part.within)}: ${partTitle(part)}.`,
+        nodes: [list, ...unread(read)],
+      });
+    });
   list.append(...read.parts.map((part) => make("li", {}, choose(part))));
   return list;
 };
 
-/** Reads a chosen or dropped file and searches its text. Removes the earlier text, even if the file
- * cannot be read. */
+/**
+ * Reads a chosen or dropped file and searches its text. Removes the earlier text, even if the file
+ * cannot be read.
+ * @param {File} chosen
+ * @returns {Promise<void>}
+ */
 const take = async (chosen) => {
   const name = visible(chosen.name);
   running?.abort();
@@ -179,34 +243,51 @@ const take = async (chosen) => {
   try {
     read = await readFile(chosen, signal);
   } catch (error) {
-    if (error.name === "AbortError") return;
-    show("", [error.code === undefined
-      ? make("div", { class: "warning", role: "alert" }, make("p", {}, error.message))
-      : problem(error, () => take(chosen))]);
+    if (isAbort(error)) return;
+    show("", [
+      error instanceof ApiError
+        ? problem(error, () => take(chosen))
+        : make(
+            "div",
+            { class: "warning", role: "alert" },
+            make("p", {}, error instanceof Error ? error.message : String(error)),
+          ),
+    ]);
     return;
   }
   if (signal.aborted) return;
   const [first, second] = read.parts;
   if (first === undefined) {
-    show("", [make("div", { class: "warning", role: "alert" },
-      make("p", {}, `${name} contains no text.`), ...unread(read))]);
+    show("", [
+      make(
+        "div",
+        { class: "warning", role: "alert" },
+        make("p", {}, `${name} contains no text.`),
+        ...unread(read),
+      ),
+    ]);
   } else if (second === undefined) {
     takeText(chosen.name, first.text);
     askText({ status: `${name}: ${partTitle(first)}.`, nodes: unread(read) });
   } else {
-    show(`${name} contains ${counted(read.parts.length, "text")}; choose one.`,
-      [choices(chosen.name, read), ...unread(read)]);
+    show(`${name} contains ${counted(read.parts.length, "text")}; choose one.`, [
+      choices(chosen.name, read),
+      ...unread(read),
+    ]);
   }
 };
 
 const watchFiles = () => {
-  const choose = at("query-choose");
+  const choose = inputAt("query-choose");
   choose.addEventListener("change", () => {
-    if (choose.files[0]) take(choose.files[0]);
+    const [chosen] = choose.files ?? [];
+    if (chosen) take(chosen);
     // Allows choosing the same file again.
     choose.value = "";
   });
+  /** @param {DragEvent} event */
   const files = (event) => Array.from(event.dataTransfer?.types || []).includes("Files");
+  /** @param {boolean} on */
   const mark = (on) => at("query-form").classList.toggle("over", on);
   // By default the browser opens a dropped file.
   document.addEventListener("dragover", (event) => {
@@ -214,15 +295,17 @@ const watchFiles = () => {
     event.preventDefault();
     mark(true);
   });
-  document.addEventListener("dragleave", (event) => { if (!event.relatedTarget) mark(false); });
+  document.addEventListener("dragleave", (event) => {
+    if (!event.relatedTarget) mark(false);
+  });
   document.addEventListener("drop", (event) => {
     if (!files(event)) return;
     event.preventDefault();
     mark(false);
     if (at("view-query").hidden) go("#/");
-    const dropped = event.dataTransfer.files;
-    if (dropped.length > 1) show("Drop one file at a time.", []);
-    else if (dropped[0]) take(dropped[0]);
+    const [dropped, further] = event.dataTransfer?.files ?? [];
+    if (further) show("Drop one file at a time.", []);
+    else if (dropped) take(dropped);
   });
 };
 
@@ -236,26 +319,31 @@ export const watchQuery = () => {
   at("query-text").addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
-      at("query-form").requestSubmit();
+      at("query-form", HTMLFormElement).requestSubmit();
     }
   });
   at("id-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    const id = at("query-id").value;
+    const id = inputAt("query-id").value;
     if (id === "") {
       show("Type an id.", []);
       at("query-id").focus();
-    } else if (at("query-form").reportValidity()) {
+    } else if (at("query-form", HTMLFormElement).reportValidity()) {
       go(address("query", { id, ...asked() }));
     }
   });
-  at("query-nearest").addEventListener("change", (event) => {
-    at("query-threshold").disabled = event.target.checked;
+  const anySimilarity = inputAt("query-nearest");
+  anySimilarity.addEventListener("change", () => {
+    inputAt("query-threshold").disabled = anySimilarity.checked;
   });
   watchFiles();
-  settings().then(({ threshold }) => {
-    if (at("query-threshold").value === "") at("query-threshold").value = threshold;
-  }, () => {});
+  settings().then(
+    ({ threshold }) => {
+      const field = inputAt("query-threshold");
+      if (field.value === "") field.value = String(threshold);
+    },
+    () => {},
+  );
   showSize();
 };
 
@@ -267,13 +355,14 @@ export const showQuery = (params, signal) => {
     show(last.status, last.nodes);
     return;
   }
-  at("query-id").value = id;
-  for (const name of ["threshold", "top"]) {
-    if (params.has(name)) at(`query-${name}`).value = params.get(name);
-  }
-  if (params.has("nearest")) at("query-top").value = params.get("nearest");
-  at("query-nearest").checked = params.has("nearest");
-  at("query-threshold").disabled = at("query-nearest").checked;
+  inputAt("query-id").value = id;
+  const threshold = inputAt("query-threshold");
+  const top = inputAt("query-top");
+  const nearest = params.get("nearest");
+  threshold.value = params.get("threshold") ?? threshold.value;
+  top.value = nearest ?? params.get("top") ?? top.value;
+  inputAt("query-nearest").checked = nearest !== null;
+  threshold.disabled = nearest !== null;
   const body = { id, ...asked() };
   ask(body, signal, id);
 };

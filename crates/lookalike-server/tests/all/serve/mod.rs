@@ -5,7 +5,7 @@
 mod access;
 mod bad_input;
 mod categories;
-mod client;
+pub(crate) mod client;
 mod decisions;
 mod documents;
 mod extraction;

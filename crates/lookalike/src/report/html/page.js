@@ -1,396 +1,546 @@
-
 "use strict";
 // Lists, searches and sorts the groups, whose data are in the page in pieces:
 // facts, six numbers per group; ids, a line per group; rest, a line per group.
 (() => {
-const all = (selector) => Array.from(document.querySelectorAll(selector));
-const at = (id) => document.getElementById(id);
-const list = at("list"), controls = at("controls");
-// A link to a section that is folded unfolds it.
-const unfold = () => {
-  const folded = at(location.hash.slice(1))?.querySelector(":scope > .folded");
-  if (folded) folded.open = true;
-};
-addEventListener("hashchange", unfold);
-unfold();
-if (!controls) return;
+  /** @param {string} selector */
+  const all = (selector) => Array.from(document.querySelectorAll(selector));
+  /**
+   * @template {HTMLElement} [E=HTMLElement]
+   * @param {string} id
+   * @param {{new (): E}} [kind]
+   * @returns {E}
+   */
+  const at = (id, kind) => {
+    const element = document.getElementById(id);
+    if (element instanceof (kind ?? HTMLElement)) return /** @type {E} */ (element);
+    throw new Error(`the page has no element ${id}`);
+  };
+  // A link to a section that is folded unfolds it.
+  const unfold = () => {
+    const named = document.getElementById(location.hash.slice(1));
+    /** @type {HTMLDetailsElement|null|undefined} */
+    const folded = named?.querySelector(":scope > .folded");
+    if (folded) folded.open = true;
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
+  if (!document.getElementById("controls")) return;
+  const controls = at("controls");
+  const list = at("list");
+  const pageControls = at("pages");
+  const queryField = at("query", HTMLInputElement);
+  const orderField = at("order", HTMLSelectElement);
 
-const PAGE = 50, MORE = 500, FIRST = 100, SLICE = 10, SHORT = 160;
-const FACTS = 6, SIZE = 0, LEAST = 1, MOST = 2, GOES = 3, BYTES = 4, REFERENCE = 5;
-const facts = all("script.facts").map((piece) => JSON.parse(piece.textContent));
-const elements = {ids: all("script.ids"), rest: all("script.rest")};
-const reasons = JSON.parse(at("reasons").textContent);
-// Heading, source, date and file of documents of the largest groups, the keeper first.
-const about = JSON.parse(at("about").textContent);
-// Two texts side by side for each of these groups, shown when the group is opened.
-const sides = all("#list > li").map((li) => li.querySelector(".pair"));
-// The first group of each piece, and of the one behind the last.
-const starts = [0];
-for (const piece of facts) starts.push(starts[starts.length - 1] + piece.length / FACTS);
-const count = starts[starts.length - 1];
+  const PAGE = 50;
+  const MORE = 500;
+  const FIRST = 100;
+  const SLICE = 10;
+  const SHORT = 160;
+  const FACTS = 6;
+  const SIZE = 0;
+  const LEAST = 1;
+  const MOST = 2;
+  const GOES = 3;
+  const BYTES = 4;
+  const REFERENCE = 5;
+  /** @param {Element} script */
+  const parsed = (script) => JSON.parse(script.textContent ?? "");
+  /** @type {number[][]} */
+  const facts = all("script.facts").map(parsed);
+  const elements = { ids: all("script.ids"), rest: all("script.rest") };
+  /** @type {string[]} */
+  const reasons = parsed(at("reasons"));
+  /**
+   * Heading, source, date and file of documents of the largest groups, the keeper first.
+   * @type {string[][][]}
+   */
+  const about = parsed(at("about"));
+  // Two texts side by side for each of these groups, shown when the group is opened.
+  const sides = all("#list > li").map((li) => li.querySelector(".pair"));
+  // The first group of each piece, and of the one behind the last.
+  const starts = [0];
+  for (const piece of facts) starts.push(starts[starts.length - 1] + piece.length / FACTS);
+  const count = starts[starts.length - 1];
 
-const number = new Intl.NumberFormat("en-US");
-const counted = (n, thing) => number.format(n) + " " + thing + (n === 1 ? "" : "s");
-const six = (millionths) => (millionths / 1e6).toFixed(6);
-// Rounded down, so that only 1 is 1.000.
-const three = (millionths) => (Math.floor(millionths / 1e3) / 1e3).toFixed(3);
-const pieceOf = (group) => {
-  let low = 0, high = starts.length - 1;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (starts[middle] <= group) low = middle; else high = middle;
-  }
-  return low;
-};
-const fact = (group, which) => {
-  const piece = pieceOf(group);
-  return facts[piece][(group - starts[piece]) * FACTS + which];
-};
-
-// A piece's text and where its lines begin; those used last are kept.
-const texts = new Map();
-const lines = (kind, piece) => {
-  const key = kind + piece;
-  let found = texts.get(key);
-  if (!found) {
-    found = elements[kind][piece].textContent.split("\n");
-    if (texts.size > 16) texts.delete(texts.keys().next().value);
-    texts.set(key, found);
-  }
-  return found;
-};
-const line = (kind, group) => {
-  const piece = pieceOf(group);
-  // The first line opens the list.
-  return JSON.parse(lines(kind, piece)[group - starts[piece] + 1].replace(/,$/, ""));
-};
-
-// The same characters as in Rust are shown as escapes.
-const HIDDEN = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f" +
-  "\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]", "g");
-const NAMES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"};
-const visible = (text) => text.replace(HIDDEN,
-  (c) => NAMES[c] || "\\u{" + c.charCodeAt(0).toString(16) + "}");
-const make = (tag, name, text) => {
-  const element = document.createElement(tag);
-  if (name) element.className = name;
-  if (text !== undefined) element.textContent = text;
-  return element;
-};
-// An id, with what was searched marked.
-const shown = (id, name, query, limit) => {
-  const element = make("bdi", name);
-  const low = id.toLowerCase();
-  // Where lower case is longer, places in it are not places in the id.
-  let place = query && low.length === id.length ? low.indexOf(query) : -1;
-  let from = 0, to = id.length;
-  if (limit && id.length > limit) {
-    from = Math.max(0, Math.min(place - 40, to - limit));
-    to = from + limit;
-  }
-  if (from > 0) element.append("…");
-  let done = from;
-  while (place >= 0 && place < to) {
-    const end = Math.min(place + query.length, to);
-    element.append(visible(id.slice(done, place)), make("mark", "", visible(id.slice(place, end))));
-    done = end;
-    place = low.indexOf(query, end);
-  }
-  element.append(visible(id.slice(done, to)));
-  if (to < id.length) element.append("…");
-  return element;
-};
-// A document by its heading, with id, source and date below; by its id if no more is known. With
-// `link` the id is a link to the file.
-const named = (group, place, id, link) => {
-  const found = (about[group] || [])[place];
-  if (!found) return [id];
-  const below = make("span", "about"), file = found[3];
-  if (link && file) {
-    const anchor = make("a");
-    anchor.href = file;
-    anchor.append(id);
-    below.append(anchor);
-  } else {
-    below.append(id);
-  }
-  for (const part of found.slice(1, 3)) {
-    if (part) below.append(" · ", make("bdi", "", visible(part)));
-  }
-  return [make("bdi", "heading", visible(found[0])), below];
-};
-const spread = (least, most) => {
-  const from = three(least), to = three(most);
-  const data = make("data", "", from === to ? from : from + " to " + to);
-  data.value = six(least);
-  data.title = most > least ? six(least) + " to " + six(most) : six(least);
-  return data;
-};
-const bar = (millionths) => {
-  const ns = "http://www.w3.org/2000/svg";
-  const svg = document.createElementNS(ns, "svg");
-  svg.setAttribute("class", "bar");
-  svg.setAttribute("viewBox", "0 0 100 8");
-  svg.setAttribute("preserveAspectRatio", "none");
-  svg.setAttribute("aria-hidden", "true");
-  for (const [width, name] of [[100, "rest"], [millionths / 1e4, ""]]) {
-    const rect = document.createElementNS(ns, "rect");
-    rect.setAttribute("width", width);
-    rect.setAttribute("height", 8);
-    if (name) rect.setAttribute("class", name);
-    svg.append(rect);
-  }
-  return svg;
-};
-const size = (bytes) => {
-  if (bytes < 1000) return counted(bytes, "byte");
-  let value = bytes / 1000, unit = 0;
-  const units = ["kilobytes", "megabytes", "gigabytes", "terabytes", "petabytes"];
-  while (value >= 999.5 && unit < 4) { value /= 1000; unit += 1; }
-  return value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + " " + units[unit];
-};
-
-// What is shown: groups in order, found by a query.
-let query = "", order = "number", found = null, page = 0, searching = 0;
-
-const cell = (row, name, ...content) => {
-  const td = make("td", name);
-  td.append(...content);
-  row.append(td);
-};
-const why = (rest) => {
-  const counts = reasons.map((text) => [0, text]);
-  for (let i = 2; i < rest.length; i += 3) if (counts[rest[i]]) counts[rest[i]][0] += 1;
-  const used = counts.filter((each) => each[0] > 0).sort((a, b) => b[0] - a[0]);
-  if (used.length === 1) return used[0][1];
-  return used.map((each) => each[1] + " (" + number.format(each[0]) + ")").join(", ");
-};
-const members = (body, group, ids, rest, places, from, to, asked) => {
-  const rows = document.createDocumentFragment();
-  for (const place of places.slice(from, to)) {
-    const row = make("tr");
-    const similarity = rest[place * 3];
-    cell(row, "", ...named(group, place + 1, shown(ids[place + 1], "full", asked, 0), true));
-    cell(row, "similarity", spread(similarity, similarity), " ", bar(similarity));
-    cell(row, "num", number.format(rest[place * 3 + 1]));
-    cell(row, "", visible(reasons[rest[place * 3 + 2]] || ""));
-    rows.append(row);
-  }
-  body.append(rows);
-};
-const open = (details, group, asked) => {
-  const ids = line("ids", group), rest = line("rest", group);
-  const box = make("div", "opened");
-  const kept = make("p", "kept");
-  const full = shown(ids[0], "full", asked, 0);
-  full.tabIndex = 0;
-  kept.append(make("span", "tag", "Stays"), " ", ...named(group, 0, full, true), " ",
-    make("span", "bytes", size(fact(group, BYTES))));
-  if (fact(group, REFERENCE)) kept.append(" ", make("span", "tag", "Reference"));
-  box.append(kept);
-  const reason = why(rest);
-  if (reason) box.append(make("p", "why", "Why it stays: " + visible(reason)));
-  const table = make("table", "members"), head = make("tr"), body = make("tbody");
-  for (const name of ["Would go", "Similarity", "Bytes", "Why the other stays"]) {
-    const th = make("th", name === "Bytes" ? "num" : "", name);
-    th.scope = "col";
-    head.append(th);
-  }
-  table.append(make("thead"), body);
-  table.tHead.append(head);
-  box.append(table);
-  // What was searched comes first.
-  let places = Array.from({length: ids.length - 1}, (_, i) => i);
-  if (asked) {
-    const hit = (place) => ids[place + 1].toLowerCase().includes(asked);
-    places = places.filter(hit).concat(places.filter((place) => !hit(place)));
-  }
-  let done = FIRST;
-  members(body, group, ids, rest, places, 0, done, asked);
-  if (done < places.length) {
-    const more = make("button", "");
-    more.type = "button";
-    const name = () => {
-      const left = places.length - done;
-      more.textContent = "Show " + number.format(Math.min(MORE, left)) + " of " +
-        counted(left, "further duplicate");
-    };
-    name();
-    more.addEventListener("click", () => {
-      members(body, group, ids, rest, places, done, done + MORE, asked);
-      done += MORE;
-      if (done < places.length) name(); else more.remove();
-    });
-    box.append(more);
-  }
-  if (sides[group]) box.append(sides[group]);
-  details.append(box);
-};
-const item = (group) => {
-  const ids = line("ids", group), asked = query;
-  const li = make("li"), details = make("details", "group"), summary = make("summary");
-  const id = make("span", "id");
-  id.append(...named(group, 0, shown(ids[0], "", asked, SHORT)));
-  const least = fact(group, LEAST), most = fact(group, MOST), span = make("span", "span");
-  span.append(make("span", "unseen", "similarity "), spread(least, most));
-  summary.append(make("span", "n", number.format(group + 1)), id,
-    make("span", "size", counted(fact(group, SIZE), "document")), span);
-  if (asked && !ids[0].toLowerCase().includes(asked)) {
-    const hit = make("span", "hit");
-    const other = ids.find((each) => each.toLowerCase().includes(asked));
-    hit.append("would go: ", shown(other || "", "", asked, SHORT));
-    summary.append(hit);
-  }
-  details.append(summary);
-  details.addEventListener("toggle", () => {
-    if (details.open && !details.querySelector(".opened")) open(details, group, asked);
-  });
-  li.append(details);
-  return li;
-};
-
-const KEYS = {
-  small: (g) => fact(g, SIZE), unlike: (g) => fact(g, LEAST), alike: (g) => -fact(g, LEAST),
-  bytes: (g) => -fact(g, GOES),
-};
-const orders = {number: Uint32Array.from({length: count}, (_, i) => i)};
-const ordered = (name) => {
-  if (!orders[name]) {
-    const keys = Float64Array.from(orders.number, KEYS[name]);
-    orders[name] = orders.number.slice().sort((a, b) => keys[a] - keys[b] || a - b);
-  }
-  return orders[name];
-};
-// The groups to show in their order.
-const chosen = () => {
-  if (!found) return ordered(order);
-  if (order === "number") return found.list;
-  if (found.order !== order || found.length !== found.list.length) {
-    found.sorted = ordered(order).filter((group) => found.set[group]);
-    found.order = order;
-    found.length = found.list.length;
-  }
-  return found.sorted;
-};
-const status = (busy) => {
-  const n = found ? found.list.length : count;
-  const last = Math.min((page + 1) * PAGE, n);
-  let text = found ? counted(n, "group") + (n === 1 ? " has" : " have") +
-    " an id with “" + visible(query) + "”" : counted(n, "group");
-  if (found && n === 0) text = busy ? "Searching" : "No id holds “" + visible(query) + "”";
-  else if (n > PAGE) text += ", here " + number.format(page * PAGE + 1) + " to " +
-    number.format(last);
-  at("status").textContent = text + (busy ? " …" : ".");
-};
-const render = (busy) => {
-  const groups = chosen();
-  const rows = document.createDocumentFragment();
-  for (const group of groups.slice(page * PAGE, (page + 1) * PAGE)) rows.append(item(group));
-  list.replaceChildren(rows);
-  status(busy);
-  const pages = Math.max(1, Math.ceil(groups.length / PAGE));
-  at("pages").hidden = pages < 2;
-  first.disabled = back.disabled = page === 0;
-  next.disabled = page >= pages - 1;
-  goto.max = pages;
-  goto.value = page + 1;
-  of.textContent = "of " + number.format(pages);
-};
-const turn = (to) => {
-  page = to;
-  render(searching !== 0);
-  list.querySelector("summary")?.focus({preventScroll: true});
-  at("controls").scrollIntoView({block: "start"});
-};
-
-// Looks through the pieces a few milliseconds at a time, so that typing is never held up.
-const search = (typed) => {
-  query = typed.toLowerCase();
-  page = 0;
-  clearTimeout(searching);
-  searching = 0;
-  if (!query) { found = null; render(false); return; }
-  found = {list: [], set: new Uint8Array(count)};
-  // As it is in the data.
-  const written = query.replace(/["\\]/g, "\\$&").replace(/</g, "\\u003c").replace(HIDDEN,
-    (c) => NAMES[c] || "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
-  let piece = 0, drawn = -1;
-  const step = () => {
-    const until = performance.now() + SLICE;
-    while (piece < elements.ids.length && performance.now() < until) {
-      const text = elements.ids[piece].textContent;
-      if (text.toLowerCase().includes(written)) {
-        const split = text.split("\n");
-        for (let i = 1; i < split.length - 1; i += 1) {
-          if (!split[i].toLowerCase().includes(written)) continue;
-          // It may be across ids, or be part of an escape.
-          const ids = JSON.parse(split[i].replace(/,$/, ""));
-          if (!ids.some((id) => id.toLowerCase().includes(query))) continue;
-          const group = starts[piece] + i - 1;
-          found.list.push(group);
-          found.set[group] = 1;
-        }
-      }
-      piece += 1;
+  const number = new Intl.NumberFormat("en-US");
+  /** @type {(n: number, thing: string) => string} */
+  const counted = (n, thing) => `${number.format(n)} ${thing}${n === 1 ? "" : "s"}`;
+  /** @param {number} millionths */
+  const six = (millionths) => (millionths / 1e6).toFixed(6);
+  /**
+   * Rounded down, so that only 1 is 1.000.
+   * @param {number} millionths
+   */
+  const three = (millionths) => (Math.floor(millionths / 1e3) / 1e3).toFixed(3);
+  /** @param {number} group */
+  const pieceOf = (group) => {
+    let low = 0;
+    let high = starts.length - 1;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (starts[middle] <= group) low = middle;
+      else high = middle;
     }
-    const busy = piece < elements.ids.length;
-    searching = busy ? setTimeout(step, 0) : 0;
-    // A page that is full stays as it is until the end, and then unless it is sorted.
-    const full = drawn >= PAGE || drawn === found.list.length;
-    if (!full || (!busy && (order !== "number" || drawn < 0))) {
-      drawn = found.list.length;
-      render(busy);
-    } else if (!busy) {
-      finish();
+    return low;
+  };
+  /** @type {(group: number, which: number) => number} */
+  const fact = (group, which) => {
+    const piece = pieceOf(group);
+    return facts[piece][(group - starts[piece]) * FACTS + which];
+  };
+
+  /**
+   * The lines of pieces; those used last are kept.
+   * @type {Map<string, string[]>}
+   */
+  const texts = new Map();
+  /** @type {(kind: "ids"|"rest", piece: number) => string[]} */
+  const lines = (kind, piece) => {
+    const key = kind + piece;
+    let found = texts.get(key);
+    if (!found) {
+      found = (elements[kind][piece].textContent ?? "").split("\n");
+      const [oldest] = texts.keys();
+      if (texts.size > 16) texts.delete(oldest);
+      texts.set(key, found);
+    }
+    return found;
+  };
+  /** @type {(kind: "ids"|"rest", group: number) => any} */
+  const line = (kind, group) => {
+    const piece = pieceOf(group);
+    // The first line opens the list.
+    return JSON.parse(lines(kind, piece)[group - starts[piece] + 1].replace(/,$/, ""));
+  };
+
+  // The same characters as in Rust are shown as escapes.
+  const HIDDEN = new RegExp(
+    "[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f" +
+      "\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]",
+    "g",
+  );
+  /** @type {Record<string, string>} */
+  const NAMES = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+  /** @param {string} text */
+  const visible = (text) =>
+    text.replace(HIDDEN, (c) => NAMES[c] || `\\u{${c.charCodeAt(0).toString(16)}}`);
+  /**
+   * @template {keyof HTMLElementTagNameMap} Tag
+   * @param {Tag} tag
+   * @param {string} [name]
+   * @param {string} [text]
+   */
+  const make = (tag, name, text) => {
+    const element = document.createElement(tag);
+    if (name) element.className = name;
+    if (text !== undefined) element.textContent = text;
+    return element;
+  };
+  /**
+   * An id, with what was searched marked.
+   * @type {(id: string, name: string, query: string, limit: number) => HTMLElement}
+   */
+  const shown = (id, name, query, limit) => {
+    const element = make("bdi", name);
+    const low = id.toLowerCase();
+    // Where lower case is longer, places in it are not places in the id.
+    let place = query && low.length === id.length ? low.indexOf(query) : -1;
+    let from = 0;
+    let to = id.length;
+    if (limit && id.length > limit) {
+      from = Math.max(0, Math.min(place - 40, to - limit));
+      to = from + limit;
+    }
+    if (from > 0) element.append("…");
+    let done = from;
+    while (place >= 0 && place < to) {
+      const end = Math.min(place + query.length, to);
+      element.append(
+        visible(id.slice(done, place)),
+        make("mark", "", visible(id.slice(place, end))),
+      );
+      done = end;
+      place = low.indexOf(query, end);
+    }
+    element.append(visible(id.slice(done, to)));
+    if (to < id.length) element.append("…");
+    return element;
+  };
+  /**
+   * A document by its heading, with id, source and date below; by its id if no more is known. With
+   * `link` the id is a link to the file.
+   * @type {(group: number, place: number, id: HTMLElement, link?: boolean) => HTMLElement[]}
+   */
+  const named = (group, place, id, link) => {
+    const found = (about[group] || [])[place];
+    if (!found) return [id];
+    const below = make("span", "about");
+    const file = found[3];
+    if (link && file) {
+      const anchor = make("a");
+      anchor.href = file;
+      anchor.append(id);
+      below.append(anchor);
     } else {
-      status(true);
+      below.append(id);
+    }
+    for (const part of found.slice(1, 3)) {
+      if (part) below.append(" · ", make("bdi", "", visible(part)));
+    }
+    return [make("bdi", "heading", visible(found[0])), below];
+  };
+  /** @type {(least: number, most: number) => HTMLElement} */
+  const spread = (least, most) => {
+    const from = three(least);
+    const to = three(most);
+    const data = make("data", "", from === to ? from : `${from} to ${to}`);
+    data.value = six(least);
+    data.title = most > least ? `${six(least)} to ${six(most)}` : six(least);
+    return data;
+  };
+  /** @param {number} millionths */
+  const bar = (millionths) => {
+    const ns = "http://www.w3.org/2000/svg";
+    const svg = document.createElementNS(ns, "svg");
+    svg.setAttribute("class", "bar");
+    svg.setAttribute("viewBox", "0 0 100 8");
+    svg.setAttribute("preserveAspectRatio", "none");
+    svg.setAttribute("aria-hidden", "true");
+    for (const width of [100, millionths / 1e4]) {
+      const rect = document.createElementNS(ns, "rect");
+      rect.setAttribute("width", String(width));
+      rect.setAttribute("height", "8");
+      svg.append(rect);
+    }
+    svg.firstElementChild?.setAttribute("class", "rest");
+    return svg;
+  };
+  /** @param {number} bytes */
+  const size = (bytes) => {
+    if (bytes < 1000) return counted(bytes, "byte");
+    let value = bytes / 1000;
+    let unit = 0;
+    const units = ["kilobytes", "megabytes", "gigabytes", "terabytes", "petabytes"];
+    while (value >= 999.5 && unit < 4) {
+      value /= 1000;
+      unit += 1;
+    }
+    return `${value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0)} ${units[unit]}`;
+  };
+
+  /**
+   * Groups in the order of the list, and sorted by `order`.
+   * @typedef {{list: number[], set: Uint8Array, order?: string, length?: number,
+   *   sorted?: Uint32Array}} Found
+   */
+
+  // What is shown: groups in order, found by a query.
+  let query = "";
+  let order = "number";
+  /** @type {Found|null} */
+  let found = null;
+  let page = 0;
+  let searching = 0;
+
+  /** @type {(row: HTMLElement, name: string, ...content: (Node|string)[]) => void} */
+  const cell = (row, name, ...content) => {
+    const td = make("td", name);
+    td.append(...content);
+    row.append(td);
+  };
+  /** @param {number[]} rest */
+  const why = (rest) => {
+    const counts = reasons.map((text) => ({ text, n: 0 }));
+    for (let i = 2; i < rest.length; i += 3) if (counts[rest[i]]) counts[rest[i]].n += 1;
+    const used = counts.filter(({ n }) => n > 0).sort((a, b) => b.n - a.n);
+    if (used.length === 1) return used[0].text;
+    return used.map(({ text, n }) => `${text} (${number.format(n)})`).join(", ");
+  };
+  /**
+   * @param {HTMLElement} body
+   * @param {number} group
+   * @param {string[]} ids
+   * @param {number[]} rest similarity, bytes and reason of each duplicate
+   * @param {number[]} places of duplicates to add
+   * @param {string} asked
+   */
+  const members = (body, group, ids, rest, places, asked) => {
+    const rows = document.createDocumentFragment();
+    for (const place of places) {
+      const row = make("tr");
+      const similarity = rest[place * 3];
+      cell(row, "", ...named(group, place + 1, shown(ids[place + 1], "full", asked, 0), true));
+      cell(row, "similarity", spread(similarity, similarity), " ", bar(similarity));
+      cell(row, "num", number.format(rest[place * 3 + 1]));
+      cell(row, "", visible(reasons[rest[place * 3 + 2]] || ""));
+      rows.append(row);
+    }
+    body.append(rows);
+  };
+  /** @type {(details: HTMLElement, group: number, asked: string) => void} */
+  const open = (details, group, asked) => {
+    /** @type {string[]} */
+    const ids = line("ids", group);
+    /** @type {number[]} */
+    const rest = line("rest", group);
+    const box = make("div", "opened");
+    const kept = make("p", "kept");
+    const full = shown(ids[0], "full", asked, 0);
+    full.tabIndex = 0;
+    kept.append(
+      make("span", "tag", "Stays"),
+      " ",
+      ...named(group, 0, full, true),
+      " ",
+      make("span", "bytes", size(fact(group, BYTES))),
+    );
+    if (fact(group, REFERENCE)) kept.append(" ", make("span", "tag", "Reference"));
+    box.append(kept);
+    const reason = why(rest);
+    if (reason) box.append(make("p", "why", `Why it stays: ${visible(reason)}`));
+    const table = make("table", "members");
+    const head = make("tr");
+    const body = make("tbody");
+    for (const name of ["Would go", "Similarity", "Bytes", "Why the other stays"]) {
+      const th = make("th", name === "Bytes" ? "num" : "", name);
+      th.scope = "col";
+      head.append(th);
+    }
+    const heads = make("thead");
+    heads.append(head);
+    table.append(heads, body);
+    box.append(table);
+    // What was searched comes first.
+    let places = Array.from({ length: ids.length - 1 }, (_, i) => i);
+    if (asked) {
+      /** @param {number} place */
+      const hit = (place) => ids[place + 1].toLowerCase().includes(asked);
+      places = places.filter(hit).concat(places.filter((place) => !hit(place)));
+    }
+    let done = FIRST;
+    members(body, group, ids, rest, places.slice(0, done), asked);
+    if (done < places.length) {
+      const more = make("button", "");
+      more.type = "button";
+      const name = () => {
+        const left = places.length - done;
+        const shown = number.format(Math.min(MORE, left));
+        more.textContent = `Show ${shown} of ${counted(left, "further duplicate")}`;
+      };
+      name();
+      more.addEventListener("click", () => {
+        members(body, group, ids, rest, places.slice(done, done + MORE), asked);
+        done += MORE;
+        if (done < places.length) name();
+        else more.remove();
+      });
+      box.append(more);
+    }
+    const pair = sides[group];
+    if (pair) box.append(pair);
+    details.append(box);
+  };
+  /** @param {number} group */
+  const item = (group) => {
+    /** @type {string[]} */
+    const ids = line("ids", group);
+    const asked = query;
+    const li = make("li");
+    const details = make("details", "group");
+    const summary = make("summary");
+    const id = make("span", "id");
+    id.append(...named(group, 0, shown(ids[0], "", asked, SHORT)));
+    const least = fact(group, LEAST);
+    const most = fact(group, MOST);
+    const span = make("span", "span");
+    span.append(make("span", "unseen", "similarity "), spread(least, most));
+    summary.append(
+      make("span", "n", number.format(group + 1)),
+      id,
+      make("span", "size", counted(fact(group, SIZE), "document")),
+      span,
+    );
+    if (asked && !ids[0].toLowerCase().includes(asked)) {
+      const hit = make("span", "hit");
+      const other = ids.find((each) => each.toLowerCase().includes(asked));
+      hit.append("would go: ", shown(other || "", "", asked, SHORT));
+      summary.append(hit);
+    }
+    details.append(summary);
+    details.addEventListener("toggle", () => {
+      if (details.open && !details.querySelector(".opened")) open(details, group, asked);
+    });
+    li.append(details);
+    return li;
+  };
+
+  /** @type {Record<string, (group: number) => number>} */
+  const KEYS = {
+    small: (g) => fact(g, SIZE),
+    unlike: (g) => fact(g, LEAST),
+    alike: (g) => -fact(g, LEAST),
+    bytes: (g) => -fact(g, GOES),
+  };
+  const numbers = Uint32Array.from({ length: count }, (_, i) => i);
+  /** @type {Map<string, Uint32Array>} */
+  const orders = new Map([["number", numbers]]);
+  /** @param {string} name */
+  const ordered = (name) => {
+    const known = orders.get(name);
+    if (known) return known;
+    const keys = Float64Array.from(numbers, KEYS[name]);
+    const sorted = numbers.slice().sort((a, b) => keys[a] - keys[b] || a - b);
+    orders.set(name, sorted);
+    return sorted;
+  };
+  // The groups to show in their order.
+  const chosen = () => {
+    if (!found) return ordered(order);
+    if (order === "number") return found.list;
+    const { set, list, sorted } = found;
+    if (sorted && found.order === order && found.length === list.length) return sorted;
+    found.order = order;
+    found.length = list.length;
+    found.sorted = ordered(order).filter((group) => set[group]);
+    return found.sorted;
+  };
+  /** @param {boolean} busy */
+  const status = (busy) => {
+    const n = found ? found.list.length : count;
+    const last = Math.min((page + 1) * PAGE, n);
+    let text = counted(n, "group");
+    if (found) text += ` ${n === 1 ? "has" : "have"} an id with “${visible(query)}”`;
+    if (found && n === 0) text = busy ? "Searching" : `No id holds “${visible(query)}”`;
+    else if (n > PAGE) text += `, here ${number.format(page * PAGE + 1)} to ${number.format(last)}`;
+    at("status").textContent = text + (busy ? " …" : ".");
+  };
+  /** @param {boolean} busy */
+  const render = (busy) => {
+    const groups = chosen();
+    const rows = document.createDocumentFragment();
+    for (const group of groups.slice(page * PAGE, (page + 1) * PAGE)) rows.append(item(group));
+    list.replaceChildren(rows);
+    status(busy);
+    first.disabled = back.disabled = page === 0;
+    goto.value = String(page + 1);
+    showPages();
+  };
+  const pagesOf = () => Math.max(1, Math.ceil(chosen().length / PAGE));
+  const showPages = () => {
+    const pages = pagesOf();
+    pageControls.hidden = pages < 2;
+    next.disabled = page >= pages - 1;
+    goto.max = String(pages);
+    of.textContent = `of ${number.format(pages)}`;
+  };
+  /** @param {number} to */
+  const turn = (to) => {
+    page = to;
+    render(searching !== 0);
+    list.querySelector("summary")?.focus({ preventScroll: true });
+    controls.scrollIntoView({ block: "start" });
+  };
+
+  /**
+   * Looks through the pieces a few milliseconds at a time, so that typing is never held up.
+   * @param {string} typed
+   */
+  const search = (typed) => {
+    query = typed.toLowerCase();
+    page = 0;
+    clearTimeout(searching);
+    searching = 0;
+    if (!query) {
+      found = null;
+      render(false);
+      return;
+    }
+    /** @type {Found} */
+    const hits = { list: [], set: new Uint8Array(count) };
+    found = hits;
+    // As it is in the data.
+    const written = query
+      .replace(/["\\]/g, "\\$&")
+      .replace(/</g, "\\u003c")
+      .replace(HIDDEN, (c) => NAMES[c] || `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    let piece = 0;
+    let drawn = -1;
+    const step = () => {
+      const until = performance.now() + SLICE;
+      while (piece < elements.ids.length && performance.now() < until) {
+        const text = elements.ids[piece].textContent ?? "";
+        if (text.toLowerCase().includes(written)) {
+          const split = text.split("\n");
+          for (let i = 1; i < split.length - 1; i += 1) {
+            if (!split[i].toLowerCase().includes(written)) continue;
+            // It may be across ids, or be part of an escape.
+            /** @type {string[]} */
+            const ids = JSON.parse(split[i].replace(/,$/, ""));
+            if (!ids.some((id) => id.toLowerCase().includes(query))) continue;
+            const group = starts[piece] + i - 1;
+            hits.list.push(group);
+            hits.set[group] = 1;
+          }
+        }
+        piece += 1;
+      }
+      const busy = piece < elements.ids.length;
+      searching = busy ? window.setTimeout(step, 0) : 0;
+      // A page that is full stays as it is until the end, and then unless it is sorted.
+      const full = drawn >= PAGE || drawn === hits.list.length;
+      if (!full || (!busy && (order !== "number" || drawn < 0))) {
+        drawn = hits.list.length;
+        render(busy);
+      } else if (!busy) {
+        finish();
+      } else {
+        status(true);
+      }
+    };
+    step();
+  };
+  // The number of pages is known now.
+  const finish = () => {
+    const opened = list.querySelector("details[open]");
+    if (opened || list.contains(document.activeElement)) {
+      showPages();
+      status(false);
+    } else {
+      render(false);
     }
   };
-  step();
-};
-// The number of pages is known now.
-const finish = () => {
-  const opened = list.querySelector("details[open]");
-  if (opened || list.contains(document.activeElement)) {
-    const pages = Math.max(1, Math.ceil(chosen().length / PAGE));
-    at("pages").hidden = pages < 2;
-    next.disabled = page >= pages - 1;
-    goto.max = pages;
-    of.textContent = "of " + number.format(pages);
-    status(false);
-  } else {
-    render(false);
-  }
-};
 
-const button = (text, act) => {
-  const element = make("button", "", text);
-  element.type = "button";
-  element.addEventListener("click", act);
-  return element;
-};
-const first = button("First", () => turn(0));
-const back = button("Previous", () => turn(page - 1));
-const next = button("Next", () => turn(page + 1));
-const goto = make("input"), of = make("span", "note"), label = make("label", "", "Page ");
-goto.type = "number";
-goto.min = 1;
-goto.addEventListener("change", () => {
-  const pages = Math.max(1, Math.ceil(chosen().length / PAGE));
-  turn(Math.min(Math.max(1, Math.floor(Number(goto.value)) || 1), pages) - 1);
-});
-label.append(goto);
-at("pages").append(first, back, next, label, of);
-controls.addEventListener("submit", (event) => event.preventDefault());
-at("query").addEventListener("input", (event) => search(event.target.value));
-at("order").addEventListener("change", (event) => {
-  order = event.target.value;
-  page = 0;
-  render(searching !== 0);
-});
-controls.hidden = false;
-// What a browser put back into the field after a reload is searched, too.
-order = at("order").value;
-if (at("query").value) search(at("query").value); else render(false);
-document.documentElement.dataset.ready = Math.round(performance.now());
+  /** @type {(text: string, act: () => void) => HTMLButtonElement} */
+  const button = (text, act) => {
+    const element = make("button", "", text);
+    element.type = "button";
+    element.addEventListener("click", act);
+    return element;
+  };
+  const first = button("First", () => turn(0));
+  const back = button("Previous", () => turn(page - 1));
+  const next = button("Next", () => turn(page + 1));
+  const goto = make("input");
+  const of = make("span", "note");
+  const label = make("label", "", "Page ");
+  goto.type = "number";
+  goto.min = "1";
+  goto.addEventListener("change", () => {
+    turn(Math.min(Math.max(1, Math.floor(Number(goto.value)) || 1), pagesOf()) - 1);
+  });
+  label.append(goto);
+  pageControls.append(first, back, next, label, of);
+  controls.addEventListener("submit", (event) => event.preventDefault());
+  queryField.addEventListener("input", () => search(queryField.value));
+  orderField.addEventListener("change", () => {
+    order = orderField.value;
+    page = 0;
+    render(searching !== 0);
+  });
+  controls.hidden = false;
+  // What a browser put back into the field after a reload is searched, too.
+  order = orderField.value;
+  if (queryField.value) search(queryField.value);
+  else render(false);
+  document.documentElement.dataset.ready = String(Math.round(performance.now()));
 })();

@@ -1,0 +1,96 @@
+//! The web page: checks of its JavaScript, and a server for quick edits.
+//!
+//! The tools come from npm, in the versions of `package-lock.json`. They are installed into
+//! `target/page`, which `tsconfig.json` and `biome.jsonc` name, whatever the target folder of cargo
+//! is.
+
+use crate::commands::{self, call};
+use crate::stages::TestCounts;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The tests of the page, with the list of the tools.
+const TESTS: &str = "crates/lookalike-server/tests/page";
+
+/// The description of the API.
+const DESCRIPTION: &str = "crates/lookalike-server/src/openapi.json";
+
+/// What npm says without a network. The first is the answer of its option `--offline`.
+const NO_NETWORK: [&str; 5] = ["ENOTCACHED", "ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ETIMEDOUT"];
+
+/// Checks format, lints and types of the page, of its tests and of the script of reports. Without
+/// Node, or if npm cannot fetch the tools, says so.
+///
+/// # Errors
+/// A check fails.
+pub(crate) fn lint(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
+    if !commands::succeeds("npm", &["--version"]) {
+        counts.say_skipped("the page is not checked: npm, a part of Node, is not installed");
+        return Ok(());
+    }
+    let tools = root.join("target/page");
+    if !install(root, &tools)? {
+        counts.say_skipped("the page is not checked: its tools cannot be fetched from npm");
+        return Ok(());
+    }
+    let biome = ["ci", "--error-on-warnings", "--diagnostic-level=warn"];
+    call(tool(root, &tools, "@biomejs/biome/bin/biome").args(biome))?;
+    let types = tools.join("api.d.ts");
+    let mut generate = tool(root, &tools, "openapi-typescript/bin/cli.js");
+    generate.args([DESCRIPTION, "--empty-objects-unknown", "--default-non-nullable=false"]);
+    call(generate.arg("--output").arg(types))?;
+    let project = ["--project", "crates/lookalike-server/tsconfig.json"];
+    call(tool(root, &tools, "typescript/bin/tsc").args(project))
+}
+
+/// Serves the page from its folder with the answers of the tests, until it is stopped.
+///
+/// # Errors
+/// Node is missing, or the port is taken.
+pub(crate) fn serve(root: &Path, arguments: &[&str]) -> Result<(), String> {
+    let mut node = commands::program("node");
+    call(node.arg(format!("{TESTS}/serve.mjs")).args(arguments).current_dir(root))
+}
+
+/// Installs the tools of the lock file, unless they are installed. Returns false without a network.
+///
+/// # Errors
+/// A file cannot be read or written, or the lock file is invalid.
+fn install(root: &Path, folder: &Path) -> Result<bool, String> {
+    let lock = root.join(TESTS).join("package-lock.json");
+    let wanted = read(&lock)?;
+    // Written last, so that an interrupted installation is repeated.
+    let installed = folder.join("installed.json");
+    if fs::read(&installed).is_ok_and(|installed| installed == wanted) {
+        return Ok(true);
+    }
+    let failed = |error| format!("cannot write to {}: {error}", folder.display());
+    fs::create_dir_all(folder).map_err(failed)?;
+    for name in ["package.json", "package-lock.json", ".npmrc"] {
+        fs::write(folder.join(name), read(&root.join(TESTS).join(name))?).map_err(failed)?;
+    }
+    // The tools need no scripts to be installed.
+    let mut npm = commands::program("npm");
+    npm.args(["ci", "--ignore-scripts", "--loglevel=error"]).current_dir(folder);
+    let shown = commands::shown(&npm);
+    let output = npm.output().map_err(|error| format!("`{shown}` did not start: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    if NO_NETWORK.iter().any(|code| text.contains(code)) {
+        return Ok(false);
+    }
+    commands::succeeded(&shown, Ok(output.status)).map_err(|error| format!("{error}\n{text}"))?;
+    fs::write(installed, wanted).map_err(failed)?;
+    Ok(true)
+}
+
+fn read(path: &PathBuf) -> Result<Vec<u8>, String> {
+    fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+}
+
+/// A command that runs a program of a package.
+fn tool(root: &Path, tools: &Path, program: &str) -> Command {
+    let mut command = commands::program("node");
+    command.arg(tools.join("node_modules").join(program)).current_dir(root);
+    command
+}
