@@ -24,7 +24,8 @@ pub struct ExtractOptions {
     /// Keeps the text that a message quotes. Off by default: a reply that quotes a whole message
     /// would resemble it.
     pub quotes: bool,
-    /// Keeps the signatures of a message.
+    /// Keeps the signatures of a message and the footers of mailing lists. Off by default: short
+    /// messages of one list would resemble each other.
     pub signatures: bool,
     /// Extracts the attachments of a message as documents of their own.
     pub attachments: bool,
@@ -50,7 +51,7 @@ impl Default for ExtractOptions {
         Self {
             html: HtmlText::default(),
             quotes: false,
-            signatures: true,
+            signatures: false,
             attachments: false,
             limits: Limits::default(),
             worker: None,
