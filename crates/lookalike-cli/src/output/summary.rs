@@ -62,12 +62,10 @@ impl Summary<'_> {
     fn write_keep_reasons(&self, out: &mut impl Write) -> io::Result<()> {
         let policy = &self.options.keep;
         let reasons = keep_reasons(&self.findings.groups, policy)?;
-        let mut counts = reasons.into_iter().map(|(reason, number)| {
+        let counts = reasons.into_iter().map(|(reason, number)| {
             format!("{} decided {}", one_line(&reason.name(policy)), thousands(number))
         });
-        let Some(first) = counts.next() else { return Ok(()) };
-        let others: String = counts.map(|text| format!(", {text}")).collect();
-        writeln!(out, "keep rules: {first}{others}")
+        writeln!(out, "keep rules: {}", counts.collect::<Vec<_>>().join(", "))
     }
 
     /// Which setting finds more, where the run found few documents.

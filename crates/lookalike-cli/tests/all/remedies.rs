@@ -419,3 +419,25 @@ fn reports_name_the_folder_of_ids() {
     assert!(!run.err.contains("paths below"), "{}", run.err);
     assert!(!place.read("r.json").contains("\"folder\""));
 }
+
+#[test]
+fn files_are_kept_by_name() {
+    let place = place();
+    let text = words(1, 60);
+    place.file("d/report - Copy.txt", format!("{text} more words"));
+    place.file("d/report.txt", &text);
+    let run = place.run(&["find", "d"]);
+    assert!(run.out.contains("keeper  d/report.txt"), "{}", run.out);
+    assert!(run.err.contains("\nkeep rules: name decided 1\n"), "{}", run.err);
+    let run = place.run(&["find", "d", "--keep", "longest"]);
+    assert!(run.out.contains("keeper  d/report - Copy.txt"), "{}", run.out);
+    // Divided runs have the same default.
+    place.run(&["shard", "plan", "job", "d"]).ok();
+    assert!(place.read("job/plan.json").contains("--keep=name"), "{}", place.read("job/plan.json"));
+    let ids = [("a draft", &text), ("b", &text)].map(|(id, text)| (id.to_owned(), text.clone()));
+    place.file("in.jsonl", jsonl(&ids));
+    let run = place.run(&["find", "in.jsonl", "--keep", "name"]);
+    assert!(run.err.contains("--keep name decides nothing"), "{}", run.err);
+    let run = place.run(&["find", "in.jsonl"]);
+    assert!(run.err.contains("\nkeep rules: id decided 1\n"), "{}", run.err);
+}

@@ -5,7 +5,7 @@
 //! compared whole, in lower case and without accents. Chinese, Japanese and Korean have no spaces:
 //! their words also match at either end of a run.
 
-use crate::keep::file_name_words::{FILE_NAME_WORDS, WordMeaning};
+use crate::keep::file_name_words::{FILE_NAME_WORDS, LanguageWords, WordMeaning};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -178,12 +178,12 @@ fn tokens(stem: &[char]) -> Vec<Token> {
             before.is_lowercase()
                 || before.is_uppercase() && after.is_some_and(|after| after.is_lowercase())
         };
-        match tokens.last_mut().filter(|last| is_open && last.kind == kind && !starts_word) {
-            Some(last) => last.text.extend(fold(c)),
-            None => {
-                let separator = std::mem::take(&mut separator);
-                tokens.push(Token { text: fold(c).collect(), separator, kind });
-            }
+        let joined = tokens.last_mut().filter(|last| is_open && last.kind == kind && !starts_word);
+        if let Some(last) = joined {
+            last.text.extend(fold(c));
+        } else {
+            let separator = std::mem::take(&mut separator);
+            tokens.push(Token { text: fold(c).collect(), separator, kind });
         }
         is_open = true;
     }
@@ -274,9 +274,12 @@ fn without_copy_number(stem: &[char]) -> Option<&[char]> {
     (is_number && before.iter().any(|c| c.is_alphanumeric())).then_some(before)
 }
 
+/// The words of a phrase after the first one, and its meaning.
+type PhraseRest = (Vec<String>, WordMeaning);
+
 /// Phrases by their first word, longer ones first.
-static PHRASES: LazyLock<BTreeMap<String, Vec<(Vec<String>, WordMeaning)>>> = LazyLock::new(|| {
-    let mut phrases: BTreeMap<String, Vec<(Vec<String>, WordMeaning)>> = BTreeMap::new();
+static PHRASES: LazyLock<BTreeMap<String, Vec<PhraseRest>>> = LazyLock::new(|| {
+    let mut phrases: BTreeMap<String, Vec<PhraseRest>> = BTreeMap::new();
     for (meaning, phrase) in words() {
         let words = tokens(&phrase.chars().collect::<Vec<_>>());
         let mut words = words.into_iter().map(|token| token.text);
@@ -301,7 +304,7 @@ static RUNS: LazyLock<Vec<(String, WordMeaning)>> = LazyLock::new(|| {
 
 /// All words of the table with their meaning.
 fn words() -> impl Iterator<Item = (WordMeaning, &'static str)> {
-    let lists = FILE_NAME_WORDS.iter().flat_map(|language| language.lists());
+    let lists = FILE_NAME_WORDS.iter().flat_map(LanguageWords::lists);
     lists.flat_map(|(meaning, list)| {
         list.split(", ").filter(|word| !word.is_empty()).map(move |word| (meaning, word))
     })
@@ -327,9 +330,7 @@ fn meanings_in_run(run: &str) -> Vec<WordMeaning> {
             if word == rest {
                 return Some(("", *meaning));
             }
-            if word.chars().nth(1).is_none() {
-                return None;
-            }
+            word.chars().nth(1)?;
             let rest =
                 rest.strip_suffix(word.as_str()).or_else(|| rest.strip_prefix(word.as_str()));
             Some((rest?, *meaning))

@@ -17,7 +17,7 @@ pub enum HtmlText {
 }
 
 /// Options of extraction.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExtractOptions {
     /// Text of web pages.
     pub html: HtmlText,
@@ -44,19 +44,6 @@ pub struct WorkerCommand {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-}
-
-impl Default for ExtractOptions {
-    fn default() -> Self {
-        Self {
-            html: HtmlText::default(),
-            quotes: false,
-            signatures: false,
-            attachments: false,
-            limits: Limits::default(),
-            worker: None,
-        }
-    }
 }
 
 /// Resource limits of one file. Exceeding one is an [`ExtractError`] that names it.

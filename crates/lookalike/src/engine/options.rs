@@ -105,6 +105,7 @@ impl KeeperChoice {
 
 /// What a run does, apart from the parameters that decide what is similar.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct FindOptions {
     /// What is similar.
     pub params: Params,

@@ -120,13 +120,12 @@ impl UndoScript {
 
     /// Creates the file, unless it exists.
     pub(super) fn create(&mut self) -> io::Result<&mut File> {
-        let script = match self.script.take() {
-            Some(script) => script,
-            None => {
-                let (path, mut file) = create(&self.folder)?;
-                file.write_all(HEAD.as_bytes())?;
-                (path, file)
-            }
+        let script = if let Some(script) = self.script.take() {
+            script
+        } else {
+            let (path, mut file) = create(&self.folder)?;
+            file.write_all(HEAD.as_bytes())?;
+            (path, file)
         };
         Ok(&mut self.script.insert(script).1)
     }

@@ -171,9 +171,11 @@ pub(crate) fn records(
     most: u64,
     take: &mut TakeRecord<'_>,
 ) -> Result<u64, FindError> {
-    let check = |got: u64| match got > most {
-        true => Err(FindError::TooManyPairs { got: got + (MAX_PAIRS - most), most: MAX_PAIRS }),
-        false => Ok(()),
+    let check = |got: u64| {
+        if got <= most {
+            return Ok(());
+        }
+        Err(FindError::TooManyPairs { got: got + (MAX_PAIRS - most), most: MAX_PAIRS })
     };
     if !options.reference_pairs {
         check(count(batch, &decided.pairs))?;
