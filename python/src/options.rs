@@ -281,7 +281,9 @@ impl<'py> KeywordOptions<'py> {
     /// Who is kept, and how the work is done.
     pub(crate) fn find(&self, params: Params) -> PyResult<FindOptions> {
         let mut options = FindOptions::new(params);
-        options.keep = self.keep()?;
+        let keep = self.keep()?;
+        options.keep_by_inputs = keep.is_none();
+        options.keep = keep.unwrap_or_default();
         if let Some(grouping) = self.word("group", &Grouping::ALL.map(Grouping::name))? {
             options.grouping = Grouping::ALL[grouping];
         }
@@ -294,9 +296,9 @@ impl<'py> KeywordOptions<'py> {
         Ok(options)
     }
 
-    fn keep(&self) -> PyResult<KeepPolicy> {
+    fn keep(&self) -> PyResult<Option<KeepPolicy>> {
         let rules = self.take("keep")?.map(|keep| keep_rules(&keep)).transpose()?;
-        Ok(rules.map_or_else(KeepPolicy::default, KeepPolicy::new))
+        Ok(rules.map(KeepPolicy::new))
     }
 
     /// How much memory there is, and where temporary files go.

@@ -28,9 +28,9 @@ pub(crate) struct ExtractArgs {
     #[arg(long, value_enum, value_name = "WHAT", default_value = "cut")]
     quotes: Keep,
 
-    /// Mail: whether the signature below a message belongs to its text; `cut` leaves out short
-    /// signatures only
-    #[arg(long, value_enum, value_name = "WHAT", default_value = "keep")]
+    /// Mail: whether signatures and footers of mailing lists belong to the text; `cut` leaves out
+    /// short ones. With `keep`, short messages of one list resemble each other
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "cut")]
     mail_signatures: Keep,
 
     /// Mail: attachments are documents of their own

@@ -40,7 +40,7 @@ mod termination;
 mod usage;
 
 use arguments::deferred_args::DeferredArgs;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 use cmd::{
     CommandResult, audit, compare, completions, contamination, cut, dedup, evaluate, find, index,
     man, passages, query, shard, tune, watch,
@@ -86,8 +86,12 @@ static DEFINITION: LazyLock<Mutex<clap::Command>> = LazyLock::new(|| Mutex::new(
 /// Finds near-duplicate documents, verified: every reported pair was compared exactly.
 #[derive(Parser)]
 #[command(name = "lookalike", version, long_version = VERSION, after_help = EXAMPLE)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
+#[command(subcommand_required = true, arg_required_else_help = true, disable_help_flag = true)]
 struct Cli {
+    /// Print help (--help: all options)
+    #[arg(short, long, global = true, action = ArgAction::Help)]
+    help: Option<bool>,
+
     #[command(flatten)]
     color: ColorArgs,
 

@@ -89,6 +89,13 @@ where
 {
     let words = || arguments.iter().map(Into::<OsString>::into);
     command.try_get_matches_from_mut(words()).map_err(|mut error| {
+        if let Some(tip) = tip(&error) {
+            let tips = ContextValue::StyledStrs(vec![tip.into()]);
+            error.insert(ContextKind::Suggested, tips);
+            error.remove(ContextKind::SuggestedArg);
+            error.remove(ContextKind::SuggestedSubcommand);
+            return error;
+        }
         let text = |kind| match error.get(kind) {
             Some(ContextValue::String(text)) => Some(text.trim_start_matches('-')),
             _ => None,
@@ -104,6 +111,20 @@ where
         error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
         error
     })
+}
+
+/// What to type instead of a file in place of a command, and of an option of other servers.
+fn tip(error: &clap::Error) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    if let Some(name) = text(ContextKind::InvalidSubcommand) {
+        let exists = std::path::Path::new(name).exists();
+        return exists.then(|| format!("to read {name}, type `lookalike find {name}`"));
+    }
+    (text(ContextKind::InvalidArg) == Some("--port"))
+        .then(|| "`lookalike serve --listen 127.0.0.1:8377` names address and port".to_owned())
 }
 
 /// The usage of the subcommand that arguments name.

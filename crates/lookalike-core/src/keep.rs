@@ -16,14 +16,21 @@
 //! | newest, oldest | 0 and the time, 8 bytes; or 1 without a time |
 //! | field | 1 and a number, 8 bytes; 2 and a text, each byte plus 1, and 0; or 255 for none |
 //! | path | 0 or 1 |
+//! | name | twice the marks, and 0 and the version, 12 bytes; or 1 more without a version |
 //!
 //! Where the greater comes first, the bits of the value are inverted.
+
+mod file_name;
+mod file_name_words;
 
 use crate::error::ParamsError;
 use crate::parameter::Parameter;
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
+
+pub use file_name::NameRank;
+pub use file_name_words::{FILE_NAME_WORDS, LanguageWords, WordMeaning};
 
 /// What makes a document come first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -41,6 +48,9 @@ pub enum KeepRule {
     Newest,
     /// The earliest time of change of its file; documents without a time come last.
     Oldest,
+    /// The name of its file: a final version, then names without marks, copies, drafts, old
+    /// versions. Among equal ones, the higher version number. [`NameRank`] reads names.
+    Name,
     /// The greatest value of a field. Values that read as numbers (whole ones of up to 100 bits
     /// exactly, others as `f64`, NaN excepted) compare as numbers; others compare as texts, byte by
     /// byte. Numbers are less than texts. A value that is missing or empty comes last in either
@@ -68,6 +78,7 @@ impl fmt::Display for KeepRule {
             Self::Last => f.write_str("last"),
             Self::Newest => f.write_str("newest"),
             Self::Oldest => f.write_str("oldest"),
+            Self::Name => f.write_str("name"),
             Self::Field { name, ascending: true } => write!(f, "field:{name}:asc"),
             Self::Field { name, ascending: false } => write!(f, "field:{name}:desc"),
             Self::Path { glob } => write!(f, "path:{glob}"),
@@ -78,14 +89,14 @@ impl fmt::Display for KeepRule {
 impl FromStr for KeepRule {
     type Err = ParamsError;
 
-    /// `longest`, `shortest`, `first`, `last`, `newest`, `oldest`, `field:NAME`, `field:NAME:asc`,
-    /// `field:NAME:desc` (which `field:NAME` is) or `path:GLOB`. A name that itself ends in `:asc`
+    /// `longest`, `shortest`, `first`, `last`, `newest`, `oldest`, `name`, `field:NAME`,
+    /// `field:NAME:asc`, `field:NAME:desc` (which `field:NAME` is) or `path:GLOB`. A name that itself ends in `:asc`
     /// or `:desc` needs the direction behind it.
     fn from_str(text: &str) -> Result<Self, ParamsError> {
         let unknown = || ParamsError::Parse {
             parameter: Parameter::Keep,
             got: text.to_owned(),
-            expected: "longest, shortest, first, last, newest, oldest, field:NAME, \
+            expected: "longest, shortest, first, last, newest, oldest, name, field:NAME, \
                        field:NAME:asc, field:NAME:desc or path:GLOB",
         };
         Ok(match text.split_once(':') {
@@ -105,6 +116,7 @@ impl FromStr for KeepRule {
                 "last" => Self::Last,
                 "newest" => Self::Newest,
                 "oldest" => Self::Oldest,
+                "name" => Self::Name,
                 _ => return Err(unknown()),
             },
         })
@@ -121,6 +133,8 @@ pub struct KeepAttributes<'a> {
     pub position: [u32; 3],
     /// When its file was last changed, in nanoseconds since 1970.
     pub modified: Option<u64>,
+    /// The rank of its file name.
+    pub name: NameRank,
     /// The values of [`KeepPolicy::field_names`], in that order. Absent entries are missing values.
     pub fields: &'a [Option<&'a str>],
     /// Whether its path matches each of [`KeepPolicy::globs`], in that order. Absent entries count
@@ -171,6 +185,11 @@ impl fmt::Display for KeepPolicy {
 }
 
 impl KeepPolicy {
+    /// The rules for files if no rule is chosen: the name, then the longest text.
+    pub fn of_files() -> Self {
+        Self::new(vec![KeepRule::Name, KeepRule::Longest])
+    }
+
     /// These rules in this order; without any, ids decide alone.
     pub fn new(rules: Vec<KeepRule>) -> Self {
         Self { rules }
@@ -216,6 +235,7 @@ impl KeepPolicy {
                 KeepRule::Last => out.extend(position_bytes(attributes.position.map(|part| !part))),
                 KeepRule::Newest => push_time(attributes.modified.map(|time| !time), out),
                 KeepRule::Oldest => push_time(attributes.modified, out),
+                KeepRule::Name => push_name(attributes.name, out),
                 KeepRule::Field { ascending, .. } => {
                     push_value(fields.next().copied().flatten(), *ascending, out);
                 }
@@ -258,6 +278,14 @@ fn position_bytes(position: [u32; 3]) -> impl Iterator<Item = u8> {
 fn push_time(time: Option<u64>, out: &mut Vec<u8>) {
     out.push(u8::from(time.is_none()));
     out.extend(time.iter().flat_map(|time| time.to_be_bytes()));
+}
+
+fn push_name(name: NameRank, out: &mut Vec<u8>) {
+    let has_version = name.version != [0; 3];
+    out.push(name.marks << 1 | u8::from(!has_version));
+    if has_version {
+        out.extend(position_bytes(name.version.map(|part| !part)));
+    }
 }
 
 fn push_value(value: Option<&str>, ascending: bool, out: &mut Vec<u8>) {
@@ -326,6 +354,13 @@ fn segment_length(rule: &KeepRule, key: &[u8]) -> usize {
             }
         }
         KeepRule::Path { .. } => 1,
+        KeepRule::Name => {
+            if key.first().is_some_and(|marks| marks & 1 == 0) {
+                13
+            } else {
+                1
+            }
+        }
     }
 }
 
@@ -369,6 +404,7 @@ mod tests {
         length: u64,
         position: [u32; 3],
         modified: Option<u64>,
+        name: NameRank,
         fields: Vec<Option<String>>,
         matches: Vec<bool>,
         reference: bool,
@@ -378,9 +414,10 @@ mod tests {
         fn key(&self, policy: &KeepPolicy) -> Vec<u8> {
             let fields: Vec<Option<&str>> = self.fields.iter().map(Option::as_deref).collect();
             let mut key = Vec::new();
-            let Self { length, position, modified, reference, .. } = *self;
+            let Self { length, position, modified, name, reference, .. } = *self;
             let (fields, matches) = (&fields[..], &self.matches[..]);
-            let traits = KeepAttributes { length, position, modified, fields, matches, reference };
+            let traits =
+                KeepAttributes { length, position, modified, name, fields, matches, reference };
             policy.key(&traits, &mut key);
             key
         }
@@ -423,6 +460,10 @@ mod tests {
             KeepRule::Last => b.position.cmp(&a.position),
             KeepRule::Newest => missing_last(a.modified, b.modified, |a, b| b.cmp(a)),
             KeepRule::Oldest => missing_last(a.modified, b.modified, u64::cmp),
+            KeepRule::Name => {
+                let version = b.name.version.cmp(&a.name.version);
+                a.name.marks.cmp(&b.name.marks).then(version)
+            }
             KeepRule::Field { ascending, .. } => {
                 let value =
                     |d: &OwnedAttributes| d.fields[fields].clone().filter(|v| !v.is_empty());
@@ -465,6 +506,7 @@ mod tests {
             1 => Just(KeepRule::Last),
             1 => Just(KeepRule::Newest),
             1 => Just(KeepRule::Oldest),
+            2 => Just(KeepRule::Name),
             4 => field,
             1 => Just(KeepRule::Path { glob: "*.md".to_owned() }),
         ]
@@ -490,22 +532,27 @@ mod tests {
     fn document() -> impl Strategy<Value = OwnedAttributes> {
         let number = || prop_oneof![0u64..3, any::<u64>()];
         let place = prop_oneof![0u32..2, any::<u32>()];
+        let version = prop::array::uniform3(prop_oneof![3 => Just(0), 1 => any::<u32>()]);
+        let name = (0u8..32, version).prop_map(|(marks, version)| NameRank { marks, version });
         (
             number(),
             prop::array::uniform3(place),
             prop::option::of(number()),
+            name,
             prop::collection::vec(value(), 4),
             prop::collection::vec(any::<bool>(), 4),
             prop::bool::weighted(0.1),
         )
-            .prop_map(|(length, position, modified, fields, matches, reference)| {
-                OwnedAttributes { length, position, modified, fields, matches, reference }
+            .prop_map(|(length, position, modified, name, fields, matches, reference)| {
+                OwnedAttributes { length, position, modified, name, fields, matches, reference }
             })
     }
 
     #[test]
     fn rules_read_back_and_others_are_refused() {
-        for text in ["longest", "shortest", "first", "last", "newest", "oldest", "path:a:b/*.md"] {
+        for text in
+            ["longest", "shortest", "first", "last", "newest", "oldest", "name", "path:a:b/*.md"]
+        {
             assert_eq!(text.parse::<KeepRule>().unwrap().to_string(), text);
         }
         let field = |text: &str| match text.parse() {
@@ -599,6 +646,7 @@ mod tests {
             let mut b = b;
             if shared > 0 {
                 (b.length, b.modified, b.reference) = (a.length, a.modified, a.reference);
+                b.name.marks = a.name.marks;
                 b.fields[..shared.min(4)].clone_from_slice(&a.fields[..shared.min(4)]);
             }
             let (x, y) = (a.key(&policy), b.key(&policy));

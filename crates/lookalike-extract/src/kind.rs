@@ -217,10 +217,21 @@ fn by_magic(bytes: &[u8]) -> Option<FileKind> {
 
 /// The name of [`FileKind::Other`] for an Office file that requires a password.
 pub(crate) const ENCRYPTED_OFFICE: &str = "an encrypted Office file";
-/// The name of [`FileKind::Other`] for an Office file in the format before 2007. The command
-/// converts a folder.
-const OLD_OFFICE: &str = "an old Office file (`soffice --headless --convert-to docx --outdir NEW \
-                          FOLDER/*.doc` converts a folder; xlsx for .xls, pptx for .ppt)";
+macro_rules! old_office_conversion {
+    () => {
+        "soffice --headless --convert-to docx --outdir NEW FOLDER/*.doc"
+    };
+}
+
+/// The command that converts a folder of Word files in the format before 2007. For `.xls` and `.ppt`,
+/// the types are `xlsx` and `pptx`.
+pub const OLD_OFFICE_CONVERSION: &str = old_office_conversion!();
+/// The name of [`FileKind::Other`] for an Office file in the format before 2007.
+pub const OLD_OFFICE: &str = concat!(
+    "an old Office file (`",
+    old_office_conversion!(),
+    "` converts a folder; xlsx for .xls, pptx for .ppt)"
+);
 
 /// The kind of a ZIP archive, by the names of its members.
 fn zipped(bytes: &[u8]) -> FileKind {

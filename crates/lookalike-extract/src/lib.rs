@@ -63,7 +63,7 @@ pub mod warc;
 mod worker;
 
 pub use extractor::{ExtractedPart, Extractor, FailedPart, PartSink};
-pub use kind::FileKind;
+pub use kind::{FileKind, OLD_OFFICE, OLD_OFFICE_CONVERSION};
 pub use reading::{
     CutText, ExtractError, ExtractOptions, Fields, HtmlText, LimitKind, LimitUsage, Limits,
     UniqueNames, WorkerCommand,

@@ -12,6 +12,7 @@
 //! | CSV with the columns `id_a`, `id_b` and `jaccard` or `containment` | pairs |
 //! | two ids per line with a blank between them | pairs |
 //! | groups as JSON lines or CSV, as [`write`](crate::report) makes them | groups |
+//! | the JSON report of a run | its groups |
 //! | CSV with the header `id,cluster`, more columns ignored | groups |
 //!
 //! The columns of estimates ([`ESTIMATE_COLUMNS`](crate::find::ESTIMATE_COLUMNS)) are read, too.
@@ -185,8 +186,9 @@ pub fn evaluate(
     let found_groups = ids.partition(&found);
     let wanted_groups = wanted.has_groups().then(|| ids.partition(&wanted));
     let rand = wanted_groups.as_ref().map(|w| partition::adjusted_rand_index(&found_groups, w));
-    // A truth of groups means all pairs of each; of a report, that is to be said.
-    let found = if found.has_groups() && (options.all_members || !found.has_pairs()) {
+    // Clusters are compared whole. Of a group of stars, the keeper's pairs are the verified ones.
+    let is_whole = options.all_members || !found.has_pairs() || wanted_groups.is_some();
+    let found = if found.has_groups() && is_whole {
         EvaluationFile::Groups(found_groups)
     } else {
         EvaluationFile::Pairs(ids.pairs(found))

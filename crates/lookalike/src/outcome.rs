@@ -7,12 +7,14 @@
 //! ```
 
 use crate::engine::{
-    DocumentNumber, DocumentStatus, Duplicate, FindError, FindOptions, Findings, Group, Keeper,
+    DocumentNumber, DocumentStatus, Duplicate, FindError, FindOptions, Findings, Group, Groups,
+    Keeper,
 };
 use crate::spill::codec::{FieldReader, put_bytes, put_u64};
 use crate::spill::{SortedRecords, Sorter, SpillError};
 use crate::words::TextSpan;
 use lookalike_core::keep::KeepPolicy;
+use std::io;
 use std::iter::Peekable;
 
 /// Bytes of outcomes held in memory if the run has no limit, and the share of a limit.
@@ -116,6 +118,28 @@ impl KeepReason {
         }
         .unwrap_or_else(|| "id".to_owned())
     }
+}
+
+/// The reasons for which the keepers of `groups` are kept, each with the number of duplicates that
+/// it decided: rules in their order, then ids, references and decisions. Reads all groups.
+///
+/// # Errors
+/// A temporary file cannot be read.
+pub fn keep_reasons(groups: &Groups, policy: &KeepPolicy) -> io::Result<Vec<(KeepReason, u64)>> {
+    let rules = (0..policy.rules().len()).map(KeepReason::Rule);
+    let others = [KeepReason::Id, KeepReason::Reference, KeepReason::Decision];
+    let mut counts: Vec<_> = rules.chain(others).map(|reason| (reason, 0)).collect();
+    for group in groups.iter() {
+        let Group { keeper, duplicates } = group?;
+        for duplicate in &duplicates {
+            let reason = KeepReason::of(&keeper, duplicate);
+            if let Some((_, count)) = counts.iter_mut().find(|(other, _)| *other == reason) {
+                *count += 1;
+            }
+        }
+    }
+    counts.retain(|(_, count)| *count > 0);
+    Ok(counts)
 }
 
 /// The outcomes of a run that groups and related documents decide, sorted by document. More than

@@ -3,7 +3,6 @@
 pub(crate) mod decision_args;
 pub(crate) mod deferred_args;
 pub(crate) mod duration;
-pub(crate) mod explicit_args;
 pub(crate) mod named_values;
 pub(crate) mod normalization_args;
 pub(crate) mod options;

@@ -21,10 +21,11 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct KeepArgs {
-    /// Which document of a group stays, such as newest or path:GLOB [default: longest]. Rules:
-    /// longest, shortest, first or last (read), newest, oldest, field:NAME (its highest value;
-    /// field:NAME:asc the lowest), path:GLOB (a path that matches it). Repeat --keep: the first
-    /// rule that distinguishes two documents decides
+    /// Which document of a group stays, such as newest [default: name, longest]. Rules: name (of
+    /// files: final versions before copies, drafts and old versions; records have no name), longest,
+    /// shortest, first or last (read), newest, oldest, field:NAME (its highest value; field:NAME:asc
+    /// the lowest), path:GLOB (a path that matches it). Repeat --keep: the first rule that
+    /// distinguishes two documents decides
     #[arg(long, value_name = "RULE")]
     keep: Vec<KeepRule>,
 
@@ -88,8 +89,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     keep: KeepArgs,
 
-    /// Files, folders or indexes whose documents always stay; documents of INPUT that resemble one
-    /// of them are its duplicates
+    /// Also compare with these files, folders or indexes, and keep all of their documents.
+    /// Documents of INPUT that resemble one of them are its duplicates
     #[arg(long, value_name = "INPUT")]
     reference: Vec<PathBuf>,
 
@@ -117,9 +118,9 @@ pub(crate) struct ResumeArgs {
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct OrderArgs {
     /// Which document with a passage comes first, such as newest [default: longest]. Rules:
-    /// longest, shortest, first or last (read), newest, oldest, field:NAME (its highest value;
-    /// field:NAME:asc the lowest), path:GLOB (a path that matches it). Repeat --keep: the first
-    /// rule that distinguishes two documents decides
+    /// longest, shortest, first or last (read), newest, oldest, name (of files), field:NAME (its
+    /// highest value; field:NAME:asc the lowest), path:GLOB (a path that matches it). Repeat --keep:
+    /// the first rule that distinguishes two documents decides
     #[arg(long, value_name = "RULE")]
     keep: Vec<KeepRule>,
 
@@ -191,6 +192,7 @@ impl KeepArgs {
         work: &WorkArgs,
     ) -> Result<FindOptions, CommandError> {
         let mut options = FindOptions::new(params);
+        options.keep_by_inputs = self.keep.is_empty();
         if !self.keep.is_empty() {
             options.keep = KeepPolicy::new(self.keep.clone());
         }
@@ -255,6 +257,27 @@ impl CsvArgs {
     pub(crate) fn cells(&self) -> CellRule {
         if self.csv_safe { CellRule::FormulaSafe } else { CellRule::Exact }
     }
+}
+
+/// How `dedup` and `cut` write documents.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct SurvivorArgs {
+    /// Copy documents only to a folder OUT. Otherwise, other files in the inputs are copied as well:
+    /// pictures, scans, hidden files, links
+    #[arg(long, requires = "output")]
+    pub(crate) documents_only: bool,
+
+    /// List files that were not read, with reasons, and empty documents in FILE.csv
+    #[arg(long, value_name = "FILE")]
+    pub(crate) skipped: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) csv: CsvArgs,
+
+    /// Print no summary and no progress; warnings and skipped files are still printed
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 fn threads(text: &str) -> Result<NonZeroUsize, String> {

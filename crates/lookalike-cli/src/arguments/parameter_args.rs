@@ -5,7 +5,7 @@ use clap::Args;
 use lookalike::core::error::ParamsError;
 use lookalike::core::parameter::Parameter;
 use lookalike::core::params::{
-    Case, DEFAULT_SEED, Measure, Params, ParamsBuilder, Scheme, ShingleRule, TokenRule,
+    Case, DEFAULT_SEED, Measure, ParamsBuilder, Scheme, ShingleRule, TokenRule,
 };
 use lookalike::read::{Normalization, refuse_streams};
 use lookalike::stop_words::stop_words;
@@ -73,7 +73,7 @@ impl ShingleArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Similarity and recall")]
 pub(crate) struct AimArgs {
-    /// Least exact similarity of a reported pair: above 0, at most 1
+    /// Report pairs with similarity J or more; J is above 0 and at most 1
     #[arg(long, short, value_name = "J", default_value = "0.8", value_parser = threshold)]
     #[arg(allow_negative_numbers = true)]
     threshold: f64,
@@ -94,7 +94,7 @@ pub(crate) struct MeasureArgs {
     #[arg(long, value_name = "WHAT", default_value = "jaccard")]
     pub(crate) measure: Measure,
 
-    /// Miss no pair; slower, with more memory. Candidates share rare shingles, not bands
+    /// Find every pair (slower, with more memory). Candidates share rare shingles, not bands
     #[arg(long)]
     pub(crate) exact: bool,
 }
@@ -187,16 +187,6 @@ impl SignatureArgs {
             scheme: self.scheme,
             seed: self.seed,
         }
-    }
-
-    /// The same with threshold and recall of other parameters.
-    pub(crate) fn builder_with_aim_of(
-        &self,
-        shingle: ShingleRule,
-        params: &Params,
-    ) -> ParamsBuilder {
-        let aim = AimArgs { threshold: params.threshold(), recall: params.recall() };
-        self.builder(shingle, &aim)
     }
 }
 

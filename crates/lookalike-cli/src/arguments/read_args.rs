@@ -28,10 +28,24 @@ fn path_of(bytes: &[u8]) -> Option<PathBuf> {
 /// The value of `--id-field` that makes ids of file names and lines.
 const LINE_IDS: &str = ":line";
 
-/// How inputs are read.
+/// How inputs are read, and how their texts are changed.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How inputs are read")]
 pub(crate) struct ReadArgs {
+    #[command(flatten)]
+    input: InputArgs,
+
+    #[command(flatten)]
+    normalization: NormalizationArgs,
+
+    #[command(flatten)]
+    unit: UnitArgs,
+}
+
+/// How inputs are read. For an index, whose settings have the changes to texts.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How inputs are read")]
+pub(crate) struct InputArgs {
     /// Format of all inputs, such as lines, jsonl or csv [default: by first bytes and name].
     /// Formats: file (by the type of each), text (every file as plain text), lines (id, blank,
     /// text), jsonl, json (an array of objects), csv, tsv, mbox, warc or tar, each also .gz or
@@ -84,12 +98,6 @@ pub(crate) struct ReadArgs {
     encoding: Option<String>,
 
     #[command(flatten)]
-    normalization: NormalizationArgs,
-
-    #[command(flatten)]
-    unit: UnitArgs,
-
-    #[command(flatten)]
     extract: ExtractArgs,
 }
 
@@ -118,8 +126,8 @@ impl UnitArgs {
     }
 }
 
-impl ReadArgs {
-    /// What the readers take.
+impl InputArgs {
+    /// What the readers take, with unchanged texts of whole documents.
     pub(crate) fn options(&self, worker: WorkerOption<'_>) -> ReadOptions {
         ReadOptions {
             format: self.format,
@@ -143,33 +151,10 @@ impl ReadArgs {
             encoding: self.encoding.clone(),
             extract: self.extract.options(worker),
             max_expanded: self.extract.max_expanded(),
-            normalization: self.normalization(),
+            normalization: Normalization::default(),
             shingle: None,
-            unit: self.unit(),
+            unit: TextUnit::Document,
         }
-    }
-
-    /// What is compared as a document.
-    pub(crate) fn unit(&self) -> TextUnit {
-        self.unit.unit
-    }
-
-    /// Refuses what leaves words out or puts blanks between them.
-    pub(crate) fn refuse_other_words(&self) -> Result<(), CommandError> {
-        let normalization = self.normalization();
-        if !normalization.stop_words_by_language && !normalization.segment {
-            return Ok(());
-        }
-        Err(CommandError::Usage(
-            "passages are whole parts of texts: leave out language:auto and segment:dictionary of \
-             --normalize, which remove words or put blanks between them"
-                .to_owned(),
-        ))
-    }
-
-    /// As [`UnitArgs::refuse`].
-    pub(crate) fn refuse_units(&self, why: &str) -> Result<(), CommandError> {
-        self.unit.refuse(why)
     }
 
     /// Adds the inputs that `--files-from` lists to those that are named.
@@ -214,13 +199,67 @@ impl ReadArgs {
         self.list().is_some_and(|list| list.as_os_str() == "-")
     }
 
-    /// What is done to every text.
-    pub(crate) fn normalization(&self) -> Normalization {
-        self.normalization.normalization()
-    }
-
     /// Whether bad records are left out rather than an error.
     pub(crate) fn skip_bad(&self) -> bool {
         self.skip_bad
+    }
+}
+
+impl ReadArgs {
+    /// What the readers take.
+    pub(crate) fn options(&self, worker: WorkerOption<'_>) -> ReadOptions {
+        ReadOptions {
+            normalization: self.normalization(),
+            unit: self.unit(),
+            ..self.input.options(worker)
+        }
+    }
+
+    /// As [`InputArgs::read_list`].
+    pub(crate) fn read_list(&self, inputs: &mut Vec<PathBuf>) -> Result<(), CommandError> {
+        self.input.read_list(inputs)
+    }
+
+    /// As [`InputArgs::list`].
+    pub(crate) fn list(&self) -> Option<&Path> {
+        self.input.list()
+    }
+
+    /// As [`InputArgs::lists_on_stdin`].
+    pub(crate) fn lists_on_stdin(&self) -> bool {
+        self.input.lists_on_stdin()
+    }
+
+    /// As [`InputArgs::skip_bad`].
+    pub(crate) fn skip_bad(&self) -> bool {
+        self.input.skip_bad()
+    }
+
+    /// What is compared as a document.
+    pub(crate) fn unit(&self) -> TextUnit {
+        self.unit.unit
+    }
+
+    /// Refuses what leaves words out or puts blanks between them.
+    pub(crate) fn refuse_other_words(&self) -> Result<(), CommandError> {
+        let normalization = self.normalization();
+        if !normalization.stop_words_by_language && !normalization.segment {
+            return Ok(());
+        }
+        Err(CommandError::Usage(
+            "passages are whole parts of texts: leave out language:auto and segment:dictionary of \
+             --normalize, which remove words or put blanks between them"
+                .to_owned(),
+        ))
+    }
+
+    /// As [`UnitArgs::refuse`].
+    pub(crate) fn refuse_units(&self, why: &str) -> Result<(), CommandError> {
+        self.unit.refuse(why)
+    }
+
+    /// What is done to every text.
+    pub(crate) fn normalization(&self) -> Normalization {
+        self.normalization.normalization()
     }
 }

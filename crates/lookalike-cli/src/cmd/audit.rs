@@ -243,14 +243,27 @@ fn write_interval_advice(out: &mut impl Write, audit: &Audit) -> io::Result<()> 
 fn write_table(out: &mut impl Write, audit: &Audit) -> io::Result<()> {
     writeln!(
         out,
-        "{:<18}{:>18}{:>9}{:>11}{:>9}{:>14}{:>9}{:>18}",
-        "similarity", "interval", "recall", "documents", "found", "pairs", "recall", "resampled"
+        "{:<18}{:>11}{:>9}{:>9}{:>18}{:>14}{:>13}{:>18}",
+        "similarity",
+        "documents",
+        "found",
+        "recall",
+        "interval",
+        "pairs",
+        "pair recall",
+        "pair interval"
     )?;
     for SimilarityRange { from, to, figures } in &audit.ranges {
         let name = if to > from { format!("{from} to below {to}") } else { "1".to_owned() };
         write_row(out, &name, figures)?;
     }
-    write_row(out, "all", &audit.overall)
+    write_row(out, "all", &audit.overall)?;
+    writeln!(
+        out,
+        "\nrecall: of one neighbour of each document; its interval is exact. pair recall: of all \
+         pairs, so that\nlarge groups count more; its interval is approximate, by resampling. \
+         docs/audit.md explains both."
+    )
 }
 
 fn write_row(out: &mut impl Write, name: &str, figures: &Figures) -> io::Result<()> {
@@ -258,11 +271,11 @@ fn write_row(out: &mut impl Write, name: &str, figures: &Figures) -> io::Result<
     let interval = |interval: Option<Interval>| interval.map_or_else(|| "–".to_owned(), span);
     writeln!(
         out,
-        "{name:<18}{:>18}{:>9}{:>11}{:>9}{:>14}{:>9}{:>18}",
-        interval((figures.documents > 0).then_some(figures.interval)),
-        share(figures.recall),
+        "{name:<18}{:>11}{:>9}{:>9}{:>18}{:>14}{:>13}{:>18}",
         thousands(figures.documents),
         thousands(figures.found),
+        share(figures.recall),
+        interval((figures.documents > 0).then_some(figures.interval)),
         thousands(figures.pairs),
         share(figures.pair_recall),
         interval(figures.pair_interval),

@@ -12,6 +12,7 @@ use crate::output::progress_bar::StageBar;
 use crate::output::summary::{self, SKIPPED_FILE, exit_code, percent, seconds};
 use crate::output::terminal::{self, Style};
 use crate::output::waiting::WaitingNote;
+use crate::output::written_files::WrittenFiles;
 use crate::termination;
 pub(crate) use args::CutArgs;
 use lookalike::dedup::SurvivorCounts;
@@ -43,16 +44,18 @@ pub(crate) fn run(args: &mut CutArgs, worker: WorkerOption<'_>) -> CommandResult
     let mut inputs = RunInputs::of_paths(&args.inputs, &reference, reading);
     inputs.leave_out(args.drop.path().map(Path::to_owned));
     let request = CutRequest { inputs, options, cut, outputs, is_dry_run: args.result.dry_run };
-    let waiting = WaitingNote::new(args.inputs.iter().chain(&args.reference), args.result.quiet);
+    let waiting =
+        WaitingNote::new(args.inputs.iter().chain(&args.reference), args.result.common.quiet);
     let opened = request.open().map_err(|error| of_dedup_request(error, None, None))?;
     drop(waiting);
     termination::clean_up(args.result.written_paths())?;
-    let bar = StageBar::new(args.result.quiet);
+    let files = WrittenFiles::new(args.result.written_paths(), &args.inputs);
+    let bar = StageBar::new(args.result.common.quiet);
     let found = opened.find(&bar)?;
     drop(bar);
     let CutOutcome { cuts, written } = found.write(&NoProgress)?;
-    print(args, &cuts, written.as_ref())?;
-    if !args.result.quiet {
+    print(args, &cuts, written.as_ref(), &files)?;
+    if !args.result.common.quiet {
         writeln!(terminal::stderr(), "{}", seconds(start.elapsed()))?;
     }
     let is_changed = cuts.sources.iter().any(|source| source.cut_words > 0);
@@ -62,16 +65,23 @@ pub(crate) fn run(args: &mut CutArgs, worker: WorkerOption<'_>) -> CommandResult
     Ok(code)
 }
 
-fn print(args: &CutArgs, cuts: &PassageCuts, written: Option<&SurvivorCounts>) -> io::Result<()> {
+fn print(
+    args: &CutArgs,
+    cuts: &PassageCuts,
+    written: Option<&SurvivorCounts>,
+    files: &WrittenFiles,
+) -> io::Result<()> {
     let mut err = terminal::stderr();
     if args.result.dry_run {
         let mut out = terminal::stdout();
         table(&mut out, &cuts.sources)?;
         out.flush()?;
-    } else if !args.result.quiet {
+    } else if !args.result.common.quiet {
         table(&mut err, &cuts.sources)?;
     }
-    if let (Some(written), Some(out), false) = (written, &args.result.output, args.result.quiet) {
+    if let (Some(written), Some(out), false) =
+        (written, &args.result.output, args.result.common.quiet)
+    {
         let (verb, repeated, gone) = if args.result.annotate.is_some() {
             ("annotated", "with repeated words marked", "that would go")
         } else {
@@ -80,19 +90,22 @@ fn print(args: &CutArgs, cuts: &PassageCuts, written: Option<&SurvivorCounts>) -
         let dropped = dropped(written);
         writeln!(
             err,
-            "{verb}: {}: {}, {} of them {repeated}; {} {gone}{dropped}",
+            "{verb}: {}{}: {}, {} of them {repeated}; {} {gone}{dropped}",
             one_line(&out.to_string_lossy()),
+            files.replaced(out),
             count(written.kept, "document"),
             thousands(written.changed),
             thousands(written.removed)
         )?;
     }
-    for (what, path) in [("removed", &args.result.removed), ("skipped", &args.result.skipped)] {
-        if let Some(path) = path.as_ref().filter(|_| !args.result.quiet) {
-            writeln!(err, "{what}: {}", one_line(&path.to_string_lossy()))?;
+    for (what, path) in
+        [("removed", &args.result.removed), ("skipped", &args.result.common.skipped)]
+    {
+        if let Some(path) = path.as_ref().filter(|_| !args.result.common.quiet) {
+            files.line(&mut err, what, path)?;
         }
     }
-    let option = args.result.skipped.is_none().then_some(SKIPPED_FILE);
+    let option = args.result.common.skipped.is_none().then_some(SKIPPED_FILE);
     summary::write_skipped(&mut err, &cuts.run, option)
 }
 

@@ -15,6 +15,7 @@ use crate::output::progress_bar::StageBar;
 use crate::output::summary::{Summary, exit_code};
 use crate::output::terminal;
 use crate::output::waiting::WaitingNote;
+use crate::output::written_files::WrittenFiles;
 use crate::termination;
 pub(crate) use args::DedupArgs;
 pub(super) use args::DropArgs;
@@ -22,7 +23,7 @@ use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::find::FindOptions;
 use lookalike::progress::NoProgress;
 use lookalike::request::{DedupRequest, FindRequest, RunInputs};
-pub(super) use outputs::list_target;
+pub(super) use outputs::survivor_outputs;
 pub(super) use print::dropped;
 use std::path::Path;
 use std::time::Instant;
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &mut DedupArgs, worker: WorkerOption<'_>) -> CommandResu
         undo_folder: args.result.actions.undo_folder(),
         is_dry_run: args.result.dry_run,
     };
-    let waiting = WaitingNote::new(all_inputs(), args.result.quiet);
+    let waiting = WaitingNote::new(all_inputs(), args.result.common.quiet);
     let actions = &args.result.actions;
     let opened = request.open().map_err(|error| {
         let folder = actions.verb().1;
@@ -60,7 +61,8 @@ pub(crate) fn run(args: &mut DedupArgs, worker: WorkerOption<'_>) -> CommandResu
     })?;
     drop(waiting);
     termination::clean_up(args.written_paths())?;
-    let bar = StageBar::new(args.result.quiet);
+    let written_files = WrittenFiles::new(args.written_paths(), &args.inputs);
+    let bar = StageBar::new(args.result.common.quiet);
     let found = opened.find(&bar)?;
     drop(bar);
     let outcome = found
@@ -72,11 +74,11 @@ pub(crate) fn run(args: &mut DedupArgs, worker: WorkerOption<'_>) -> CommandResu
         options: &outcome.find.options,
         bytes: outcome.find.bytes(),
         elapsed: start.elapsed(),
-        skipped_listed: args.result.skipped.is_some(),
+        skipped_listed: args.result.common.skipped.is_some(),
         verbose: args.result.verbose,
     };
-    print::print(args, &summary, &outcome)?;
-    if let (Some(added), Some(index), false) = (&outcome.added, &index, args.result.quiet) {
+    print::print(args, &summary, &outcome, &written_files)?;
+    if let (Some(added), Some(index), false) = (&outcome.added, &index, args.result.common.quiet) {
         terminal::stderr().message(&add::summary(added, index))?;
     }
     let is_found = args.result.exit_code && findings.counts.duplicates > 0;

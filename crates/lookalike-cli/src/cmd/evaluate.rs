@@ -17,36 +17,39 @@ use std::path::PathBuf;
 const EXAMPLE: &str = "\
 Examples:
   lookalike evaluate pairs.csv truth.csv --threshold 0.8
-  lookalike evaluate groups.jsonl clusters.csv --all-members
+  lookalike evaluate groups.jsonl clusters.csv
 
-Either file: a CSV with id_a,id_b (and jaccard); two ids a line; a CSV with id,cluster;
-groups as `find --output` writes them. Each also as .gz or .zst.";
+Each file is one of these, also as .gz or .zst:
+  pairs: a CSV with the columns id_a, id_b and, if known, jaccard; or two ids per line
+  clusters: a CSV with the columns id and cluster
+  groups: a file of `find --output` or `find --report FILE.json`";
 
 /// Compare a report with a truth file: precision, recall, F1
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct EvaluateArgs {
-    /// What was found: pairs or groups
+    /// The result to judge: pairs, groups or clusters
     report: PathBuf,
 
-    /// What there is: pairs or clusters
+    /// The correct result: pairs, groups or clusters
     truth: PathBuf,
 
-    /// Count pairs of this similarity or more, above 0, at most 1 [default: all in the files]
+    /// Ignore pairs below this similarity, in both files [default: count all pairs]
     #[arg(long, short, value_name = "J", value_parser = threshold)]
     #[arg(allow_negative_numbers = true)]
     threshold: Option<f64>,
 
-    /// Column of a file of pairs with labels: rows with 0, false, no or nothing there are
-    /// not pairs
+    /// Files of pairs: the column that labels each row. Rows with 0, false, no or an empty label
+    /// are not pairs
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
 
-    /// Column of a file of pairs that --threshold applies to [default: jaccard or containment]
+    /// Files of pairs: the column that --threshold applies to [default: jaccard or containment]
     #[arg(long, value_name = "NAME", requires = "threshold")]
     score: Option<String>,
 
-    /// A group represents all pairs of its documents, not only those with the keeper
+    /// Count all pairs within each group of REPORT, not only pairs with the keeper. Always so if
+    /// TRUTH has groups or clusters
     #[arg(long)]
     all_members: bool,
 

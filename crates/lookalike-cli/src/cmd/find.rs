@@ -29,11 +29,12 @@ pub(crate) fn run(args: &mut FindArgs, worker: WorkerOption<'_>) -> CommandResul
     let builder = args.parameters.builder(args.shingle.rule(args.reading.normalization())?);
     let mut options = args.run.options(Params::new(&builder)?)?;
     options.pairs = args.result.pair_list()?;
+    options.reference_pairs = args.reference_pairs;
     let inputs = &args.inputs;
     let reference = args.run.reference();
     let all_inputs = || inputs.iter().chain(reference);
     let auto_bands = args.parameters.bands_auto(all_inputs())?.then_some(builder);
-    let targets = FindTargets::new(&args.result)?;
+    let mut targets = FindTargets::new(&args.result)?;
     targets.refuse_taken(inputs, reference)?;
     args.audit.refuse(all_inputs())?;
     let opened_reference = args.run.opened_reference()?;
@@ -43,7 +44,7 @@ pub(crate) fn run(args: &mut FindArgs, worker: WorkerOption<'_>) -> CommandResul
     let waiting = WaitingNote::new(all_inputs(), args.result.quiet);
     let opened = FindRequest::new(run_inputs, options, auto_bands).open()?;
     drop(waiting);
-    targets.check_writable()?;
+    targets.check_writable(inputs)?;
     let bar = StageBar::new(args.result.quiet);
     let mut outcome = opened.run(&bar)?;
     // The results are on the disk before an audit, which may fail.
@@ -126,7 +127,7 @@ impl FindOutputArgs {
         };
         let paths = PrintedPaths::of_inputs(subject.inputs);
         let not_shown = print::print(self, &summary, audit, &paths)?;
-        print::print_summary(self, &summary, audit, not_shown)?;
+        print::print_summary(self, &summary, audit, not_shown, &targets.written)?;
         let is_found = self.exit_code && !findings.groups.is_empty();
         Ok(exit_code(findings.skipped.iter(), options.skip_repeated_ids, is_found)?)
     }

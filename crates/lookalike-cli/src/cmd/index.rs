@@ -17,7 +17,6 @@ mod stats;
 mod versions;
 
 pub(super) use open::PlaceArgs;
-pub(super) use settings::SettingsArgs;
 
 use super::CommandResult;
 use crate::extraction::WorkerOption;

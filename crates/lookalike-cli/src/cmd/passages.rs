@@ -8,6 +8,7 @@ use crate::extraction::WorkerOption;
 use crate::output::progress_bar::StageBar;
 use crate::output::summary::exit_code;
 use crate::output::waiting::WaitingNote;
+use crate::output::written_files::WrittenFiles;
 use crate::termination;
 pub(crate) use args::PassagesArgs;
 use args::PassagesOutputArgs;
@@ -34,6 +35,7 @@ pub(crate) fn run(args: &mut PassagesArgs, worker: WorkerOption<'_>) -> CommandR
     let opened = PassageRequest::new(inputs, options).open()?;
     drop(waiting);
     termination::clean_up(paths())?;
+    let written = WrittenFiles::new(paths(), &args.inputs);
     // An output that cannot be written is an error before the work.
     outputs(&targets)?;
     let bar = StageBar::new(args.result.quiet);
@@ -43,7 +45,7 @@ pub(crate) fn run(args: &mut PassagesArgs, worker: WorkerOption<'_>) -> CommandR
         let cells = args.result.csv.cells();
         kind.write(output, target.format(), (&findings, &options), cells)?;
     }
-    print::print(&args.result, &findings, &options, start.elapsed())?;
+    print::print(&args.result, &findings, &options, start.elapsed(), &written)?;
     let found = args.result.exit_code && !findings.rows.is_empty();
     let code = exit_code(findings.run.skipped.iter(), args.reading.skip_bad(), found)?;
     findings.finish()?;

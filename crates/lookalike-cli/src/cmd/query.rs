@@ -12,8 +12,7 @@ pub(crate) use args::QueryArgs;
 use lookalike::categories::CategoryBuffers;
 use lookalike::index::{IndexCategories, TextPreparer, time};
 use lookalike::read::{
-    Collection, Document, DocumentSink, Format, Normalization, ReadBuffers, ReadOptions,
-    SkippedItem,
+    Collection, Document, DocumentSink, Format, ReadBuffers, ReadOptions, SkippedItem,
 };
 use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::RecordFields;
@@ -29,7 +28,7 @@ const NEAREST: Option<NonZeroUsize> = NonZeroUsize::new(3);
 
 /// Runs the command.
 pub(crate) fn run(args: &mut QueryArgs, worker: WorkerOption<'_>) -> CommandResult {
-    args.reading.args.read_list(&mut args.documents)?;
+    args.reading.read_list(&mut args.documents)?;
     let args = &*args;
     if args.documents.is_empty() && args.id.is_empty() {
         return Err(CommandError::Usage(
@@ -39,16 +38,12 @@ pub(crate) fn run(args: &mut QueryArgs, worker: WorkerOption<'_>) -> CommandResu
         ));
     }
     let index = args.place.read()?;
-    args.asked.check_compatible(&index, &args.reading)?;
     if args.text && !index.settings().store.has_texts() {
         return Err(CommandError::Usage(format!(
             "{} keeps no texts to show: leave out --text, or create an index with --store texts",
             index.name()
         )));
     }
-    args.reading.args.refuse_units(
-        "is not for queries, whose documents are compared whole; give the parts as documents",
-    )?;
     let reading = reading(args, worker);
     let members: Vec<FileMember> =
         args.documents.iter().filter_map(|path| FileMember::of(path)).collect();
@@ -77,10 +72,8 @@ pub(crate) fn run(args: &mut QueryArgs, worker: WorkerOption<'_>) -> CommandResu
 
 fn reading(args: &QueryArgs, worker: WorkerOption<'_>) -> ReadOptions {
     let mut options = ReadOptions {
-        // The index brings texts to its normalization itself.
-        normalization: Normalization::default(),
         leave_out: args.place.folder().into_iter().collect(),
-        ..args.reading.args.options(worker)
+        ..args.reading.options(worker)
     };
     if args.documents.iter().all(|path| path == Path::new("-")) {
         options.format = options.format.or(Some(Format::Text));

@@ -40,10 +40,10 @@ pub(crate) fn run(args: &WatchArgs, worker: WorkerOption<'_>) -> CommandResult {
     refuse_inputs_within(&args.index, std::slice::from_ref(&args.folder))?;
     let mut watch = FolderWatch::new()?;
     let reports = Reports::new(&args.output, &args.folder)?;
-    let mut options = args.reading.args.options(worker);
+    let mut options = ReadOptions { unit: args.unit.unit, ..args.reading.options(worker) };
     options.leave_out.extend(args.output.feed.clone());
     let intake = intake(args, location.clone(), options)?;
-    args.asked.check_compatible(&open(&location, Access::Read)?, &args.reading)?;
+    open(&location, Access::Read)?;
     if !args.once {
         start(&mut watch, &args.folder)?;
     }

@@ -10,3 +10,4 @@ pub(crate) mod table;
 pub(crate) mod terminal;
 pub(crate) mod text_width;
 pub(crate) mod waiting;
+pub(crate) mod written_files;

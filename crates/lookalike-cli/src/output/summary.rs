@@ -3,8 +3,9 @@
 use crate::exit_code::ExitCode;
 use crate::output::terminal;
 pub(crate) use lookalike::core::parameter::NamesParameters;
-use lookalike::extract::ExtractError;
+use lookalike::extract::{ExtractError, OLD_OFFICE, OLD_OFFICE_CONVERSION};
 use lookalike::find::{DropCounts, FindOptions, Findings};
+use lookalike::outcome::keep_reasons;
 use lookalike::read::{SkipReason, SkippedItem, limit_parameter};
 use lookalike::report::notes;
 use lookalike::report::option_name;
@@ -39,9 +40,12 @@ impl Summary<'_> {
         let groups = count(counts.groups, "group");
         if counts.duplicates > 0 {
             writeln!(out, "{duplicates} in {groups}: one document of each group is kept")?;
+            self.write_keep_reasons(out)?;
         }
         self.write_documents(out)?;
-        self.write_recall(out)?;
+        if counts.documents > counts.empty {
+            self.write_recall(out)?;
+        }
         self.write_better_setting(out)?;
         if !self.verbose {
             let elapsed = seconds(self.elapsed);
@@ -52,6 +56,16 @@ impl Summary<'_> {
         writeln!(out, "{}, {compared} compared", count(counts.candidates, "candidate"))?;
         self.write_times(out)?;
         writeln!(out, "{}", self.options.params)
+    }
+
+    /// Which rules decided, with the number of duplicates for each.
+    fn write_keep_reasons(&self, out: &mut impl Write) -> io::Result<()> {
+        let policy = &self.options.keep;
+        let reasons = keep_reasons(&self.findings.groups, policy)?;
+        let counts = reasons.into_iter().map(|(reason, number)| {
+            format!("{} decided {}", one_line(&reason.name(policy)), thousands(number))
+        });
+        writeln!(out, "keep rules: {}", counts.collect::<Vec<_>>().join(", "))
     }
 
     /// Which setting finds more, where the run found few documents.
@@ -221,6 +235,13 @@ fn write_warnings(out: &mut impl Write, findings: &Findings) -> io::Result<()> {
             one_line(pattern)
         )?;
     }
+    if findings.lacks_file_names {
+        writeln!(
+            out,
+            "warning: no document is a file, so --keep name decides nothing; records are compared \
+             by the rules that follow"
+        )?;
+    }
     write_as_text(out, &findings.read_as_text)
 }
 
@@ -267,6 +288,18 @@ pub(crate) fn write_reasons(
     skipped: impl Iterator<Item = io::Result<SkippedItem>>,
 ) -> io::Result<()> {
     for (reason, (number, first)) in reasons(skipped)? {
+        if is_old_office(&first.reason) {
+            let place = place(&first);
+            let place = one_line(&place);
+            match number {
+                1 => writeln!(out, "  {place}: an old Office file")?,
+                _ => writeln!(out, "  {} old Office files, first {place}", thousands(number))?,
+            }
+            // Users copy the command, so nothing else is in its line.
+            writeln!(out, "  to convert a folder (.xls to xlsx, .ppt to pptx):")?;
+            writeln!(out, "{OLD_OFFICE_CONVERSION}")?;
+            continue;
+        }
         if number == 1 {
             let reason = first.reason.spelled(option_name);
             writeln!(out, "  {}: {}", one_line(&place(&first)), one_line(&reason))?;
@@ -298,6 +331,14 @@ fn reasons(
     let mut reasons: Vec<_> = reasons.into_iter().collect();
     reasons.sort_by(|(a, (x, _)), (b, (y, _))| y.cmp(x).then_with(|| a.cmp(b)));
     Ok(reasons)
+}
+
+/// Returns true for Office files in the format before 2007.
+fn is_old_office(reason: &SkipReason) -> bool {
+    match reason {
+        SkipReason::NoText { failure, .. } => failure.to_string().contains(OLD_OFFICE),
+        _ => false,
+    }
 }
 
 /// A reason without what differs from record to record.
@@ -351,6 +392,7 @@ fn without_text(failure: &ExtractError) -> Cow<'static, str> {
             let limit = thousands(*limit);
             return format!("with more than {limit} {kind}{}", remedy.unwrap_or_default()).into();
         }
+        other if other.to_string().contains(OLD_OFFICE) => "old Office files",
         other => return other.to_string().into(),
     })
 }

@@ -6,7 +6,7 @@
 use crate::command::{Place, collection, jsonl, root, shared, words};
 use serde_json::Value;
 
-const NOTE: &str = "have a neighbour by these settings";
+const NOTE: &str = "have a near-duplicate here";
 
 /// Texts, and copies of some of them in which every eighth word is another one.
 fn revised_copies(copies: u64, others: u64) -> Vec<(String, String)> {
@@ -33,8 +33,8 @@ fn few_results_name_the_setting_that_finds_more() {
     let run = place.run(&["find", "in.jsonl", "--json", "--report", "page.html"]);
     let options = "--measure containment --shingle words:2 --threshold 0.3";
     let expected = format!(
-        "note: 0 of 80 documents {NOTE}; 40 have one by {options}, and 40 of them share a passage \
-         with it; that setting is for copies with some words changed (docs/choosing.md)"
+        "note: 0 of 80 documents {NOTE}, and 40 with {options} (40 share a passage). Try these \
+         options for copies with some words changed (docs/choosing.md)"
     );
     assert_eq!(note(&run.err), Some(expected.as_str()), "{}", run.err);
     let on_page = format!("<p class=\"note\">{}.</p>", expected.strip_prefix("note: ").unwrap());
@@ -121,7 +121,7 @@ fn find_and_tune_name_the_same_number_of_documents() {
     let find = place.run(&["find", "in.jsonl", "--json"]);
     let tune = place.run(&["tune", "in.jsonl"]);
     assert!(find.err.contains("--shingle bag --stop-words en"), "{}", find.err);
-    assert!(find.err.contains("0 of 63 documents have a neighbour"), "{}", find.err);
+    assert!(find.err.contains("0 of 63 documents have a near-duplicate"), "{}", find.err);
     assert!(tune.out.contains("60 of 63 documents have a neighbour by it"), "{}", tune.out);
     let report: Value = serde_json::from_str(&find.out).unwrap();
     for setting in ["in_use", "better"] {

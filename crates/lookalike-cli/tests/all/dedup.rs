@@ -43,7 +43,7 @@ fn what_find_calls_a_duplicate_goes_and_the_rest_stays_as_it_is() {
         let duplicates = duplicates(&place, options);
         assert!(duplicates.len() >= 5, "{options:?}");
         let run = place.run(&[&["dedup", "in.jsonl", "-o", "out.jsonl"], options].concat());
-        assert!(run.err.contains("written: out.jsonl: "), "{}", run.err);
+        assert!(run.err.contains("written: out.jsonl"), "{}", run.err);
         assert_eq!(run.ok(), "");
         let all = place.read("in.jsonl");
         let kept: Vec<&str> = all.lines().filter(|line| !duplicates.contains(&id(line))).collect();
@@ -401,11 +401,11 @@ fn duplicates_are_moved_and_nothing_is_overwritten() {
     assert_eq!(run.code, Some(0), "{run:?}");
     assert_eq!(place.read("gone/b/copy.txt"), words(1, 90));
     assert!(place.read("gone.csv").contains("b/copy.txt,"), "{}", place.read("gone.csv"));
-    // Of the two equal files, the one whose id comes first stayed.
-    assert_eq!(place.read("in/.hidden/copy of other.txt"), words(2, 90));
-    assert_eq!(place.read("gone/other.txt"), words(2, 90));
+    // Of the two equal files, the one that is not called a copy stayed.
+    assert_eq!(place.read("in/other.txt"), words(2, 90));
+    assert_eq!(place.read("gone/.hidden/copy of other.txt"), words(2, 90));
     let run = place.run(&args);
-    assert!(run.err.contains("moved to gone: 0 files"), "{}", run.err);
+    assert!(run.err.contains("no file moved"), "{}", run.err);
     assert!(!run.err.contains("undo:"), "{}", run.err);
     run.ok();
     let message = place.run(&["dedup", "in", "--move-to", "in/gone"]).fails(2);
@@ -512,7 +512,7 @@ fn equal_files_become_links_and_similar_ones_stay() {
     assert_eq!(secret.metadata().unwrap().mode() & 0o777, 0o600);
     assert_eq!(tree(&place.path("in")).len(), 6, "no temporary file is left");
     let run = place.run(&args);
-    assert!(run.err.contains("linked: 0 files"), "{}", run.err);
+    assert!(run.err.contains("no file linked"), "{}", run.err);
     assert!(run.err.contains("in/b.txt: it is a hard link to its keeper already"), "{}", run.err);
     run.ok();
     // Reflinks where the file system has them; else each file stays, with the reason.

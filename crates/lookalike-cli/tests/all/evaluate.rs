@@ -54,7 +54,7 @@ fn the_generated_corpus_agrees_with_its_clusters() {
     let pairs = json(&["p.csv", &truth, "-t", "0.8"]);
     assert_eq!((&pairs["precision"], &pairs["different"]["count"]), (&1.0.into(), &0.into()));
     assert!(pairs["recall"].as_f64().unwrap() >= 0.99, "{pairs}");
-    let groups = json(&["g.jsonl", &clusters, "--all-members"]);
+    let groups = json(&["g.jsonl", &clusters]);
     assert!(groups["adjusted_rand_index"].as_f64().unwrap() > 0.5, "{groups}");
 }
 
@@ -177,4 +177,36 @@ fn labels_and_scores_are_read_by_name() {
     assert_eq!(counts(&["scores.csv", "--score", "cosine", "--threshold", "0.6"]), [2, 1, 1]);
     let message = place.run(&["evaluate", "pairs.csv", "labels.csv", "--label", "x"]).fails(1);
     assert!(message.contains("neither file has pairs with a column \"x\""), "{message}");
+}
+
+#[test]
+fn clusters_are_compared_by_all_members() {
+    let place = Place::new();
+    place.file(
+        "g.jsonl",
+        "{\"keeper\":\"a\",\"duplicates\":[{\"id\":\"b\",\"jaccard\":0.9},\
+         {\"id\":\"c\",\"jaccard\":0.9}]}\n",
+    );
+    place.file("clusters.csv", "id,cluster\na,1\nb,1\nc,1\n").file("pairs", "a b\na c\nb c\n");
+    let reported = |options: &[&str]| {
+        let run = place.run(&[&["evaluate", "g.jsonl"], options, &["--json"]].concat());
+        serde_json::from_str::<serde_json::Value>(&run.ok()).unwrap()["reported"].clone()
+    };
+    assert_eq!(reported(&["clusters.csv"]), 3);
+    assert_eq!(reported(&["pairs"]), 2);
+    assert_eq!(reported(&["pairs", "--all-members"]), 3);
+}
+
+#[test]
+fn json_reports_are_read() {
+    let place = Place::new();
+    let sample = root().join("fixtures/sample");
+    let sample = sample.to_str().unwrap();
+    place.run(&["find", sample, "-q", "--report", "r.json", "-o", "g.jsonl"]).ok();
+    let of = |report: &str| place.run(&["evaluate", report, "g.jsonl", "--json"]).ok();
+    assert_eq!(of("r.json"), of("g.jsonl"));
+    assert!(of("r.json").contains("\"f1\":1"), "{}", of("r.json"));
+    place.file("cut.json", &place.read("r.json")[..900]);
+    let message = place.run(&["evaluate", "cut.json", "g.jsonl"]).fails(1);
+    assert!(message.contains("expected a JSON report"), "{message}");
 }

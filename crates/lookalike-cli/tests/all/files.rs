@@ -689,3 +689,23 @@ fn system_files_are_counted() {
     let run = place.run(&["find", "d"]);
     assert!(run.err.contains("2 files of the system, or locks of office"), "{}", run.err);
 }
+
+#[test]
+fn list_footers_make_no_duplicates() {
+    let place = Place::new();
+    let footer = format!(
+        "------------------------ List Sponsor ---------------------~-->\n4 DVDs free, join now\n\
+         http://lists.example/pt6YBB\n{}~->\n\nTo unsubscribe from this group, send an email to:\n\
+         news-unsubscribe@lists.example\n\nYour use of the group is subject to the terms of the \
+         service, which the page of the group lists in full\n",
+        "-".repeat(69)
+    );
+    let message = |text: &str| format!("From: a@b.example\nSubject: x\n\n{text}\n\n{footer}");
+    place.file("in/1.eml", message("Is anybody here on Monday at noon?"));
+    place.file("in/2.eml", message("The printer on the third floor works again."));
+    place.file("in/notes.txt", words(1, 80));
+    let kept = place.run(&["find", "in", "-t", "0.5", "--mail-signatures", "keep"]);
+    assert!(kept.out.contains("2.eml"), "{kept:?}");
+    let run = place.run(&["find", "in", "-t", "0.5"]);
+    assert_eq!(run.out, "", "{}", run.err);
+}

@@ -236,6 +236,10 @@ fn old_office_files_name_a_conversion() {
         place.file(&format!("d/{name}"), &bytes);
     }
     place.run(&["find", "d", "--skipped", "s.csv"]).ok();
+    let command = "soffice --headless --convert-to docx --outdir NEW FOLDER/*.doc";
+    let run = place.run(&["find", "d"]);
+    assert!(run.err.lines().any(|line| line == command), "{}", run.err);
+    assert!(run.err.contains("3 old Office files, first d/a.doc"), "{}", run.err);
     let list = place.read("s.csv");
     for name in ["a.doc", "b.xls", "c.PPT"] {
         let line = list.lines().find(|line| line.contains(name)).unwrap();
@@ -332,4 +336,108 @@ fn printed_paths_can_be_opened() {
             assert!(place.path(path).is_file(), "{path}");
         }
     }
+}
+
+#[test]
+fn paths_are_no_commands() {
+    let place = Place::new();
+    place.file("letters/a", "x");
+    let message = place.run(&["letters"]).fails(2);
+    assert!(message.contains("type `lookalike find letters`"), "{message}");
+    let message = place.run(&["lettres"]).fails(2);
+    assert!(!message.contains("lookalike find"), "{message}");
+}
+
+#[cfg(feature = "serve")]
+#[test]
+fn ports_are_parts_of_addresses() {
+    let message = Place::new().run(&["serve", "x", "--port", "80"]).fails(2);
+    assert!(message.contains("--listen"), "{message}");
+}
+
+#[test]
+fn replaced_files_are_named() {
+    let place = place();
+    let text = words(1, 30);
+    place.file("in.jsonl", jsonl(&[("a".into(), text.clone()), ("b".into(), text)]));
+    let find = ["find", "in.jsonl", "-o", "g.csv", "--report", "r.json"];
+    let dedup = ["dedup", "in.jsonl", "-o", "out.jsonl", "--removed", "removed.csv"];
+    for replaced in ["", " (replaced)"] {
+        let err = place.run(&find).err + &place.run(&dedup).err;
+        for line in ["groups: g.csv", "report: r.json", "removed: removed.csv"] {
+            assert!(err.contains(&format!("{line}{replaced}\n")), "{err}");
+        }
+        assert!(err.contains(&format!("written: out.jsonl{replaced}: ")), "{err}");
+    }
+}
+
+#[test]
+fn outputs_in_an_input_are_named() {
+    let place = place();
+    place.file("d/a.txt", words(1, 30)).file("d/b.txt", words(1, 30));
+    let run = place.run(&["find", "d", "-o", "d/groups.csv"]);
+    let note = "groups: d/groups.csv\n  it is in the input d, and is not read as a document\n";
+    assert!(run.err.contains(note), "{}", run.err);
+    assert!(place.run(&["find", "d", "-o", "d/groups.csv"]).err.contains("\n2 documents"));
+}
+
+#[test]
+fn pairs_can_need_a_reference() {
+    let place = place();
+    let text = words(1, 60);
+    let ids = ["a", "b"].map(|id| (id.to_owned(), text.clone()));
+    place.file("new.jsonl", jsonl(&ids)).file("old.jsonl", jsonl(&[("o".into(), text)]));
+    let find = ["find", "new.jsonl", "--reference", "old.jsonl", "--pairs", "p.csv"];
+    place.run(&find).ok();
+    assert_eq!(place.read("p.csv").lines().count(), 4);
+    place.run(&[&find[..], &["--reference-pairs"]].concat()).ok();
+    let pairs = "id_a,id_b,jaccard\na,o,1.000000\nb,o,1.000000\n";
+    assert_eq!(place.read("p.csv"), pairs);
+    place.run(&["find", "new.jsonl", "--pairs", "p.csv", "--reference-pairs"]).fails(2);
+}
+
+#[test]
+fn no_document_has_no_recall() {
+    let place = Place::new();
+    place.file("d/empty.txt", "");
+    let run = place.run(&["find", "d"]);
+    assert!(run.err.contains("there is no document"), "{}", run.err);
+    assert!(!run.err.contains("are found"), "{}", run.err);
+}
+
+#[test]
+fn reports_name_the_folder_of_ids() {
+    let place = place();
+    place.file("d/sub/a.txt", words(1, 30)).file("d/b.txt", words(1, 30));
+    let run = place.run(&["find", "d", "-o", "g.csv", "--report", "r.json"]);
+    assert!(run.err.contains("\n  ids of files are paths below d\n"), "{}", run.err);
+    let report: serde_json::Value = serde_json::from_str(&place.read("r.json")).unwrap();
+    let folder = report["folder"].as_str().unwrap();
+    let keeper = report["groups"][0]["keeper"].as_str().unwrap();
+    assert!(place.path(folder).join(keeper).is_file(), "{report}");
+    let run = place.run(&["find", "d", "d/sub/../sub", "-o", "g.csv", "--report", "r.json"]);
+    assert!(!run.err.contains("paths below"), "{}", run.err);
+    assert!(!place.read("r.json").contains("\"folder\""));
+}
+
+#[test]
+fn files_are_kept_by_name() {
+    let place = place();
+    let text = words(1, 60);
+    place.file("d/report - Copy.txt", format!("{text} more words"));
+    place.file("d/report.txt", &text);
+    let run = place.run(&["find", "d"]);
+    assert!(run.out.contains("keeper  d/report.txt"), "{}", run.out);
+    assert!(run.err.contains("\nkeep rules: name decided 1\n"), "{}", run.err);
+    let run = place.run(&["find", "d", "--keep", "longest"]);
+    assert!(run.out.contains("keeper  d/report - Copy.txt"), "{}", run.out);
+    // Divided runs have the same default.
+    place.run(&["shard", "plan", "job", "d"]).ok();
+    assert!(place.read("job/plan.json").contains("--keep=name"), "{}", place.read("job/plan.json"));
+    let ids = [("a draft", &text), ("b", &text)].map(|(id, text)| (id.to_owned(), text.clone()));
+    place.file("in.jsonl", jsonl(&ids));
+    let run = place.run(&["find", "in.jsonl", "--keep", "name"]);
+    assert!(run.err.contains("--keep name decides nothing"), "{}", run.err);
+    let run = place.run(&["find", "in.jsonl"]);
+    assert!(run.err.contains("\nkeep rules: id decided 1\n"), "{}", run.err);
 }

@@ -80,12 +80,15 @@ fn moved_files_return_to_their_places() {
         fs::remove_dir(&folder).unwrap();
     }
     let script = place.path("it's gone/lookalike-undo.sh");
-    for _ in 0..2 {
+    for count in [17, 0] {
         let output = sh(&script);
         assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        let told = format!("moved back {count} files\n");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), told);
         assert_eq!(files(&place.path("in")), before);
     }
-    assert_eq!(files(&place.path("it's gone")).len(), 1, "the script itself");
+    let left: Vec<_> = fs::read_dir(place.path("it's gone")).unwrap().collect();
+    assert_eq!(left.len(), 1, "the script itself: {left:?}");
 }
 
 #[test]
@@ -106,6 +109,7 @@ fn linked_files_become_files_again() {
     assert_eq!(inodes(&place), 2);
     let output = sh(&place.path("lookalike-undo.sh"));
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "restored 17 files\n");
     assert_eq!(files(&place.path("in")), before);
     assert_eq!(inodes(&place), 19);
 }
@@ -146,4 +150,25 @@ fn dry_runs_write_no_script() {
         run.ok();
     }
     assert!(!place.path("gone").exists() && !place.path("lookalike-undo.sh").exists());
+}
+
+#[test]
+fn folders_of_the_user_stay() {
+    let place = Place::new();
+    place.file("in/sub/a", words(1, 90)).file("in/sub/b", words(1, 90));
+    fs::create_dir_all(place.path("gone/sub")).unwrap();
+    let run = place.run(&["dedup", "in", "--move-to", "gone"]);
+    assert!(run.err.contains("moved to gone: 1 file"), "{}", run.err);
+    let output = sh(&place.path("gone/lookalike-undo.sh"));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "moved back 1 file\n");
+    assert!(place.path("gone/sub").is_dir());
+}
+
+#[test]
+fn no_file_needs_no_folder() {
+    let place = Place::new();
+    place.file("in/a", words(1, 90)).file("in/b", words(2, 90));
+    let run = place.run(&["dedup", "in", "--move-to", "gone"]);
+    assert!(run.err.contains("no file moved\n") && !run.err.contains("gone"), "{}", run.err);
+    assert!(!place.path("gone").exists());
 }

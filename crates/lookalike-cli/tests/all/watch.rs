@@ -373,7 +373,7 @@ fn webhooks_over_tls_get_reports_if_their_certificate_is_trusted() {
 }
 
 #[test]
-fn a_feed_has_new_groups_and_stays() {
+fn a_feed_has_all_matches_and_stays() {
     let place = place("sets");
     place.file("in/a.txt", WORDS).file("in/b.txt", format!("{WORDS} <&> fourteen"));
     let watch =
@@ -382,14 +382,15 @@ fn a_feed_has_new_groups_and_stays() {
     let feed = place.read("groups.xml");
     assert_eq!(feed.matches("<entry>").count(), 1, "{feed}");
     assert!(feed.contains("<title>b.txt: resembles a.txt ("), "{feed}");
-    // The second pair is a group of its own; the third document of the first is not.
+    // The third document joins the first group, and the second pair is a group of its own.
     let others = "another text, of words that the first two do not have, which is long enough";
     place.file("in/c.txt", format!("{WORDS} fifteen"));
     place.file("in/d.txt", others).file("in/e.txt", format!("{others} for a group"));
     place.run(&watch).ok();
     let feed = place.read("groups.xml");
-    assert_eq!(feed.matches("<entry>").count(), 2, "{feed}");
-    assert!(feed.find("<title>e.txt").unwrap() < feed.find("<title>b.txt").unwrap(), "{feed}");
+    assert_eq!(feed.matches("<entry>").count(), 3, "{feed}");
+    let [e, c, b] = ["e", "c", "b"].map(|name| feed.find(&format!("<title>{name}.txt")).unwrap());
+    assert!(e < c && c < b, "{feed}");
     place.file("groups.xml", "something else");
     let error = place.run(&watch).fails(2);
     assert!(error.contains("no feed of `lookalike watch`"), "{error}");

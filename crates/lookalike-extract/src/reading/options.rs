@@ -17,14 +17,15 @@ pub enum HtmlText {
 }
 
 /// Options of extraction.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExtractOptions {
     /// Text of web pages.
     pub html: HtmlText,
     /// Keeps the text that a message quotes. Off by default: a reply that quotes a whole message
     /// would resemble it.
     pub quotes: bool,
-    /// Keeps the signatures of a message.
+    /// Keeps the signatures of a message and the footers of mailing lists. Off by default: short
+    /// messages of one list would resemble each other.
     pub signatures: bool,
     /// Extracts the attachments of a message as documents of their own.
     pub attachments: bool,
@@ -43,19 +44,6 @@ pub struct WorkerCommand {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-}
-
-impl Default for ExtractOptions {
-    fn default() -> Self {
-        Self {
-            html: HtmlText::default(),
-            quotes: false,
-            signatures: true,
-            attachments: false,
-            limits: Limits::default(),
-            worker: None,
-        }
-    }
 }
 
 /// Resource limits of one file. Exceeding one is an [`ExtractError`] that names it.

@@ -283,6 +283,15 @@ impl Collection {
         Some(id.strip_prefix(info.shown.as_str()).unwrap_or(id).trim_start_matches('/'))
     }
 
+    /// The folder that the ids of files are relative to, as it was named; `None` unless one folder
+    /// is the only input.
+    pub fn id_folder(&self) -> Option<&str> {
+        let inputs = self.inputs.sources.iter().take(self.inputs.first_reference as usize);
+        let mut files = inputs.filter(|source| source.has_files());
+        let info = files.find(|source| source.info().in_folder)?.info();
+        info.relative.then_some(info.shown.as_str())
+    }
+
     /// Whether a source is a file of records that was found in a folder.
     pub fn is_found_record_file(&self, source: u32) -> bool {
         self.source(source).is_some_and(|source| source.info().in_folder && !source.has_files())

@@ -245,6 +245,7 @@ pub(crate) fn describe_run(
             PairList::WithEstimates => json!("estimates"),
             pairs => json!(pairs.is_listed()),
         },
+        "reference_pairs": options.reference_pairs,
         "related": options.related,
         "decisions": options.decisions.as_deref().map(Decisions::digest),
         "drop": options.drop.as_deref().map(DropList::digest),

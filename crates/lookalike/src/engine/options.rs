@@ -6,7 +6,7 @@ use crate::engine::link::drop_list::DropList;
 use crate::engine::memory::Memory;
 use crate::engine::no_estimates::NoEstimates;
 use crate::engine::workers::default_threads;
-use crate::read::ReadOptions;
+use crate::read::{Collection, Format, ReadOptions};
 use lookalike_core::error::{ParamsError, parse_name};
 use lookalike_core::keep::KeepPolicy;
 use lookalike_core::kernel::Kernel;
@@ -105,11 +105,14 @@ impl KeeperChoice {
 
 /// What a run does, apart from the parameters that decide what is similar.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct FindOptions {
     /// What is similar.
     pub params: Params,
     /// Which document of a group is kept.
     pub keep: KeepPolicy,
+    /// Whether [`resolve_keep`](Self::resolve_keep) chooses `keep` by the inputs.
+    pub keep_by_inputs: bool,
     /// How many documents were drawn to choose bands and rows for them; `None` where these were
     /// named, or chosen for the threshold and the recall alone.
     pub bands_sample: Option<usize>,
@@ -125,6 +128,8 @@ pub struct FindOptions {
     pub drop: Option<Arc<DropList>>,
     /// Whether and how all verified pairs are listed.
     pub pairs: PairList,
+    /// Lists only pairs with a document of the reference collection.
+    pub reference_pairs: bool,
     /// Whether [`Findings::related`](crate::find::Findings::related) is filled: kept documents
     /// without a group that resemble duplicates of other keepers. Costs a comparison for each
     /// candidate pair of such documents.
@@ -157,12 +162,14 @@ impl FindOptions {
         Self {
             params,
             keep: KeepPolicy::default(),
+            keep_by_inputs: false,
             bands_sample: None,
             grouping: Grouping::default(),
             keepers: KeeperChoice::default(),
             decisions: None,
             drop: None,
             pairs: PairList::Omitted,
+            reference_pairs: false,
             related: false,
             skip_repeated_ids: false,
             source_field: None,
@@ -172,6 +179,17 @@ impl FindOptions {
             threads: default_threads(),
             kernel: Kernel::best(),
         }
+    }
+
+    /// Ranks file names first if no rule was chosen and an input has files of one document each.
+    /// Requests call this for `keep_by_inputs` before they run.
+    pub fn resolve_keep(&mut self, collection: &Collection) {
+        let has_files =
+            || (0..collection.sources()).any(|source| is_compared_file(collection, source));
+        if self.keep_by_inputs && has_files() {
+            self.keep = KeepPolicy::of_files();
+        }
+        self.keep_by_inputs = false;
     }
 
     /// Refuses decisions where the keepers are given.
@@ -197,4 +215,9 @@ impl FindOptions {
         // Sources are counted by the last field.
         names.chain(self.path_field.clone()).chain(self.source_field.clone()).collect()
     }
+}
+
+/// Returns true for a source of files that are not a reference, whose documents all stay.
+fn is_compared_file(collection: &Collection, source: u32) -> bool {
+    collection.source_format(source) == Some(Format::Text) && !collection.is_reference(source)
 }

@@ -9,8 +9,9 @@ pub struct EvaluateOptions {
     /// without these lines. The similarity is the `containment` of a file that has it, else the
     /// `jaccard`. Pairs without a similarity, and groups, always count. If `None`, all pairs count.
     pub threshold: Option<f64>,
-    /// A group of the report represents all pairs of its documents. Otherwise it represents the
-    /// pairs of the keeper with each duplicate, which are the ones a report of stars vouches for.
+    /// A group of the report represents all pairs of its documents, as it always does if the truth
+    /// has groups. Otherwise it represents the pairs of the keeper with each duplicate, which are
+    /// the ones a report of stars vouches for.
     pub all_members: bool,
     /// The column of a file of pairs that tells pairs from other rows. The value of other rows is
     /// empty, a number of at most 0, or one of `false`, `no`, `f` and `n` in any case.

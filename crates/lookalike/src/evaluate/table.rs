@@ -148,7 +148,9 @@ pub(super) fn read(
         table: PairTable::default(),
         seen: Vec::new(),
     };
-    if is_json {
+    if is_json && has_format(first_line) {
+        loader.json_report(input)?;
+    } else if is_json {
         loader.json_lines(input)?;
     } else if is_csv {
         loader.csv(input)?;
@@ -156,6 +158,11 @@ pub(super) fn read(
         loader.two_ids(input)?;
     }
     Ok(loader.table)
+}
+
+/// Returns true for the first line of a JSON report, which has no groups.
+fn has_format(line: &[u8]) -> bool {
+    line.trim_ascii_start().starts_with(br#"{"format":"#)
 }
 
 /// Opens a report or table, decompressed.
@@ -174,6 +181,12 @@ fn unreadable(path: &Path, error: io::Error) -> FindError {
         io::ErrorKind::NotFound => ReadError::Missing { path: name },
         _ => ReadError::Io { source_name: name, error },
     })
+}
+
+/// The groups of a JSON report.
+#[derive(Deserialize)]
+struct JsonReport {
+    groups: Vec<GroupLine>,
 }
 
 /// A group as [`write::jsonl`](crate::report::jsonl) writes it.
@@ -234,20 +247,34 @@ impl Loader<'_> {
             if line.trim().is_empty() {
                 continue;
             }
-            let GroupLine { keeper, duplicates } =
-                serde_json::from_str(&line).map_err(|error| {
-                    self.problem(format!(
-                        "expected a group such as {{\"keeper\":…,\"duplicates\":[…]}}: {error}"
-                    ))
-                })?;
-            self.member(&keeper, group)?;
-            let of_group = |value| FileSimilarity { value, decimals: GROUP_DECIMALS };
-            for DuplicateLine { id, jaccard, containment } in duplicates {
-                self.member(&id, group)?;
-                let jaccard = jaccard.map(of_group);
-                let containment = containment.map(of_group);
-                self.pair(&keeper, &id, PairScore { jaccard, containment })?;
-            }
+            let line = serde_json::from_str(&line).map_err(|error| {
+                self.problem(format!(
+                    "expected a group such as {{\"keeper\":…,\"duplicates\":[…]}}: {error}"
+                ))
+            })?;
+            self.group(group, &line)?;
+        }
+        Ok(())
+    }
+
+    fn json_report(&mut self, input: Box<dyn BufRead>) -> Result<(), FindError> {
+        self.table.members = Some(Vec::new());
+        let report: JsonReport = serde_json::from_reader(input).map_err(|error| {
+            self.line = error.line() as u64;
+            self.problem(format!("expected a JSON report of `find` with its groups: {error}"))
+        })?;
+        (0u32..).zip(&report.groups).try_for_each(|(group, line)| self.group(group, line))
+    }
+
+    /// Adds a group with its number.
+    fn group(&mut self, group: u32, line: &GroupLine) -> Result<(), FindError> {
+        self.member(&line.keeper, group)?;
+        let of_group = |value| FileSimilarity { value, decimals: GROUP_DECIMALS };
+        for DuplicateLine { id, jaccard, containment } in &line.duplicates {
+            self.member(id, group)?;
+            let jaccard = jaccard.map(of_group);
+            let containment = containment.map(of_group);
+            self.pair(&line.keeper, id, PairScore { jaccard, containment })?;
         }
         Ok(())
     }

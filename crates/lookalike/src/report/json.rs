@@ -243,6 +243,9 @@ pub fn summary(
     member(out, "lookalike", &env!("CARGO_PKG_VERSION"))?;
     member(out, "parameters", &parameters(options))?;
     member(out, "inputs", &findings.inputs)?;
+    if let Some(folder) = &findings.id_folder {
+        member(out, "folder", folder)?;
+    }
     member(out, "counts", &findings.counts)?;
     let concentration = findings.concentration;
     if concentration.is_concentrated() && !options.params.exact() {

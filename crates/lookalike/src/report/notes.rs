@@ -23,8 +23,8 @@ pub fn of(findings: &Findings) -> io::Result<Vec<String>> {
 pub fn better_setting(findings: &Findings) -> Option<String> {
     let BetterSetting { used, better } = findings.better_setting.as_ref()?;
     Some(format!(
-        "{} of {} have a neighbour by these settings; {} have one by {}, and {} of them share a \
-         passage with it; that setting is for {} (docs/choosing.md)",
+        "{} of {} have a near-duplicate here, and {} with {} ({} share a passage). Try these \
+         options for {} (docs/choosing.md)",
         thousands(used.with_neighbour),
         count(used.documents, "document"),
         thousands(better.with_neighbour),
@@ -112,7 +112,8 @@ fn folding(effect: &FoldingEffect) -> Option<String> {
         .map(|(script, count)| format!("{script} {}", thousands(count)))
         .collect();
     Some(format!(
-        "--normalize fold changes the shingles of {} of {} drawn ({}); tune measures the effect",
+        "{} of {} have letters with several spellings ({}). --normalize fold makes these equal, \
+         and `lookalike tune` measures the effect",
         thousands(effect.changed()),
         count(effect.documents(), "document"),
         scripts.join(", ")

@@ -62,6 +62,7 @@ impl OpenedFind {
     /// Errors of [`in_collection`] and, with chosen bands, of [`choose_bands`].
     pub fn run(self, progress: &dyn Progress) -> Result<FindOutcome, FindError> {
         let Self { request: FindRequest { inputs, mut options, auto_bands }, collection } = self;
+        options.resolve_keep(&collection);
         if let Some(builder) = auto_bands {
             let chosen = choose_bands(&inputs.open()?, &builder, progress)?;
             progress.chose_bands(&chosen.params, chosen.documents);

@@ -2,7 +2,7 @@
 //! what is asked of findings and options that they cannot have.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use lookalike::core::keep::{KeepPolicy, KeepRule};
+use lookalike::core::keep::{FILE_NAME_WORDS, KeepPolicy, KeepRule, LanguageWords};
 use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::find::{DocumentNumber, FindError, FindOptions, Findings, MAX_THREADS};
 use std::num::NonZeroUsize;
@@ -98,4 +98,55 @@ fn more_threads_than_a_run_may_have_are_refused() {
         error.to_string(),
         "threads is 1025, expected 1 to 1024: more take memory and save no time"
     );
+}
+
+/// The keeper, and the rule that decided, of the only group of a folder with these files. Their
+/// texts grow in this order.
+fn kept_of(names: &[&str], rules: &[&str]) -> (String, Option<u32>) {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("in");
+    std::fs::create_dir(&folder).unwrap();
+    for (number, name) in names.iter().enumerate() {
+        std::fs::write(folder.join(name), format!("{TEXT}{}", ".".repeat(number))).unwrap();
+    }
+    let found = find(&folder, rules.iter().map(|rule| rule.parse().unwrap()).collect());
+    assert!(!found.lacks_file_names);
+    let group = found.groups.iter().next().unwrap().unwrap();
+    (group.keeper.id.clone(), group.duplicates[0].decided_by)
+}
+
+#[test]
+fn final_versions_stay() {
+    let names = ["report_v9_final.txt", "report_v10.txt", "draft (2).txt"];
+    assert_eq!(kept_of(&names, &["name", "longest"]), (names[0].to_owned(), Some(0)));
+    assert_eq!(kept_of(&names, &["longest", "name"]), (names[2].to_owned(), Some(0)));
+    let equal = ["a.txt", "b.txt"];
+    assert_eq!(kept_of(&equal, &["name", "longest"]), ("b.txt".to_owned(), Some(1)));
+    assert_eq!(kept_of(&equal, &["name"]), ("a.txt".to_owned(), None));
+}
+
+#[test]
+fn records_have_no_file_name() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("report_final.jsonl");
+    let records = format!(
+        "{{\"id\":\"a draft\",\"text\":\"{TEXT}.\"}}\n{{\"id\":\"b\",\"text\":\"{TEXT}\"}}\n"
+    );
+    std::fs::write(&file, records).unwrap();
+    let found = find(&file, vec![KeepRule::Name, KeepRule::Longest]);
+    assert!(found.lacks_file_names);
+    assert_eq!(found.groups.iter().next().unwrap().unwrap().keeper.id, "a draft");
+}
+
+#[test]
+fn the_guide_lists_the_words() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let guide = std::fs::read_to_string(root.join("docs/dedup.md")).unwrap();
+    let mut table =
+        "| language | final | copy | draft | old | version |\n|---|---|---|---|---|---|\n"
+            .to_owned();
+    for LanguageWords { language, finals, copies, drafts, old, versions } in FILE_NAME_WORDS {
+        table += &format!("| {language} | {finals} | {copies} | {drafts} | {old} | {versions} |\n");
+    }
+    assert!(guide.contains(&table), "expected in docs/dedup.md:\n{table}");
 }

@@ -1,13 +1,12 @@
 //! The arguments of `lookalike cut`.
 
 use super::rule_args::CutRuleArgs;
-use crate::arguments::options::{CsvArgs, OrderArgs, ResumeArgs, WorkArgs};
+use crate::arguments::options::{OrderArgs, ResumeArgs, SurvivorArgs, WorkArgs};
 use crate::arguments::parameter_args::WordArgs;
 use crate::arguments::read_args::ReadArgs;
 use crate::cmd::CommandError;
-use crate::cmd::dedup::{DropArgs, list_target};
+use crate::cmd::dedup::{DropArgs, survivor_outputs};
 use lookalike::dedup::DEFAULT_FIELD;
-use lookalike::report::OutputFormat;
 use lookalike::request::DedupOutputs;
 use std::path::{Path, PathBuf};
 
@@ -58,7 +57,6 @@ pub(crate) struct CutArgs {
 /// The outputs of the command.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct CutOutputArgs {
     /// Write the documents to OUT, in the format of the input; - is standard output [also .gz,
     /// .zst]. A folder (it exists and is empty, or the name ends in /) gets a file for each input
@@ -66,17 +64,13 @@ pub(super) struct CutOutputArgs {
     #[arg(required_unless_present_any = ["dry_run", "removed"])]
     pub(super) output: Option<PathBuf>,
 
-    /// Copy documents only to a folder OUT; otherwise, other files in the inputs are copied as well
-    #[arg(long, requires = "output")]
-    documents_only: bool,
-
     /// Write all documents uncut, each with its repeated passages in members of JSON objects or
     /// columns of tables: `NAME_kept`, `NAME_passages`, …. NAME is `lookalike` if it is omitted
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = DEFAULT_FIELD)]
     pub(super) annotate: Option<String>,
 
-    /// List the sources with the share of their words to cut, and write no document
+    /// Show how many words of each source would be cut, and write no document
     #[arg(long)]
     pub(super) dry_run: bool,
 
@@ -84,38 +78,27 @@ pub(super) struct CutOutputArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) removed: Option<PathBuf>,
 
-    /// List files that were not read, with reasons, and empty documents in FILE.csv
-    #[arg(long, value_name = "FILE")]
-    pub(super) skipped: Option<PathBuf>,
-
-    #[command(flatten)]
-    csv: CsvArgs,
-
     /// End with 3 if words were cut
     #[arg(long)]
     pub(super) exit_code: bool,
 
-    /// Print no summary and no progress; warnings and skipped files are still printed
-    #[arg(long, short)]
-    pub(super) quiet: bool,
+    #[command(flatten)]
+    pub(super) common: SurvivorArgs,
 }
 
 impl CutOutputArgs {
     /// The files to write.
     pub(super) fn outputs(&self) -> Result<DedupOutputs, CommandError> {
-        let lists = &[OutputFormat::Csv, OutputFormat::Jsonl];
-        Ok(DedupOutputs {
-            survivors: self.output.clone(),
-            annotate: self.annotate.clone(),
-            copies_others: !self.documents_only,
-            removed: list_target("--removed", self.removed.as_deref(), lists)?,
-            skipped: list_target("--skipped", self.skipped.as_deref(), &[OutputFormat::Csv])?,
-            cells: self.csv.cells(),
-        })
+        let outputs = survivor_outputs(&self.common, self.removed.as_deref())?;
+        let survivors = self.output.clone();
+        Ok(DedupOutputs { survivors, annotate: self.annotate.clone(), ..outputs })
     }
 
     /// The outputs that the command writes.
     pub(super) fn written_paths(&self) -> impl Iterator<Item = &Path> {
-        [&self.removed, &self.skipped, &self.output].into_iter().flatten().map(PathBuf::as_path)
+        [&self.removed, &self.common.skipped, &self.output]
+            .into_iter()
+            .flatten()
+            .map(PathBuf::as_path)
     }
 }

@@ -22,11 +22,11 @@ pub(super) struct CutRuleArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     min_left: u64,
 
-    /// Boilerplate: cut passages that are in N documents or more, in all of them
+    /// Boilerplate: cut passages that N documents or more contain, from all of these documents
     #[arg(long, value_name = "N")]
     min_documents: Option<u64>,
 
-    /// Boilerplate: cut passages that are in this share of the documents or more, in all of them
+    /// Boilerplate: cut passages that this share of the documents contains, from all of these
     #[arg(long, value_name = "SHARE", value_parser = share)]
     min_share: Option<f64>,
 

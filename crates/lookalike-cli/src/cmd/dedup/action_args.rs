@@ -11,9 +11,9 @@ pub(super) struct ActionArgs {
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["output", "link", "drop"])]
     pub(super) move_to: Option<PathBuf>,
 
-    /// Replace files with the bytes of their keeper by links to it. After hard links,
-    /// lookalike-undo.sh in the current folder restores the files. A reflink is a file of its own
-    /// that shares blocks, if the file system supports it
+    /// Replace a duplicate that has the same bytes as the kept file by a link to it. After hard
+    /// links, lookalike-undo.sh in the current folder restores the files. A reflink remains a file of
+    /// its own and shares disk blocks, if the file system supports it
     #[arg(long, value_enum, value_name = "HOW", conflicts_with_all = ["output", "drop"])]
     pub(super) link: Option<LinkArg>,
 

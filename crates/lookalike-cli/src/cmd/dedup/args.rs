@@ -1,7 +1,7 @@
 //! The arguments of `lookalike dedup`.
 
 use super::action_args::ActionArgs;
-use crate::arguments::options::{CsvArgs, RunArgs};
+use crate::arguments::options::{RunArgs, SurvivorArgs};
 use crate::arguments::parameter_args::{ParameterArgs, ShingleArgs};
 use crate::arguments::read_args::ReadArgs;
 use lookalike::dedup::DEFAULT_FIELD;
@@ -81,11 +81,6 @@ pub(super) struct DedupOutputArgs {
     #[arg(long, short, value_name = "OUT")]
     pub(super) output: Option<PathBuf>,
 
-    /// Copy documents only to a folder OUT; everything else in the inputs is copied as well
-    /// otherwise: pictures, scans, hidden files, links
-    #[arg(long, requires = "output")]
-    pub(super) documents_only: bool,
-
     #[command(flatten)]
     pub(super) actions: ActionArgs,
 
@@ -107,20 +102,12 @@ pub(super) struct DedupOutputArgs {
     #[arg(long, requires = "reference", conflicts_with = "dry_run")]
     pub(super) add: bool,
 
-    /// List files that were not read, with reasons, and empty documents in FILE.csv
-    #[arg(long, value_name = "FILE")]
-    pub(super) skipped: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub(super) csv: CsvArgs,
-
     /// End with 3 when duplicates were found
     #[arg(long)]
     pub(super) exit_code: bool,
 
-    /// Print no summary and no progress; warnings and skipped files are still printed
-    #[arg(long, short)]
-    pub(super) quiet: bool,
+    #[command(flatten)]
+    pub(super) common: SurvivorArgs,
 
     /// Summary with candidates, comparisons, the time of each stage, and all parameters
     #[arg(long, short, conflicts_with = "quiet")]

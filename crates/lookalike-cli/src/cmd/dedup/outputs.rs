@@ -1,6 +1,7 @@
 //! The files that `dedup` writes, and the errors of outputs that the inputs do not allow.
 
 use super::args::DedupArgs;
+use crate::arguments::options::SurvivorArgs;
 use crate::cmd::CommandError;
 use lookalike::report::{OutputFormat, Target};
 use lookalike::request::DedupOutputs;
@@ -13,27 +14,36 @@ impl DedupArgs {
     /// The files to write.
     pub(super) fn outputs(&self) -> Result<DedupOutputs, CommandError> {
         let result = &self.result;
-        let outputs = DedupOutputs {
-            survivors: result.output.clone(),
-            annotate: result.annotate.clone(),
-            copies_others: !result.documents_only,
-            removed: list_target("--removed", result.removed.as_deref(), LISTS)?,
-            skipped: list_target("--skipped", result.skipped.as_deref(), &[OutputFormat::Csv])?,
-            cells: result.csv.cells(),
-        };
-        Ok(outputs)
+        let outputs = survivor_outputs(&result.common, result.removed.as_deref())?;
+        let survivors = result.output.clone();
+        Ok(DedupOutputs { survivors, annotate: result.annotate.clone(), ..outputs })
     }
 
     /// The outputs that the command writes.
     pub(super) fn written_paths(&self) -> impl Iterator<Item = &Path> {
         let result = &self.result;
-        let files = [&result.removed, &result.skipped, &result.output, &result.actions.script];
+        let files =
+            [&result.removed, &result.common.skipped, &result.output, &result.actions.script];
         files.into_iter().flatten().map(PathBuf::as_path)
     }
 }
 
+/// The outputs that `dedup` and `cut` share.
+pub(in crate::cmd) fn survivor_outputs(
+    args: &SurvivorArgs,
+    removed: Option<&Path>,
+) -> Result<DedupOutputs, CommandError> {
+    Ok(DedupOutputs {
+        copies_others: !args.documents_only,
+        removed: list_target("--removed", removed, LISTS)?,
+        skipped: list_target("--skipped", args.skipped.as_deref(), &[OutputFormat::Csv])?,
+        cells: args.csv.cells(),
+        ..DedupOutputs::default()
+    })
+}
+
 /// The file of a list, whose name ends in one of the formats.
-pub(in crate::cmd) fn list_target(
+fn list_target(
     option: &str,
     path: Option<&Path>,
     formats: &'static [OutputFormat],

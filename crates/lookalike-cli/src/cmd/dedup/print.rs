@@ -6,6 +6,7 @@ use crate::output::printed_paths::PrintedPaths;
 use crate::output::sources::{DuplicateAction, SourceTable};
 use crate::output::summary::{self, SKIPPED_FILE, Summary};
 use crate::output::terminal;
+use crate::output::written_files::WrittenFiles;
 use lookalike::dedup::actions::ActionCounts;
 use lookalike::dedup::{RefusedFile, SurvivorCounts};
 use lookalike::find::Findings;
@@ -25,10 +26,11 @@ pub(super) fn print(
     args: &DedupArgs,
     summary: &Summary<'_>,
     outcome: &DedupOutcome,
+    written_files: &WrittenFiles,
 ) -> io::Result<()> {
     let findings = summary.findings;
     let dry = args.result.dry_run;
-    let quiet = args.result.quiet;
+    let quiet = args.result.common.quiet;
     let fate = if dry { DuplicateAction::WouldGo } else { DuplicateAction::Go };
     let table = SourceTable { sources: &findings.sources, fate };
     let mut err = terminal::stderr();
@@ -56,12 +58,15 @@ pub(super) fn print(
         return summary::write_skipped(&mut err, findings, option);
     }
     if let (Some(written), Some(out)) = (written, &args.result.output) {
-        write_written(&mut err, args, out, written, findings.counts.duplicates)?;
+        let replaced = written_files.replaced(out);
+        write_written(&mut err, args, (out, replaced), written, findings.counts.duplicates)?;
         left_out(&mut err, args, findings, *is_folder)?;
     }
-    for (what, path) in [("removed", &args.result.removed), ("skipped", &args.result.skipped)] {
+    for (what, path) in
+        [("removed", &args.result.removed), ("skipped", &args.result.common.skipped)]
+    {
         if let Some(path) = path {
-            writeln!(err, "{what}: {}", one_line(&path.to_string_lossy()))?;
+            written_files.line(&mut err, what, path)?;
         }
     }
     summary.write(&mut err)
@@ -70,7 +75,7 @@ pub(super) fn print(
 fn write_written(
     err: &mut impl Write,
     args: &DedupArgs,
-    out: &Path,
+    (out, replaced): (&Path, &str),
     written: &SurvivorCounts,
     duplicates: u64,
 ) -> io::Result<()> {
@@ -81,7 +86,7 @@ fn write_written(
         files => format!(" in {}", count(files, "file")),
     };
     let out = out.to_string_lossy();
-    let out = one_line(&out);
+    let out = format!("{}{replaced}", one_line(&out));
     if args.reading.unit() != TextUnit::Document {
         let units = count(duplicates, "duplicate");
         let changed = thousands(written.changed);
@@ -123,7 +128,7 @@ fn left_out(
     findings: &Findings,
     is_folder: bool,
 ) -> io::Result<()> {
-    if is_folder && !args.result.documents_only {
+    if is_folder && !args.result.common.documents_only {
         return Ok(());
     }
     let mut files = 0;
@@ -140,14 +145,17 @@ fn left_out(
 
 fn actions(err: &mut impl Write, args: &DedupArgs, outcome: &FileOutcome) -> io::Result<()> {
     let (done, to) = args.result.actions.verb();
-    if let Some(ActionCounts { done: files, bytes, unsuitable, failed }) = &outcome.acted {
-        let files = count(*files, "file");
+    if let Some(ActionCounts { done: number, bytes, unsuitable, failed }) = &outcome.acted {
+        let files = count(*number, "file");
         let bytes = count(*bytes, "byte");
         let to = to.map(|to| format!(" to {}", one_line(&to.to_string_lossy())));
         let to = to.unwrap_or_default();
-        if args.result.dry_run {
+        if *number == 0 && !args.result.common.quiet {
+            let would_be = if args.result.dry_run { "would be " } else { "" };
+            writeln!(err, "no file {would_be}{done}")?;
+        } else if args.result.dry_run {
             writeln!(err, "would be {done}{to}: {files}, {bytes}")?;
-        } else if !args.result.quiet {
+        } else if !args.result.common.quiet {
             writeln!(err, "{done}{to}: {files}, {bytes}")?;
         }
         if let Some(path) = &outcome.undo {
@@ -160,7 +168,7 @@ fn actions(err: &mut impl Write, args: &DedupArgs, outcome: &FileOutcome) -> io:
     if let Some(path) = &args.result.actions.script {
         let files = count(outcome.found.files.len() as u64, "file");
         let verb = if args.result.dry_run { "would list" } else { "lists" };
-        if !args.result.quiet {
+        if !args.result.common.quiet {
             let path = path.to_string_lossy();
             writeln!(err, "script: {} {verb} {files}", one_line(&path))?;
         }

@@ -33,6 +33,10 @@ pub(crate) struct FindArgs {
     #[command(flatten)]
     pub(super) result: FindOutputArgs,
 
+    /// Write only the pairs with a document of --reference to the file of --pairs
+    #[arg(long, requires = "pairs", requires = "reference", help_heading = "Output")]
+    pub(super) reference_pairs: bool,
+
     #[command(flatten)]
     pub(super) audit: AuditSampleArgs,
 
@@ -70,7 +74,7 @@ pub(in crate::cmd) struct FindOutputArgs {
     #[command(flatten)]
     pub(super) whole: WholeRunArgs,
 
-    /// Show at most N groups, 0 for all [default: 50 on a terminal, else all]
+    /// Show at most N groups, 0 shows all [default: 50 on a terminal, else all]
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<usize>,
 

@@ -8,6 +8,7 @@ use crate::output::sources::{DuplicateAction, SourceTable};
 use crate::output::summary::{self, SKIPPED_FILE, Summary};
 use crate::output::table::{self, Extent, NotShown};
 use crate::output::terminal;
+use crate::output::written_files::WrittenFiles;
 use lookalike::audit::Audit;
 use lookalike::report::json;
 use lookalike::report::phrases::{count, one_line};
@@ -67,6 +68,7 @@ pub(super) fn print_summary(
     summary: &Summary<'_>,
     audit: Option<&Audit>,
     not_shown: NotShown,
+    written: &WrittenFiles,
 ) -> io::Result<()> {
     let mut err = terminal::stderr();
     let findings = summary.findings;
@@ -98,7 +100,11 @@ pub(super) fn print_summary(
     let single = [("groups", &args.output), ("pairs", &args.pairs), ("skipped", &args.skipped)];
     let single = single.into_iter().filter_map(|(what, path)| Some((what, path.as_ref()?)));
     for (what, path) in single.chain(args.whole.report.iter().map(|path| ("report", path))) {
-        writeln!(err, "{what}: {}", one_line(&path.to_string_lossy()))?;
+        written.line(&mut err, what, path)?;
+    }
+    let has_ids = args.output.is_some() || args.pairs.is_some();
+    if let Some(folder) = findings.id_folder.as_ref().filter(|_| has_ids) {
+        writeln!(err, "  ids of files are paths below {}", one_line(folder))?;
     }
     SourceTable { sources: &findings.sources, fate: DuplicateAction::Reported }.warn(&mut err)?;
     summary.write(&mut err)?;

@@ -4,6 +4,7 @@
 
 use super::args::FindOutputArgs;
 use crate::cmd::CommandError;
+use crate::output::written_files::WrittenFiles;
 use crate::termination;
 use lookalike::report::csv::CellRule;
 use lookalike::report::run_page::RunSubject;
@@ -14,6 +15,8 @@ use std::path::{Path, PathBuf};
 pub(in crate::cmd) struct FindTargets {
     targets: Vec<(OutputKind, Target)>,
     cells: CellRule,
+    /// The files as they were before the run.
+    pub(in crate::cmd) written: WrittenFiles,
 }
 
 impl FindTargets {
@@ -33,7 +36,7 @@ impl FindTargets {
             Ok((kind, target?))
         };
         let targets = single.chain(reports).map(target).collect::<Result<_, CommandError>>()?;
-        Ok(Self { targets, cells: args.csv.cells() })
+        Ok(Self { targets, cells: args.csv.cells(), written: WrittenFiles::default() })
     }
 
     /// The names of all of them.
@@ -58,8 +61,12 @@ impl FindTargets {
 
     /// Removes what earlier runs left, and tries whether all files can be written: that is an error
     /// before the work, and an interruption leaves nothing behind.
-    pub(in crate::cmd) fn check_writable(&self) -> Result<(), CommandError> {
+    pub(in crate::cmd) fn check_writable(
+        &mut self,
+        inputs: &[PathBuf],
+    ) -> Result<(), CommandError> {
         termination::clean_up(self.paths())?;
+        self.written = WrittenFiles::new(self.paths(), inputs);
         let outputs = self.targets.iter().map(|(_, target)| Output::create(target));
         outputs.collect::<Result<Vec<_>, OutputError>>()?;
         Ok(())

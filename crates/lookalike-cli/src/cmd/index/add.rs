@@ -3,11 +3,9 @@
 use super::open::{PlaceArgs, WaitArgs};
 #[cfg(feature = "serve")]
 use super::remote::{self, RemoteAdd};
-use super::settings::SettingsArgs;
 use crate::arguments::duration::lifetime;
-use crate::arguments::explicit_args::ExplicitArgs;
 use crate::arguments::options::ThreadArgs;
-use crate::arguments::read_args::ReadArgs;
+use crate::arguments::read_args::{InputArgs, UnitArgs};
 use crate::cmd::error::of_index_add;
 use crate::cmd::{CommandError, CommandResult};
 use crate::extraction::WorkerOption;
@@ -95,10 +93,10 @@ struct CommonArgs {
     how: HowArgs,
 
     #[command(flatten)]
-    asked: SettingsArgs,
+    unit: UnitArgs,
 
     #[command(flatten)]
-    reading: ExplicitArgs<ReadArgs>,
+    reading: InputArgs,
 }
 
 /// One name; `\,` is a comma in it.
@@ -135,17 +133,16 @@ pub(super) fn run_update(args: &mut UpdateArgs, worker: WorkerOption<'_>) -> Com
 }
 
 fn put(args: &mut CommonArgs, existing: Existing, worker: WorkerOption<'_>) -> CommandResult {
-    let reading = &args.reading.args;
+    let reading = &args.reading;
     reading.read_list(&mut args.inputs)?;
-    let inputs = collection(&args.inputs, reading.options(worker), &args.how, &args.place)?;
+    let options = ReadOptions { unit: args.unit.unit, ..reading.options(worker) };
+    let inputs = collection(&args.inputs, options, &args.how, &args.place)?;
     let skip_bad = reading.skip_bad();
     #[cfg(feature = "serve")]
     if let Some(service) = args.place.service()? {
-        args.asked.refuse_any(&args.reading)?;
         return send(&service, &inputs, &args.how, (existing, skip_bad));
     }
     let index = args.place.write(&args.wait)?;
-    args.asked.check_compatible(&index, &args.reading)?;
     add(&IndexAdd { index: &index, inputs: &inputs, how: &args.how, existing, skip_bad })
 }
 

@@ -51,8 +51,9 @@ pub(super) struct CreateArgs {
     #[command(flatten)]
     aim: AimArgs,
 
-    /// `jaccard`: shared shingles among all of both; `containment`: among those of the shorter,
-    /// which finds what is copied from longer texts; it takes a posting for each shingle
+    /// `jaccard`, or `containment`, which finds excerpts in longer texts. `jaccard` divides the
+    /// shared shingles by all shingles of both documents, `containment` by the shingles of the
+    /// shorter one. An index for `containment` is larger: it has a posting for each shingle
     #[arg(long, value_name = "WHAT", default_value = "jaccard")]
     #[arg(help_heading = "Similarity and recall")]
     measure: Measure,

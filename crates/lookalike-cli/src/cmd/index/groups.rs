@@ -30,7 +30,8 @@ pub(super) struct GroupsArgs {
     #[command(flatten)]
     place: PlaceArgs,
 
-    /// Least exact similarity of a reported pair: above 0, at most 1 [default: that of the index]
+    /// Report pairs with similarity J or more; J is above 0 and at most 1 [default: that of the
+    /// index]
     #[arg(long, short, value_name = "J", value_parser = threshold)]
     #[arg(allow_negative_numbers = true)]
     #[arg(help_heading = "Similarity and recall")]
@@ -49,7 +50,7 @@ pub(super) struct GroupsArgs {
     #[arg(help_heading = "Similarity and recall")]
     measure: Option<Measure>,
 
-    /// Miss no pair; slower, with more memory. Candidates share rare shingles, not bands
+    /// Find every pair (slower, with more memory). Candidates share rare shingles, not bands
     #[arg(long)]
     #[arg(help_heading = "Similarity and recall")]
     exact: bool,
@@ -87,7 +88,7 @@ impl GroupsArgs {
 /// Runs the command.
 pub(super) fn run(args: &GroupsArgs) -> CommandResult {
     let start = Instant::now();
-    let targets = FindTargets::new(&args.result)?;
+    let mut targets = FindTargets::new(&args.result)?;
     targets.refuse_taken(&[], &[])?;
     let index = args.place.read()?;
     let measure = args.measure;
@@ -96,7 +97,7 @@ pub(super) fn run(args: &GroupsArgs) -> CommandResult {
     let mut options = args.keep.options(params_for(index.params(), aim)?, &args.work)?;
     options.pairs = args.result.pair_list()?;
     options.decisions = args.decisions(&index)?;
-    targets.check_writable()?;
+    targets.check_writable(&[])?;
     let bar = StageBar::of_index(args.result.is_quiet());
     let findings = index::groups(&index, &options, time::now(), &bar)?;
     drop(bar);

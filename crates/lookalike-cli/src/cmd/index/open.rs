@@ -14,7 +14,7 @@ use std::time::Duration;
 /// The index.
 #[derive(Debug, Args)]
 pub(in crate::cmd) struct PlaceArgs {
-    /// A folder, `postgres://user@host/database?index=name`, or for some commands a service
+    /// A folder, or `postgres://user@host/database?index=name`
     #[cfg_attr(
         feature = "postgres",
         arg(long_help = "A folder, or `postgres://user@host/database?index=name` with the \
@@ -22,7 +22,7 @@ pub(in crate::cmd) struct PlaceArgs {
             `compact`, `check` and `backup` take the address of `lookalike serve`, too, such as \
             http://127.0.0.1:8377, with a token in LOOKALIKE_SERVICE_TOKEN")
     )]
-    #[cfg_attr(not(feature = "postgres"), arg(help = "A folder, or for some commands a service"))]
+    #[cfg_attr(not(feature = "postgres"), arg(help = "A folder"))]
     #[arg(value_name = "INDEX")]
     index: String,
 }

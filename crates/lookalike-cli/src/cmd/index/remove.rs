@@ -1,14 +1,14 @@
 //! `lookalike index remove INDEX ID…`: documents out of an index.
 
 use super::open::{PlaceArgs, WaitArgs};
-use crate::arguments::read_args::ReadArgs;
+use crate::arguments::read_args::{InputArgs, UnitArgs};
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
 use crate::output::progress_bar::StageBar;
 use crate::output::terminal;
 use lookalike::index::{self, RemovedCounts};
-use lookalike::read::Collection;
+use lookalike::read::{Collection, ReadOptions};
 use lookalike::report::phrases::{count, one_line, thousands};
 use serde_json::json;
 use std::io::{self, Read, Write};
@@ -54,7 +54,10 @@ pub(super) struct RemoveArgs {
     quiet: bool,
 
     #[command(flatten)]
-    reading: ReadArgs,
+    reading: InputArgs,
+
+    #[command(flatten)]
+    unit: UnitArgs,
 }
 
 /// Runs the command.
@@ -67,7 +70,7 @@ pub(super) fn run(args: &RemoveArgs, worker: WorkerOption<'_>) -> CommandResult 
         let lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
         ids.extend(lines.filter(|line| !line.is_empty()).map(str::to_owned));
     }
-    let reading = args.reading.options(worker);
+    let reading = ReadOptions { unit: args.unit.unit, ..args.reading.options(worker) };
     let open = || Collection::open(&args.like, &reading);
     let like = if args.like.is_empty() { None } else { Some(open()?) };
     #[cfg(feature = "serve")]

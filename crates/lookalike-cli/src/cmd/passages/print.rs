@@ -9,6 +9,7 @@ use super::args::PassagesOutputArgs;
 use crate::output::summary::{self, percent, seconds};
 use crate::output::terminal::{self, Style};
 use crate::output::text_width::{columns, shorten, visible};
+use crate::output::written_files::WrittenFiles;
 use lookalike::passages::{PassageFindings, PassageOptions, PassageRow};
 use lookalike::report::passages;
 use lookalike::report::phrases::{count, one_line, thousands};
@@ -32,6 +33,7 @@ pub(super) fn print(
     findings: &PassageFindings,
     options: &PassageOptions,
     elapsed: Duration,
+    written: &WrittenFiles,
 ) -> io::Result<()> {
     let stream = terminal::stdout().json_if(args.whole.json);
     let is_terminal = stream.is_terminal();
@@ -64,7 +66,7 @@ pub(super) fn print(
         .map(|path| ("places", path))
         .chain(args.whole.report.iter().map(|path| ("report", path)))
     {
-        writeln!(err, "{what}: {}", one_line(&path.to_string_lossy()))?;
+        written.line(&mut err, what, path)?;
     }
     tell(&mut err, findings, elapsed)
 }

@@ -1,9 +1,8 @@
 //! The arguments of `lookalike query`.
 
-use crate::arguments::explicit_args::ExplicitArgs;
 use crate::arguments::parameter_args::threshold;
-use crate::arguments::read_args::ReadArgs;
-use crate::cmd::index::{PlaceArgs, SettingsArgs};
+use crate::arguments::read_args::InputArgs;
+use crate::cmd::index::PlaceArgs;
 use lookalike::store::filter::MetadataFilter;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -69,10 +68,7 @@ pub(crate) struct QueryArgs {
     pub(super) quiet: bool,
 
     #[command(flatten)]
-    pub(super) asked: SettingsArgs,
-
-    #[command(flatten)]
-    pub(super) reading: ExplicitArgs<ReadArgs>,
+    pub(super) reading: InputArgs,
 }
 
 fn nearest(text: &str) -> Result<NonZeroUsize, String> {

@@ -25,7 +25,7 @@ pub(super) struct FinishArgs {
 
 pub(super) fn run(args: &FinishArgs, worker: WorkerOption<'_>) -> CommandResult {
     let start = Instant::now();
-    let targets = FindTargets::new(&args.result)?;
+    let mut targets = FindTargets::new(&args.result)?;
     if targets.has_page() {
         return Err(CommandError::Usage(
             "--report: a page shows texts, which no task has here; expected FILE.json".to_owned(),
@@ -49,7 +49,7 @@ pub(super) fn run(args: &FinishArgs, worker: WorkerOption<'_>) -> CommandResult 
         ));
     }
     targets.refuse_taken(&plan.inputs, &plan.reference)?;
-    targets.check_writable()?;
+    targets.check_writable(&plan.inputs)?;
     let findings = job.finish(&collection, &options)?;
     // As in `find`, the exit code depends on it.
     options.skip_repeated_ids = plan.skips_bad();

@@ -24,13 +24,21 @@ pub(super) fn run(
 ) -> CommandResult {
     args.read_list()?;
     refuse_inside(&args.folder, args.inputs.iter().chain(&args.reference))?;
-    let options = args.options(&WorkArgs::default())?;
+    let mut options = args.options(&WorkArgs::default())?;
     let collection = args.open(&options, worker)?;
+    let mut arguments = texts(arguments)?;
+    if options.keep_by_inputs {
+        options.resolve_keep(&collection);
+        // Tasks without documents cannot see which inputs are files.
+        let after_command = arguments.iter().position(|word| word == "plan").map_or(1, |at| at + 1);
+        let rules = options.keep.rules().iter().map(|rule| format!("--keep={rule}"));
+        arguments.splice(after_command..after_command, rules);
+    }
     let needed = collection.bytes().unwrap_or(0).div_ceil(TASK_BYTES);
     let needed = u32::try_from(needed).ok().and_then(NonZeroU32::new);
     let shares = args.tasks.or(needed).unwrap_or(NonZeroU32::MIN);
     let division = Division { shares, parts: args.parts.unwrap_or(shares) };
-    let job = Job::create(&args.folder, &collection, &options, division, texts(arguments)?)?;
+    let job = Job::create(&args.folder, &collection, &options, division, arguments)?;
     let mut err = terminal::stderr();
     let folder = args.folder.to_string_lossy();
     let folder = one_line(&folder);

@@ -1,10 +1,8 @@
 //! The options of `watch`.
 
 use crate::arguments::duration::patience;
-use crate::arguments::explicit_args::ExplicitArgs;
 use crate::arguments::parameter_args::threshold;
-use crate::arguments::read_args::ReadArgs;
-use crate::cmd::index::SettingsArgs;
+use crate::arguments::read_args::{InputArgs, UnitArgs};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,7 +10,7 @@ const EXAMPLE: &str = "\
 Examples:
   lookalike index create news --store originals
   lookalike watch inbox/ --index news
-  lookalike watch inbox/ --index news --feed groups.xml --webhook http://127.0.0.1:8080/new
+  lookalike watch inbox/ --index news --feed matches.xml --webhook http://127.0.0.1:8080/new
   lookalike watch inbox/ --index news --once --json     what is there now, without waiting
 
 What is in the folder when it begins is taken in, too; what the index has as it is, is left alone.
@@ -57,10 +55,10 @@ pub(crate) struct WatchArgs {
     pub(super) output: OutputArgs,
 
     #[command(flatten)]
-    pub(super) asked: SettingsArgs,
+    pub(super) unit: UnitArgs,
 
     #[command(flatten)]
-    pub(super) reading: ExplicitArgs<ReadArgs>,
+    pub(super) reading: InputArgs,
 }
 
 /// Where reports go.
@@ -79,7 +77,7 @@ pub(super) struct OutputArgs {
     #[arg(long, value_name = "URL")]
     pub(super) webhook: Option<String>,
 
-    /// Keep a feed of new groups in FILE (Atom), which appears whole
+    /// Keep an Atom feed in FILE, with an entry for each document that resembles another one
     #[arg(long, value_name = "FILE")]
     pub(super) feed: Option<PathBuf>,
 }

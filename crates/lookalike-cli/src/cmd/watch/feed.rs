@@ -1,4 +1,4 @@
-//! A feed of new groups: an Atom file (RFC 4287), which appears whole and keeps the entries of
+//! A feed of matches: an Atom file (RFC 4287), which appears whole and keeps the entries of
 //! earlier runs.
 
 use super::resemblance;
@@ -17,13 +17,13 @@ const ENTRY: &str = "<entry>";
 const ENTRY_END: &str = "</entry>\n";
 
 /// A feed, and its entries, the latest first.
-pub(super) struct GroupFeed {
+pub(super) struct MatchFeed {
     path: PathBuf,
     title: String,
     entries: Vec<String>,
 }
 
-impl GroupFeed {
+impl MatchFeed {
     /// The feed in a file, or a new one.
     ///
     /// # Errors
@@ -40,17 +40,17 @@ impl GroupFeed {
         Ok(Self { path: path.to_owned(), title: title.to_owned(), entries })
     }
 
-    /// Writes the feed with an entry for each new group among these.
+    /// Writes the feed with an entry for each of these that resembles another document.
     ///
     /// # Errors
     /// What keeps the file from being written; what was there stays.
     pub(super) fn add(&mut self, found: &[Resemblance], time: &str) -> io::Result<()> {
-        let new = found.iter().filter(|one| one.is_new_group && !one.matches.is_empty());
+        let new = found.iter().filter(|one| !one.matches.is_empty());
         self.entries.splice(0..0, new.rev().map(entry));
         self.entries.truncate(ENTRIES);
         let title = escaped(&self.title);
         let mut text = format!(
-            "{BEGIN}<title>New groups in {title}</title>\n<id>{}</id>\n<updated>{time}</updated>\n",
+            "{BEGIN}<title>Matches in {title}</title>\n<id>{}</id>\n<updated>{time}</updated>\n",
             urn(&[&self.title])
         );
         self.entries.iter().for_each(|entry| text.push_str(entry));
@@ -138,14 +138,16 @@ mod tests {
         let path = folder.path().join("groups.xml");
         let time = "2026-01-02T03:04:05Z";
         for number in 0..ENTRIES + 5 {
-            let mut feed = GroupFeed::open(&path, "letters").unwrap();
-            feed.add(&[found(&format!("a{number}"), true), found("grown", false)], time).unwrap();
+            let mut feed = MatchFeed::open(&path, "letters").unwrap();
+            let is_new_group = number % 2 == 0;
+            let alone = Resemblance { matches: Vec::new(), ..found("alone", false) };
+            feed.add(&[found(&format!("a{number}"), is_new_group), alone], time).unwrap();
         }
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text.matches(ENTRY).count(), ENTRIES);
         let [last, first] = ["a204: resembles", "a5: resembles"].map(|title| text.find(title));
         assert!(
-            first.is_some() && last < first && !text.contains("a4:") && !text.contains("grown")
+            first.is_some() && last < first && !text.contains("a4:") && !text.contains("alone")
         );
         assert!(text.contains("old &amp; &lt;/entry&gt; &lt;entry&gt;"), "{text}");
         assert!(text.ends_with("</entry>\n</feed>\n"));
@@ -156,8 +158,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("groups.xml");
         std::fs::write(&path, "my notes").unwrap();
-        assert!(GroupFeed::open(&path, "x").is_err());
-        assert!(GroupFeed::open(&folder.path().join("none/groups.xml"), "x").is_err());
+        assert!(MatchFeed::open(&path, "x").is_err());
+        assert!(MatchFeed::open(&folder.path().join("none/groups.xml"), "x").is_err());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "my notes");
     }
 

@@ -1,7 +1,7 @@
 //! Where reports go: lines on standard output, a webhook, a feed.
 
 use super::args::OutputArgs;
-use super::feed::GroupFeed;
+use super::feed::MatchFeed;
 use super::resemblance;
 use super::webhook::Webhook;
 use crate::cmd::CommandError;
@@ -21,7 +21,7 @@ use std::time::Duration;
 pub(super) struct Reports {
     is_json: bool,
     webhook: Option<Webhook>,
-    feed: Option<(PathBuf, GroupFeed)>,
+    feed: Option<(PathBuf, MatchFeed)>,
 }
 
 impl Reports {
@@ -32,7 +32,7 @@ impl Reports {
     pub(super) fn new(args: &OutputArgs, folder: &Path) -> Result<Self, CommandError> {
         let webhook = args.webhook.as_deref().map(Webhook::new).transpose()?;
         let open = |path: &PathBuf| {
-            let feed = GroupFeed::open(path, &folder.display().to_string());
+            let feed = MatchFeed::open(path, &folder.display().to_string());
             let feed = feed.map_err(|error| {
                 CommandError::Usage(format!("--feed {}: {error}", path.display()))
             })?;

@@ -231,8 +231,6 @@ fn what_a_service_does_not_do_is_refused() {
     let address = format!("http://{free}");
     let message = place.run(&["index", "add", &address, "a.jsonl"]).fails(1);
     assert!(message.contains("cannot be reached"), "{message}");
-    let message = place.run(&["index", "add", &address, "a.jsonl", "--case", "keep"]).fails(2);
-    assert!(message.contains("--case: a service has the settings"), "{message}");
     for args in [&["index", "groups", &address][..], &["query", &address, "a.jsonl"]] {
         let message = place.run(args).fails(2);
         assert!(message.contains("is a service"), "{message}");

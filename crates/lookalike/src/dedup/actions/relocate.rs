@@ -61,7 +61,7 @@ fn one(
     file: &DuplicateFile,
     place: &Path,
     dry_run: bool,
-    undo: Option<&mut UndoScript>,
+    mut undo: Option<&mut UndoScript>,
 ) -> Result<(), String> {
     file.check()?;
     if place.symlink_metadata().is_ok() {
@@ -71,7 +71,7 @@ fn one(
         return Ok(());
     }
     let failed = |error: io::Error| format!("cannot move it to {}: {error}", place.display());
-    place.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
+    create_folders(place, undo.as_deref_mut()).map_err(failed)?;
     undo.map_or(Ok(()), |undo| undo.add_move(&file.path, place)).map_err(failed)?;
     match rename_new(&file.path, place) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
@@ -79,6 +79,18 @@ fn one(
         }
         done => done.map_err(failed),
     }
+}
+
+/// Creates the folders above a file.
+fn create_folders(place: &Path, undo: Option<&mut UndoScript>) -> io::Result<()> {
+    let Some(folder) = place.parent().filter(|folder| !folder.exists()) else { return Ok(()) };
+    if let Some(undo) = undo {
+        // The script is in the folder of moved files, and creates it.
+        undo.create()?;
+        let above: Vec<&Path> = folder.ancestors().take_while(|above| !above.exists()).collect();
+        above.into_iter().rev().try_for_each(|folder| undo.add_folder(folder))?;
+    }
+    fs::create_dir_all(folder)
 }
 
 /// Renames a file to a name that does not exist.

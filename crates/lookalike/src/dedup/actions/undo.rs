@@ -10,10 +10,21 @@ use std::path::{Path, PathBuf};
 /// end after any action: its exit code is set by a trap.
 const HEAD: &str = r#"#!/bin/sh
 # Undoes what `lookalike dedup` did with duplicate files. Run: sh THIS_FILE
-# It overwrites no file, and can be run again.
+# It overwrites no file, and can be run again. At the end it removes folders that `lookalike`
+# created and that are empty.
 set -u
 status=0
-trap 'exit "$status"' EXIT
+count=0
+action='moved back'
+
+finish() {
+    for folder do rmdir "$folder" 2>/dev/null; done
+    files=files
+    if [ "$count" -eq 1 ]; then files=file; fi
+    printf '%s %s %s\n' "$action" "$count" "$files"
+    exit "$status"
+}
+trap 'finish "$@"' EXIT
 
 problem() {
     printf '%s: %s\n' "$1" "$2" >&2
@@ -27,19 +38,20 @@ moved() {
     elif [ ! -f "$1" ]; then
         problem 'not moved back, it is gone' "$1"
     else
-        { mkdir -p "${2%/*}/" && mv "$1" "$2"; } || status=1
+        if mkdir -p "${2%/*}/" && mv "$1" "$2"; then count=$((count + 1)); else status=1; fi
     fi
 }
 
 # Replaces the link $1 to the file $2 by a copy, which was changed at $3.
 linked() {
+    action=restored
     copy="${1%/*}/.lookalike-undo.$$"
     if [ ! -f "$1" ] || [ ! "$1" -ef "$2" ]; then return; fi
     if [ -e "$copy" ]; then
         problem 'not copied, a file has the name of the copy' "$copy"
     elif cp -p "$1" "$copy"; then
         if [ "$#" -gt 2 ]; then touch -m -d "$3" "$copy" || status=1; fi
-        mv -f "$copy" "$1" || status=1
+        if mv -f "$copy" "$1"; then count=$((count + 1)); else status=1; fi
     else
         rm -f "$copy"
         status=1
@@ -65,6 +77,14 @@ impl UndoScript {
     /// The file, if there was an action.
     pub fn into_path(self) -> Option<PathBuf> {
         self.script.map(|(path, _)| path)
+    }
+
+    /// Adds a folder that is about to be created. The script removes later folders first.
+    pub(super) fn add_folder(&mut self, folder: &Path) -> io::Result<()> {
+        let mut line = b"set -- ".to_vec();
+        quoted(&mut line, folder)?;
+        line.extend(b" \"$@\"");
+        self.add(line)
     }
 
     /// Adds a file that is about to be moved.
@@ -95,14 +115,19 @@ impl UndoScript {
 
     fn add(&mut self, mut line: Vec<u8>) -> io::Result<()> {
         line.push(b'\n');
-        if let Some((_, file)) = &mut self.script {
-            return file.write_all(&line);
-        }
-        let (path, mut file) = create(&self.folder)?;
-        line.splice(0..0, HEAD.bytes());
-        let written = file.write_all(&line);
-        self.script = Some((path, file));
-        written
+        self.create()?.write_all(&line)
+    }
+
+    /// Creates the file, unless it exists.
+    pub(super) fn create(&mut self) -> io::Result<&mut File> {
+        let script = if let Some(script) = self.script.take() {
+            script
+        } else {
+            let (path, mut file) = create(&self.folder)?;
+            file.write_all(HEAD.as_bytes())?;
+            (path, file)
+        };
+        Ok(&mut self.script.insert(script).1)
     }
 }
 

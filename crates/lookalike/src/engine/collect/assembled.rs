@@ -149,7 +149,7 @@ impl<'a> FindingsAssembler<'a> {
         self.collection.read_headers()?;
         let mut found = Findings::new(self.notes, results, empty, empty_copies, counts, self.temp)?;
         let fields = self.missing_fields.unwrap_or_default();
-        found.note_inputs(self.collection, IdleRules { fields, patterns: Vec::new() });
+        found.note_inputs(self.collection, IdleRules { fields, ..IdleRules::default() });
         Ok(found)
     }
 }

@@ -85,6 +85,8 @@ pub struct Findings {
     /// Files of folders that are documents although their names promise records, with the reason:
     /// tables without the columns.
     pub read_as_text: Vec<SkippedItem>,
+    /// The folder that the ids of files are relative to, if it is the only input.
+    pub id_folder: Option<String>,
     /// Files of JSON whose records have no id, so that ids are made of file and line.
     pub line_ids: Vec<String>,
     /// Fields of the keep policy of which no document has a value.
@@ -92,6 +94,8 @@ pub struct Findings {
     /// Patterns of the keep policy that no document matches; empty where that is unknown, as in
     /// divided runs.
     pub unmatched_patterns: Vec<String>,
+    /// Whether the keep policy ranks file names and no document has one; false in divided runs.
+    pub lacks_file_names: bool,
     /// Whether ids of records found in folders begin with the name of their file, since records
     /// of two files have one id.
     pub ids_by_file: bool,
@@ -198,9 +202,11 @@ impl Findings {
             dropped: None,
             skipped,
             read_as_text: Vec::new(),
+            id_folder: None,
             line_ids: Vec::new(),
             missing_fields: Vec::new(),
             unmatched_patterns: Vec::new(),
+            lacks_file_names: false,
             ids_by_file: false,
             textless_copies,
             empty: IdList { sorted: empty },
@@ -221,11 +227,13 @@ impl Findings {
     /// Notes how the inputs were read, and the keep rules that put no document before another.
     pub(crate) fn note_inputs(&mut self, collection: &Collection, idle: IdleRules) {
         self.read_as_text = collection.read_as_text().to_vec();
+        self.id_folder = collection.id_folder().map(str::to_owned);
         self.line_ids = collection.line_ids();
         self.normalization = collection.normalization();
         self.ids_by_file = collection.has_ids_by_file();
         self.missing_fields = idle.fields;
         self.unmatched_patterns = idle.patterns;
+        self.lacks_file_names = idle.names;
     }
 
     /// Sets the unit of comparison.

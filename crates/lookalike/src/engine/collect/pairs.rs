@@ -171,9 +171,14 @@ pub(crate) fn records(
     most: u64,
     take: &mut TakeRecord<'_>,
 ) -> Result<u64, FindError> {
-    let got = count(batch, &decided.pairs);
-    if got > most {
-        return Err(FindError::TooManyPairs { got: got + (MAX_PAIRS - most), most: MAX_PAIRS });
+    let check = |got: u64| {
+        if got <= most {
+            return Ok(());
+        }
+        Err(FindError::TooManyPairs { got: got + (MAX_PAIRS - most), most: MAX_PAIRS })
+    };
+    if !options.reference_pairs {
+        check(count(batch, &decided.pairs))?;
     }
     let num_hashes = options.params.num_hashes() as u32;
     let ranks = Ranks::new(batch);
@@ -184,6 +189,9 @@ pub(crate) fn records(
     let record_pairs = if has_reference { 1 } else { RECORD_PAIRS };
     for (rank, &document) in ranks.by_id.entries() {
         edges.others(document, rank, &ranks, &mut others);
+        if options.reference_pairs && !batch.rows.is_reference(document) {
+            others.retain(|other| batch.rows.is_reference(ranks.by_id[other.rank]));
+        }
         for some in others.chunks(record_pairs) {
             record.begin(ranks.ids[rank]);
             for other in some {
@@ -200,6 +208,7 @@ pub(crate) fn records(
             take(&record.key, &record.payload)?;
         }
         listed += others.len() as u64;
+        check(listed)?;
     }
     Ok(listed)
 }

@@ -5,7 +5,7 @@ use crate::engine::options::FindOptions;
 use crate::read::{Collection, Document, Format};
 use globset::{GlobBuilder, GlobMatcher};
 use lookalike_core::error::ParamsError;
-use lookalike_core::keep::{KeepAttributes, KeepPolicy, KeepRule};
+use lookalike_core::keep::{KeepAttributes, KeepPolicy, KeepRule, NameRank};
 use lookalike_core::parameter::Parameter;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,6 +13,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Makes the keep keys of documents, and says which source each is counted under.
 pub(crate) struct KeepKeyMaker {
     policy: KeepPolicy,
+    /// Whether a rule ranks the names of files.
+    ranks_names: bool,
+    /// Whether a document has a file name.
+    named: AtomicBool,
     globs: Vec<GlobMatcher>,
     /// How many fields the policy looks at. The path's field and then the source's field follow
     /// them, if the run has these.
@@ -39,6 +43,8 @@ impl KeepKeyMaker {
         });
         Ok(Self {
             policy: options.keep.clone(),
+            ranks_names: options.keep.rules().contains(&KeepRule::Name),
+            named: AtomicBool::new(false),
             globs: globs.collect::<Result<_, ParamsError>>()?,
             fields: options.keep.field_names().count(),
             path_field: options.path_field.is_some(),
@@ -48,11 +54,13 @@ impl KeepKeyMaker {
         })
     }
 
-    /// The fields that no document had, and the patterns that none matched, so far.
+    /// The fields that no document had, the patterns that none matched, and whether none had a
+    /// file name, so far.
     pub(crate) fn idle_rules(&self) -> IdleRules {
         IdleRules {
             fields: unset_names(self.policy.field_names(), &self.seen),
             patterns: unset_names(self.policy.globs(), &self.matched),
+            names: self.ranks_names && !self.named.load(Ordering::Relaxed),
         }
     }
 
@@ -87,11 +95,28 @@ impl KeepKeyMaker {
             length: document.bytes(),
             position,
             modified: document.modified,
+            name: self.name(collection, position[0], document),
             fields: document.fields.get(..self.fields).unwrap_or_default(),
             matches: &matches,
             reference,
         };
         self.policy.key(&traits, out);
+    }
+
+    /// The rank of a document's file name. Records have no file name of their own, unless the run
+    /// has a field of paths.
+    fn name(&self, collection: &Collection, source: u32, document: &Document<'_>) -> NameRank {
+        let has_name = self.path_field || is_named(collection, source);
+        if !self.ranks_names || !has_name {
+            return NameRank::default();
+        }
+        set(&self.named);
+        let path = if self.path_field {
+            self.named_path(document)
+        } else {
+            path(collection, source, document)
+        };
+        NameRank::of(path)
     }
 
     /// The value of the field of paths.
@@ -161,6 +186,8 @@ pub(crate) struct IdleRules {
     pub(crate) fields: Vec<String>,
     /// Patterns that match no document.
     pub(crate) patterns: Vec<String>,
+    /// Whether names are ranked and no document has one.
+    pub(crate) names: bool,
 }
 
 /// The names whose flag is not set.
@@ -179,9 +206,15 @@ fn set(flag: &AtomicBool) {
 
 /// What patterns are held against: the file the document is in; its id, in an index.
 fn path<'a>(collection: &'a Collection, source: u32, document: &'a Document<'_>) -> &'a str {
-    if matches!(collection.source_format(source), Some(Format::Text) | None) {
+    if is_named(collection, source) {
         document.parent.map_or(document.id, |parent| parent.id)
     } else {
         collection.source_name(source).unwrap_or_default()
     }
+}
+
+/// Returns true if ids of documents are paths: those of files, and of an index or of memory, whose
+/// ids may be paths.
+fn is_named(collection: &Collection, source: u32) -> bool {
+    matches!(collection.source_format(source), Some(Format::Text) | None)
 }

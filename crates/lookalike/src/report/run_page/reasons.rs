@@ -44,6 +44,7 @@ fn clause(rule: &KeepRule) -> String {
         KeepRule::Last => "it comes last in the input".to_owned(),
         KeepRule::Newest => "its file is newer".to_owned(),
         KeepRule::Oldest => "its file is older".to_owned(),
+        KeepRule::Name => "the name of its file states a later version".to_owned(),
         KeepRule::Field { name, ascending: false } => format!("its {name:?} is higher"),
         KeepRule::Field { name, ascending: true } => format!("its {name:?} is lower"),
         KeepRule::Path { glob } => format!("its path matches {glob}"),
@@ -57,13 +58,14 @@ mod tests {
 
     #[test]
     fn every_rule_has_its_clause() {
-        let rules = ["path:a/*", "field:date:asc", "newest", "first"];
+        let rules = ["path:a/*", "field:date:asc", "newest", "first", "name"];
         let rules = rules.map(|rule| rule.parse().unwrap());
         let reasons = Reasons::new(&KeepPolicy::new(rules.to_vec()), true);
         let text = |reason| reasons.texts()[reasons.place(reason)].as_str();
         assert_eq!(text(KeepReason::Rule(0)), "its path matches a/*");
         assert_eq!(text(KeepReason::Rule(1)), "its \"date\" is lower");
         assert_eq!(text(KeepReason::Rule(3)), "it comes first in the input");
+        assert_eq!(text(KeepReason::Rule(4)), "the name of its file states a later version");
         assert_eq!(text(KeepReason::Id), "its id is first in byte order");
         assert_eq!(text(KeepReason::Reference), "it is in the reference");
         assert_eq!(text(KeepReason::Decision), "it is kept by a decision");
