@@ -91,7 +91,7 @@ def similarity_histogram(
         >>> found = lookalike.find(["a b c d e f", "A b c d e f.", "x"])
         >>> ax = lookalike.plot.similarity_histogram(found)
         >>> ax.get_title()
-        '1 duplicates'
+        '1 duplicates; threshold 0.8'
     """
     return draw("similarity_histogram", tables.similarity_histogram(result, bins=bins), backend, ax)
 

@@ -1,21 +1,13 @@
-"""What both libraries draw alike: the colours of the HTML report, and words."""
+"""Titles, labels and names that both libraries draw alike."""
 
 from __future__ import annotations
 
 import textwrap
-from typing import Final
 
 from lookalike.plot._removal_by_source import RemovalBySource
 from lookalike.plot._s_curve import SCurve
 from lookalike.plot._similarity_histogram import SimilarityHistogram
 from lookalike.plot._threshold_sweep import ThresholdSweep
-
-BLUE: Final = "#2a66c4"
-"""What stays, and pairs; what goes, and the threshold; what was measured; grids; equal pairs."""
-ORANGE: Final = "#a03a00"
-INK: Final = "#1b2027"
-GREY: Final = "#d9dde3"
-EQUAL: Final = "#7ea6e0"
 
 # Characters of a line of a title.
 _LINE = 72
@@ -24,7 +16,7 @@ _NAME = 48
 
 
 def histogram_title(histogram: SimilarityHistogram) -> str:
-    return f"{histogram.total:,} {histogram.counted}"
+    return f"{histogram.total:,} {histogram.counted}; threshold {histogram.threshold:g}"
 
 
 def curve_title(curve: SCurve) -> list[str]:
@@ -41,9 +33,9 @@ def curve_title(curve: SCurve) -> list[str]:
 
 
 def measured_label(curve: SCurve) -> str:
-    """What is measured; empty where nothing was."""
+    """The measured recall of all ranges, if the table has it."""
     if curve.overall is None:
-        return ""
+        return "measured"
     low, high = curve.overall.interval
     return f"measured: {curve.overall.recall:.4f} of all, {low:.4f} to {high:.4f}"
 

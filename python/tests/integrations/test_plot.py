@@ -186,7 +186,7 @@ def test_similarities_that_are_drawn() -> None:
     assert [list(line.get_xdata()) for line in drawn.get_lines()] == [[0.7, 0.7]]
     assert (
         drawn.get_xlabel() == "jaccard similarity"
-        and drawn.get_title() == f"{table.total} verified pairs"
+        and drawn.get_title() == f"{table.total} verified pairs; threshold 0.7"
     )
     assert [text.get_text() for text in drawn.get_legend().get_texts()] == [
         "threshold 0.7",
@@ -433,13 +433,15 @@ def test_removal_by_source() -> None:
         and "x" * 47 + "…" in labels
     )
     made = chart("removal_by_source", found)
-    assert [(row["source"], row["part"], row["count"]) for row in values(made)] == [
+    assert [(row["source"], row["of"], row["count"]) for row in values(made)] == [
         (each.source, part, getattr(each, part))
         for each in table.sources
         for part in ("removed", "kept")
     ]
     expression = made["encoding"]["y"]["axis"]["labelExpr"]
-    assert json.loads(expression.removesuffix("[datum.value]")) == labels
+    assert json.loads(expression.removesuffix("[datum.value]")) == [
+        f"{label}  {each.share:.1%}" for label, each in zip(labels, table.sources)
+    ]
 
 
 def test_removal_by_bytes_and_of_the_most() -> None:
@@ -592,6 +594,192 @@ def test_what_cannot_be_swept_is_refused(tmp_path: Path) -> None:
         OptionError, match="sweep: expected what lookalike.plot.tables.threshold_sweep gave, got"
     ):
         lookalike.plot.threshold_sweep(SIMILAR)  # type: ignore[call-overload]
+
+
+# Styles.
+
+
+def luminance(colour: Any) -> float:
+    """By WCAG 2.1, of anything that matplotlib takes as a colour."""
+    from matplotlib.colors import to_rgb
+
+    parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts))
+
+
+def contrast(one: Any, other: Any) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.fixture(scope="module")
+def pictures() -> list[tuple[Any, ...]]:
+    """Every function with the arguments that draw all of its marks."""
+    docs = [{"id": id_, "text": text, "site": id_[-1]} for id_, text in SIMILAR.items()]
+    docs.append({"id": "same", "text": SIMILAR["3"].upper(), "site": "copies"})
+    found = lookalike.find(docs, threshold=0.7, pairs=True, source_field="site")
+    sweep = tables.threshold_sweep(docs, [0.5, 0.9], sample=8)
+    return [
+        ("similarity_histogram", found),
+        ("s_curve", found, lookalike.audit(found)),
+        ("group_sizes", found),
+        ("removal_by_source", found),
+        ("threshold_sweep", sweep),
+    ]
+
+
+DARK_AXES = {
+    "figure.facecolor": "#202124",
+    "axes.facecolor": "none",
+    "text.color": "#e8eaed",
+    "axes.labelcolor": "#e8eaed",
+    "xtick.color": "#e8eaed",
+    "ytick.color": "#e8eaed",
+}
+ONE_COLOUR = {"axes.prop_cycle": "cycler(color=['#303030'])", "axes.facecolor": "#262626"}
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        "default",
+        "dark_background",
+        "seaborn-v0_8-dark",
+        "ggplot",
+        "grayscale",
+        DARK_AXES,
+        [DARK_AXES, ONE_COLOUR],
+    ],
+    ids=str,
+)
+def test_styles_hide_no_mark(style: Any, pictures: list[tuple[Any, ...]]) -> None:
+    pytest.importorskip("matplotlib").use("agg")
+    import matplotlib.pyplot as plt
+    from matplotlib.colors import to_hex
+
+    with plt.style.context(style):
+        for function, *args in pictures:
+            drawn = axes(function, *args)
+            fill = drawn.get_facecolor()
+            ground = fill if fill[3] else drawn.figure.get_facecolor()
+            marks = {
+                to_hex(bar.get_facecolor()) for bars in drawn.containers for bar in bars_of(bars)
+            }
+            for each in drawn.figure.axes:
+                marks |= {to_hex(line.get_color()) for line in each.get_lines()}
+                marks |= {to_hex(ends) for lines in each.collections for ends in lines.get_colors()}
+            assert marks and all(contrast(mark, ground) >= 3 for mark in marks), (function, marks)
+            for text in drawn.texts:
+                assert contrast(text.get_color(), ground) >= 4.5, text
+            grid = [*drawn.get_xgridlines(), *drawn.get_ygridlines()]
+            shown = [line.get_color() for line in grid if line.get_visible()]
+            assert shown and all(contrast(line, ground) < 2 for line in shown)
+        # Removed and kept documents differ in every style.
+        removed, kept = (bars[0].get_facecolor() for bars in axes(*pictures[3]).containers)
+        assert max(abs(a - b) for a, b in zip(removed, kept)) > 0.1
+
+
+def bars_of(container: Any) -> list[Any]:
+    """The bars of a set of bars; intervals have none."""
+    return [each for each in container if hasattr(each, "get_facecolor")]
+
+
+def test_marks_have_the_colours_of_the_style(pictures: list[tuple[Any, ...]]) -> None:
+    pytest.importorskip("matplotlib").use("agg")
+    import matplotlib.pyplot as plt
+    from matplotlib.colors import to_hex
+
+    cycle = ["#005500", "#770000", "#000077"]
+    with plt.style.context({"axes.prop_cycle": f"cycler(color={cycle})", "text.color": "#333300"}):
+        histogram = axes(*pictures[0])
+        colours = [to_hex(bars[0].get_facecolor()) for bars in histogram.containers]
+        (threshold,) = histogram.get_lines()
+        assert [colours[0], to_hex(threshold.get_color()), colours[1]] == cycle
+        shares = axes(*pictures[3])
+        assert {to_hex(text.get_color()) for text in shares.texts} == {"#333300"}
+
+
+def test_legend_entries_have_labels(pictures: list[tuple[Any, ...]]) -> None:
+    expected = {
+        "similarity_histogram": ["threshold 0.7", "1 equal"],
+        "s_curve": ["predicted", "threshold 0.7", "measured"],
+        "removal_by_source": ["removed", "kept"],
+        "threshold_sweep": ["duplicates", "groups", "measured recall"],
+    }
+    shown = {}
+    for function, *args in pictures:
+        if legend := axes(function, *args).get_legend():
+            labels = [text.get_text().partition(":")[0] for text in legend.get_texts()]
+            assert len(labels) == len(legend.legend_handles)
+            shown[function] = labels
+    assert shown == expected
+
+
+def test_a_single_entry_needs_no_legend() -> None:
+    # No equal pair, and no removed document.
+    for function, docs in (("similarity_histogram", SIMILAR), ("removal_by_source", ["a", "b"])):
+        found = lookalike.find(docs, threshold=0.7)
+        assert axes(function, found).get_legend() is None
+    histogram = axes("similarity_histogram", lookalike.find(SIMILAR, threshold=0.7))
+    assert histogram.get_title().endswith("; threshold 0.7")
+    specification = chart("removal_by_source", lookalike.find(["a", "b"]))
+    assert specification["encoding"]["color"]["legend"] is None
+
+
+def colour_channels(specification: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The colour of each layer."""
+    layers = specification.get("layer")
+    if layers is None:
+        yield specification["encoding"]["color"]
+    for layer in layers or []:
+        yield from colour_channels(layer)
+
+
+def test_charts_have_legends_of_their_marks(pictures: list[tuple[Any, ...]]) -> None:
+    expected = {
+        "similarity_histogram": ["below 1", "equal", "threshold"],
+        "s_curve": ["predicted", "threshold", "measured"],
+        "removal_by_source": ["removed", "kept"],
+        "threshold_sweep": ["duplicates", "groups", "measured"],
+    }
+    scales = []
+    for function, *args in pictures:
+        if function not in expected:
+            continue
+        for colour in colour_channels(chart(function, *args)):
+            assert colour["legend"]["values"] == expected[function]
+            scales.append(colour["scale"])
+    # Charts that are put together share a scale, which must have the same colours in each.
+    assert all(scale == scales[0] for scale in scales)
+    assert {name for names in expected.values() for name in names} == set(scales[0]["domain"])
+    unlike = tables.similarity_histogram(lookalike.find(SIMILAR, threshold=0.7))
+    (colour, _) = colour_channels(chart("similarity_histogram", unlike))
+    assert colour["legend"]["values"] == ["below 1", "threshold"]
+
+
+@pytest.mark.parametrize("background", ["white", "#e5e5e5", "#333333", "#161616", "black"])
+def test_themes_hide_no_mark(background: str, pictures: list[tuple[Any, ...]]) -> None:
+    pytest.importorskip("matplotlib")
+    for function, *args in pictures:
+        specification = chart(function, *args)
+        # No mark has the black of Vega, which is invisible on a dark theme.
+        colours = (
+            {specification["mark"]["color"]}
+            if function == "group_sizes"
+            else {c for each in colour_channels(specification) for c in each["scale"]["range"]}
+        )
+        assert all(contrast(colour, background) >= 3 for colour in colours)
+
+
+def test_charts_show_the_shares(pictures: list[tuple[Any, ...]]) -> None:
+    (_, found) = pictures[3]
+    table = tables.removal_by_source(found)
+    specification = chart("removal_by_source", found)
+    labels = specification["encoding"]["y"]["axis"]["labelExpr"]
+    shares = [f"{each.label}  {each.share:.1%}" for each in table.sources]
+    assert labels == f"{json.dumps(shares)}[datum.value]" and "100.0%" in labels
+    drawn = [text.get_text() for text in axes("removal_by_source", found).texts]
+    assert drawn == [f"{each.share:.1%}" for each in table.sources]
 
 
 # All of them.
