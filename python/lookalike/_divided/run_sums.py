@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from lookalike._options import invalid_option, whole_option
 from lookalike._progress import warn
@@ -23,6 +23,10 @@ _COUNTS = (
     "duplicates",
 )
 _SOURCE = ("documents", "bytes", "duplicates", "duplicate_bytes")
+SOURCES: Final = ", ".join(
+    ["source string, reference boolean", *(f"{name} long" for name in _SOURCE)]
+)
+"""Columns of the sources of a run, and their types in SQL."""
 NODE_SUM_RANGE = 1 << 24
 """The sum of all nodes modulo this tells rows apart."""
 # How the names of counts of keep rules begin.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lookalike._cut import CutResult
+from lookalike._divided.find_result import DividedFindResult
 from lookalike._options import invalid_option, whole_option
 from lookalike._results.find_result import FindResult
 from lookalike.plot._table_arguments import refuse_with_table
@@ -132,10 +133,8 @@ def _figures(result: Any) -> tuple[Iterable[Mapping[str, Any]], Mapping[str, tup
         return result.sources, _OF_PASSAGES
     if isinstance(result, FindResult):
         return result.sources, _OF_DUPLICATES
-    # What is found on a cluster has a list; its type needs packages that may not be there.
-    sources = getattr(result, "sources", None)
-    if isinstance(sources, list) and hasattr(result, "counts"):
-        return sources, _OF_DUPLICATES
+    if isinstance(result, DividedFindResult):
+        return result.run.sums.sources, _OF_DUPLICATES
     raise invalid_option(
         "result", "what lookalike.find or lookalike.dedup(passages=True) gave", result
     )

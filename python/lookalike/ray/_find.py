@@ -22,17 +22,17 @@ _REMEDY = "install the version of the driver on all nodes, or in the runtime_env
 
 
 class FindResult(DividedFindResult["pyarrow.Table", RayRun]):
-    """The result of ``find``: tables of Arrow in the process that called it."""
+    """The result of ``find``. Its tables are ``pyarrow.Table`` in the process that called it.
 
-    @property
-    def empty(self) -> list[str]:
-        """Ids of the documents without a token, ascending."""
-        return sorted(note["id"] for note in self.run.notes("empty"))
+    ``lookalike.FindResult`` also has ``better_setting``, ``cut_from_mail``, ``decisions``,
+    ``explain``, ``folding``, ``is_kept``, ``kept_rows``, ``labels``, ``text``, ``write_report`` and
+    ``write_skipped``, which exist on one machine only.
+    """
 
-    @property
-    def skipped(self) -> list[dict[str, Any]]:
-        """Rows that were left out by ``skip_bad``: ``id``, ``reason``."""
-        return [{"id": note["id"], "reason": note["reason"]} for note in self.run.notes("skipped")]
+    _why_not_pickled = (
+        "it refers to objects of this cluster of Ray; pickle found.groups, found.pairs, "
+        "found.counts, or list(found)"
+    )
 
 
 def find(

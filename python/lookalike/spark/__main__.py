@@ -195,8 +195,7 @@ def _outputs(args: argparse.Namespace, kind: str) -> list[tuple[str | None, str]
 
 def _write_found(args: argparse.Namespace, found: FindResult) -> None:
     if args.output is not None:
-        is_lines = args.output.rstrip("/").lower().endswith(".jsonl")
-        found.write(args.output, format=args.output_format or ("jsonl" if is_lines else "csv"))
+        found.write(args.output, format=args.output_format)
     if args.pairs is not None:
         found.write_pairs(args.pairs)
 
@@ -204,7 +203,8 @@ def _write_found(args: argparse.Namespace, found: FindResult) -> None:
 def _described(found: FindResult, *, as_json: bool) -> str:
     """What is printed: the counts."""
     if as_json:
-        figures = {"counts": found.counts, "sources": found.sources, "parameters": found.parameters}
+        sources = found.run.sums.sources
+        figures = {"counts": found.counts, "sources": sources, "parameters": found.parameters}
         return json.dumps({**figures, "seconds": found.seconds}, ensure_ascii=False)
     rows = [
         (name, f"{count:,}") for name, count in found.counts.items() if count or name in _ALWAYS

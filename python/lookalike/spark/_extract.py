@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from lookalike._divided.task_errors import file_errors, task_errors
 from lookalike._options import Reading, Unpack, check_options, invalid_option, path_option
@@ -80,8 +80,14 @@ class ExtractResult:
         return self._rows.where("reason is not null").select("source", "line", "id", "reason")
 
     def release(self) -> None:
-        """Releases what the cluster keeps; the frames must not be used afterwards."""
+        """Releases the rows that the cluster keeps. Do not use the frames afterwards."""
         self._rows.unpersist()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "an ExtractResult cannot be pickled: its frames belong to this session of Spark; write "
+            "its documents to a table, and pickle its counts"
+        )
 
 
 def extract(

@@ -19,19 +19,17 @@ if TYPE_CHECKING:
 
 
 class FindResult(DividedFindResult["DataFrame", SparkRun]):
-    """The result of ``find``. Its frames are computed when they are used."""
+    """The result of ``find``. Its tables are frames, which are computed when they are used.
 
-    @property
-    def empty(self) -> DataFrame:
-        """Documents without a token: ``id``, ``same_text_as`` (the least id of those that have the
-        same text, documents before the reference; null for that one, and for texts that are alone).
-        """
-        return self.run.empty()
+    ``lookalike.FindResult`` also has ``better_setting``, ``cut_from_mail``, ``decisions``,
+    ``explain``, ``folding``, ``is_kept``, ``kept_rows``, ``labels``, ``text``, ``write_report`` and
+    ``write_skipped``, which exist on one machine only.
+    """
 
-    @property
-    def skipped(self) -> DataFrame:
-        """Rows that were left out by ``skip_bad``: ``id``, ``reason``."""
-        return self.run.skipped()
+    _why_not_pickled = (
+        "its frames belong to this session of Spark; write the groups by found.write, and pickle "
+        "found.counts"
+    )
 
     def release(self) -> None:
         """Releases the results of the stages that the cluster keeps. Do not use the frames
