@@ -86,7 +86,7 @@ def removal_by_source(
     Args:
         result: Of ``lookalike.find``, ``lookalike.spark.find`` or
             ``lookalike.ray.find``, whose duplicates are removed; of
-            ``lookalike.dedup(passages=True)`` of files, which cuts passages out of documents; or a
+            ``lookalike.cut_files``, which cuts passages out of documents; or a
             ``RemovalBySource``, which is given back.
         by: What is counted: ``documents``, the default; their ``bytes``, of duplicates; or
             ``words``, of passages. Only documents of which nothing is left count as removed where
@@ -135,6 +135,4 @@ def _figures(result: Any) -> tuple[Iterable[Mapping[str, Any]], Mapping[str, tup
         return result.sources, _OF_DUPLICATES
     if isinstance(result, DividedFindResult):
         return result.run.sums.sources, _OF_DUPLICATES
-    raise invalid_option(
-        "result", "what lookalike.find or lookalike.dedup(passages=True) gave", result
-    )
+    raise invalid_option("result", "what lookalike.find or lookalike.cut_files gave", result)

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from lookalike._divided.task_errors import file_errors, task_errors
-from lookalike._options import Reading, Unpack, check_options, invalid_option, path_option
+from lookalike._options import (
+    Reading,
+    Unpack,
+    check_options,
+    invalid_option,
+    path_option,
+    with_columns,
+)
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import kept
 from lookalike.spark._columns import check_frame
@@ -26,14 +33,7 @@ _COLUMNS = {"path": "string", "content": "binary"}
 # Bytes of rows that are given at once, unless one row has more.
 _PIECE = 64 << 20
 # Options about the files of a folder, which rows of files have no need of.
-_WALK = ("hidden", "no_ignore", "follow")
-
-
-class ExtractOptions(Reading, total=False):
-    """Options of ``extract``; ``lookalike.OPTIONS`` says what each means."""
-
-    id_field: str | None
-    text_field: str | None
+_WALK = ("include", "exclude", "all_files", "follow")
 
 
 class ExtractResult:
@@ -94,9 +94,11 @@ def extract(
     files: DataFrame,
     *,
     folder: str | os.PathLike[str],
+    text: str | None = None,
+    id: str | None = None,
     fields: Sequence[str] = (),
     ids_by_file: bool = False,
-    **options: Unpack[ExtractOptions],
+    **options: Unpack[Reading],
 ) -> ExtractResult:
     """Extracts the texts of files: web pages, mail, PDF, office files, archives, plain text,
     records.
@@ -115,16 +117,20 @@ def extract(
             gives them.
         folder: What ids are relative to, a path from the root or an address; all files are below
             it.
+        text, id: The columns of texts and ids of records, as for ``lookalike.find_files``.
         fields: What else files state: ``title``, ``author``, ``date``, ``language``, ``subject``,
             ``from``, ``to``, ``message-id``, ``url``, ``record-id``, or columns of records.
         ids_by_file: Whether ids of records begin with the name of their file, as they do on one
             machine where records of several files have one id.
-        options: How files are read, as for ``lookalike.find`` with paths.
+        options: How files are read, as for ``lookalike.find_files``.
 
     Raises:
         DocumentError: A file is not below the folder, or a record cannot be used.
     """
-    check_options(options, "extract", ExtractOptions)
+    check_options(options, "extract", Reading)
+    for argument, name in (("text", text), ("id", id)):
+        if name is not None and not isinstance(name, str):
+            raise invalid_option(argument, "the name of a column (str), or None", name)
     for name in _WALK:
         if options.get(name) not in (None, False):
             raise OptionError(
@@ -141,7 +147,9 @@ def extract(
     _check_fields(fields)
     folder = path_option("folder", folder)
     time = ["modificationTime"] if "modificationTime" in kinds else []
-    reading: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    reading = with_columns(
+        {name: value for name, value in options.items() if value is not None}, text, id
+    )
     task = _ExtractTask(Plan(reading, {}), FolderName.of(folder), tuple(fields), ids_by_file)
     schema = ", ".join([_ROWS, *(f"{_field(number)} string" for number in range(len(task.fields)))])
     with task_errors(REMEDY), file_errors(f"cannot read the files of {folder}"):

@@ -83,7 +83,7 @@ class FileSpool:
         self, options: Mapping[str, Any], fields: tuple[str, ...], ids_by_file: bool
     ) -> None:
         # Which files there are was decided where the rows come from.
-        self._options = {**options, "hidden": True, "no_ignore": True}
+        self._options = {**options, "all_files": True}
         self._fields, self._ids_by_file = list(fields), ids_by_file
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._bytes = self._files = 0
