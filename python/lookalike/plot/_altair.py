@@ -49,7 +49,7 @@ _COUNTS = alt.Axis(format=",d", tickMinStep=1)
 
 
 def _data(rows: list[dict[str, Any]]) -> Any:
-    """Rows in the chart itself: what altair takes without a data frame."""
+    """Rows in the chart itself, which need no data frame."""
     data: Any = alt.Data
     return data(values=rows)
 
@@ -69,7 +69,11 @@ def _named(rows: list[dict[str, Any]], name: str, colours: Any) -> Any:
 
 
 def _threshold(threshold: float, title: str, colours: Any) -> Any:
-    """Layers with other titles than that of the axis would add theirs to it."""
+    """The line of the threshold.
+
+    Args:
+        title: The title of the axis; altair would add another one to it.
+    """
     rule = _named([{"threshold": threshold}], "threshold", colours)
     return rule.mark_rule(strokeDash=[6, 4], strokeWidth=1.5).encode(
         x=alt.X("threshold:Q", title=title), tooltip=[alt.Tooltip("threshold:Q")]
@@ -81,7 +85,7 @@ def similarity_histogram(table: SimilarityHistogram) -> Any:
     *steps, equal = table.rows()
     bars = [{**row, "of": "below 1"} for row in steps]
     if table.equal:
-        # Equal pairs have a step of their own behind 1.
+        # Equal pairs have their own step, to the right of 1.
         bars.append({**equal, "to": 1.0 + width, "of": "equal"})
     colours = _entries("below 1", *(["equal"] if table.equal else []), "threshold")
     name = f"{table.measure} similarity"
@@ -90,7 +94,7 @@ def similarity_histogram(table: SimilarityHistogram) -> Any:
     )
     chart = alt.Chart(_data(bars)).mark_bar()
     chart = chart.encode(
-        # With both ends of a bar and without this, what is drawn at a count is a line.
+        # Without ``bin``, a bar with two ends is drawn as a line.
         x=alt.X("from:Q", title=name, scale=scale, bin="binned"),
         x2="to:Q",
         y=alt.Y("count:Q", title=table.counted, axis=_COUNTS),

@@ -34,9 +34,7 @@ _BAR = 0.32
 
 
 def _axes(ax: Axes | None, size: tuple[float, float] = _SIZE) -> Axes:
-    """Axes to draw on: those of the caller, or new ones of a figure of pyplot, which notebooks
-    show.
-    """
+    """The Axes of the caller, or new Axes of a figure of pyplot, which notebooks show."""
     if ax is not None:
         return ax
     _, made = plt.subplots(figsize=size, layout="constrained")
@@ -46,7 +44,7 @@ def _axes(ax: Axes | None, size: tuple[float, float] = _SIZE) -> Axes:
 def _dress(
     ax: Axes, colours: Palette, grid: Literal["x", "y", "both"], title: str, **labels: str
 ) -> None:
-    """Title and labels, and lines behind the figures."""
+    """Adds title and labels, and grid lines below the marks."""
     ax.set_title(title)
     ax.set(**labels)
     ax.set_axisbelow(True)
@@ -70,7 +68,7 @@ def _show_legend(ax: Axes, drawn: Sequence[Any] | None = None, **options: Any) -
     """Adds a legend of all entries with a label; a single one needs no legend.
 
     Args:
-        drawn: The entries; by default those of the axes.
+        drawn: The entries; by default all labelled marks of the axes.
     """
     entries = ax.get_legend_handles_labels()[0] if drawn is None else list(drawn)
     if len(entries) > 1:
@@ -78,7 +76,7 @@ def _show_legend(ax: Axes, drawn: Sequence[Any] | None = None, **options: Any) -
 
 
 def _whole(axis: Any) -> None:
-    """Counts have whole numbers next to their axis, and begin at 0."""
+    """Labels the axis of counts with whole numbers."""
     axis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 5, 10]))
 
 
@@ -202,7 +200,7 @@ def removal_by_source(table: RemovalBySource, axes: Axes | None) -> Axes:
     ax.bar_label(ends, [f"{each.share:.1%}" for each in sources], padding=3, color=colours.ink)
     ax.set_yticks(places, [shown_name(each.label) for each in sources])
     for label in ax.get_yticklabels():
-        # A name is no formula, though it may have two dollar signs.
+        # A name with two dollar signs is not a formula.
         label.set_parse_math(False)
     ax.invert_yaxis()
     _dress(ax, colours, "x", xlabel=source_label(table), title=f"{table.by} by source")

@@ -31,7 +31,7 @@ class Palette:
     background: Colour
     """The ground of the axes."""
     ink: Colour
-    """Text, and what was measured."""
+    """Text and measured recall."""
     grid: Colour
     main: Colour
     """Pairs, groups, kept documents, the prediction."""
@@ -67,7 +67,7 @@ def palette(ax: Axes) -> Palette:
 
 
 def _candidates(ink: Colour) -> Iterator[Colour]:
-    """The colours of the style, then others that every style has."""
+    """The colours of the style, then the ink and four colours of matplotlib."""
     yield from map(to_rgb, mpl.rcParams["axes.prop_cycle"].by_key().get("color", ()))
     yield ink
     yield from map(to_rgb, ("tab:blue", "tab:orange", "tab:green", "tab:purple"))

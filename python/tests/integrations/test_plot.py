@@ -352,9 +352,9 @@ def test_an_audit_of_another_run_is_refused() -> None:
     found = lookalike.find(SIMILAR, threshold=0.7)
     with pytest.raises(OptionError, match="a run with threshold 0.7 and .*, got one with 0.8"):
         lookalike.plot.s_curve(found, lookalike.audit(lookalike.find(SIMILAR)))
-    with pytest.raises(OptionError, match="audit: expected what lookalike.audit gave, got 0.9"):
+    with pytest.raises(OptionError, match="audit: expected a result of lookalike.audit, got 0.9"):
         lookalike.plot.s_curve(found, 0.9)  # type: ignore[call-overload]
-    with pytest.raises(OptionError, match="audit belongs to a result, and a table is given"):
+    with pytest.raises(OptionError, match="audit belongs to a result, and this is a table"):
         lookalike.plot.s_curve(tables.s_curve(found), lookalike.audit(found))
 
 
@@ -575,7 +575,7 @@ def test_what_cannot_be_swept_is_refused(tmp_path: Path) -> None:
         ([0.0], "numbers above 0, at most 1, got 0.0"),
         ([0.5, 1.5], "numbers above 0, at most 1, got 1.5"),
         ([float("nan")], "numbers above 0, at most 1, got nan"),
-        ([0.5, 0.5], "expected different ones, got 0.5 twice"),
+        ([0.5, 0.5], "expected different numbers, got 0.5 twice"),
         (["x"], "thresholds: expected a number, got 'x'"),
         ("0.5", "a list of numbers above 0, at most 1, got '0.5'"),
         ([], "expected one or more, got none"),
@@ -583,18 +583,18 @@ def test_what_cannot_be_swept_is_refused(tmp_path: Path) -> None:
         with pytest.raises(OptionError, match=message):
             tables.threshold_sweep(SIMILAR, thresholds)  # type: ignore[arg-type]
     with pytest.raises(
-        DocumentTypeError, match="docs: .* got generator, which can be read once; give a list"
+        DocumentTypeError, match="docs: .* got generator, which can be read once; use a list"
     ):
         tables.threshold_sweep((text for text in SIMILAR.values()), [0.5])
     with pytest.raises(DocumentTypeError, match="reference: .* got list_iterator"):
         tables.threshold_sweep(SIMILAR, [0.5], reference=iter(["a"]))
     runs = [(lookalike.find(["a"] * n, threshold=t), None) for n, t in ((1, 0.5), (2, 0.6))]
     with pytest.raises(
-        ChangedError, match="docs gave 1 documents, and 2 when they were read again"
+        ChangedError, match="docs had 1 documents in the first run and 2 in a later one"
     ):
         tables.ThresholdSweep.of_runs(runs)
     with pytest.raises(
-        OptionError, match="sweep: expected what lookalike.plot.tables.threshold_sweep gave, got"
+        OptionError, match="sweep: expected a result of lookalike.plot.tables.threshold_sweep, got"
     ):
         lookalike.plot.threshold_sweep(SIMILAR)  # type: ignore[call-overload]
 
@@ -829,7 +829,7 @@ def test_tables_put_together_by_hand_are_drawn(threshold: float) -> None:
         axes(function, table)
         chart(function, table)
     assert tables.similarity_histogram(histogram) is histogram
-    with pytest.raises(OptionError, match="bins belongs to a result, and a table is given"):
+    with pytest.raises(OptionError, match="bins belongs to a result, and this is a table"):
         lookalike.plot.similarity_histogram(histogram, bins=10)
     with pytest.raises(OptionError, match="most belongs to a result"):
         lookalike.plot.removal_by_source(tables.RemovalBySource("documents", (), 0), most=1)
@@ -840,7 +840,7 @@ def test_tables_put_together_by_hand_are_drawn(threshold: float) -> None:
 )
 @pytest.mark.parametrize("result", [None, [], {"a": "b"}, 3])
 def test_what_is_no_result_is_refused(function: str, result: Any) -> None:
-    with pytest.raises(OptionError, match="result: expected what lookalike.find"):
+    with pytest.raises(OptionError, match="result: expected a result of lookalike.find"):
         getattr(lookalike.plot, function)(result)
 
 
