@@ -108,7 +108,7 @@ class DividedFindResult(Generic[R, Run]):
     @property
     def sources(self) -> R:
         """A row for each value of ``source_field``, by name, the reference last, with the columns
-        of ``lookalike.FindResult.sources``. Without ``source_field`` there are no rows.
+        of ``lookalike.FindResult.sources``. Without ``source_field`` the table is empty.
         """
         sources: R = self.run.sources()
         return sources

@@ -27,17 +27,17 @@ from lookalike.stages import Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# Rows of a task: documents, and what was not read, which has a reason.
+# The rows of a task: documents, and skipped files and records, which have a reason.
 _ROWS = "id string, text string, modified string, source string, line long, reason string"
 _COLUMNS = {"path": "string", "content": "binary"}
-# Bytes of rows that are given at once, unless one row has more.
+# Bytes of a batch of rows, unless one row has more.
 _PIECE = 64 << 20
-# Options about the files of a folder, which rows of files have no need of.
+# Options that select files of a folder.
 _WALK = ("include", "exclude", "all_files", "follow")
 
 
 class ExtractResult:
-    """The documents of files, and what was not read of these. The cluster keeps both until
+    """The documents of files, and the skipped files and records. The cluster keeps both until
     ``release``.
     """
 
@@ -74,8 +74,8 @@ class ExtractResult:
 
     @property
     def skipped(self) -> DataFrame:
-        """Files and records that were not read: ``source`` (the name in the folder), ``line``,
-        ``id``, ``reason``.
+        """Skipped files and records: ``source`` (the name in the folder), ``line``, ``id``,
+        ``reason``.
         """
         return self._rows.where("reason is not null").select("source", "line", "id", "reason")
 
@@ -103,26 +103,23 @@ def extract(
     """Extracts the texts of files: web pages, mail, PDF, office files, archives, plain text,
     records.
 
-    Texts, limits and reasons are those of ``lookalike find FOLDER``, and so are the ids: the path
-    in the folder, with the names in archives behind it. Every row is a file that is read; which
-    ones there are says Spark, which leaves out names that begin with ``.`` or ``_``, and files
-    without a byte.
+    Texts, limits, reasons and ids are the same as with ``lookalike find FOLDER``. An id is the path
+    in the folder, followed by the names in archives. Spark lists the files: it omits names that
+    begin with ``.`` or ``_``, and empty files.
 
     Write the documents to a table before a long run: ``lookalike.spark.find`` reads its frame
     twice.
 
     Args:
-        files: The columns ``path``, ``content`` and ``modificationTime`` (may be absent), as
-            ``spark.read.format("binaryFile").option("recursiveFileLookup", True).load(folder)``
-            gives them.
-        folder: What ids are relative to, a path from the root or an address; all files are below
-            it.
+        files: The columns ``path``, ``content`` and ``modificationTime`` (may be absent) of
+            ``spark.read.format("binaryFile").option("recursiveFileLookup", True).load(folder)``.
+        folder: The folder of all files, a path from the root or an address. Ids are relative to it.
         text, id: The columns of texts and ids of records, as for ``lookalike.find_files``.
-        fields: What else files state: ``title``, ``author``, ``date``, ``language``, ``subject``,
+        fields: Further columns: ``title``, ``author``, ``date``, ``language``, ``subject``,
             ``from``, ``to``, ``message-id``, ``url``, ``record-id``, or columns of records.
-        ids_by_file: Whether ids of records begin with the name of their file, as they do on one
-            machine where records of several files have one id.
-        options: How files are read, as for ``lookalike.find_files``.
+        ids_by_file: Whether ids of records begin with the name of their file. On one machine they
+            do if records of several files have the same id.
+        options: Options of ``lookalike.find_files`` for reading files.
 
     Raises:
         DocumentError: A file is not below the folder, or a record cannot be used.
@@ -134,7 +131,7 @@ def extract(
     for name in _WALK:
         if options.get(name) not in (None, False):
             raise OptionError(
-                f"{name} is about files of a folder that is walked; every row is read, leave it out"
+                f"{name} selects files of a folder, and every row is read; leave it out"
             )
     check_frame(files, "files")
     kinds = {field.name: field.dataType.simpleString() for field in files.schema.fields}
@@ -142,7 +139,7 @@ def extract(
         if kinds.get(name) != kind:
             raise DocumentTypeError(
                 f"files: the column {name!r} is {kinds.get(name, 'absent')}, expected {kind}; "
-                'spark.read.format("binaryFile") gives it'
+                'spark.read.format("binaryFile") has it'
             )
     _check_fields(fields)
     folder = path_option("folder", folder)
@@ -210,7 +207,7 @@ class _ExtractTask:
             yield self.folder.name_of(path), content, None if time is None else 1000 * time
 
     def _rows(self, part: tuple[Any, Any]) -> Iterator[Any]:
-        """Documents, and what was skipped, as rows of one schema."""
+        """Documents and skipped files as rows of one schema."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -232,7 +229,7 @@ class _ExtractTask:
 
 
 def _pieces(table: Any) -> Iterator[Any]:
-    """The rows of a table in pieces that an engine takes at once."""
+    """Divides a table into batches for the engine."""
     if table.num_rows <= 1 or table.nbytes <= _PIECE:
         yield table
         return
@@ -242,7 +239,7 @@ def _pieces(table: Any) -> Iterator[Any]:
 
 
 def _as(table: Any, schema: Any) -> Any:
-    """A table with all columns of a schema, null where it has none."""
+    """A table with all columns of a schema; missing columns are null."""
     import pyarrow as pa
 
     columns = [

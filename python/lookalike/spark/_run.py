@@ -166,11 +166,11 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         except DamagedError as error:
             if self.checkpoint.folder is not None:
                 raise
-            # An engine that keeps no results, or has lost one, makes it again from the frame.
+            # An engine without stored results computes them again from the frame.
             raise ChangedError(
                 f"{str(error).split(';')[0]}; without a checkpoint a stage may run again for later "
-                "stages, and it had other rows: the frame must give the same rows each time, so "
-                "write it to a table first, and read that"
+                "stages, and this one had other rows: the frame must return the same rows each "
+                "time, so write it to a table first, and read the table"
             ) from error
 
     def _file_problem(self) -> str:

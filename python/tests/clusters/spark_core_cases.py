@@ -194,7 +194,7 @@ def later_files(spark: Any, place: Path, rows: list[dict[str, Any]]) -> None:
         drawn = table.selectExpr("uuid() as id", "text")
         refused(
             ChangedError,
-            "must give the same rows each time",
+            "must return the same rows each time",
             lambda: lookalike.spark.find(drawn, threshold=0.5, partitions=2),
         )
     (place / "mail").mkdir()

@@ -145,7 +145,7 @@ def test_what_is_no_file_is_refused(spark: Any, folder: Path) -> None:
         lookalike.spark.extract(files, folder="elsewhere")
     with pytest.raises(OptionError, match="there is a column 'text' already"):
         lookalike.spark.extract(files, folder=str(folder), fields=["text"])
-    with pytest.raises(OptionError, match="all_files is about files of a folder"):
+    with pytest.raises(OptionError, match="all_files selects files of a folder"):
         lookalike.spark.extract(files, folder=str(folder), all_files=True)
     with pytest.raises(
         DocumentTypeError, match="files: expected a DataFrame of Spark, got builtins.list"
