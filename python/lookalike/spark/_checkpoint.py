@@ -230,7 +230,7 @@ def _described(plan: Plan) -> dict[str, Any]:
     }
 
 
-# What file systems say of a path that is not there; other errors have such words, too.
+# The messages of file systems for an absent path; other errors also contain such words.
 _ABSENT = re.compile(
     r"path does not exist|no such file or directory|filenotfoundexception", re.IGNORECASE
 )

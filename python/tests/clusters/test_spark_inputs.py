@@ -316,7 +316,7 @@ REFUSED: list[tuple[Callable[[Any], Any], dict[str, Any], type[Exception], str]]
         lambda df: df.sparkSession.readStream.format("rate").load(),
         {},
         DocumentTypeError,
-        "^df: .* of a stream; write it to a table",
+        "^df: .* got a stream; write it to a table",
     ),
     (
         lambda df: df,
