@@ -46,6 +46,7 @@ from lookalike._divided.arrow_values import (
 )
 from lookalike._options import (
     FILE_OPTIONS,
+    LINE,
     check_options,
     invalid_option,
     whole_option,
@@ -209,7 +210,7 @@ def plan(
     """
     options = {name: value for name, value in options.items() if value is not None}
     _refuse_undivided(options)
-    check_options(options, "plan")
+    check_options(options)
     _check_names(text, id)
     _refuse_order(options.get("keep", []))
     _refuse_unnamed_paths(options)
@@ -271,6 +272,8 @@ def _check_names(text: object, id_: object) -> None:
             f"{found}; rows of a cluster have no numbers: add a column, such as a hash of those "
             "that differ"
         )
+    if id_ == LINE:
+        raise OptionError(f"id={LINE!r} is for lines of files; name a column of ids")
 
 
 def _refuse_order(keep: object) -> None:

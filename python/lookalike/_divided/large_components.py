@@ -1,16 +1,16 @@
-"""Components whose documents are more than a task may hold, for any engine.
+"""Components with more documents than a task may hold, for any engine.
 
-Their documents are connected once more, by their rarest shingles, which separates documents that
-share a template. What stays together is decided in rounds over prefixes of the keep order::
+A second pass connects their documents by their rarest shingles, which separates documents that
+share a template. Rounds over prefixes of the keep order decide the remaining large components::
 
     while documents are undecided:
-        prefix = the first of them in keep order, as many as fit a task
-        decide(prefix)                 one task; its keepers are those of the whole collection
-        match(others, keepers)         all tasks; those that resemble a keeper are dropped
+        prefix = the first undecided documents in keep order, as many as fit a task
+        decide(prefix)                 one task; its keepers are keepers of the whole collection
+        match(others, keepers)         all tasks; drops the documents that resemble a keeper
 
-The members of a prefix resemble no keeper of an earlier one, so the prefix decides about itself.
-A dropped document is compared with the keepers of later rounds that come before it in the keep
-order, too, and is a duplicate of the best of all.
+The members of a prefix resemble no keeper of an earlier prefix, so the prefix decides about itself.
+A dropped document is also compared with the keepers of later rounds that precede it in the keep
+order, and is a duplicate of the best keeper.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from lookalike._divided.run_sums import RunSums, check_largest, check_read
 from lookalike._divided.stage_tasks import BlockTask, MatchTask, MemberTask, PlaceTask
 from lookalike.stages import DECIDED, KEPT, PART, PLACES, Plan
 
-# Slices of the keep order that the documents of a task are made of, unless documents are large.
+# Slices of the keep order in the documents of a task, unless documents are large.
 _SLICES = 16
 _OVERLAP = ("intersection", "left", "right", "jaccard", "containment")
 _STATE = ("node", "id", "reference", "slice", "bytes")
 _LABELS = ("node", "component", "check", "bytes", "documents")
-# Of equal ranks the keeper with equal shingles is the best, then the one that comes first in the
-# keep order; those of the reference collection come first.
+# The best keeper has the greatest rank. Among equal ranks it has equal shingles, then comes first
+# in the keep order, in which the reference collection precedes all others.
 _BEST = ("rank", "equal", "earlier", "reference", "keeper", *_OVERLAP)
 
 
 @dataclass(frozen=True)
 class LargeDecisions(Generic[R]):
-    """What becomes of the documents of large components."""
+    """The decisions about the documents of large components."""
 
     rows: R
-    """Members and pairs, as ``lookalike.stages.DECIDED``."""
+    """Members and pairs, with the columns ``lookalike.stages.DECIDED``."""
     notes: list[dict[str, Any]]
     """Their counts and sources."""
 
@@ -70,11 +70,11 @@ class LargeComponents(Generic[R, D]):
         self._f = engine.functions
 
     def divide(self, labels: R) -> R:
-        """The labels of components that fit a task: all of them, and the parts of larger ones that
-        do. ``decide`` decides about the documents of the other parts.
+        """Returns the labels of the components that fit a task, and of the fitting parts of larger
+        components. ``decide`` decides about the documents of the other parts.
 
         Args:
-            labels: Those of all components.
+            labels: The labels of all components.
 
         Raises:
             OptionError: A part does not fit a task, and groups are components, which rounds cannot
@@ -84,7 +84,7 @@ class LargeComponents(Generic[R, D]):
         large = self._larger(labels)
         nodes = engine.join(labels, large, ["component"], "semi")
         self._documents = engine.documents(self._columns(nodes, "node", "check"))
-        # Rare shingles divide no further what they connect.
+        # A second pass with rare shingles would find the same components.
         parts = (
             nodes
             if plan.is_counted
@@ -165,7 +165,7 @@ class LargeComponents(Generic[R, D]):
         return rounds
 
     def _later(self, number: int, state: R, prefix: _Prefix, done: _Round[R]) -> R:
-        """What is behind a prefix; whether it was dropped is known by now."""
+        """The state of the documents after a prefix: ``dropped`` includes its round."""
         engine, f = self._engine, self._f
 
         def later() -> R:
@@ -177,7 +177,7 @@ class LargeComponents(Generic[R, D]):
             rows = engine.join(
                 engine.where(state, f.col("slice") > prefix.last), found, ["id"], "left"
             )
-            # An id of the reference collection is a name of its own.
+            # Documents of the reference collection may have ids of other documents.
             is_dropped = f.col("dropped") | (
                 (f.coalesce(f.col("matches"), f.lit(0)) > 0) & ~f.col("reference")
             )
@@ -188,8 +188,8 @@ class LargeComponents(Generic[R, D]):
         return engine.stored(f"round-{number}", later)
 
     def _prefix(self, state: R) -> _Prefix | None:
-        """The first slices with undecided documents, as many as fit half of a task; ``None`` where
-        all are decided.
+        """The first slices with undecided documents, as many as fit half of a task; ``None`` if all
+        documents are decided.
         """
         engine = self._engine
         sums = engine.collected(
@@ -275,8 +275,8 @@ class LargeComponents(Generic[R, D]):
         )
 
     def _pairs(self, slices: R) -> R:
-        """Pairs of all documents: blocks of the keep order, each with itself and with every later
-        one.
+        """The pairs of all documents: each block of the keep order with itself and with all later
+        blocks.
         """
         engine, f = self._engine, self._f
 
@@ -321,7 +321,7 @@ class LargeComponents(Generic[R, D]):
 
     def _counts(self, slices: R, duplicates: R, sizes: R) -> list[dict[str, Any]]:
         engine, f = self._engine, self._f
-        # Those without a token have no fingerprint.
+        # Documents without a token have no fingerprint.
         fingerprints = [
             self._count(slices, "fingerprint", function) for function in ("count", "count_distinct")
         ]
@@ -363,7 +363,7 @@ class _Prefix:
     """The bytes of all other documents."""
 
     def shares(self, parts: int, task_bytes: int) -> int:
-        """Into how many shares the others are divided: each is compared with all that was kept."""
+        """The number of shares of the other documents; each share meets all keepers."""
         fitting = -(-self.others // max(1, task_bytes // 2))
         return max(1, fitting, min(parts, self.others // max(1, self.size)))
 

@@ -1,4 +1,4 @@
-"""What the rounds over large components need of an engine. Spark and Ray have one class each."""
+"""The operations of an engine for rounds over large components. Spark and Ray have a class each."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class RowOperations(Protocol[R, D]):
 
     @property
     def parts(self) -> int:
-        """Into how many parts documents are divided."""
+        """The number of parts of documents."""
         ...
 
     def stored(self, stage: str, make: Callable[[], R]) -> R:
-        """The result of a stage, which is not computed again."""
+        """Stores the result of a stage, so that it is computed once."""
         ...
 
     def documents(self, labels: R) -> D:
@@ -48,7 +48,7 @@ class RowOperations(Protocol[R, D]):
         """The labels of documents that share rare shingles.
 
         Args:
-            count: How many documents there are.
+            count: The number of documents.
         """
         ...
 
@@ -107,9 +107,7 @@ class RowOperations(Protocol[R, D]):
     def join(
         self, rows: R, others: R, on: Sequence[str], how: Literal["inner", "left", "semi", "anti"]
     ) -> R:
-        """Rows with those of others that are equal in some columns; no other column has a name in
-        both.
-        """
+        """Joins rows that are equal in some columns. Both sides have no other column in common."""
         ...
 
     def grouped(self, rows: R, by: Sequence[str], sums: Mapping[str, tuple[str, str]]) -> R:
@@ -122,8 +120,8 @@ class RowOperations(Protocol[R, D]):
         ...
 
     def best(self, rows: R, by: str, order: Sequence[str]) -> R:
-        """Of the rows with one value of a column the greatest, compared column by column; these
-        columns.
+        """Returns the greatest row for each value of a column, with the columns of ``order``. Rows
+        compare column by column.
         """
         ...
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
 
 from lookalike import stages
 from lookalike._divided.large_components import LargeComponents, component_sizes
@@ -77,12 +77,36 @@ class DividedRun(ABC, Generic[B, R, D]):
         """The rows of ``DividedFindResult.pairs``."""
 
     @abstractmethod
+    def empty(self) -> R:
+        """The rows of ``DividedFindResult.empty``."""
+
+    @abstractmethod
+    def skipped(self) -> R:
+        """The rows of ``DividedFindResult.skipped``."""
+
+    @abstractmethod
+    def sources(self) -> R:
+        """The rows of ``DividedFindResult.sources``."""
+
+    @abstractmethod
+    def member_rows(self) -> Iterator[tuple[int, Any, Any, Any]]:
+        """Group, id, keeper and similarity of each row of ``groups``, in the process of the caller,
+        which holds one part at a time.
+        """
+
+    @abstractmethod
     def write_groups(self, folder: str, form: str, mode: str) -> None:
         """Writes the files of the groups; ``form`` is ``csv`` or ``jsonl``."""
 
     @abstractmethod
     def write_pairs(self, folder: str, mode: str) -> None:
         """Writes the files of the pairs."""
+
+    @property
+    def similarities(self) -> list[str]:
+        """The columns of similarities in ``groups`` and ``pairs``; the last one is the measure."""
+        is_containment = self.plan.parameters["measure"] == "containment"
+        return ["jaccard", "containment"] if is_containment else ["jaccard"]
 
     def run_stages(self) -> None:
         """Runs all stages, up to ``decided``."""

@@ -1,11 +1,11 @@
-"""Shared by the engines that run the stages: sums of notes, amounts of memory."""
+"""Sums of the notes of a run, and amounts of memory."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from lookalike._options import invalid_option, whole_option
 from lookalike._progress import warn
@@ -23,6 +23,10 @@ _COUNTS = (
     "duplicates",
 )
 _SOURCE = ("documents", "bytes", "duplicates", "duplicate_bytes")
+SOURCES: Final = ", ".join(
+    ["source string, reference boolean", *(f"{name} long" for name in _SOURCE)]
+)
+"""Columns of the sources of a run, and their types in SQL."""
 NODE_SUM_RANGE = 1 << 24
 """The sum of all nodes modulo this tells rows apart."""
 # How the names of counts of keep rules begin.
@@ -105,13 +109,13 @@ class RunSums:
             warn(f"keep={rules[place]!r} decides nothing: {none}", UserWarning)
 
     def check_rows(self, rows: int, nodes: int) -> None:
-        """Refuses rows that are not those of the first reading.
+        """Checks that the second reading returned the rows of the first one.
 
         Args:
-            nodes: The sum of their nodes.
+            nodes: The sum of the nodes of the second reading.
 
         Raises:
-            ChangedError: The counts are of others.
+            ChangedError: The rows differ.
         """
         counted = self.counts["documents"] + self.counts["skipped"]
         if (rows, nodes) != (counted, self._nodes):
@@ -122,47 +126,47 @@ class RunSums:
             )
 
     def check_decided(self, documents: int) -> None:
-        """Refuses a second reading that did not give all documents of components.
+        """Checks that the second reading returned all documents of components.
 
         Raises:
-            ChangedError: It did not.
+            ChangedError: Some documents are missing.
         """
         check_read(self._decided, documents)
 
     @property
     def sources(self) -> list[dict[str, Any]]:
-        """By name, those of the reference collection last."""
+        """The sources by name; sources of the reference collection are last."""
         return [self._sources[key] for key in sorted(self._sources)]
 
 
 def check_read(got: int, expected: int) -> None:
-    """Refuses a reading that gave ``got`` of ``expected`` documents.
+    """Checks the number of documents of the second reading.
 
     Raises:
-        ChangedError: These differ.
+        ChangedError: It differs from the first reading.
     """
     if got != expected:
         raise ChangedError(
-            f"the frame gave {got} of {expected} documents of the first reading when it was read "
-            "again; it must give the same rows each time: write it to a table first, and read that"
+            f"the second reading of the frame returned {got} of {expected} documents; it must "
+            "return the same rows each time: write it to a table first, and read the table"
         )
 
 
 def check_largest(largest: int, task_bytes: int) -> None:
-    """Refuses a component whose documents take more than a task may.
+    """Checks that the largest component fits a task.
 
     Raises:
-        OptionError: It does.
+        OptionError: It does not fit.
     """
     if largest > task_bytes:
         raise OptionError(
-            f"a component has documents of {largest} bytes, task_memory allows {task_bytes}; give "
-            "task_memory more, or larger shingles, which connect fewer documents"
+            f"a component has documents of {largest} bytes, task_memory allows {task_bytes}; "
+            "increase task_memory, or use larger shingles, which connect fewer documents"
         )
 
 
 def bytes_of(name: str, value: int | str) -> int:
-    """An amount of memory: bytes, or a text such as ``"512MiB"``."""
+    """Reads an amount of memory: bytes, or a text such as ``"512MiB"``."""
     if isinstance(value, str):
         match = re.fullmatch(r"\s*(\d+)\s*([a-z]*)\s*", value.lower())
         if match is None or match[2] not in _UNITS:

@@ -1,5 +1,5 @@
-"""Tasks that engines share: functions from Arrow batches to Arrow batches, which pickle with their
-plan.
+"""The common tasks of all engines: functions from Arrow batches to Arrow batches, which pickle with
+their plan.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PAIR_ORDER: Final[RowOrder] = (
     ("left", "ascending"),
     ("right", "ascending"),
 )
-"""Where documents and references share ids, several pairs may have the same two."""
+"""The order of pairs. Two ids may have several pairs if documents and references share ids."""
 NO_LIMIT = 1 << 62
 """Bytes of documents that no component has."""
 # The rank of a keeper, as ``decide`` has it.
@@ -127,8 +127,8 @@ class SliceTask:
 
 @dataclass(frozen=True)
 class MatchTask:
-    """Compares the documents of each part with the kept ones of that part. Rows are sorted by
-    ``PART``, and by ``KEPT`` so that the kept ones come first.
+    """Compares the documents of each part with the kept documents of that part. Rows are sorted by
+    ``PART``, then by ``KEPT`` with kept documents first.
     """
 
     plan: Plan
@@ -142,8 +142,8 @@ class MatchTask:
 
 @dataclass(frozen=True)
 class BlockTask:
-    """Decides about the documents of each part: those of a document and a kept one, or, where none
-    is kept, about all as one component.
+    """Decides about the documents of each part. A part with kept documents compares the others with
+    them; a part without them is one component.
     """
 
     plan: Plan
@@ -163,8 +163,8 @@ class BlockTask:
 
 @dataclass(frozen=True)
 class MemberTask:
-    """Rows of members as ``lookalike.stages.DECIDED``; columns that they do not have are null.
-    Those without ``id`` are keepers.
+    """Converts rows of members to ``lookalike.stages.DECIDED``; missing columns are null. Rows
+    without a column ``id`` are keepers.
     """
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Components of a graph whose edges are more than a task may hold: rounds over its parts."""
+"""Components of a graph with more edges than a task may hold, in rounds over its parts."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def star_rounds(
     stored: Callable[[str, Callable[[], _R]], _R],
     notes: Callable[[_R], Iterable[str]],
 ) -> _R:
-    """Edges from the least node of each component to each of its nodes, that one included. Some of
-    these edges are there several times.
+    """Returns edges from the least node of each component to each of its nodes, itself included.
+    Some edges are repeated.
 
     Args:
         edges: Rows of ``lookalike.stages.connect`` of the kind ``edges``.
-        run: A step, rows of one part in one task.
-        stored: The result of a round, which is not computed again.
-        notes: The notes among rows.
+        run: Runs a step; the rows of a part are in one task.
+        stored: Stores the result of a round, so that it is computed once.
+        notes: Selects the notes of rows.
     """
     number = 0
     while True:

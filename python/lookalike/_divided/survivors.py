@@ -19,8 +19,8 @@ ANNOTATIONS: Final = (
 
 
 def is_own_member(functions: Any) -> Any:
-    """Whether a member of a group is a row of the frame. Keepers of the reference are not, whatever
-    their ids are.
+    """Whether a member of a group is a row of the frame. Keepers of the reference are not, even if
+    a row has the same id.
     """
     return (functions.col("role") == functions.lit("duplicate")) | ~functions.col("reference")
 

@@ -1,10 +1,9 @@
-"""Errors of tasks on their way to the caller, through an engine that has texts of its own around
-them.
+"""Conversion of errors of tasks to the errors of this package.
 
-Engines keep the text of an exception only, with tracebacks around it. So a task raises a
-``TaskError``, whose text is JSON in one line after a mark, and nothing depends on how an engine
-prints tracebacks. What happens outside of a task (a disk of the JVM that is full, a worker without
-this package) is known by its text alone.
+Engines keep only the text of an exception, between tracebacks. A task therefore raises a
+``TaskError``, whose text is one line of JSON after a mark, so that the format of tracebacks does
+not matter. Errors outside of tasks (a full disk of the JVM, a worker without this package) are
+recognised by their text.
 """
 
 from __future__ import annotations
@@ -21,36 +20,34 @@ from lookalike._engine import VERSION
 from lookalike.errors import FileError, LookalikeError, OptionError
 
 _MARK = "lookalike-task-error "
-# What the system says of a full disk. The JVM has it in texts only.
+# The message of the system for a full disk, which the JVM repeats in its own texts.
 _NO_SPACE = os.strerror(errno.ENOSPC)
-# What Python says before a task begins where the package is absent, or has not what the driver's
-# has.
+# The messages of Python if a worker has no package, or another version than the driver.
 _NO_PACKAGE = re.compile(
     r"No module named 'lookalike['.]|Can't get attribute '\w+' on <module 'lookalike\b|cannot "
     r"import name '\w+' from 'lookalike\b"
 )
-# What Python says where Arrow is absent: PySpark needs it before a task begins.
+# The message of Python if a worker has no Arrow, which PySpark needs before a task begins.
 _NO_ARROW = "No module named 'pyarrow'"
-# Characters of its message that are shown.
+# The last characters of a message that an error contains.
 _SHOWN = 300
 _NO_SPACE_REMEDY = (
     "a worker has no space left for temporary files; make room there, name a larger disk (Spark: "
     "spark.local.dir, or SPARK_LOCAL_DIRS of the workers; Ray: object_spilling_directory; both: "
     "TMPDIR), or add workers; or the disk of the output, of the checkpoint or of the driver is "
-    "full; with checkpoint the same call goes on from the stages that are finished"
+    "full; with checkpoint the same call resumes from the finished stages"
 )
 
-# How the lines begin that state an exception of the JVM, and the causes of it.
+# The lines with an exception of the JVM and its causes.
 _STATED = re.compile(r"^(?:: |Caused by: )(.*)$", re.MULTILINE)
 # The class of an exception before its message; Spark Connect has it in parentheses.
 _CLASS = re.compile(r"^(?:[a-z]\w*\.)+\w+: |^\((?:[a-z]\w*\.)+\w+\) ")
-# What Hadoop, Spark and Sail say where a path has a scheme that they do not know, or have no
-# classes for.
+# The messages of Hadoop, Spark and Sail for a path with an unknown scheme, or without its classes.
 _NO_SCHEME = re.compile(
     r"No FileSystem for scheme|Class org\.apache\.hadoop\.fs\.\S+ not found|Unable to recognise "
     r"URL"
 )
-# What they say where a path cannot be read or written.
+# Their messages for a path that cannot be read or written.
 _FILE_PROBLEM = re.compile(
     r"\bhadoop\.(fs|security)\.|\bjava\.nio\.file\.|\bFAILED_READ_FILE\b|mkdirs failed|not a "
     r"directory|permission denied|access denied"
@@ -60,21 +57,21 @@ _FILE_PROBLEM = re.compile(
 )
 _NO_SCHEME_REMEDY = (
     "name a scheme whose file system Spark has, such as s3a:// with the package hadoop-aws "
-    "(spark-submit --packages org.apache.hadoop:hadoop-aws:VERSION, that of the Hadoop of Spark)"
+    "(spark-submit --packages org.apache.hadoop:hadoop-aws:VERSION, the Hadoop version of Spark)"
 )
 
 _PATH_REMEDY = "name another path, or let Spark and its workers read and write this one"
 
 
 class TaskError(Exception):
-    """An error of this package, or of a full disk, in a task; its text states which."""
+    """An error of this package in a task, or a full disk; its text states the type."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(_MARK + json.dumps({"type": _type_of(error), "message": str(error)}))
 
 
 def _type_of(error: BaseException) -> str | None:
-    """The name of an error that the caller gets as such."""
+    """The name of an error that reaches the caller; ``None`` for other errors."""
     if isinstance(error, LookalikeError):
         kinds = (kind.__name__ for kind in type(error).__mro__)
         return next(name for name in kinds if hasattr(errors, name))
@@ -84,10 +81,10 @@ def _type_of(error: BaseException) -> str | None:
 
 @contextlib.contextmanager
 def stated_errors() -> Iterator[None]:
-    """Around the work of a task.
+    """Wraps the work of a task, and converts its errors.
 
     Raises:
-        TaskError: An error of this package, or a full disk.
+        TaskError: The work raised an error of this package, or the disk is full.
     """
     try:
         yield
@@ -99,10 +96,10 @@ def stated_errors() -> Iterator[None]:
 
 @contextlib.contextmanager
 def task_errors(remedy: str) -> Iterator[None]:
-    """The error of a task as that error, without the traces of the engine around it.
+    """Raises the error of a task without the traces of the engine.
 
     Args:
-        remedy: What to do where a worker has no lookalike, or no pyarrow.
+        remedy: The remedy if a worker has no lookalike, or no pyarrow.
 
     Raises:
         FileError: A worker has no space left.
@@ -120,14 +117,14 @@ def task_errors(remedy: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def file_errors(problem: str) -> Iterator[None]:
-    """The error of a path that an engine cannot read or write, without the traces of the engine
-    around it.
+    """Raises the error of a path that an engine cannot read or write, without the traces of the
+    engine.
 
     Args:
-        problem: What cannot be done, with the path.
+        problem: The failed action, with the path.
 
     Raises:
-        FileError: The error is of that kind, and none that ``task_errors`` knows.
+        FileError: The engine cannot read or write the path.
     """
     try:
         yield
@@ -146,16 +143,16 @@ def file_error(problem: str, error: Exception, remedy: str = _PATH_REMEDY) -> Fi
     """The error of a path that an engine cannot read or write.
 
     Args:
-        problem: What cannot be done, with the path.
-        remedy: What to do where the path has a scheme that the engine knows.
+        problem: The failed action, with the path.
+        remedy: The remedy if the engine knows the scheme of the path.
     """
     is_unknown = _NO_SCHEME.search(str(error)) is not None
     return FileError(f"{problem}: {cause_of(error)}; {_NO_SCHEME_REMEDY if is_unknown else remedy}")
 
 
 def cause_of(error: Exception) -> str:
-    """What an engine says of the cause of an error, in one line. The text of an exception of the
-    JVM begins with the call that it is of, and the causes are between its traces.
+    """The cause of an error in one line. The text of an exception of the JVM begins with the failed
+    call; its causes follow between traces.
     """
     text = str(error)
     stated = [match for match in _STATED.finditer(text) if match[1].strip()]
@@ -163,12 +160,12 @@ def cause_of(error: Exception) -> str:
         return _CLASS.sub("", _first_line(error))
     line = stated[-1][1].strip()
     if line.endswith("Traceback (most recent call last):"):
-        # An exception of Python: what it says is behind its trace, and before that of the JVM.
+        # The message of an exception of Python is between its trace and the trace of the JVM.
         of_python = re.split(r"\n\s*at ", text[stated[-1].end() :], maxsplit=1)[0]
         line = next(
             (line for line in reversed(of_python.splitlines()) if line.strip()), line
         ).strip()
-    # Where a task began to write says nothing of the path.
+    # The temporary folder of a task is not part of the path.
     return re.sub(r"/_temporary/.*$", "", _CLASS.sub("", line))
 
 

@@ -3,13 +3,13 @@
 - ``similarity_histogram``: how many pairs have which similarity, and the threshold
 - ``s_curve``: the probability of being found by similarity, and the recall that was measured
 - ``group_sizes``: how many groups have how many documents
-- ``removal_by_source``: what is removed of each source
-- ``threshold_sweep``: groups, duplicates and recall at one threshold after another
-- ``lookalike.plot.tables``: what these draw, without any other package
+- ``removal_by_source``: the removed part of each source
+- ``threshold_sweep``: groups, duplicates and recall by threshold
+- ``lookalike.plot.tables``: the figures of these pictures, without any other package
 
-Each draws by the library that is installed, matplotlib before altair, or by that of ``backend=``,
-and gives the ``Axes`` or the chart, which can be changed further. ``docs/gallery.md`` has all of
-them. A table of ``lookalike.plot.tables`` can be given in place of a result.
+Each function draws with the installed library, matplotlib before altair, or with ``backend=``. It
+returns the ``Axes`` or the chart, which you can change further. ``docs/gallery.md`` shows all
+pictures. Each function also takes its table of ``lookalike.plot.tables`` instead of a result.
 
 >>> import lookalike.plot
 >>> found = lookalike.find(["a b c d e f"] * 3)
@@ -73,25 +73,25 @@ def similarity_histogram(
     backend: Backend | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Draws how many pairs have which similarity, and the threshold. Equal pairs have a bar of
-    their own, behind 1.
+    """Draws the number of pairs by similarity, and the threshold. Equal pairs have their own bar,
+    to the right of 1.
 
     Args:
         result, bins: As for ``lookalike.plot.tables.similarity_histogram``.
-        backend: ``"matplotlib"`` or ``"altair"``; by default the one that is installed, matplotlib
+        backend: ``"matplotlib"`` or ``"altair"``; by default the installed library, matplotlib
             before altair.
-        ax: Axes of matplotlib to draw on; new ones by default.
+        ax: Axes of matplotlib to draw on; new Axes by default.
 
     Raises:
         ImportError: The library is not installed.
-        OptionError: As of the table; or ``ax`` is given to altair.
+        OptionError: As for the table; or ``ax`` is used with altair.
 
     Examples:
         >>> import lookalike.plot
         >>> found = lookalike.find(["a b c d e f", "A b c d e f.", "x"])
         >>> ax = lookalike.plot.similarity_histogram(found)
         >>> ax.get_title()
-        '1 duplicates'
+        '1 duplicates; threshold 0.8'
     """
     return draw("similarity_histogram", tables.similarity_histogram(result, bins=bins), backend, ax)
 
@@ -126,8 +126,8 @@ def s_curve(
     backend: Backend | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Draws the probability that a pair is found by its similarity, and what an audit measured: for
-    each range of similarities with a neighbour in the sample a point with its interval.
+    """Draws the probability that a pair is found, by its similarity, and the recall that an audit
+    measured: a point with its interval for each range of similarities with neighbours in a sample.
 
     Args:
         result, audit: As for ``lookalike.plot.tables.s_curve``. Without an audit no recall is
@@ -161,7 +161,7 @@ def group_sizes(
     backend: Backend | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Draws how many groups have how many documents.
+    """Draws the number of groups by their number of documents.
 
     Args:
         result: As for ``lookalike.plot.tables.group_sizes``.
@@ -209,7 +209,7 @@ def removal_by_source(
     backend: Backend | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Draws what is removed of each source, and what stays.
+    """Draws the removed and the kept part of each source.
 
     Args:
         result, by, most: As for ``lookalike.plot.tables.removal_by_source``.
@@ -245,12 +245,11 @@ def threshold_sweep(
 def threshold_sweep(
     sweep: tables.ThresholdSweep, *, backend: Backend | None = None, ax: Axes | None = None
 ) -> Any:
-    """Draws groups and duplicates at each threshold, and the recall where it was measured, on an
-    axis of its own.
+    """Draws groups and duplicates at each threshold, and the measured recall on its own axis.
 
     Args:
-        sweep: What ``lookalike.plot.tables.threshold_sweep`` gave; documents are not taken
-            here, since each threshold is a run, whose figures would be lost.
+        sweep: A table of ``lookalike.plot.tables.threshold_sweep``. This function does not take
+            documents: each threshold is a run, and its figures would be lost.
         backend, ax: As for ``similarity_histogram``, with the same errors.
 
     Examples:

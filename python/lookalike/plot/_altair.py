@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Final
 
 import altair as alt
 
@@ -12,10 +12,6 @@ from lookalike.plot._removal_by_source import RemovalBySource
 from lookalike.plot._s_curve import SCurve
 from lookalike.plot._similarity_histogram import SimilarityHistogram
 from lookalike.plot._style import (
-    BLUE,
-    EQUAL,
-    INK,
-    ORANGE,
     curve_title,
     histogram_title,
     measured_label,
@@ -25,72 +21,116 @@ from lookalike.plot._style import (
 )
 from lookalike.plot._threshold_sweep import ThresholdSweep
 
+# The background is unknown: a theme can be chosen after the chart is made, in the page that shows
+# it. Each of these colours is legible on white, light grey, dark grey and black.
+MAIN: Final = "#3b7fdc"
+REMOVED: Final = "#d95412"
+EQUAL: Final = "#198e7f"
+MEASURED: Final = "#a165cc"
+COLOURS: Final = {
+    "below 1": MAIN,
+    "predicted": MAIN,
+    "kept": MAIN,
+    "groups": MAIN,
+    "removed": REMOVED,
+    "duplicates": REMOVED,
+    "threshold": REMOVED,
+    "equal": EQUAL,
+    "measured": MEASURED,
+}
+"""The colours of all marks by their names. Charts that are put together share a scale, which is
+therefore the same in each.
+"""
+_SCALE = alt.Scale(domain=list(COLOURS), range=list(COLOURS.values()))
+
 _WIDTH, _HEIGHT = 460, 260
 # Counts have whole numbers next to their axis.
 _COUNTS = alt.Axis(format=",d", tickMinStep=1)
 
 
 def _data(rows: list[dict[str, Any]]) -> Any:
-    """Rows in the chart itself: what altair takes without a data frame."""
+    """Rows in the chart itself, which need no data frame."""
     data: Any = alt.Data
     return data(values=rows)
 
 
-def _threshold(threshold: float, title: str) -> Any:
-    """Layers with other titles than that of the axis would add theirs to it."""
-    rule = alt.Chart(_data([{"threshold": threshold}])).mark_rule(
-        color=ORANGE, strokeDash=[6, 4], strokeWidth=1.5
+def _entries(*shown: str) -> Any:
+    """The colours of the marks by their field ``of``, with a legend of these entries; a single one
+    needs no legend.
+    """
+    legend = alt.Legend(values=list(shown)) if len(shown) > 1 else None
+    return alt.Color("of:N", title=None, legend=legend, scale=_SCALE)
+
+
+def _named(rows: list[dict[str, Any]], name: str, colours: Any) -> Any:
+    """A layer of marks of one name."""
+    layer = alt.Chart(_data(rows)).transform_calculate(of=json.dumps(name))
+    return layer.encode(color=colours)
+
+
+def _threshold(threshold: float, title: str, colours: Any) -> Any:
+    """The line of the threshold.
+
+    Args:
+        title: The title of the axis; altair would add another one to it.
+    """
+    rule = _named([{"threshold": threshold}], "threshold", colours)
+    return rule.mark_rule(strokeDash=[6, 4], strokeWidth=1.5).encode(
+        x=alt.X("threshold:Q", title=title), tooltip=[alt.Tooltip("threshold:Q")]
     )
-    return rule.encode(x=alt.X("threshold:Q", title=title), tooltip=[alt.Tooltip("threshold:Q")])
 
 
 def similarity_histogram(table: SimilarityHistogram) -> Any:
     width = table.edges[1] - table.edges[0]
     *steps, equal = table.rows()
     bars = [{**row, "of": "below 1"} for row in steps]
-    # Equal pairs have a step of their own behind 1.
-    bars.append({**equal, "to": 1.0 + width, "of": "equal"})
+    if table.equal:
+        # Equal pairs have their own step, to the right of 1.
+        bars.append({**equal, "to": 1.0 + width, "of": "equal"})
+    colours = _entries("below 1", *(["equal"] if table.equal else []), "threshold")
     name = f"{table.measure} similarity"
     scale = alt.Scale(
         domain=[table.edges[0] - width / 2, 1.0 + width * 1.5], nice=False, zero=False
     )
-    chart = alt.Chart(_data(bars)).mark_bar(stroke="white", strokeWidth=0.5)
+    chart = alt.Chart(_data(bars)).mark_bar()
     chart = chart.encode(
-        # With both ends of a bar and without this, what is drawn at a count is a line.
+        # Without ``bin``, a bar with two ends is drawn as a line.
         x=alt.X("from:Q", title=name, scale=scale, bin="binned"),
         x2="to:Q",
         y=alt.Y("count:Q", title=table.counted, axis=_COUNTS),
-        color=alt.Color(
-            "of:N", title=None, scale=alt.Scale(domain=["below 1", "equal"], range=[BLUE, EQUAL])
-        ),
+        color=colours,
         tooltip=["from:Q", "to:Q", "count:Q"],
     )
-    title = f"{histogram_title(table)}; threshold {table.threshold:g}"
     return alt.layer(
-        chart, _threshold(table.threshold, name), title=title, width=_WIDTH, height=_HEIGHT
+        chart,
+        _threshold(table.threshold, name, colours),
+        title=histogram_title(table),
+        width=_WIDTH,
+        height=_HEIGHT,
     )
 
 
 def s_curve(table: SCurve) -> Any:
     across, up = "similarity of a pair", "probability of being found"
-    line = alt.Chart(_data(table.rows())).mark_line(color=BLUE, strokeWidth=2.5)
+    measured = table.measured_rows()
+    colours = _entries("predicted", "threshold", *(["measured"] if measured else []))
+    line = _named(table.rows(), "predicted", colours).mark_line(strokeWidth=2.5)
     line = line.encode(
         x=alt.X("similarity:Q", title=across, scale=alt.Scale(domain=[0, 1])),
         y=alt.Y("probability:Q", title=up, scale=alt.Scale(domain=[0, 1])),
         tooltip=["similarity:Q", "probability:Q"],
     )
-    layers: list[Any] = [line, _threshold(table.threshold, across)]
+    layers: list[Any] = [line, _threshold(table.threshold, across, colours)]
     title = curve_title(table)
-    measured = table.measured_rows()
     if measured:
-        points = alt.Chart(_data(measured)).encode(
+        points = _named(measured, "measured", colours).encode(
             x=alt.X("middle:Q", title=across), y=alt.Y("recall:Q", title=up)
         )
         shown = ["from:Q", "to:Q", "documents:Q", "found:Q", "recall:Q", "low:Q", "high:Q"]
         layers += [
-            points.mark_rule(color=INK).encode(y=alt.Y("low:Q", title=up), y2="high:Q"),
-            points.mark_rule(color=INK).encode(x=alt.X("from:Q", title=across), x2="to:Q"),
-            points.mark_point(color=INK, filled=True, size=45, opacity=1).encode(tooltip=shown),
+            points.mark_rule().encode(y=alt.Y("low:Q", title=up), y2="high:Q"),
+            points.mark_rule().encode(x=alt.X("from:Q", title=across), x2="to:Q"),
+            points.mark_point(filled=True, size=45, opacity=1).encode(tooltip=shown),
         ]
         title.append(measured_label(table))
     return alt.layer(*layers, title=title, width=_WIDTH, height=_HEIGHT)
@@ -100,7 +140,7 @@ def group_sizes(table: GroupSizes) -> Any:
     chart = alt.Chart(
         _data(table.rows()), title=f"{table.groups:,} groups", width=_WIDTH, height=_HEIGHT
     )
-    return chart.mark_bar(color=BLUE).encode(
+    return chart.mark_bar(color=MAIN).encode(
         x=alt.X("sizes:N", title="documents in a group", sort=None, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("groups:Q", axis=_COUNTS),
         tooltip=["sizes:N", "groups:Q", "documents:Q"],
@@ -108,22 +148,23 @@ def group_sizes(table: GroupSizes) -> Any:
 
 
 def removal_by_source(table: RemovalBySource) -> Any:
+    # A part that no source has gets no entry in the legend.
+    parts = [part for part in ("removed", "kept") if any(row[part] for row in table.rows())]
     # Two sources may have one name, so bars are by place, and a list has their labels.
     rows = [
-        {"place": place, "part": part, "count": row[part], "order": order, **row}
+        {"place": place, "of": part, "count": row[part], "order": order, **row}
         for place, row in enumerate(table.rows())
         for order, part in enumerate(("removed", "kept"))
     ]
-    labels = json.dumps([shown_name(source.label) for source in table.sources])
-    chart = alt.Chart(_data(rows), title=f"{table.by} by source", width=_WIDTH)
+    # Themes colour the labels of axes, and no text next to a bar: the share is part of the label.
+    labels = json.dumps([f"{shown_name(each.label)}  {each.share:.1%}" for each in table.sources])
+    chart = alt.Chart(_data(rows), title=f"{table.by} by source, share removed", width=_WIDTH)
     return chart.mark_bar().encode(
         x=alt.X("count:Q", title=source_label(table), stack="zero", axis=_COUNTS),
         y=alt.Y(
-            "place:O", title=None, axis=alt.Axis(labelExpr=f"{labels}[datum.value]", labelLimit=320)
+            "place:O", title=None, axis=alt.Axis(labelExpr=f"{labels}[datum.value]", labelLimit=400)
         ),
-        color=alt.Color(
-            "part:N", title=None, scale=alt.Scale(domain=["removed", "kept"], range=[ORANGE, BLUE])
-        ),
+        color=_entries(*parts),
         order="order:Q",
         tooltip=[
             "source:N",
@@ -137,6 +178,8 @@ def removal_by_source(table: RemovalBySource) -> Any:
 
 def threshold_sweep(table: ThresholdSweep) -> Any:
     threshold = alt.X("threshold:Q", scale=alt.Scale(zero=False))
+    measured = table.measured()
+    colours = _entries("duplicates", "groups", *(["measured"] if measured else []))
     rows = [
         {"threshold": step.threshold, "of": of, "count": count}
         for step in table.steps
@@ -148,25 +191,18 @@ def threshold_sweep(table: ThresholdSweep) -> Any:
         .encode(
             x=threshold,
             y=alt.Y("count:Q", title="groups, duplicates", axis=_COUNTS),
-            color=alt.Color(
-                "of:N",
-                title=None,
-                scale=alt.Scale(domain=["duplicates", "groups"], range=[ORANGE, BLUE]),
-            ),
+            color=colours,
             tooltip=["threshold:Q", "of:N", "count:Q"],
         )
     )
     layers: list[Any] = [lines]
-    measured = table.measured()
     if measured:
         up, scale = "measured recall", alt.Scale(domain=[0, 1])
-        points = alt.Chart(_data(measured)).encode(
+        points = _named(measured, "measured", colours).encode(
             x=threshold, y=alt.Y("recall:Q", title=up, scale=scale)
         )
-        ends = points.mark_rule(color=INK).encode(
-            y=alt.Y("low:Q", title=up, scale=scale), y2="high:Q"
-        )
-        line = points.mark_line(color=INK, strokeDash=[2, 3], point=alt.OverlayMarkDef(color=INK))
+        ends = points.mark_rule().encode(y=alt.Y("low:Q", title=up, scale=scale), y2="high:Q")
+        line = points.mark_line(strokeDash=[2, 3], point=True)
         layers.append(
             alt.layer(line.encode(tooltip=["threshold:Q", "recall:Q", "low:Q", "high:Q"]), ends)
         )

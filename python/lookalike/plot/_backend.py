@@ -11,16 +11,16 @@ from lookalike.errors import OptionError
 
 Backend = Literal["matplotlib", "altair"]
 
-# In the order in which they are looked for, with the module that draws by them.
+# The libraries by preference, with the module that draws with each.
 _MODULES = {"matplotlib": "lookalike.plot._matplotlib", "altair": "lookalike.plot._altair"}
 
 
 def draw(name: str, table: Any, backend: Backend | None, ax: Any) -> Any:
-    """Draws a table by the function ``name`` of the library's module.
+    """Draws a table with the function ``name`` of the library's module.
 
     Raises:
-        ImportError: The library, or each of them, is not installed.
-        OptionError: There is no such library, or it has no Axes.
+        ImportError: The library is not installed, or neither of them is.
+        OptionError: The library is unknown, or it has no Axes.
     """
     chosen = _chosen(backend, ax)
     try:
@@ -41,7 +41,7 @@ def _chosen(backend: str | None, ax: Any) -> str:
     if ax is not None:
         if backend == "altair":
             raise OptionError(
-                "ax is for matplotlib; charts of altair are put together by altair's | and &"
+                "ax is for matplotlib; combine charts of altair with altair's | and &"
             )
         return "matplotlib"
     if backend is not None:
@@ -50,6 +50,6 @@ def _chosen(backend: str | None, ax: Any) -> str:
         if find_spec(library) is not None:
             return library
     raise ImportError(
-        "lookalike.plot draws by matplotlib or altair, and neither is installed: pip install "
+        "lookalike.plot needs matplotlib or altair, and neither is installed: pip install "
         "matplotlib, or pip install altair; lookalike.plot.tables has the figures without either"
     )

@@ -1,4 +1,4 @@
-"""How many groups have how many documents."""
+"""Numbers of groups by their number of documents."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class SizeStep:
     """The groups of some sizes."""
 
     least: int
-    """Documents of the smallest and of the largest group that is counted here."""
+    """The number of documents of the smallest and of the largest group of the step."""
     most: int
     groups: int
-    """How many groups there are."""
+    """The number of groups."""
     documents: int
-    """How many documents are in them, keepers included."""
+    """The number of their documents, keepers included."""
 
     @property
     def label(self) -> str:
@@ -38,7 +38,7 @@ class GroupSizes:
 
     @property
     def groups(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return sum(step.groups for step in self.steps)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -61,10 +61,10 @@ def group_sizes(result: FindResult | GroupSizes) -> GroupSizes:
     """Counts the groups of a result by size, in the steps of the HTML report.
 
     Args:
-        result: Of ``lookalike.find``.
+        result: A result of ``lookalike.find``.
 
     Raises:
-        OptionError: It is something else.
+        OptionError: ``result`` has another type.
 
     Examples:
         >>> import lookalike.plot
@@ -78,7 +78,7 @@ def group_sizes(result: FindResult | GroupSizes) -> GroupSizes:
     if isinstance(result, GroupSizes):
         return result
     if not isinstance(result, FindResult):
-        raise invalid_option("result", "what lookalike.find gave", result)
+        raise invalid_option("result", "a result of lookalike.find", result)
     sizes = Counter(Counter(result.groups["group"]).values())
     return GroupSizes(tuple(_steps(sizes)))
 

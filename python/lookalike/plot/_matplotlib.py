@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib.pyplot as plt
+from matplotlib.patheffects import Normal, Stroke
 from matplotlib.ticker import MaxNLocator
 
 from lookalike.plot._group_sizes import GroupSizes
+from lookalike.plot._matplotlib_colours import Palette, palette
 from lookalike.plot._removal_by_source import RemovalBySource
 from lookalike.plot._s_curve import SCurve
 from lookalike.plot._similarity_histogram import SimilarityHistogram
 from lookalike.plot._style import (
-    BLUE,
-    EQUAL,
-    GREY,
-    INK,
-    ORANGE,
     curve_title,
     histogram_title,
     measured_label,
@@ -36,48 +34,78 @@ _BAR = 0.32
 
 
 def _axes(ax: Axes | None, size: tuple[float, float] = _SIZE) -> Axes:
-    """Axes to draw on: those of the caller, or new ones of a figure of pyplot, which notebooks
-    show.
-    """
+    """The Axes of the caller, or new Axes of a figure of pyplot, which notebooks show."""
     if ax is not None:
         return ax
     _, made = plt.subplots(figsize=size, layout="constrained")
     return made
 
 
-def _dress(ax: Axes, grid: Literal["x", "y", "both"], title: str, **labels: str) -> None:
-    """Title and labels, and lines behind the figures."""
+def _dress(
+    ax: Axes, colours: Palette, grid: Literal["x", "y", "both"], title: str, **labels: str
+) -> None:
+    """Adds title and labels, and grid lines below the marks."""
     ax.set_title(title)
     ax.set(**labels)
     ax.set_axisbelow(True)
-    ax.grid(axis=grid, color=GREY, linewidth=0.8)
+    ax.grid(axis=grid, color=colours.grid, linewidth=0.8)
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def _mark_threshold(ax: Axes, threshold: float) -> None:
-    ax.axvline(
-        threshold, color=ORANGE, linestyle="--", linewidth=1.5, label=f"threshold {threshold:g}"
+def _mark_threshold(ax: Axes, colours: Palette, threshold: float) -> None:
+    line = ax.axvline(
+        threshold,
+        color=colours.removed,
+        linestyle="--",
+        linewidth=1.5,
+        label=f"threshold {threshold:g}",
     )
+    # The line may cross bars, which the edge tells from it.
+    line.set_path_effects([Stroke(linewidth=3.5, foreground=colours.background), Normal()])
+
+
+def _show_legend(ax: Axes, drawn: Sequence[Any] | None = None, **options: Any) -> None:
+    """Adds a legend of all entries with a label; a single one needs no legend.
+
+    Args:
+        drawn: The entries; by default all labelled marks of the axes.
+    """
+    entries = ax.get_legend_handles_labels()[0] if drawn is None else list(drawn)
+    if len(entries) > 1:
+        ax.legend(entries, [str(each.get_label()) for each in entries], **options)
 
 
 def _whole(axis: Any) -> None:
-    """Counts have whole numbers next to their axis, and begin at 0."""
+    """Labels the axis of counts with whole numbers."""
     axis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 5, 10]))
 
 
 def similarity_histogram(table: SimilarityHistogram, axes: Axes | None) -> Axes:
     ax = _axes(axes)
+    colours = palette(ax)
     edges, width = table.edges, table.edges[1] - table.edges[0]
     widths = [high - low for low, high in itertools.pairwise(edges)]
     ax.bar(
-        edges[:-1], table.counts, widths, align="edge", color=BLUE, edgecolor="white", linewidth=0.5
+        edges[:-1],
+        table.counts,
+        widths,
+        align="edge",
+        color=colours.main,
+        edgecolor=colours.background,
+        linewidth=0.5,
     )
     ax.bar(
-        [edges[-1]], [table.equal], width, align="edge", color=EQUAL, label=f"{table.equal:,} equal"
+        [edges[-1]],
+        [table.equal],
+        width,
+        align="edge",
+        color=colours.equal,
+        label=f"{table.equal:,} equal" if table.equal else None,
     )
-    _mark_threshold(ax, table.threshold)
+    _mark_threshold(ax, colours, table.threshold)
     _dress(
         ax,
+        colours,
         "y",
         xlabel=f"{table.measure} similarity",
         ylabel=table.counted,
@@ -86,15 +114,22 @@ def similarity_histogram(table: SimilarityHistogram, axes: Axes | None) -> Axes:
     ax.set_xlim(edges[0] - width / 2, edges[-1] + width * 1.5)
     ax.set_ylim(bottom=0)
     _whole(ax.yaxis)
-    ax.legend(loc="best", framealpha=0.9)
+    _show_legend(ax, loc="best", framealpha=0.9)
     return ax
 
 
 def s_curve(table: SCurve, axes: Axes | None) -> Axes:
     ax = _axes(axes)
-    ax.axvspan(table.threshold, 1, color=BLUE, alpha=0.08, linewidth=0)
-    ax.plot(table.similarities, table.probabilities, color=BLUE, linewidth=2.5, label="predicted")
-    _mark_threshold(ax, table.threshold)
+    colours = palette(ax)
+    ax.axvspan(table.threshold, 1, color=colours.main, alpha=0.08, linewidth=0)
+    ax.plot(
+        table.similarities,
+        table.probabilities,
+        color=colours.main,
+        linewidth=2.5,
+        label="predicted",
+    )
+    _mark_threshold(ax, colours, table.threshold)
     measured = table.measured_rows()
     if measured:
         middles, recalls = [row["middle"] for row in measured], [row["recall"] for row in measured]
@@ -108,27 +143,40 @@ def s_curve(table: SCurve, axes: Axes | None) -> Axes:
             xerr=half,
             fmt="o",
             markersize=5,
-            color=INK,
+            color=colours.ink,
             elinewidth=1.2,
             capsize=3,
             label=measured_label(table),
         )
     title = "\n".join(curve_title(table))
     _dress(
-        ax, "both", xlabel="similarity of a pair", ylabel="probability of being found", title=title
+        ax,
+        colours,
+        "both",
+        xlabel="similarity of a pair",
+        ylabel="probability of being found",
+        title=title,
     )
     ax.set(xlim=(0, 1.02), ylim=(0, 1.04))
-    ax.legend(loc="best", framealpha=0.9)
+    _show_legend(ax, loc="best", framealpha=0.9)
     return ax
 
 
 def group_sizes(table: GroupSizes, axes: Axes | None) -> Axes:
     ax = _axes(axes)
-    bars = ax.bar(range(len(table.steps)), [step.groups for step in table.steps], color=BLUE)
-    ax.bar_label(bars, [f"{step.groups:,}" for step in table.steps], padding=2)
+    colours = palette(ax)
+    bars = ax.bar(
+        range(len(table.steps)), [step.groups for step in table.steps], color=colours.main
+    )
+    ax.bar_label(bars, [f"{step.groups:,}" for step in table.steps], padding=2, color=colours.ink)
     ax.set_xticks(range(len(table.steps)), [step.label for step in table.steps])
     _dress(
-        ax, "y", xlabel="documents in a group", ylabel="groups", title=f"{table.groups:,} groups"
+        ax,
+        colours,
+        "y",
+        xlabel="documents in a group",
+        ylabel="groups",
+        title=f"{table.groups:,} groups",
     )
     # The numbers above the bars take room.
     ax.margins(y=0.1)
@@ -140,43 +188,60 @@ def group_sizes(table: GroupSizes, axes: Axes | None) -> Axes:
 def removal_by_source(table: RemovalBySource, axes: Axes | None) -> Axes:
     sources = table.sources
     ax = _axes(axes, (_SIZE[0], 1.4 + _BAR * max(len(sources), 1)))
+    colours = palette(ax)
     places = range(len(sources))
     removed = [each.removed for each in sources]
-    ax.barh(places, removed, color=ORANGE, label="removed")
-    ends = ax.barh(places, [each.kept for each in sources], left=removed, color=BLUE, label="kept")
-    ax.bar_label(ends, [f"{each.share:.1%}" for each in sources], padding=3, color=INK)
+    kept = [each.kept for each in sources]
+    # A part that no source has gets no entry in the legend.
+    ax.barh(places, removed, color=colours.removed, label="removed" if any(removed) else None)
+    ends = ax.barh(
+        places, kept, left=removed, color=colours.main, label="kept" if any(kept) else None
+    )
+    ax.bar_label(ends, [f"{each.share:.1%}" for each in sources], padding=3, color=colours.ink)
     ax.set_yticks(places, [shown_name(each.label) for each in sources])
     for label in ax.get_yticklabels():
-        # A name is no formula, though it may have two dollar signs.
+        # A name with two dollar signs is not a formula.
         label.set_parse_math(False)
     ax.invert_yaxis()
-    _dress(ax, "x", xlabel=source_label(table), title=f"{table.by} by source")
+    _dress(ax, colours, "x", xlabel=source_label(table), title=f"{table.by} by source")
     ax.margins(x=0.12)
     ax.set_xlim(left=0)
     _whole(ax.xaxis)
     # Bars may be anywhere within the axes.
-    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    _show_legend(ax, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     return ax
 
 
 def threshold_sweep(table: ThresholdSweep, axes: Axes | None) -> Axes:
     ax = _axes(axes)
+    colours = palette(ax)
     thresholds = [step.threshold for step in table.steps]
     ax.plot(
         thresholds,
         [step.duplicates for step in table.steps],
         "o-",
-        color=ORANGE,
+        color=colours.removed,
         label="duplicates",
     )
-    ax.plot(thresholds, [step.groups for step in table.steps], "s-", color=BLUE, label="groups")
-    _dress(ax, "both", xlabel="threshold", ylabel="groups, duplicates", title=sweep_title(table))
+    ax.plot(
+        thresholds, [step.groups for step in table.steps], "s-", color=colours.main, label="groups"
+    )
+    _dress(
+        ax,
+        colours,
+        "both",
+        xlabel="threshold",
+        ylabel="groups, duplicates",
+        title=sweep_title(table),
+    )
     ax.set_ylim(bottom=0)
     _whole(ax.yaxis)
     drawn: list[Any] = list(ax.get_lines())
     measured = table.measured()
     if measured:
         recall = ax.twinx()
+        # A style may have grids, and this one would cross the lines.
+        recall.grid(visible=False)
         recalls = [row["recall"] for row in measured]
         below = [row["recall"] - row["low"] for row in measured]
         above = [row["high"] - row["recall"] for row in measured]
@@ -186,7 +251,7 @@ def threshold_sweep(table: ThresholdSweep, axes: Axes | None) -> Axes:
                 recalls,
                 yerr=[below, above],
                 fmt="D:",
-                color=INK,
+                color=colours.ink,
                 elinewidth=1.2,
                 capsize=3,
                 label="measured recall",
@@ -195,5 +260,5 @@ def threshold_sweep(table: ThresholdSweep, axes: Axes | None) -> Axes:
         recall.set(ylabel="recall", ylim=(0, 1.04))
         recall.spines["top"].set_visible(False)
     # Counts fall with the threshold, and recall is above.
-    ax.legend(drawn, [str(each.get_label()) for each in drawn], loc="lower left", framealpha=0.9)
+    _show_legend(ax, drawn, loc="lower left", framealpha=0.9)
     return ax

@@ -1,4 +1,4 @@
-"""How much of each source is removed."""
+"""The removed part of each source."""
 
 from __future__ import annotations
 
@@ -7,55 +7,56 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lookalike._cut import CutResult
+from lookalike._divided.find_result import DividedFindResult
 from lookalike._options import invalid_option, whole_option
 from lookalike._results.find_result import FindResult
 from lookalike.plot._table_arguments import refuse_with_table
 
-# Sources that are shown by default.
+# The number of sources by default.
 _SHOWN = 30
-# Of a result: what is counted, the columns of all and of what is removed.
+# The units of a result, each with its columns: all, and removed.
 _OF_DUPLICATES = {"documents": ("documents", "duplicates"), "bytes": ("bytes", "duplicate_bytes")}
 _OF_PASSAGES = {"documents": ("documents", "removed"), "words": ("words", "cut_words")}
 
 
 @dataclass(frozen=True)
 class SourceRemoval:
-    """What a source has, and what of it is removed."""
+    """A source with its removed part."""
 
     source: str
     """Its name."""
     reference: bool
-    """Whether it is of a reference collection, whose documents always stay."""
+    """Whether it belongs to a reference collection, whose documents are always kept."""
     total: int
-    """How many documents, bytes or words it has."""
+    """The number of its documents, bytes or words."""
     removed: int
-    """How many of these are removed."""
+    """The number of these that are removed."""
 
     @property
     def kept(self) -> int:
-        """How many stay."""
+        """The number of these that are kept."""
         return self.total - self.removed
 
     @property
     def share(self) -> float:
-        """The share that is removed, 0 to 1; 0 where there is nothing."""
+        """The removed share, 0 to 1; 0 for an empty source."""
         return self.removed / self.total if self.total else 0.0
 
     @property
     def label(self) -> str:
-        """The name, and whether it is of a reference."""
+        """The name, with a note for a reference."""
         return f"{self.source} (reference)" if self.reference else self.source
 
 
 @dataclass(frozen=True)
 class RemovalBySource:
-    """Sources, those with the most removed first, then in the order of the result."""
+    """Sources by the removed number, descending; ties in the order of the result."""
 
     by: str
-    """What is counted: ``documents``, ``bytes`` or ``words``."""
+    """The counted unit: ``documents``, ``bytes`` or ``words``."""
     sources: tuple[SourceRemoval, ...]
     left_out: int
-    """How many further sources there are, with less removed."""
+    """The number of further sources, with less removed."""
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for each source: ``source``, ``reference``, ``total``, ``removed``, ``kept``,
@@ -80,21 +81,19 @@ def removal_by_source(
     by: Literal["documents", "bytes", "words"] | None = None,
     most: int | None = None,
 ) -> RemovalBySource:
-    """Counts what is removed of each source.
+    """Counts the removed part of each source.
 
     Args:
-        result: Of ``lookalike.find``, ``lookalike.spark.find`` or
-            ``lookalike.ray.find``, whose duplicates are removed; of
-            ``lookalike.dedup(passages=True)`` of files, which cuts passages out of documents; or a
-            ``RemovalBySource``, which is given back.
-        by: What is counted: ``documents``, the default; their ``bytes``, of duplicates; or
-            ``words``, of passages. Only documents of which nothing is left count as removed where
-            passages are cut.
-        most: How many sources, from 1, 30 by default; those with the most removed.
+        result: A result of ``lookalike.find``, ``lookalike.spark.find`` or ``lookalike.ray.find``,
+            which removes duplicates; a result of ``lookalike.cut_files``, which removes passages;
+            or a ``RemovalBySource``, which is returned.
+        by: The counted unit: ``documents``, the default; ``bytes`` of duplicates; or ``words`` of
+            passages. With passages, a document counts as removed if no word of it is left.
+        most: The number of sources, 30 by default; the sources with the most removed come first.
 
     Raises:
-        OptionError: ``result`` has no figures by source, ``by`` is none of them, or ``by`` or
-            ``most`` is given with a table, which has its own.
+        OptionError: ``result`` has no figures by source, or not in this unit; or ``by`` or ``most``
+            is used with a table, which has its own.
 
     Examples:
         >>> import lookalike.plot
@@ -132,10 +131,6 @@ def _figures(result: Any) -> tuple[Iterable[Mapping[str, Any]], Mapping[str, tup
         return result.sources, _OF_PASSAGES
     if isinstance(result, FindResult):
         return result.sources, _OF_DUPLICATES
-    # What is found on a cluster has a list; its type needs packages that may not be there.
-    sources = getattr(result, "sources", None)
-    if isinstance(sources, list) and hasattr(result, "counts"):
-        return sources, _OF_DUPLICATES
-    raise invalid_option(
-        "result", "what lookalike.find or lookalike.dedup(passages=True) gave", result
-    )
+    if isinstance(result, DividedFindResult):
+        return result.run.sums.sources, _OF_DUPLICATES
+    raise invalid_option("result", "a result of lookalike.find or lookalike.cut_files", result)

@@ -1,4 +1,4 @@
-"""The probability that a pair is found, by similarity, and what an audit measured."""
+"""The probability that a pair is found, by similarity, and the measured recall."""
 
 from __future__ import annotations
 
@@ -26,26 +26,25 @@ class MeasuredRecall:
     """Similarities from ``least`` to below ``most``; 1 and 1 are equal sets."""
     most: float
     documents: int
-    """Documents of the sample with a neighbour there, and how many of these neighbours the run
-    found.
-    """
+    """The number of documents of the sample with a neighbour in this range."""
     found: int
+    """The number of these neighbours that the run found."""
     recall: float
-    """The share of true neighbours that was found, 0 to 1."""
+    """The found share of true neighbours, 0 to 1."""
     interval: tuple[float, float]
-    """Holds the true recall with at least the confidence of the audit."""
+    """Contains the true recall with at least the confidence of the audit."""
 
 
 @dataclass(frozen=True)
 class SCurve:
-    """The predicted recall at each similarity, and the recall that was measured."""
+    """The predicted recall at each similarity, and the measured recall."""
 
     threshold: float
     """Least similarity of a duplicate, 0 to 1."""
     predicted_recall: float
     """The predicted recall of a pair at the threshold."""
     bands: int | None
-    """Bands and rows; ``None`` of a run without signatures, which compares every similar pair."""
+    """Bands and rows; ``None`` for a run without signatures, which compares every similar pair."""
     rows_per_band: int | None
     similarities: tuple[float, ...]
     """Points of the curve: similarities, ascending, and the probability that a pair is compared.
@@ -53,15 +52,15 @@ class SCurve:
     """
     probabilities: tuple[float, ...]
     measured: tuple[MeasuredRecall, ...] = ()
-    """What an audit measured by range of similarity, where documents of its sample have neighbours
-    there.
+    """The measured recall of each range of similarities in which documents of the sample have
+    neighbours.
     """
     overall: MeasuredRecall | None = None
-    """What it measured over all of them; ``None`` where nothing was measured."""
+    """The measured recall over all ranges; ``None`` if the sample has no neighbours."""
     confidence: float | None = None
     """Confidence level of the intervals; ``None`` without an audit."""
     recall_caveat: str | None = None
-    """A sentence why recall may be lower than predicted; ``None`` if the prediction holds."""
+    """The reason why recall may be lower than predicted; ``None`` if the prediction holds."""
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for each point of the curve: ``similarity``, ``probability``."""
@@ -91,16 +90,15 @@ class SCurve:
 
 
 def s_curve(result: FindResult | TuneResult | SCurve, audit: AuditResult | None = None) -> SCurve:
-    """The predicted recall of a run by similarity, and what an audit of it measured.
+    """Computes the predicted recall of a run by similarity, and adds the measured recall.
 
     Args:
-        result: Of ``lookalike.find`` or ``lookalike.tune``.
-        audit: Of ``lookalike.audit`` for this result. Without one, nothing is said to be
-            measured.
+        result: A result of ``lookalike.find`` or ``lookalike.tune``.
+        audit: The result of ``lookalike.audit`` for this run. Without it, no recall is measured.
 
     Raises:
-        OptionError: ``result`` is something else, or ``audit`` is of a run with another threshold
-            or prediction.
+        OptionError: ``result`` has another type, or ``audit`` belongs to a run with another
+            threshold or prediction.
 
     Examples:
         >>> import lookalike.plot
@@ -129,8 +127,8 @@ def s_curve(result: FindResult | TuneResult | SCurve, audit: AuditResult | None 
     elif isinstance(result, FindResult):
         run = result.parameters
     else:
-        raise invalid_option("result", "what lookalike.find or lookalike.tune gave", result)
-    # Without signatures nothing is predicted, since nothing is missed.
+        raise invalid_option("result", "a result of lookalike.find or lookalike.tune", result)
+    # A run without signatures misses nothing.
     threshold, predicted = run["threshold"], run.get("predicted_recall", 1.0)
     bands, rows = run.get("bands"), run.get("rows")
     if bands is None or rows is None:
@@ -147,13 +145,13 @@ def s_curve(result: FindResult | TuneResult | SCurve, audit: AuditResult | None 
 
 def _with_audit(curve: SCurve, audit: AuditResult) -> SCurve:
     if not isinstance(audit, AuditResult):
-        raise invalid_option("audit", "what lookalike.audit gave", audit)
+        raise invalid_option("audit", "a result of lookalike.audit", audit)
     of_audit = (audit.details["threshold"], audit.predicted_recall)
     of_curve = (curve.threshold, curve.predicted_recall)
     # Reports have predictions with some decimals only.
     if any(abs(a - b) > 1e-6 for a, b in zip(of_audit, of_curve, strict=True)):
         raise OptionError(
-            f"audit: expected one of a run with threshold {of_curve[0]:g} and predicted recall "
+            f"audit: expected a run with threshold {of_curve[0]:g} and predicted recall "
             f"{of_curve[1]:.6f}, got one with {of_audit[0]:g} and {of_audit[1]:.6f}; audit this "
             "result"
         )
@@ -164,9 +162,7 @@ def _with_audit(curve: SCurve, audit: AuditResult) -> SCurve:
 
 
 def _measured(figures: Mapping[str, Any]) -> MeasuredRecall | None:
-    """``None`` where no document of the sample has such a neighbour, so that nothing was
-    measured.
-    """
+    """The measured recall of a range; ``None`` if no sampled document has a neighbour there."""
     if figures["recall"] is None:
         return None
     interval = (figures["interval"]["low"], figures["interval"]["high"])

@@ -1,4 +1,4 @@
-"""How many pairs have which similarity."""
+"""Numbers of pairs by similarity."""
 
 from __future__ import annotations
 
@@ -15,40 +15,38 @@ from lookalike.plot._table_arguments import refuse_with_table
 # Similarities have six decimals.
 _MILLION = 1_000_000
 _STEPS, _WIDE_STEPS = 100, 20
-"""Steps between 0 and 1, and those where what there is spans more than half of it; as the HTML
-report has them.
-"""
+"""Steps between 0 and 1, and the wider steps for values below 0.5; as in the HTML report."""
 
 
 @dataclass(frozen=True)
 class SimilarityHistogram:
-    """Pairs by similarity, in steps of one width up to 1; equal ones by themselves."""
+    """Pairs by similarity, in steps of one width up to 1; equal pairs are counted separately."""
 
     measure: str
     """``jaccard`` or ``containment``."""
     threshold: float
     """Least similarity of a duplicate, 0 to 1."""
     counted: str
-    """What is counted: ``duplicates`` by their similarity to the keeper, ``verified pairs``, or
+    """The counted pairs: ``duplicates`` by their similarity to the keeper, ``verified pairs``, or
     ``pairs of the sample``.
     """
     edges: tuple[float, ...]
-    """The bounds of the steps, ascending, the last is 1: one more than there are counts. A step has
-    its lower bound and not its upper one.
+    """The bounds of the steps, ascending, up to 1: one more than ``counts``. A step contains its
+    lower bound, not its upper bound.
     """
     counts: tuple[int, ...]
-    """How many are in each step."""
+    """The number of pairs in each step."""
     equal: int
-    """How many have similarity 1, which are in no step."""
+    """The number of pairs with similarity 1, which belong to no step."""
 
     @property
     def total(self) -> int:
-        """How many there are, equal ones included."""
+        """The number of pairs, equal ones included."""
         return sum(self.counts) + self.equal
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for each step: ``from``, ``to``, ``count``; the last one, from 1 to 1, has the
-        equal ones.
+        """A dict for each step: ``from``, ``to``, ``count``; the last dict, from 1 to 1, counts
+        the equal pairs.
         """
         steps = zip(self.edges, self.edges[1:], self.counts, strict=False)
         rows: list[dict[str, Any]] = [
@@ -63,15 +61,16 @@ def similarity_histogram(
     """Counts the pairs of a result by similarity.
 
     Args:
-        result: Of ``lookalike.find``: all verified pairs where ``pairs=True`` listed them, else
-            the duplicates, each with its keeper. Of ``lookalike.tune``: the pairs of its sample
-            that share a shingle, below the threshold, too.
-        bins: Steps between 0 and 1, 1 to 1,000; 100 by default, and 20 where a similarity, or the
-            threshold, is below 0.5. Steps below the least similarity and the threshold are left
-            out.
+        result: A result of ``lookalike.find``: all verified pairs with ``pairs=True``, else each
+            duplicate with its keeper. Or a result of ``lookalike.tune``: the pairs of its sample
+            that share a shingle, including pairs below the threshold.
+        bins: Steps between 0 and 1, 1 to 1,000; 100 by default, and 20 if a similarity or the
+            threshold is below 0.5. The table begins with the step of the least similarity or of the
+            threshold.
 
     Raises:
-        OptionError: ``result`` is something else, ``bins`` is out of range, or given with a table.
+        OptionError: ``result`` has another type, ``bins`` is out of range, or ``bins`` is used with
+            a table.
 
     Examples:
         >>> import lookalike.plot
@@ -85,12 +84,12 @@ def similarity_histogram(
         return result
     steps = None if bins is None else _checked_bins(bins)
     if isinstance(result, TuneResult):
-        # A sample is of the measure of signatures.
+        # Samples have Jaccard similarities, which signatures estimate.
         return _counted(
             result.similarities, "jaccard", result.threshold, "pairs of the sample", steps
         )
     if not isinstance(result, FindResult):
-        raise invalid_option("result", "what lookalike.find or lookalike.tune gave", result)
+        raise invalid_option("result", "a result of lookalike.find or lookalike.tune", result)
     measure, threshold = result.parameters["measure"], result.parameters["threshold"]
     table, counted = (
         (result.pairs, "verified pairs") if result.has_pairs else (result.groups, "duplicates")
@@ -109,7 +108,7 @@ def _checked_bins(bins: int) -> int:
 def _counted(
     similarities: Iterable[float], measure: str, threshold: float, counted: str, steps: int | None
 ) -> SimilarityHistogram:
-    # What would round to 1 and is less is below it, as in reports.
+    # A similarity below 1 stays below 1 when it is rounded, as in reports.
     millionths = Counter(
         _MILLION if value >= 1 else min(round(value * _MILLION), _MILLION - 1)
         for value in similarities

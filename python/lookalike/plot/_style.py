@@ -1,34 +1,26 @@
-"""What both libraries draw alike: the colours of the HTML report, and words."""
+"""Titles, labels and names that both libraries draw alike."""
 
 from __future__ import annotations
 
 import textwrap
-from typing import Final
 
 from lookalike.plot._removal_by_source import RemovalBySource
 from lookalike.plot._s_curve import SCurve
 from lookalike.plot._similarity_histogram import SimilarityHistogram
 from lookalike.plot._threshold_sweep import ThresholdSweep
 
-BLUE: Final = "#2a66c4"
-"""What stays, and pairs; what goes, and the threshold; what was measured; grids; equal pairs."""
-ORANGE: Final = "#a03a00"
-INK: Final = "#1b2027"
-GREY: Final = "#d9dde3"
-EQUAL: Final = "#7ea6e0"
-
-# Characters of a line of a title.
+# The most characters of a line of a title.
 _LINE = 72
-# Characters of a name that an axis has room for.
+# The most characters of a name at an axis.
 _NAME = 48
 
 
 def histogram_title(histogram: SimilarityHistogram) -> str:
-    return f"{histogram.total:,} {histogram.counted}"
+    return f"{histogram.total:,} {histogram.counted}; threshold {histogram.threshold:g}"
 
 
 def curve_title(curve: SCurve) -> list[str]:
-    """Lines: the prediction, and why it may not hold."""
+    """The lines of the title: the prediction, and the reason why it may not hold."""
     if curve.bands is None:
         return ["every similar pair is compared"]
     prediction = f"{curve.predicted_recall:.4f} at {curve.threshold:g}"
@@ -41,15 +33,15 @@ def curve_title(curve: SCurve) -> list[str]:
 
 
 def measured_label(curve: SCurve) -> str:
-    """What is measured; empty where nothing was."""
+    """The measured recall of all ranges, if the table has it."""
     if curve.overall is None:
-        return ""
+        return "measured"
     low, high = curve.overall.interval
     return f"measured: {curve.overall.recall:.4f} of all, {low:.4f} to {high:.4f}"
 
 
 def source_label(removal: RemovalBySource) -> str:
-    """What is counted, and of how many sources it is not shown."""
+    """The counted unit, and the number of sources without a bar."""
     if removal.left_out == 0:
         return removal.by
     return f"{removal.by}; {removal.left_out:,} further sources with less removed are not shown"
@@ -60,8 +52,8 @@ def sweep_title(sweep: ThresholdSweep) -> str:
 
 
 def shown_name(name: str) -> str:
-    """A name in one line: control characters and marks that reverse writing as escapes, and no more
-    than there is room for.
+    """The name in one line, cut to the room of an axis. Control characters and marks that reverse
+    the direction of writing are escaped.
     """
     name = name if len(name) <= _NAME else name[: _NAME - 1] + "…"
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in name)

@@ -1,4 +1,4 @@
-"""A table that is given in place of a result."""
+"""Arguments that a table does not take."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from lookalike.errors import OptionError
 
 
 def refuse_with_table(**arguments: object) -> None:
-    """Refuses arguments that say how a result becomes a table, since there is one.
+    """Rejects arguments that convert a result to a table.
 
     Raises:
-        OptionError: One of them is given.
+        OptionError: One of them has a value.
     """
     for name, value in arguments.items():
         if value is not None:
             raise OptionError(
-                f"{name} belongs to a result, and a table is given; make the table with it"
+                f"{name} belongs to a result, and this is a table; make the table with it"
             )

@@ -1,4 +1,4 @@
-"""What a collection gives at one threshold after another."""
+"""Groups, duplicates and recall of a collection by threshold."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from lookalike.errors import ChangedError, DocumentTypeError, OptionError
 
 @dataclass(frozen=True)
 class SweepStep:
-    """What a run found at one threshold."""
+    """The figures of a run at one threshold."""
 
     threshold: float
     """Least similarity of a duplicate."""
     groups: int
-    """How many groups there are, and how many duplicates in them."""
+    """The number of groups."""
     duplicates: int
+    """The number of duplicates in these groups."""
     recall: float | None = None
-    """The recall that an audit measured; ``None`` without one, and where no document of its sample
-    has a neighbour.
+    """The recall that an audit measured; ``None`` without an audit, and if no document of its
+    sample has a neighbour.
     """
     interval: tuple[float, float] | None = None
-    """Holds the true recall with at least the confidence of the audit; ``None`` without
+    """Contains the true recall with at least the confidence of the audit; ``None`` without
     ``recall``.
     """
 
@@ -39,12 +40,12 @@ class ThresholdSweep:
     """Runs over the same documents at several thresholds, ascending."""
 
     documents: int
-    """How many documents there are."""
+    """The number of documents."""
     steps: tuple[SweepStep, ...]
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for each threshold: ``threshold``, ``groups``, ``duplicates``, ``recall``,
-        ``low``, ``high``; the last three are ``None`` where recall was not measured.
+        ``low``, ``high``; the last three are ``None`` without a measured recall.
         """
         return [
             {
@@ -59,16 +60,16 @@ class ThresholdSweep:
         ]
 
     def measured(self) -> list[dict[str, Any]]:
-        """The rows whose recall was measured."""
+        """The rows with a measured recall."""
         return [row for row in self.rows() if row["recall"] is not None]
 
     @classmethod
     def of_runs(cls, runs: Iterable[tuple[FindResult, AuditResult | None]]) -> ThresholdSweep:
-        """From runs over the same documents at different thresholds, each with its audit or
-        ``None``.
+        """Makes a sweep of runs over the same documents at different thresholds, each with its
+        audit or ``None``.
 
         Raises:
-            OptionError: There is no run, or two have one threshold.
+            OptionError: ``runs`` is empty, or two runs have the same threshold.
             ChangedError: The runs had different numbers of documents.
         """
         return cls._of_steps(
@@ -77,13 +78,13 @@ class ThresholdSweep:
 
     @classmethod
     def _of_steps(cls, counted: Iterable[tuple[int, SweepStep]]) -> ThresholdSweep:
-        """From steps, each with the number of its documents."""
+        """Makes a sweep of steps, each with its number of documents."""
         documents, steps = None, list[SweepStep]()
         for count, step in counted:
             if documents not in (None, count):
                 raise ChangedError(
-                    f"docs gave {documents} documents, and {count} when they were read again; runs "
-                    "are compared over the same documents: give a list, or files"
+                    f"docs had {documents} documents in the first run and {count} in a later one; "
+                    "a sweep compares runs over the same documents: use a list or files"
                 )
             documents = count
             steps.append(step)
@@ -93,7 +94,7 @@ class ThresholdSweep:
         for before, after in itertools.pairwise(steps):
             if before.threshold == after.threshold:
                 raise OptionError(
-                    f"thresholds: expected different ones, got {after.threshold:g} twice"
+                    f"thresholds: expected different numbers, got {after.threshold:g} twice"
                 )
         return cls(documents, tuple(steps))
 
@@ -123,12 +124,12 @@ def threshold_sweep(
 ) -> ThresholdSweep:
     """Finds the near-duplicates of the same documents at each of these thresholds.
 
-    Cost: that of ``lookalike.find`` for each threshold, and with ``sample`` that of an audit,
-    two further passes over the documents. One result is held at a time.
+    Cost: a run of ``lookalike.find`` for each threshold. With ``sample``, each run also has an
+    audit, which reads the documents twice. Memory holds one result at a time.
 
     Args:
         docs: As for ``lookalike.find``, except streams.
-        thresholds: Different ones, each above 0, at most 1.
+        thresholds: Different numbers above 0, at most 1.
         sample: Documents that the audit of each run draws (``lookalike.audit``); without it,
             recall is not measured.
         confidence, audit_seed: The confidence level of the intervals, and the random seed of the
@@ -136,7 +137,7 @@ def threshold_sweep(
         text, id, reference, recall, progress, options: As for ``lookalike.find``.
 
     Raises:
-        OptionError: A threshold or another option cannot be what was given.
+        OptionError: A threshold or another option has an invalid value.
         DocumentTypeError: ``docs`` can be read only once.
         ChangedError: The documents changed between two runs.
 
@@ -154,13 +155,13 @@ def threshold_sweep(
         if isinstance(side, Iterator) or hasattr(side, "read_next_batch"):
             raise DocumentTypeError(
                 f"{name}: expected documents that can be read for each threshold, got "
-                f"{type(side).__name__}, which can be read once; give a list"
+                f"{type(side).__name__}, which can be read once; use a list"
             )
     wanted = _checked_thresholds(thresholds)
     drawn: Any = {} if audit_seed is None else {"seed": audit_seed}
 
     def run(threshold: float) -> tuple[int, SweepStep]:
-        # The result ends with this call, before the next run.
+        # This call frees the result before the next run.
         found = find(
             docs,
             threshold=threshold,
@@ -182,7 +183,7 @@ def threshold_sweep(
 
 
 def _checked_thresholds(thresholds: Any) -> list[float]:
-    """Before the first run, which may take long."""
+    """Checks all thresholds before the first run, which may take long."""
     if isinstance(thresholds, (str, bytes)) or not isinstance(thresholds, Iterable):
         raise invalid_option("thresholds", "a list of numbers above 0, at most 1", thresholds)
     checked = [number_option("thresholds", threshold) for threshold in thresholds]
@@ -191,16 +192,16 @@ def _checked_thresholds(thresholds: Any) -> list[float]:
             raise invalid_option("thresholds", "numbers above 0, at most 1", threshold)
     repeated = {threshold for threshold in checked if checked.count(threshold) > 1}
     if repeated:
-        raise OptionError(f"thresholds: expected different ones, got {min(repeated):g} twice")
+        raise OptionError(f"thresholds: expected different numbers, got {min(repeated):g} twice")
     return checked
 
 
 def checked_sweep(sweep: object) -> ThresholdSweep:
-    """A table of this kind.
+    """Checks that a value is a sweep.
 
     Raises:
-        OptionError: It is none.
+        OptionError: It has another type.
     """
     if not isinstance(sweep, ThresholdSweep):
-        raise invalid_option("sweep", "what lookalike.plot.tables.threshold_sweep gave", sweep)
+        raise invalid_option("sweep", "a result of lookalike.plot.tables.threshold_sweep", sweep)
     return sweep

@@ -1,14 +1,14 @@
-"""What ``lookalike.plot`` draws, as tables; no other package is needed for them.
+"""The figures of ``lookalike.plot`` as tables, which need no other package.
 
 - ``similarity_histogram``: pairs by similarity
-- ``s_curve``: predicted recall by similarity, and what an audit measured
+- ``s_curve``: predicted recall by similarity, and measured recall
 - ``group_sizes``: groups by their number of documents
-- ``removal_by_source``: what is removed of each source
-- ``threshold_sweep``: groups, duplicates and recall at one threshold after another
+- ``removal_by_source``: the removed part of each source
+- ``threshold_sweep``: groups, duplicates and recall by threshold
 
-Each has ``rows()``, a list of dicts, which every data frame takes. The functions of
-``lookalike.plot`` take these tables in place of results, so that one that was changed, or put
-together by hand, can be drawn.
+Each table has ``rows()``, a list of dicts, which every data frame takes. The functions of
+``lookalike.plot`` take these tables instead of results, so you can change a table, or make one by
+hand, and draw it.
 
 >>> import lookalike.plot
 >>> found = lookalike.find(["a b c d e f"] * 3)

@@ -1,4 +1,4 @@
-"""From datasets of documents to the components that they are in."""
+"""Finds the components of the documents of datasets."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class RayDocuments:
         )
 
     def grouped(self, ds: Any, column: str, task: Any, columns: str) -> Any:
-        """All rows with one value of a column in one call of a task; the results as one table."""
+        """Calls a task for all rows with one value of a column. The results are one table."""
         return self._table(self._shuffled(ds.to_arrow_refs(), column, task, columns), columns)
 
     def _shuffled(self, tables: list[Any], column: str, task: Any, columns: str) -> list[Any]:
@@ -82,7 +82,7 @@ class RayDocuments:
         """The edges, identities and notes of documents.
 
         Args:
-            counters: How often shingles occur, where keys are rare shingles.
+            counters: The frequencies of shingles, if keys are rare shingles.
         """
         blocks = self._all_mapped(
             sides, BatchTask(KeyTask(self.plan, self.parts, counters), BLOCKS, is_combined=True)
@@ -125,7 +125,7 @@ class RayDocuments:
         )
 
     def counters(self, sides: list[Any]) -> Any:
-        """How often shingles occur, about, in the object store."""
+        """The approximate frequencies of shingles, in the object store."""
         counted = self._all_mapped(
             sides, BatchTask(CountTask(self.plan), BLOCKS, is_combined=True)
         ).to_arrow_refs()
@@ -141,8 +141,8 @@ class RayDocuments:
         )
 
     def labelled(self, labels: Any) -> Any:
-        """The documents of some nodes, with ``check``; where labels have components, with these and
-        their parts.
+        """The documents of some nodes, with ``check``, and with components and their parts if the
+        labels have components.
         """
         labels = labels.sort_by("node")
         checks = labels["check"].combine_chunks()

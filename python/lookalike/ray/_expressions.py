@@ -1,4 +1,4 @@
-"""Expressions of Arrow, by the names of ``pyspark.sql.functions``, and what computes them."""
+"""Expressions of Arrow, with the names of ``pyspark.sql.functions``, and their evaluation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Expressions:
         self.greatest = pc.max_element_wise
 
     def when(self, condition: Any, value: Any) -> Any:
-        """The value where the condition is true, else null."""
+        """The value if the condition is true, else null."""
         import pyarrow.compute as pc
 
         return pc.if_else(condition, value, pc.scalar(None))

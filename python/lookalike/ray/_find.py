@@ -22,17 +22,17 @@ _REMEDY = "install the version of the driver on all nodes, or in the runtime_env
 
 
 class FindResult(DividedFindResult["pyarrow.Table", RayRun]):
-    """The result of ``find``: tables of Arrow in the process that called it."""
+    """The result of ``find``. Its tables are ``pyarrow.Table`` in the process that called it.
 
-    @property
-    def empty(self) -> list[str]:
-        """Ids of the documents without a token, ascending."""
-        return sorted(note["id"] for note in self.run.notes("empty"))
+    ``lookalike.FindResult`` also has ``better_setting``, ``cut_from_mail``, ``decisions``,
+    ``explain``, ``folding``, ``is_kept``, ``kept_rows``, ``labels``, ``text``, ``write_report`` and
+    ``write_skipped``, which exist on one machine only.
+    """
 
-    @property
-    def skipped(self) -> list[dict[str, Any]]:
-        """Rows that were left out by ``skip_bad``: ``id``, ``reason``."""
-        return [{"id": note["id"], "reason": note["reason"]} for note in self.run.notes("skipped")]
+    _why_not_pickled = (
+        "it refers to objects of this cluster of Ray; pickle found.groups, found.pairs, "
+        "found.counts, or list(found)"
+    )
 
 
 def find(
@@ -50,28 +50,28 @@ def find(
     progress: bool | Progress | None = False,
     **options: Any,
 ) -> FindResult:
-    """Finds the near-duplicates among the rows of a Ray Dataset; groups, pairs and counts are those
-    of ``lookalike.find`` on the same documents with the same parameters.
+    """Finds the near-duplicates among the rows of a Ray Dataset. Groups, pairs and counts are the
+    same as from ``lookalike.find`` for the same documents and parameters.
 
-    The dataset is read twice, so it must give the same rows each time. Labels of all documents in
-    components (24 bytes each) are held by each node, members of groups by the caller.
+    The run reads the dataset twice, so it must return the same rows each time. Each node holds the
+    labels of all documents in components (24 bytes each), the caller holds the members of groups.
 
     Args:
-        ds: Documents: the columns ``text`` and ``id``, and those that ``keep`` and ``source_field``
-            name.
+        ds: Documents: the columns ``text`` and ``id``, and the columns that ``keep`` and
+            ``source_field`` name.
         reference: Documents that are always kept, with the same columns.
-        pairs: Whether all verified pairs are listed, too.
-        documents: How many documents are expected; bands and rows are chosen for that many.
-        task_memory: The most that a task may take for the documents of one component.
-        partitions: Into how many parts buckets and documents are divided.
-        progress: As in ``lookalike.spark.find``.
-        options: Options of ``lookalike.find``, but for those that are about files and about one
-            machine.
+        pairs: Whether to list all verified pairs.
+        documents: The expected number of documents, for which bands and rows are chosen.
+        task_memory: The most memory of a task for the documents of one component.
+        partitions: The number of parts of buckets and documents.
+        progress: As for ``lookalike.spark.find``.
+        options: Options of ``lookalike.find``, except options of one machine: ``decisions``,
+            ``estimates``, ``unit``, ``bands="auto"``, ``memory``, ``temp_dir`` and ``threads``.
 
     Raises:
-        OptionError: An option cannot be what was given.
-        DocumentError: A document cannot be used, or two have one id.
-        ChangedError: The dataset gave other rows when it was read again.
+        OptionError: An option is unknown or has an invalid value.
+        DocumentError: A document cannot be used, or two documents have the same id.
+        ChangedError: The second reading returned other rows.
     """
     plan = stages.plan(
         text=text,
@@ -90,18 +90,18 @@ def find(
 
 
 def dedup(ds: Any, *, annotate: bool = False, **options: Any) -> Any:
-    """The rows of a Ray Dataset that are no duplicates, with the columns as they are.
+    """Returns the rows of a Ray Dataset that are not duplicates. The columns do not change.
 
     Args:
-        annotate: Whether all rows stay, and get the columns of ``lookalike.spark.dedup``.
-        options: Those of ``find``.
+        annotate: Keeps all rows and adds the columns of ``lookalike.spark.dedup``.
+        options: Options of ``find``.
     """
     refuse_add(options)
     check_dataset(ds, "ds")
     taken = [name for name in ANNOTATIONS if annotate and name in (ds.columns() or [])]
     if taken:
         raise OptionError(
-            f"annotate=True adds the column {taken[0]!r}, which is there; rename it first"
+            f"annotate=True adds the column {taken[0]!r}, which exists already; rename it first"
         )
     run = find(ds, **options).run
     rows = run.row_operations()

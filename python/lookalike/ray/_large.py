@@ -1,5 +1,5 @@
-"""What the rounds over large components need of Ray: rows are tables of Arrow in the process of the
-caller, documents are a dataset.
+"""The operations of Ray for rounds over large components. Rows are tables of Arrow in the process
+of the caller, documents are a dataset.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class RayRows:
     def share(self, column: str, shares: int) -> Any:
         import pyarrow.compute as pc
 
-        # Without its sign; there is no remainder in Arrow.
+        # Arrow has no remainder; the mask removes the sign.
         number = pc.bit_wise_and(pc.field(column), pc.scalar((1 << 62) - 1))
         return pc.subtract(
             number, pc.multiply(pc.divide(number, pc.scalar(shares)), pc.scalar(shares))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lookalike import stages
 from lookalike._divided.run import DividedRun
+from lookalike._divided.run_sums import SOURCES
 from lookalike._divided.stage_tasks import (
     MEMBER_ORDER,
     PAIR_ORDER,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 # Members of groups in a file.
 _FILE_ROWS = 1 << 20
+# Rows that become values of Python at a time.
+_BATCH_ROWS = 1 << 16
 # The names of files that a report has.
 _PART = re.compile(r"part-\d{5,}")
 
@@ -108,12 +111,53 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
                 "id": "id",
                 "role": "role",
                 "keeper": "keeper",
-                "jaccard": "jaccard",
+                **{name: name for name in self.similarities},
             },
         )
 
+    def member_rows(self) -> Iterator[tuple[int, Any, Any, Any]]:
+        rows = self.groups().select(["group", "id", "keeper", self.similarities[-1]])
+        for batch in rows.to_batches(max_chunksize=_BATCH_ROWS):
+            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
     def pairs(self) -> pyarrow.Table:
-        return self._columns(self._pairs(), {"id_a": "keeper", "id_b": "id", "jaccard": "jaccard"})
+        similarities = {name: name for name in self.similarities}
+        return self._columns(self._pairs(), {"id_a": "keeper", "id_b": "id", **similarities})
+
+    def empty(self) -> pyarrow.Table:
+        notes = sorted(self.notes("empty"), key=_document)
+        first: dict[str, Any] = {}
+        for note in notes:
+            if note["content"] is not None:
+                first.setdefault(note["content"], note)
+        originals = [first.get(note["content"], note) for note in notes]
+        same = [
+            None if original is note else original["id"]
+            for note, original in zip(notes, originals, strict=True)
+        ]
+        return self._table(id=[note["id"] for note in notes], same_text_as=same)
+
+    def skipped(self) -> pyarrow.Table:
+        import pyarrow as pa
+
+        notes = self.notes("skipped")
+        reasons = pa.array([note["reason"] for note in notes], pa.string())
+        return self._table(id=[note["id"] for note in notes]).append_column("reason", reasons)
+
+    def sources(self) -> pyarrow.Table:
+        import pyarrow as pa
+
+        empty = stages.empty_table(SOURCES)
+        return pa.Table.from_pylist(self.sums.sources, schema=empty.schema)
+
+    def _table(self, **ids: list[str | None]) -> pyarrow.Table:
+        """Columns of ids in the type of the dataset."""
+        import pyarrow as pa
+
+        kind = self._id_kind or pa.string()
+        return pa.table(
+            {name: pa.array(column, pa.string()).cast(kind) for name, column in ids.items()}
+        )
 
     def _columns(self, rows: pyarrow.Table, names: dict[str, str]) -> pyarrow.Table:
         """Columns under new names, with ids in the type of the dataset."""
@@ -182,7 +226,7 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
     def write_pairs(self, folder: str, mode: str) -> None:
         _write(folder, self._pair_files(), mode)
 
-    def _group_files(self, form: str) -> Iterator[bytes]:
+    def _group_files(self, form: Any) -> Iterator[bytes]:
         """The bytes of the files of groups."""
         import pyarrow.compute as pc
 
@@ -200,7 +244,7 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
                 some,
                 first=first,
                 header=has_header,
-                format=form,  # type: ignore[arg-type]
+                format=form,
             )
             first += pc.sum(pc.equal(some["role"], "keeper")).as_py() or 0
             if end == rows.num_rows:
@@ -212,6 +256,11 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
         rows = self._pairs()
         for start in range(0, max(rows.num_rows, 1), _FILE_ROWS):
             yield stages.pair_lines(self.plan, rows.slice(start, _FILE_ROWS), header=start == 0)
+
+
+def _document(note: Any) -> tuple[bool, str]:
+    """The order of documents without a token: by id, the reference last."""
+    return note["reference"], note["id"]
 
 
 def _of_kind(rows: Any, kind: str) -> Any:

@@ -1,7 +1,7 @@
-"""Rows with one value of a column in one call of a task, by tasks of Ray.
+"""Groups rows by a column with tasks of Ray.
 
-Ray Data groups by actors, whose processes are started for each grouping: 9 s for 300 documents on
-two processors, where these tasks take 0.2 s.
+Ray Data groups with actors and starts their processes for each grouping: 9 s for 300 documents on
+two processors. These tasks take 0.2 s.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""What tasks of Ray run: functions from Arrow tables to Arrow tables, which pickle with their
-plan.
-"""
+"""The tasks of Ray: functions from Arrow tables to Arrow tables, which pickle with their plan."""
 
 from __future__ import annotations
 
@@ -39,7 +37,7 @@ def _is_readable(plan: Plan, table: Any) -> Any:
 
 
 def run_task(task: Callable[[Any], Any], table: Any) -> Any:
-    """Calls a task. Ray names what runs by a function."""
+    """Calls a task. Ray shows the name of a function."""
     with stated_errors():
         return task(table)
 
@@ -217,7 +215,7 @@ class SemiJoin:
         return table.filter(pc.is_in(table["node"], value_set=_stored(self.nodes)))
 
 
-# Bytes of documents that ``TextJoin`` gives at once.
+# Bytes of documents in a batch of ``TextJoin``.
 _JOINED_BYTES = 64 << 20
 
 

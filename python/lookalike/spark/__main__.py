@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-# Counts that are printed though they are 0.
+# Counts that are printed even if they are 0.
 _ALWAYS = ("documents", "groups", "duplicates")
-# Where the errors of an engine are defined, and of the channels to it.
+# The modules with the errors of an engine and of its channels.
 _ENGINE_MODULES = ("pyspark.", "py4j.", "grpc.")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command that the arguments are.
+    """Runs the command of the arguments.
 
     Args:
-        arguments: Those of the process by default.
+        arguments: By default the arguments of the process.
 
     Returns:
         The exit code: 0 success, 1 error, 2 wrong use.
@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
     except LookalikeError as error:
         return _failed(error, 1)
     except Exception as error:
-        # What Spark refuses is for the user as well; anything else is a fault, with its traceback.
+        # Errors of Spark are for the user; other errors are bugs, with their traceback.
         if not type(error).__module__.startswith(_ENGINE_MODULES):
             raise
         return _failed(error, 1)
@@ -134,7 +134,7 @@ def _run(args: argparse.Namespace) -> None:
 
 
 def _fields(args: argparse.Namespace, options: dict[str, Any]) -> LineFields:
-    """What is read of JSON lines."""
+    """The fields of JSON lines that the command reads."""
     others = _engine.fields(
         {name: options[name] for name in ("keep", "path_field", "source_field") if name in options}
     )
@@ -144,8 +144,8 @@ def _fields(args: argparse.Namespace, options: dict[str, Any]) -> LineFields:
 
 @contextmanager
 def _session() -> Iterator[SparkSession]:
-    """The session of this process; one that was not there before ends with the command, without
-    which a driver on Kubernetes does not end.
+    """The session of this process. A new session ends with the command: otherwise a driver on
+    Kubernetes does not end.
     """
     try:
         from pyspark.sql import SparkSession
@@ -163,7 +163,7 @@ def _session() -> Iterator[SparkSession]:
             spark.stop()
 
 
-# Classes of Spark that log the traces of errors which the program prints in one line.
+# Classes of Spark that log traces of errors; the program prints these errors in one line.
 _TRACED = (
     "org.apache.spark.executor.Executor",
     "org.apache.spark.scheduler.TaskSetManager",
@@ -176,7 +176,7 @@ _TRACED = (
 
 
 def _hide_traces(spark: SparkSession) -> None:
-    """Leaves traces of failures out of the log of this process. A server of Spark Connect has its
+    """Removes traces of failures from the log of this process. A server of Spark Connect has its
     own log.
     """
     jvm: Any = getattr(spark, "_jvm", None)
@@ -195,16 +195,16 @@ def _outputs(args: argparse.Namespace, kind: str) -> list[tuple[str | None, str]
 
 def _write_found(args: argparse.Namespace, found: FindResult) -> None:
     if args.output is not None:
-        is_lines = args.output.rstrip("/").lower().endswith(".jsonl")
-        found.write(args.output, format=args.output_format or ("jsonl" if is_lines else "csv"))
+        found.write(args.output, format=args.output_format)
     if args.pairs is not None:
         found.write_pairs(args.pairs)
 
 
 def _described(found: FindResult, *, as_json: bool) -> str:
-    """What is printed: the counts."""
+    """The printed counts."""
     if as_json:
-        figures = {"counts": found.counts, "sources": found.sources, "parameters": found.parameters}
+        sources = found.run.sums.sources
+        figures = {"counts": found.counts, "sources": sources, "parameters": found.parameters}
         return json.dumps({**figures, "seconds": found.seconds}, ensure_ascii=False)
     rows = [
         (name, f"{count:,}") for name, count in found.counts.items() if count or name in _ALWAYS

@@ -1,4 +1,4 @@
-"""Arguments of the program: those of ``lookalike find``, as far as rows of a cluster have them."""
+"""Arguments of the program: the options of ``lookalike find`` that apply to rows of a cluster."""
 
 from __future__ import annotations
 
@@ -19,17 +19,15 @@ _TEXTS = (
     "case",
     "scheme",
     "stop_words",
-    "language",
-    "segment",
     "group",
     "source_field",
     "path_field",
 )
 _WHOLES = ("num_hashes", "bands", "rows", "seed")
 _FLAGS = ("frequencies", "exact", "skip_bad")
-# Those that may be given several times.
+# Options that may be repeated.
 _LISTS = ("keep", "normalize")
-# What options mean here, where rows of a cluster have not all values that one machine has.
+# Descriptions of options with fewer values than on one machine.
 _MEANINGS = {
     "bands": "bands of a signature; chosen for threshold and recall, or for --documents",
     "keep": "'longest', 'shortest', 'field:NAME[:asc]' or 'path:GLOB'; may be repeated",
@@ -39,15 +37,15 @@ _MEANINGS = {
     "tokens": "'words', 'word-runs' or 'whitespace'",
     "stop_words": "leave out the stop words of a language: 'en', 'de', 'zh', …",
 }
-# Those that are arguments of their own in Python.
+# Options that are named arguments in Python.
 _NAMED = ("text", "id", "documents", "checkpoint", "task_memory", "partitions")
 
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
-    """Reads the arguments; wrong ones end the process with the exit code 2.
+    """Reads the arguments. Wrong arguments end the process with the exit code 2.
 
     Args:
-        arguments: Those of the process by default.
+        arguments: By default the arguments of the process.
     """
     parser = _CommandParser(
         prog="lookalike-spark.py",
@@ -64,15 +62,15 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
         "--output",
         "-o",
         metavar="FOLDER",
-        help="write the groups: files that joined are those of `lookalike find -o`",
+        help="write the groups; the joined files equal the file of `lookalike find -o`",
     )
     find.add_argument(
         "--output-format",
         choices=("csv", "jsonl"),
-        help="default: jsonl where the output ends with .jsonl, else csv",
+        help="default: jsonl if the name of the output ends with .jsonl, else csv",
     )
-    find.add_argument("--pairs", metavar="FOLDER", help="write all verified pairs likewise, as CSV")
-    dedup = commands.add_parser("dedup", help="write the rows that are no duplicates")
+    find.add_argument("--pairs", metavar="FOLDER", help="write all verified pairs as CSV")
+    dedup = commands.add_parser("dedup", help="write the rows that are not duplicates")
     dedup.add_argument(
         "--output",
         "-o",
@@ -80,7 +78,9 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
         required=True,
         help="write the rows: a folder, or a table with --output-format table",
     )
-    dedup.add_argument("--output-format", choices=_FORMATS, help="default: that of the inputs")
+    dedup.add_argument(
+        "--output-format", choices=_FORMATS, help="default: the format of the inputs"
+    )
     dedup.add_argument(
         "--annotate",
         action="store_true",
@@ -95,7 +95,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The arguments of ``lookalike.spark.find`` that were given."""
+    """The arguments of ``lookalike.spark.find`` that have values."""
     names = ("threshold", "recall", *_NAMED, *_TEXTS, *_WHOLES, *_FLAGS, *_LISTS)
     values = {name: getattr(arguments, name) for name in names}
     return {name: value for name, value in values.items() if value is not None} | dict(
@@ -119,7 +119,7 @@ _BARE = re.compile(rf"(?<![\w'\"-])({'|'.join(_UNDERSCORED)})(?![\w'\"=])")
 
 
 def spell_options(message: str) -> str:
-    """A message of the package with the names that options have in this program."""
+    """Replaces the options in a message of the package by the options of this program."""
 
     def option(name: str) -> str:
         return f"--{name.replace('_', '-')}"
@@ -143,10 +143,10 @@ def _option(text: str) -> tuple[str, Any]:
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
     if name in ("df", "pairs", "reference"):
         raise argparse.ArgumentTypeError(
-            f"{name} is no option with a value; INPUT, --pairs and --reference are for that"
+            f"{name} does not take a value here; use INPUT, --pairs or --reference"
         )
     if name in ("id", "text"):
-        raise argparse.ArgumentTypeError(f"{name} names a column; --{name} is for that")
+        raise argparse.ArgumentTypeError(f"{name} names a column; use --{name}")
     try:
         return name, json.loads(value)
     except ValueError:
@@ -154,7 +154,7 @@ def _option(text: str) -> tuple[str, Any]:
 
 
 class _CommandParser(argparse.ArgumentParser):
-    """Wrong use is one line, as in the command ``lookalike``."""
+    """Reports wrong use in one line, as the command ``lookalike``."""
 
     def __init__(self, **how: Any) -> None:
         super().__init__(allow_abbrev=False, **how)
@@ -238,7 +238,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
         "--documents", type=int, metavar="N", help="documents to expect: bands are chosen for them"
     )
     command.add_argument(
-        "--checkpoint", metavar="FOLDER", help="results of stages, from which the same call goes on"
+        "--checkpoint", metavar="FOLDER", help="results of stages, from which the same call resumes"
     )
     command.add_argument(
         "--task-memory",

@@ -1,4 +1,4 @@
-"""``audit`` of what was found in a Spark DataFrame."""
+"""``audit`` of a run over a Spark DataFrame."""
 
 from __future__ import annotations
 
@@ -19,33 +19,32 @@ from lookalike.stages import Plan
 
 # The limit that draws all documents.
 _ALL = (1 << 64) - 1
-# Tasks that add up what others found, at most.
+# The most tasks that merge results of other tasks.
 _MERGING = 32
 
 
 def audit(
     found: FindResult, *, sample: int = 2_000, confidence: float = 0.95, seed: int = 1
 ) -> AuditResult:
-    """Measures how much of what is there a run found: documents drawn at random are compared
-    exactly with all others. The figures are those of ``lookalike.audit`` for the same documents,
-    parameters and seed.
+    """Measures the recall of a run: compares a random sample of documents exactly with all others.
+    The figures equal the figures of ``lookalike.audit`` for these documents, parameters and seed.
 
-    The frame of the run is read twice; of the first reading few texts are looked at. Some 8 bytes
-    for each shingle of the sample go to all tasks.
+    The audit reads the frame of the run twice. The first reading parses only the texts that may be
+    in the sample. Each task gets some 8 bytes for each shingle of the sample.
 
     Args:
-        found: What ``lookalike.spark.find`` gave. Pairs are judged where the run listed them,
+        found: A result of ``lookalike.spark.find``. The audit judges pairs if the run listed them,
             else groups.
-        sample: Documents to draw, from 1; all where there are fewer.
-        confidence: How often the intervals hold the truth, at least: above 0, below 1.
+        sample: The number of documents to draw, from 1; a smaller collection is drawn whole.
+        confidence: The least probability that an interval contains the truth: above 0, below 1.
         seed: Draws the sample.
 
     Raises:
-        ChangedError: The frame gave other rows than in the run.
+        ChangedError: The frame returned other rows than in the run.
     """
     if not isinstance(found, FindResult):
         raise OptionError(
-            "found: expected what lookalike.spark.find gave, got "
+            "found: expected a result of lookalike.spark.find, got "
             f"{type(found).__module__}.{type(found).__qualname__}; audit(find(df)) takes a frame"
         )
     wanted = whole_option("sample", sample, 1)
@@ -95,7 +94,7 @@ class _AuditRun:
         )
 
     def figures(self) -> str:
-        """What was measured, as JSON."""
+        """The measured figures as JSON."""
         sample = AuditSample(
             self._run.plan,
             self._drawn(),
@@ -123,13 +122,13 @@ class _AuditRun:
             ):
                 return
         raise ChangedError(
-            f"the frame gave {documents} documents, {population} of them with a token, the run "
-            f"read {self._documents} and {self._population}, or others; it must give the same rows "
-            "each time: write it to a table first, and run on that"
+            f"the frame returned {documents} documents, {population} of them with a token; the run "
+            f"read {self._documents} and {self._population}, or other texts; it must return the "
+            "same rows each time: write it to a table first, and run on the table"
         )
 
     def _drawn(self) -> Any:
-        """Rows of at least the sample, where there are as many documents."""
+        """The rows of the sample and possibly more; all rows of a smaller collection."""
         import pyarrow as pa
 
         attempt = 0
@@ -152,7 +151,7 @@ class _AuditRun:
         )
 
     def _judged(self, searched: Any) -> str:
-        """Of groups and pairs only those travel whose documents matter."""
+        """Judges the sample by the groups or pairs that contain its documents."""
         run = self._run
         functions = run.functions
         ids = run.spark.createDataFrame([(id_,) for id_ in searched.ids()], "id string")

@@ -1,5 +1,5 @@
-"""Results of stages, so that none runs twice: kept by the cluster, or written to a folder from
-which the same call goes on.
+"""Results of stages, so that no stage runs twice: in the memory of the cluster, or in a folder from
+which the same call resumes.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _MANIFEST = "stage string, plan string, schema string, rows long"
 def kept(frame: DataFrame) -> DataFrame:
     """A frame whose rows the cluster keeps.
 
-    Spark takes frames with equal plans for equal, and would give the rows that it keeps of an
-    earlier call on the same folder, whatever files have come since. So there is a condition in the
-    plan that no other has; the optimizer drops it.
+    Spark treats frames with equal plans as equal. It would return the rows of an earlier call on
+    the same folder, even if the folder has new files. The unique condition makes the plans differ;
+    the optimizer drops it.
     """
     token = uuid.uuid4().hex
     return frame.where(f"'{token}' = '{token}'").persist()
 
 
 class Checkpoint:
-    """Where the results of stages are.
+    """The results of the stages of a run.
 
-    A stage that is written ends with a manifest; without one it is written again. A manifest of
-    another plan is refused, and one of another division: rows of two divisions do not fit together.
+    A written stage ends with a manifest. A stage without a manifest is written again. A manifest of
+    another plan or division is rejected: rows of two divisions cannot be combined.
     """
 
     def __init__(
@@ -55,8 +55,8 @@ class Checkpoint:
         return self._folder
 
     def begin(self) -> None:
-        """Writes that a run begins, so that a folder that cannot be written ends the call before
-        its first stage.
+        """Writes a first file, so that the call fails before its first stage if the folder cannot
+        be written.
         """
         if self._folder is not None:
             row = literal_row(self._spark, plan=self._plan)
@@ -69,10 +69,10 @@ class Checkpoint:
         make: Callable[[], DataFrame],
         check: Callable[[DataFrame], None] = lambda _: None,
     ) -> DataFrame:
-        """The result of a stage: what is there, or what ``make`` gives.
+        """Returns the stored result of a stage, or computes it with ``make``.
 
         Args:
-            check: Refuses a new result, before the stage is done.
+            check: Rejects a new result before the stage is complete.
         """
         if self._folder is None:
             frame = kept(make())
@@ -97,7 +97,7 @@ class Checkpoint:
         return rows
 
     def _check_whole(self, stage: str, rows: DataFrame, expected: int) -> None:
-        """Refuses a result of which files are missing, or others are there."""
+        """Rejects a result with missing files, or with files of another run."""
         count = rows.count()
         if count != expected:
             raise DamagedError(
@@ -107,8 +107,8 @@ class Checkpoint:
             )
 
     def _read(self, path: str, schema: str) -> DataFrame:
-        """Rows that were written. Sail writes no file where there are none, and cannot know their
-        columns.
+        """Reads written rows. The schema is necessary: Sail writes no file for a frame without
+        rows.
         """
         from pyspark.sql.types import StructType
 
@@ -118,10 +118,10 @@ class Checkpoint:
         return rows
 
     def stored(self, stage: str, make: Callable[[], DataFrame]) -> DataFrame:
-        """The result of a stage that later rounds of the same stage begin with: rows that know
-        nothing of how they were made, or the plan of each round would hold those of all before it.
+        """Returns the result of a round without its plan. Otherwise the plan of each round would
+        contain the plans of all rounds before it.
 
-        Without a folder the executors hold two copies; where both are lost, so is the run.
+        Without a folder the executors hold two copies. The run fails if both copies are lost.
         """
         if self._folder is not None:
             return self.result(stage, make)
@@ -130,8 +130,8 @@ class Checkpoint:
         return stored
 
     def last(self, frame: DataFrame) -> DataFrame:
-        """Rows that no stage follows: the cluster keeps them, and releases what they were made of.
-        Rows between rounds stay, since these cannot be made again.
+        """Keeps the rows of the last stage in the cluster, and releases the results of earlier
+        stages. Rows between rounds stay, since they cannot be computed again.
         """
         if self._folder is not None:
             return frame
@@ -142,9 +142,9 @@ class Checkpoint:
         return frame
 
     def _manifest_of(self, stage: str) -> Row | None:
-        """The manifest of a stage, or ``None`` where its result is not written whole."""
+        """The manifest of a stage; ``None`` if its result is incomplete."""
         try:
-            # Of one path that is absent Spark logs a trace of Java, of two it does not.
+            # Spark logs a trace of Java for one absent path, and no trace for two.
             manifest = f"{self._folder}/{stage}.manifest"
             rows = self._spark.read.schema(_MANIFEST).json([manifest, manifest]).collect()
         except Exception as error:
@@ -178,16 +178,16 @@ class Checkpoint:
         self._kept.clear()
 
 
-# What Sail 0.7 says of checkpoints that it has no folder for. PySpark 3.5 has no method for them
-# over Spark Connect.
+# The messages of Sail 0.7 for checkpoints without a folder. PySpark 3.5 has no method for them over
+# Spark Connect.
 _NO_CHECKPOINTS = ("checkpoint.path", "checkpoint StorageLevel")
 
 
 def _local_checkpoint(frame: Any) -> Any:
-    """Rows that executors keep, and that know nothing of how they were made.
+    """Stores rows in the executors, and drops their plan.
 
     Raises:
-        OptionError: The engine keeps none.
+        OptionError: The engine cannot store rows.
     """
     from pyspark import StorageLevel
 
@@ -202,16 +202,16 @@ def _local_checkpoint(frame: Any) -> Any:
             raise
     raise OptionError(
         "documents of components take more than task_memory, and this engine keeps no rows between "
-        "rounds; name a folder by checkpoint, or give task_memory more"
+        "rounds; name a folder by checkpoint, or increase task_memory"
     )
 
 
 def _unpersist_stored(frame: Any) -> None:
-    """Releases the rows of a local checkpoint. Over Spark Connect the server does that when the
-    frame is no longer used.
+    """Releases the rows of a local checkpoint. With Spark Connect the server does it when the frame
+    is no longer used.
 
-    A data frame has no operation for it: this is the one place of the package that reaches behind
-    data frames, and where there is nothing behind them it does nothing.
+    A data frame has no operation for it. This is the only function of the package that uses the
+    objects of the JVM below a data frame; it does nothing if there are none.
     """
     if not hasattr(frame, "_jdf"):
         return
@@ -230,7 +230,7 @@ def _described(plan: Plan) -> dict[str, Any]:
     }
 
 
-# What file systems say of a path that is not there; other errors have such words, too.
+# The messages of file systems for an absent path; other errors also contain such words.
 _ABSENT = re.compile(
     r"path does not exist|no such file or directory|filenotfoundexception", re.IGNORECASE
 )

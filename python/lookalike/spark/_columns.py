@@ -1,6 +1,4 @@
-"""Columns of Spark: names, which are without case and quoted wherever they are expressions, and
-literals.
-"""
+"""Names of columns, which Spark compares without case, and literals."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def column(name: str) -> Any:
-    """The column with exactly this name, whatever signs are in it."""
+    """The column with exactly this name, which may contain any characters."""
     from pyspark.sql import functions
 
     quoted = name.replace("`", "``")
@@ -22,8 +20,8 @@ def column(name: str) -> Any:
 
 
 def literal_row(spark: SparkSession, **values: str | int) -> DataFrame:
-    """A frame of one row in one partition. ``createDataFrame`` would start a process of Python on
-    an executor.
+    """Makes a frame of one row in one partition. ``createDataFrame`` would start a process of
+    Python on an executor.
     """
     from pyspark.sql import functions
 
@@ -32,14 +30,14 @@ def literal_row(spark: SparkSession, **values: str | int) -> DataFrame:
 
 
 def check_frame(frame: Any, name: str) -> None:
-    """Refuses what is no frame, or one of a stream. Those of Spark Connect have another class,
-    before PySpark 4.0 with no common one.
+    """Checks that a value is a frame, and not a stream. Frames of Spark Connect have another class;
+    PySpark has a common base class since 4.0.
 
     Args:
-        name: What the frame is called.
+        name: The name of the frame in messages.
 
     Raises:
-        DocumentTypeError: It is none, or its rows are still to come.
+        DocumentTypeError: It is not a frame, or its rows are a stream.
     """
     if not hasattr(frame, "sparkSession"):
         raise DocumentTypeError(
@@ -49,20 +47,20 @@ def check_frame(frame: Any, name: str) -> None:
         )
     if frame.isStreaming:
         raise DocumentTypeError(
-            f"{name}: expected rows that are there, got a DataFrame of a stream; write it to a "
-            "table, and give what spark.read gives of that"
+            f"{name}: expected a DataFrame with stored rows, got a stream; write it to a table, "
+            "and read the table with spark.read"
         )
 
 
 def refuse_annotations(df: DataFrame) -> None:
-    """Refuses a frame that has a column which annotated rows get.
+    """Rejects a frame with a column that annotations add.
 
     Raises:
-        OptionError: It has.
+        OptionError: The frame has such a column.
     """
     check_frame(df, "df")
     for name in df.columns:
         if name.lower() in ANNOTATIONS:
             raise OptionError(
-                f"annotate=True adds the column {name!r}, which is there; rename it first"
+                f"annotate=True adds the column {name!r}, which exists already; rename it first"
             )

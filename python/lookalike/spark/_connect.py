@@ -1,4 +1,4 @@
-"""From documents to the components that they are in."""
+"""Finds the components of documents."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def connect_documents(
     """The edges, identities and notes of documents.
 
     Args:
-        counters: Those of ``shingle_counters``, where keys are rare shingles.
+        counters: The counters of ``shingle_counters``, if keys are rare shingles.
     """
     blocks = map_rows(documents, KeyTask(plan, parts, counters), BLOCKS)
     probed = counters is not None and plan.is_probed
@@ -48,7 +48,7 @@ def connect_documents(
 
 
 def shingle_counters(documents: DataFrame, plan: Plan, parts: int) -> bytes:
-    """How often shingles occur, about."""
+    """The approximate frequencies of shingles."""
     counters, tasks = map_rows(documents, CountTask(plan), BLOCKS), parts
     while tasks > 1:
         tasks = -(-tasks // _JOINED)
@@ -67,9 +67,8 @@ def label_components(
 
     Args:
         edges_and_identities: Rows of ``connect_documents``.
-        task_bytes: The most that the edges of a task may take; where they take more, the components
-            are found in rounds.
-        stored: Keeps a result.
+        task_bytes: The most memory of a task for edges. Larger graphs are processed in rounds.
+        stored: Stores a result.
     """
     edges = _forest(
         edges_and_identities.where("kind = 'edges'"), parts, edge_limit(task_bytes), stored

@@ -5,10 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from lookalike._divided.task_errors import file_errors, task_errors
-from lookalike._options import Reading, Unpack, check_options, invalid_option, path_option
+from lookalike._options import (
+    Reading,
+    Unpack,
+    check_options,
+    invalid_option,
+    path_option,
+    with_columns,
+)
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 from lookalike.spark._checkpoint import kept
 from lookalike.spark._columns import check_frame
@@ -20,24 +27,17 @@ from lookalike.stages import Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# Rows of a task: documents, and what was not read, which has a reason.
+# The rows of a task: documents, and skipped files and records, which have a reason.
 _ROWS = "id string, text string, modified string, source string, line long, reason string"
 _COLUMNS = {"path": "string", "content": "binary"}
-# Bytes of rows that are given at once, unless one row has more.
+# Bytes of a batch of rows, unless one row has more.
 _PIECE = 64 << 20
-# Options about the files of a folder, which rows of files have no need of.
-_WALK = ("hidden", "no_ignore", "follow")
-
-
-class ExtractOptions(Reading, total=False):
-    """Options of ``extract``; ``lookalike.OPTIONS`` says what each means."""
-
-    id_field: str | None
-    text_field: str | None
+# Options that select files of a folder.
+_WALK = ("include", "exclude", "all_files", "follow")
 
 
 class ExtractResult:
-    """The documents of files, and what was not read of these. The cluster keeps both until
+    """The documents of files, and the skipped files and records. The cluster keeps both until
     ``release``.
     """
 
@@ -74,55 +74,64 @@ class ExtractResult:
 
     @property
     def skipped(self) -> DataFrame:
-        """Files and records that were not read: ``source`` (the name in the folder), ``line``,
-        ``id``, ``reason``.
+        """Skipped files and records: ``source`` (the name in the folder), ``line``, ``id``,
+        ``reason``.
         """
         return self._rows.where("reason is not null").select("source", "line", "id", "reason")
 
     def release(self) -> None:
-        """Releases what the cluster keeps; the frames must not be used afterwards."""
+        """Releases the rows that the cluster keeps. Do not use the frames afterwards."""
         self._rows.unpersist()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "an ExtractResult cannot be pickled: its frames belong to this session of Spark; write "
+            "its documents to a table, and pickle its counts"
+        )
 
 
 def extract(
     files: DataFrame,
     *,
     folder: str | os.PathLike[str],
+    text: str | None = None,
+    id: str | None = None,
     fields: Sequence[str] = (),
     ids_by_file: bool = False,
-    **options: Unpack[ExtractOptions],
+    **options: Unpack[Reading],
 ) -> ExtractResult:
     """Extracts the texts of files: web pages, mail, PDF, office files, archives, plain text,
     records.
 
-    Texts, limits and reasons are those of ``lookalike find FOLDER``, and so are the ids: the path
-    in the folder, with the names in archives behind it. Every row is a file that is read; which
-    ones there are says Spark, which leaves out names that begin with ``.`` or ``_``, and files
-    without a byte.
+    Texts, limits, reasons and ids are the same as with ``lookalike find FOLDER``. An id is the path
+    in the folder, followed by the names in archives. Spark lists the files: it omits names that
+    begin with ``.`` or ``_``, and empty files.
 
     Write the documents to a table before a long run: ``lookalike.spark.find`` reads its frame
     twice.
 
     Args:
-        files: The columns ``path``, ``content`` and ``modificationTime`` (may be absent), as
-            ``spark.read.format("binaryFile").option("recursiveFileLookup", True).load(folder)``
-            gives them.
-        folder: What ids are relative to, a path from the root or an address; all files are below
-            it.
-        fields: What else files state: ``title``, ``author``, ``date``, ``language``, ``subject``,
+        files: The columns ``path``, ``content`` and ``modificationTime`` (may be absent) of
+            ``spark.read.format("binaryFile").option("recursiveFileLookup", True).load(folder)``.
+        folder: The folder of all files, a path from the root or an address. Ids are relative to it.
+        text, id: The columns of texts and ids of records, as for ``lookalike.find_files``.
+        fields: Further columns: ``title``, ``author``, ``date``, ``language``, ``subject``,
             ``from``, ``to``, ``message-id``, ``url``, ``record-id``, or columns of records.
-        ids_by_file: Whether ids of records begin with the name of their file, as they do on one
-            machine where records of several files have one id.
-        options: How files are read, as for ``lookalike.find`` with paths.
+        ids_by_file: Whether ids of records begin with the name of their file. On one machine they
+            do if records of several files have the same id.
+        options: Options of ``lookalike.find_files`` for reading files.
 
     Raises:
         DocumentError: A file is not below the folder, or a record cannot be used.
     """
-    check_options(options, "extract", ExtractOptions)
+    check_options(options, "extract", Reading)
+    for argument, name in (("text", text), ("id", id)):
+        if name is not None and not isinstance(name, str):
+            raise invalid_option(argument, "the name of a column (str), or None", name)
     for name in _WALK:
         if options.get(name) not in (None, False):
             raise OptionError(
-                f"{name} is about files of a folder that is walked; every row is read, leave it out"
+                f"{name} selects files of a folder, and every row is read; leave it out"
             )
     check_frame(files, "files")
     kinds = {field.name: field.dataType.simpleString() for field in files.schema.fields}
@@ -130,12 +139,14 @@ def extract(
         if kinds.get(name) != kind:
             raise DocumentTypeError(
                 f"files: the column {name!r} is {kinds.get(name, 'absent')}, expected {kind}; "
-                'spark.read.format("binaryFile") gives it'
+                'spark.read.format("binaryFile") has it'
             )
     _check_fields(fields)
     folder = path_option("folder", folder)
     time = ["modificationTime"] if "modificationTime" in kinds else []
-    reading: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    reading = with_columns(
+        {name: value for name, value in options.items() if value is not None}, text, id
+    )
     task = _ExtractTask(Plan(reading, {}), FolderName.of(folder), tuple(fields), ids_by_file)
     schema = ", ".join([_ROWS, *(f"{_field(number)} string" for number in range(len(task.fields)))])
     with task_errors(REMEDY), file_errors(f"cannot read the files of {folder}"):
@@ -196,7 +207,7 @@ class _ExtractTask:
             yield self.folder.name_of(path), content, None if time is None else 1000 * time
 
     def _rows(self, part: tuple[Any, Any]) -> Iterator[Any]:
-        """Documents, and what was skipped, as rows of one schema."""
+        """Documents and skipped files as rows of one schema."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -218,7 +229,7 @@ class _ExtractTask:
 
 
 def _pieces(table: Any) -> Iterator[Any]:
-    """The rows of a table in pieces that an engine takes at once."""
+    """Divides a table into batches for the engine."""
     if table.num_rows <= 1 or table.nbytes <= _PIECE:
         yield table
         return
@@ -228,7 +239,7 @@ def _pieces(table: Any) -> Iterator[Any]:
 
 
 def _as(table: Any, schema: Any) -> Any:
-    """A table with all columns of a schema, null where it has none."""
+    """A table with all columns of a schema; missing columns are null."""
     import pyarrow as pa
 
     columns = [

@@ -19,19 +19,17 @@ if TYPE_CHECKING:
 
 
 class FindResult(DividedFindResult["DataFrame", SparkRun]):
-    """The result of ``find``. Its frames are computed when they are used."""
+    """The result of ``find``. Its tables are frames, which are computed when they are used.
 
-    @property
-    def empty(self) -> DataFrame:
-        """Documents without a token: ``id``, ``same_text_as`` (the least id of those that have the
-        same text, documents before the reference; null for that one, and for texts that are alone).
-        """
-        return self.run.empty()
+    ``lookalike.FindResult`` also has ``better_setting``, ``cut_from_mail``, ``decisions``,
+    ``explain``, ``folding``, ``is_kept``, ``kept_rows``, ``labels``, ``text``, ``write_report`` and
+    ``write_skipped``, which exist on one machine only.
+    """
 
-    @property
-    def skipped(self) -> DataFrame:
-        """Rows that were left out by ``skip_bad``: ``id``, ``reason``."""
-        return self.run.skipped()
+    _why_not_pickled = (
+        "its frames belong to this session of Spark; write the groups by found.write, and pickle "
+        "found.counts"
+    )
 
     def release(self) -> None:
         """Releases the results of the stages that the cluster keeps. Do not use the frames
@@ -62,34 +60,34 @@ def find(
     progress: bool | Progress | None = False,
     **options: Any,
 ) -> FindResult:
-    """Finds the near-duplicates among the rows of a DataFrame; groups, pairs and counts are those
-    of ``lookalike.find`` on the same documents with the same parameters.
+    """Finds the near-duplicates among the rows of a DataFrame. Groups, pairs and counts are the
+    same as from ``lookalike.find`` for the same documents and parameters.
 
-    The frame is read at least twice, so it must give the same rows each time: one with ``rand()``
-    or ``limit`` is written to a table first. Ids are compared as texts.
+    The run reads the frame at least twice, so it must return the same rows each time. Write a frame
+    with ``rand()`` or ``limit`` to a table first. Ids are compared as texts.
 
     Args:
-        df: Documents: the columns ``text`` and ``id``, and those that ``keep`` and ``source_field``
-            name.
+        df: Documents: the columns ``text`` and ``id``, and the columns that ``keep`` and
+            ``source_field`` name.
         reference: Documents that are always kept, with the same columns.
-        pairs: Whether all verified pairs are listed, too.
-        documents: How many documents are expected; bands and rows are chosen for that many.
-        checkpoint: A folder for the results of stages, from which the same call goes on; without
-            one the cluster keeps them as long as the session. An address such as ``s3a://b/run7``
-            is a text.
-        task_memory: The most that the documents of a task may take; larger components are divided,
-            and decided in rounds.
-        partitions: Into how many parts buckets and documents are divided;
+        pairs: Whether to list all verified pairs.
+        documents: The expected number of documents, for which bands and rows are chosen.
+        checkpoint: A folder for the results of stages, from which the same call resumes. Without
+            it, the cluster keeps the results until ``release``. An address such as
+            ``s3a://b/run7`` is a ``str``.
+        task_memory: The most memory of a task for the documents of one component. Larger components
+            are divided, and decided in rounds.
+        partitions: The number of parts of buckets and documents;
             ``spark.sql.shuffle.partitions`` by default.
-        progress: As in ``lookalike.find``; of each stage it is said that 0 of 1 is done when it
-            begins, and 1 of 1 when it has ended.
-        options: Options of ``lookalike.find``, but for those that are about files and about one
-            machine.
+        progress: As for ``lookalike.find``. A stage reports 0 of 1 at its beginning and 1 of 1 at
+            its end.
+        options: Options of ``lookalike.find``, except options of one machine: ``decisions``,
+            ``estimates``, ``unit``, ``bands="auto"``, ``memory``, ``temp_dir`` and ``threads``.
 
     Raises:
-        OptionError: An option cannot be what was given.
-        DocumentError: A document cannot be used, or two have one id.
-        ChangedError: The frame gave other rows when it was read again.
+        OptionError: An option is unknown or has an invalid value.
+        DocumentError: A document cannot be used, or two documents have the same id.
+        ChangedError: A later reading returned other rows.
     """
     plan = stages.plan(
         text=text,
@@ -129,7 +127,7 @@ def dedup(
             ``lookalike_containment``, by the measure) and ``lookalike_group_size``. Their values
             are the same as in ``lookalike.dedup``. Rows that ``skip_bad`` leaves out have the
             value false in ``lookalike_kept``, and no keeper.
-        options: Those of ``find``.
+        options: Options of ``find``.
     """
     refuse_add(options)
     if annotate:
@@ -159,7 +157,7 @@ def release(rows: DataFrame) -> None:
     result = _UNRELEASED.pop(rows, None) if hasattr(rows, "sparkSession") else None
     if result is None:
         raise DocumentTypeError(
-            "rows: expected the frame that lookalike.spark.dedup gave, which was not released "
+            "rows: expected a frame that lookalike.spark.dedup returned and that was not released "
             "before"
         )
     result.release()

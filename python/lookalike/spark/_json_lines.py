@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-# The column of lines as they are in the inputs.
+# The column of unchanged lines.
 _LINE = "__lookalike_line"
 # Whether a line is an object of JSON.
 _IS_OBJECT = "__lookalike_is_object"
-# What Spark reads of a line.
+# The values that Spark parses from a line.
 _PARSED = "__lookalike_parsed"
-# What Spark calls the column of lines that are no objects, where it finds columns.
+# The column of Spark for lines that are not objects.
 _BROKEN = "__lookalike_broken"
-# The field, or the column, of an annotated line that is no object.
+# The field or column of an annotated line that is not an object.
 _CORRUPT = "_corrupt_record"
 
 
@@ -36,23 +36,23 @@ class LineFields:
 
     text: str
     id: str | None
-    """``None`` where the names of folders have it."""
+    """``None`` if the names of folders contain the id."""
     others: tuple[str, ...] = ()
-    """Those that ``keep`` and ``source_field`` name."""
+    """The fields that ``keep`` and ``source_field`` name."""
     skip_bad: bool = False
-    """Whether a line without a document is a row without values, and no error."""
+    """Whether a line without a document is a row without values instead of an error."""
     refused: tuple[str, ...] = ()
     """Fields that no line may have."""
 
     @property
     def names(self) -> list[str]:
-        """All of them, each once."""
+        """All fields, each once."""
         return list(
             dict.fromkeys(name for name in (self.id, self.text, *self.others) if name is not None)
         )
 
     def reader(self) -> _engine.JsonLines:
-        """What reads them."""
+        """The reader of the fields."""
         return _engine.JsonLines(
             self.text, self.id, list(self.others), self.skip_bad, list(self.refused)
         )
@@ -71,7 +71,7 @@ class JsonLines:
         """Starts a reader.
 
         Args:
-            names: Where documents get the column ``PATH``, the names of their files.
+            names: The names of files for the column ``PATH``; without them it is absent.
         """
         self._spark, self._inputs, self._names = spark, inputs, names
         self._lines = spark.read.schema(f"{_LINE} string").option("lineSep", "\n").text(inputs)
@@ -83,10 +83,10 @@ class JsonLines:
         )
 
     def check_first(self) -> None:
-        """Refuses a first line without the fields.
+        """Checks that the first line has the fields.
 
         Raises:
-            DocumentError: It is one.
+            DocumentError: A field is missing.
         """
         lines = self._lines.where(column(_LINE).rlike(r"\S")).select(
             column(_LINE).cast("binary").alias(_LINE)
@@ -103,7 +103,7 @@ class JsonLines:
         """A row for each line that is not blank: the fields, and columns of folders.
 
         Args:
-            with_lines: Whether they are given to ``lines_of`` or ``columns_of``.
+            with_lines: Whether ``lines_of`` or ``columns_of`` will use the rows.
         """
         from pyspark.sql.types import BinaryType, BooleanType, StringType, StructType
 
@@ -125,7 +125,7 @@ class JsonLines:
         return rows.withColumn(_LINE, column(_LINE).cast("string"))
 
     def schema(self, columns: str | None) -> StructType:
-        """The columns of the lines, for which Spark reads them where none are given."""
+        """The columns of the lines. Without ``columns``, Spark reads the lines to find them."""
         reader = self._spark.read.option("columnNameOfCorruptRecord", _BROKEN)
         return (reader if columns is None else reader.schema(columns)).json(self._inputs).schema
 
@@ -137,7 +137,7 @@ class JsonLines:
         """The columns of the lines of rows, and annotations.
 
         Args:
-            schema: That of ``schema``.
+            schema: The result of ``schema``.
         """
         from pyspark.sql import functions as f
         from pyspark.sql.types import StructType
@@ -146,9 +146,9 @@ class JsonLines:
         others = [name for name in rows.columns if name in (*self._folders, *ANNOTATIONS)]
         fields = StructType([field for field in schema if field.name not in (*others, _BROKEN)])
         if not fields.fields:
-            # There is no line.
+            # The input has no lines.
             return rows.drop(_LINE, _IS_OBJECT)
-        # What Spark cannot read ends the run, where it would be null.
+        # A value that Spark cannot parse would be null; FAILFAST ends the run instead.
         parsed = f.from_json(f.when(is_object, line), fields, {"mode": "FAILFAST"})
         has_broken = _BROKEN in schema.names and bool(_annotations(rows))
         broken = (
@@ -162,8 +162,8 @@ class JsonLines:
 
 
 def _annotated(rows: DataFrame) -> Any:
-    """The lines of rows, with annotations if they have them. A line that is no object becomes a
-    field of one.
+    """The lines of rows, with annotations if the rows have them. A line that is not an object
+    becomes a field of an object.
     """
     from pyspark.sql import functions as f
 
@@ -193,7 +193,7 @@ class ParseTask:
     fields: LineFields
     with_lines: bool
     names: FileNames | None = None
-    """Where rows have ``PATH``, the names of its files."""
+    """The names of the files in ``PATH``; ``None`` without this column."""
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa

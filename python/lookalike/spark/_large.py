@@ -1,4 +1,4 @@
-"""What the rounds over large components need of Spark."""
+"""The operations of Spark for rounds over large components."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _ID, _REFERENCE = f"{INTERNAL}id", f"{INTERNAL}reference"
-"""These of rows that are joined with documents, whose columns may have these names."""
+"""Ids and references of rows that are joined with documents. Their own names may be columns of the
+documents.
+"""
 _JOINS = {"inner": "inner", "left": "left", "semi": "left_semi", "anti": "left_anti"}
 
 
@@ -46,7 +48,7 @@ class SparkRows:
         return functions
 
     def _result(self, stage: str, make: Callable[[], DataFrame]) -> DataFrame:
-        # What fits a task decides what these stages do, so it is part of their names.
+        # The results depend on ``task_bytes``, which is therefore part of the names of stages.
         return self.checkpoint.result(f"large-{self.task_bytes}-{stage}", make)
 
     def stored(self, stage: str, make: Callable[[], DataFrame]) -> DataFrame:
@@ -85,7 +87,7 @@ class SparkRows:
     def map_parts(self, documents: DataFrame, task: RowTask, columns: str) -> DataFrame:
         f = self.functions
         numbered = documents.withColumn(PART, f.col(PART).cast("int"))
-        # The kept ones come first.
+        # Kept documents come first.
         order = ((PART, "ascending"), (KEPT, "descending"))
         return self.order.mapped_in_each(by_part(numbered, self.parts, PART), order, task, columns)
 

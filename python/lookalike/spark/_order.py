@@ -28,8 +28,8 @@ class OrderedRows:
     """Gives tasks rows in an order.
 
     Spark sorts ranges of rows, each in a partition. Sail 0.7 does not divide rows into ranges of
-    their values, and leaves out sorts before tasks; there a task sorts its rows itself, and where
-    the order is over all partitions, it is one task for all rows.
+    their values, and omits sorts before tasks. There a task sorts its own rows. An order over all
+    partitions needs one task for all rows.
     """
 
     def __init__(self, spark: SparkSession, parts: int) -> None:
@@ -44,9 +44,7 @@ class OrderedRows:
         return self._is_sorting
 
     def _has_ranges(self) -> bool:
-        """Whether the engine divides rows into ranges, for which there is no other sign of
-        Spark.
-        """
+        """Whether the engine divides rows into ranges. This tells Spark Connect from Sail."""
         from pyspark.sql import functions
         from pyspark.sql.utils import is_remote
 
@@ -82,12 +80,11 @@ class OrderedRows:
     def mapped(
         self, rows: DataFrame, ranges: list[str], order: RowOrder, task: _Task, schema: str
     ) -> DataFrame:
-        """What a task gives for rows in an order over all partitions; the results have that order,
-        too.
+        """Runs a task over rows in an order over all partitions. The results also have this order.
 
         Args:
-            ranges: Columns that the order begins with, ascending; rows with equal values of them
-                are in one partition.
+            ranges: The first columns of the order, ascending. Rows with equal values are in one
+                partition.
         """
         if not self.is_sorting:
             return map_rows(rows.repartition(1), SortedTask(task, order), schema)
@@ -101,7 +98,7 @@ class OrderedRows:
     def mapped_in_each(
         self, rows: DataFrame, order: RowOrder, task: _Task, schema: str
     ) -> DataFrame:
-        """What a task gives for rows in an order in each partition."""
+        """Runs a task over rows in an order in each partition."""
         if not self.is_sorting:
             return map_rows(rows, SortedTask(task, order), schema)
         return map_rows(rows.sortWithinPartitions(*_expressions(order)), task, schema)

@@ -24,7 +24,7 @@ _PATTERN = re.compile(r"[*?\[{]")
 
 
 def with_files(rows: DataFrame) -> DataFrame:
-    """Rows of files with the address of the file of each, as the engine has it, in ``PATH``."""
+    """Adds ``PATH`` to rows of files: the engine's address of the file of each row."""
     from pyspark.sql import functions
 
     return rows.withColumn(PATH, functions.input_file_name())
@@ -34,7 +34,7 @@ def named_files(rows: DataFrame, columns: list[str], names: FileNames) -> DataFr
     """Some columns of rows of files, and ``PATH``.
 
     Args:
-        columns: Those that are read; absent ones are left out.
+        columns: The columns to read; absent columns are omitted.
     """
     from pyspark.sql.types import StringType, StructType
 
@@ -56,7 +56,7 @@ class FileNames:
         roots = []
         for entry in inputs:
             pattern = _PATTERN.search(entry)
-            # A shell replaces a pattern by paths that begin as the pattern does.
+            # A shell replaces a pattern by paths that begin with its folder.
             name = entry if pattern is None else entry[: entry.rfind("/", 0, pattern.start()) + 1]
             path = _SCHEME.sub("", name)
             if path == name:
@@ -71,7 +71,7 @@ class FileNames:
             address: The engine's address of the file.
 
         Raises:
-            FileError: It is below no input.
+            FileError: The file is not below an input.
         """
         path = posixpath.normpath(unquote(_SCHEME.sub("", address)))
         for root, name in self.roots:
@@ -81,8 +81,8 @@ class FileNames:
                 below = path[len(root.rstrip("/")) + 1 :]
                 return f"{name.rstrip('/')}/{below}" if name else below
         raise FileError(
-            f"cannot compare the path of a row: its file is {address!r}, which is below no input; "
-            "name a column of paths by path_field, or name inputs by whole addresses"
+            f"cannot compare the path of a row: its file {address!r} is not below an input; name a "
+            "column of paths by path_field, or name inputs by whole addresses"
         )
 
     def named(self, addresses: Any) -> Any:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from lookalike import stages
 from lookalike._divided.run import MOST_NAMED_IDS, DividedRun
-from lookalike._divided.run_sums import NODE_SUM_RANGE, bytes_of
+from lookalike._divided.run_sums import NODE_SUM_RANGE, SOURCES, bytes_of
 from lookalike._divided.stage_tasks import MEMBER_ORDER, PAIR_ORDER, RowOrder, UnsortedDecideTask
 from lookalike._divided.survivors import is_own_member, member_columns, row_columns
 from lookalike._divided.task_errors import file_errors, task_errors
@@ -166,11 +166,11 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         except DamagedError as error:
             if self.checkpoint.folder is not None:
                 raise
-            # An engine that keeps no results, or has lost one, makes it again from the frame.
+            # An engine without stored results computes them again from the frame.
             raise ChangedError(
                 f"{str(error).split(';')[0]}; without a checkpoint a stage may run again for later "
-                "stages, and it had other rows: the frame must give the same rows each time, so "
-                "write it to a table first, and read that"
+                "stages, and this one had other rows: the frame must return the same rows each "
+                "time, so write it to a table first, and read the table"
             ) from error
 
     def _file_problem(self) -> str:
@@ -314,19 +314,25 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
 
     def groups(self) -> DataFrame:
         id_, keeper = map(self._id_column, ("id", "keeper"))
-        return self.numbered().select("group", id_, "role", keeper, "jaccard")
+        return self.numbered().select("group", id_, "role", keeper, *self.similarities)
+
+    def member_rows(self) -> Iterator[tuple[int, Any, Any, Any]]:
+        # One partition at a time.
+        rows = self.groups().select("group", "id", "keeper", self.similarities[-1])
+        with task_errors(REMEDY):
+            yield from rows.toLocalIterator()
 
     def pairs(self) -> DataFrame:
         rows = self.verified_pairs()
         rows = self._order.sorted(rows, _PAIR_RANGES, PAIR_ORDER, _schema(rows))
         return rows.select(
-            self._id_column("keeper", "id_a"), self._id_column("id", "id_b"), "jaccard"
+            self._id_column("keeper", "id_a"), self._id_column("id", "id_b"), *self.similarities
         )
 
     def verified_pairs(self) -> DataFrame:
         """Verified pairs, in any order."""
         return self.decided.where("kind = 'pair'").select(
-            "keeper", "id", "intersection", "left", "right", "jaccard"
+            "keeper", "id", "intersection", "left", "right", *self.similarities
         )
 
     def empty(self) -> DataFrame:
@@ -357,6 +363,10 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         notes = _notes(f, self.blocks).where("skipped is not null").select("skipped")
         id_, reason = (f.get_json_object("skipped", f"$.{name}") for name in ("id", "reason"))
         return notes.select(id_.cast(self._id_kind).alias("id"), reason.alias("reason"))
+
+    def sources(self) -> DataFrame:
+        rows = [tuple(source.values()) for source in self.sums.sources]
+        return self.spark.createDataFrame(rows, SOURCES)
 
     def write_groups(self, folder: str, form: str, mode: str) -> None:
         with task_errors(REMEDY):

@@ -1,4 +1,4 @@
-"""Files of rows as files of a temporary folder, which is read as any folder is."""
+"""Files of rows in a temporary folder, which the reader of folders reads."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//[^/]*)?(/.*|$)")
 
 @dataclass(frozen=True)
 class FolderName:
-    """A folder that files are in: scheme and authority of its address, which may be empty, and its
-    path.
-    """
+    """A folder of files: scheme and authority of its address, which may be empty, and its path."""
 
     place: str
     path: str
@@ -34,7 +32,7 @@ class FolderName:
         """Reads an address, such as ``s3://bucket/mail``, or a path from the root.
 
         Raises:
-            OptionError: It is neither.
+            OptionError: The folder is neither.
         """
         place, path = _split(folder)
         if not path.startswith("/") and not (place and not path):
@@ -48,7 +46,7 @@ class FolderName:
         """The path of a file in the folder.
 
         Raises:
-            DocumentError: It is not there.
+            DocumentError: The file is not in the folder.
         """
         place, whole = _split(path)
         if not place and not whole.startswith("/"):
@@ -62,13 +60,13 @@ class FolderName:
             )
         if any(part in ("", ".", "..") for part in name.split("/")):
             raise DocumentError(
-                f"the path {path!r} has empty parts or '..'; expected one as Spark gives it"
+                f"the path {path!r} has empty parts or '..'; expected a path of Spark"
             )
         return name
 
 
 def _split(address: str) -> tuple[str, str]:
-    """Scheme with authority, and path; an authority without a name counts for nothing."""
+    """Scheme with authority, and path. An empty authority is dropped."""
     match = _ADDRESS.fullmatch(address)
     if match is None:
         return "", address
@@ -77,13 +75,13 @@ def _split(address: str) -> tuple[str, str]:
 
 
 class FileSpool:
-    """Files under their names in a temporary folder, read when there are enough of them."""
+    """Writes files with their names to a temporary folder, and reads them in batches."""
 
     def __init__(
         self, options: Mapping[str, Any], fields: tuple[str, ...], ids_by_file: bool
     ) -> None:
-        # Which files there are was decided where the rows come from.
-        self._options = {**options, "hidden": True, "no_ignore": True}
+        # The source of the rows selected the files.
+        self._options = {**options, "all_files": True}
         self._fields, self._ids_by_file = list(fields), ids_by_file
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._bytes = self._files = 0
@@ -96,14 +94,14 @@ class FileSpool:
         self._clear()
 
     def add(self, name: str, content: Any, modified: int | None) -> bool:
-        """Writes a file; ``False`` where those that are there are to be read first.
+        """Writes a file. Returns ``False`` if the written files must be read first.
 
         Args:
             name: Its path in the folder.
             modified: Its time, in ns since 1970.
 
         Raises:
-            FileError: There is no space.
+            FileError: The disk is full.
         """
         if self._bytes >= _BYTES or self._files >= _FILES:
             return False
@@ -117,7 +115,7 @@ class FileSpool:
             if modified is not None:
                 os.utime(place, ns=(modified, modified))
         except (FileExistsError, NotADirectoryError):
-            # A file whose name is that of another one, or of a folder; object stores have such.
+            # In object stores, a file and a folder may have the same name.
             return False
         except (OSError, ValueError) as error:
             self._refuse(name, error)
@@ -127,7 +125,7 @@ class FileSpool:
         return True
 
     def _refuse(self, name: str, error: Exception) -> None:
-        """Lists a file whose name no file of this machine can have."""
+        """Lists a file with a name that is impossible on this machine."""
         if isinstance(error, OSError) and error.errno != errno.ENAMETOOLONG:
             folder = self._folder.name if self._folder is not None else tempfile.gettempdir()
             raise FileError(
@@ -137,8 +135,8 @@ class FileSpool:
         self._refused.append({"source": name, "reason": f"no file can have the name: {error}"})
 
     def read(self) -> Iterator[tuple[Any, Any]]:
-        """The documents of the files, block by block, and what was not read; the files are gone
-        then.
+        """Yields the documents of the files and the skipped files, block by block. Removes the
+        files at the end.
         """
         import pyarrow as pa
 

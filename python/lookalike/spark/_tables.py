@@ -29,8 +29,8 @@ _ENDS = {
     "parquet": "parquet",
     "orc": "orc",
 }
-# CSV as RFC 4180 has it, which is what the command line reads; a record may have several lines.
-# Without ``enforceSchema`` Spark refuses a file whose header is not that of the first one.
+# CSV by RFC 4180, as on the command line. A record may have several lines. Without
+# ``enforceSchema`` Spark rejects a file with another header than the first file.
 _CSV = {
     "header": "true",
     "quote": '"',
@@ -39,7 +39,7 @@ _CSV = {
     "columnPruning": "false",
     "enforceSchema": "false",
 }
-# What makes the writer keep blanks at the ends of values, and write nothing for an empty one.
+# The writer keeps blanks at the ends of values, and writes nothing for an empty value.
 _CSV_OUTPUT = {
     "header": "true",
     "quote": '"',
@@ -49,22 +49,22 @@ _CSV_OUTPUT = {
     "ignoreTrailingWhiteSpace": "false",
 }
 _BROKEN = "__lookalike_broken"
-_READ_REMEDY = "name inputs that are there, and their format by --format"
+_READ_REMEDY = "name existing inputs, and their format by --format"
 _CASE_REMEDY = (
-    "for columns that differ in case only, set spark.sql.caseSensitive=true; or name those of JSON "
-    "lines by --schema"
+    "for columns that differ in case only, set spark.sql.caseSensitive=true; or name the columns "
+    "of JSON lines by --schema"
 )
-# The name of a table whose schema is named.
+# The name of a table with its schema.
 _SCHEMA = re.compile(r"(.+)\.(?:`[^`]+`|[^.`]+)$")
-# What Spark and Sail say where an output is there.
+# The messages of Spark and Sail for an existing output.
 _THERE = ("PATH_ALREADY_EXISTS", "path already exists")
 
 
 def format_of(inputs: list[str], name: str | None) -> str:
-    """The format of the inputs: what was given, or by the ends of their names.
+    """The format of the inputs: ``name``, or by the ends of their names.
 
     Raises:
-        OptionError: Their names have ends of several formats.
+        OptionError: The names end in several formats.
     """
     if name is not None:
         return _named(name)
@@ -84,26 +84,26 @@ def _named(name: str) -> str:
 
 @dataclass(frozen=True)
 class Input:
-    """What was read."""
+    """The inputs of a command."""
 
     documents: DataFrame
-    """What is searched."""
+    """The columns that the run reads."""
     lines: JsonLines | None = None
-    """Where the documents are lines, these."""
+    """The JSON lines; ``None`` for other formats."""
     schema: StructType | None = None
-    """The columns of lines, where they are written in another format."""
+    """The columns of JSON lines for an output in another format."""
     whole: DataFrame | None = None
-    """Rows with all columns, where documents have some of them."""
+    """Rows with all columns; ``None`` if ``documents`` has them."""
 
     @property
     def rows(self) -> DataFrame:
-        """What ``write`` takes rows of."""
+        """The rows from which the caller selects the rows to write."""
         if self.lines is not None:
             return self.lines.documents(with_lines=True)
         return self.documents if self.whole is None else self.whole
 
     def write(self, rows: DataFrame, path: str, kind: str) -> None:
-        """Writes rows; those of JSON lines as the lines that were read, with annotations behind
+        """Writes rows. Rows of JSON lines are written as the original lines, with annotations after
         their fields.
 
         Raises:
@@ -142,19 +142,19 @@ def read(
     """The rows of the inputs.
 
     Args:
-        fields: Of lines these are read; of columns all are, and an empty field of CSV is an empty
-            text.
+        fields: The fields to read of JSON lines. Other formats are read with all columns; an empty
+            field of CSV is an empty text.
         schema: Columns of JSON lines.
         is_typed: Whether JSON lines are written in another format.
         has_paths: Whether documents get the column ``lookalike.spark._paths.PATH``.
 
     Raises:
         FileError: An input cannot be read.
-        DocumentError: The first line of JSON has not the fields.
+        DocumentError: The first JSON line lacks a field.
     """
     if schema is not None and kind != "jsonl":
         raise OptionError(
-            f"--schema has the columns of JSON lines, the inputs are read as {kind}; leave it out"
+            f"--schema names the columns of JSON lines, and the inputs are {kind}; leave it out"
         )
     if has_paths and kind == "table":
         raise OptionError(
@@ -170,7 +170,7 @@ def read(
             lines.check_first()
             return Input(lines.documents(), lines, lines.schema(schema) if is_typed else None)
         rows = _rows(spark, inputs, kind, fields.text)
-        # Spark Connect looks at inputs when their columns are asked for.
+        # Spark Connect opens inputs when their columns are requested.
         rows.schema  # noqa: B018 - a property
         if names is not None:
             return Input(named_files(rows, fields.names, names), whole=rows)
@@ -189,8 +189,8 @@ def _read_errors(problem: str) -> Iterator[None]:
 
 
 def _refuse_unread(spark: SparkSession, inputs: list[str]) -> None:
-    """Refuses inputs that are left out without a word: Spark does so with files of some names,
-    though not with what is in folders of such names, and Sail with what is not there.
+    """Rejects inputs that an engine would skip silently. Spark skips files with hidden names, but
+    not files in folders with such names. Sail skips absent files.
     """
     from pyspark.sql.utils import is_remote
 
@@ -199,15 +199,14 @@ def _refuse_unread(spark: SparkSession, inputs: list[str]) -> None:
         if (is_hidden or is_remote()) and _is_empty(spark, name):
             if is_hidden:
                 raise FileError(
-                    f"Spark reads no file whose name begins with _ or ., as that of {name}; "
-                    "rename it"
+                    f"Spark reads no file whose name begins with _ or ., such as {name}; rename it"
                 )
-            raise FileError(f"there is no file at {name}; {_READ_REMEDY}")
+            raise FileError(f"cannot find a file at {name}; {_READ_REMEDY}")
 
 
 def _is_empty(spark: SparkSession, path: str) -> bool:
-    """Whether there is no file that Spark reads. Of one path that is absent it logs a trace of
-    Java, of two not.
+    """Whether Spark finds no file. It logs a trace of Java for one absent path, and no trace for
+    two.
     """
     files = spark.read.format("binaryFile").load([path, path]).select("path")
     return not files.limit(1).collect()
@@ -224,8 +223,9 @@ def _rows(spark: SparkSession, inputs: list[str], kind: str, text: str) -> DataF
 
 
 def _csv(spark: SparkSession, inputs: list[str], text: str) -> DataFrame:
-    """Spark has null for an empty field, and for all that a broken record lacks; a broken record
-    has no text here, and so is refused or left out where documents without a text are.
+    """Reads CSV. Spark reads null for an empty field and for missing fields of a broken record.
+    Here an empty text stays empty and the text of a broken record is null, so that ``skip_bad``
+    decides about it.
     """
     from pyspark.sql import functions as f
     from pyspark.sql.types import StringType
@@ -243,32 +243,31 @@ def _csv(spark: SparkSession, inputs: list[str], text: str) -> DataFrame:
 
 @contextmanager
 def header_errors() -> Iterator[None]:
-    """Names the file where Spark ends a run since its header is not that of the first one.
+    """Names the file if Spark ends a run because of its header.
 
     Raises:
-        FileError: That; every other error stays what it is.
+        FileError: A file has another header than the first file.
     """
     try:
         yield
     except Exception as error:
-        # In PySpark 3.5 it is no error of a file.
+        # PySpark 3.5 has no error class for it.
         found = re.search("CSV file: (.+)", f"{error}\n{error.__cause__}")
         if found is None:
             raise
         raise FileError(
             f"{found[1]} has another header than the first file, or other ends of lines; rewrite "
             "one of them, so that all files of an input have the same columns in the same order "
-            "and end lines alike"
+            "and the same ends of lines"
         ) from error
 
 
 def _line_end(spark: SparkSession, inputs: list[str]) -> str:
-    """What ends the header of the first file. Where Spark finds that out itself, CRLF in a value is
-    read as LF.
+    """The line end of the header of the first file. If Spark detected it, it would read CRLF in a
+    value as LF.
     """
     names: list[str] = []
-    # With quotes a name may have several lines, without them the end of the last one is no part of
-    # it.
+    # A quoted name may have several lines. Without quotes, a line end is not part of the last name.
     for quote in ('"', ""):
         names += spark.read.options(**_CSV | {"lineSep": "\n", "quote": quote}).csv(inputs).columns
     if any(re.search(r"\r[^\n]", name) for name in names):
@@ -277,10 +276,10 @@ def _line_end(spark: SparkSession, inputs: list[str]) -> str:
 
 
 def refuse_existing(spark: SparkSession, path: str | None, kind: str) -> None:
-    """Refuses an output that is there, or a table of no schema, before the work and not after it.
+    """Rejects an existing output, or a table without a schema, before the work begins.
 
     Raises:
-        FileError: It is.
+        FileError: The output exists, or the schema does not.
     """
     if path is None:
         return
@@ -290,7 +289,7 @@ def refuse_existing(spark: SparkSession, path: str | None, kind: str) -> None:
     from pyspark.sql.utils import is_remote
 
     try:
-        # Spark Connect looks at paths when rows are asked for; Sail has no rows of what is absent.
+        # Spark Connect opens paths when rows are requested; Sail returns no rows for absent paths.
         is_empty = _is_empty(spark, path)
         there = not is_remote() or not is_empty
     except Exception as error:
@@ -312,8 +311,8 @@ def _refuse_table(spark: SparkSession, name: str) -> None:
         raise _is_there(name)
     if not has_schema:
         raise FileError(
-            f"cannot write the table {name}: there is no schema {schema and schema[1]}; create "
-            "it, or name another table"
+            f"cannot write the table {name}: the schema {schema and schema[1]} does not exist; "
+            "create it, or name another table"
         )
 
 
@@ -322,9 +321,8 @@ def _is_there(path: str) -> FileError:
 
 
 def check_writable(spark: SparkSession, path: str | None, problem: str) -> None:
-    """Refuses a path of a local or Hadoop file system that cannot be written, before the work.
-    Other file systems, and servers of Spark Connect, have no such question: there the first write
-    fails.
+    """Checks that a path of a local or Hadoop file system can be written, before the work begins.
+    Other file systems and servers of Spark Connect report it at the first write.
 
     Args:
         problem: The action that fails, with the path, such as ``cannot write PATH``.
@@ -355,7 +353,7 @@ def check_writable(spark: SparkSession, path: str | None, problem: str) -> None:
 
 
 def _unwritable(jvm: Any, files: Any, place: Any) -> str | None:
-    """Why nothing can be made in an existing path."""
+    """The reason why an existing path cannot contain new files; ``None`` if it can."""
     if not files.getFileStatus(place).isDirectory():
         return "is not a directory"
     scheme = place.toUri().getScheme()
@@ -367,7 +365,7 @@ def _unwritable(jvm: Any, files: Any, place: Any) -> str | None:
 
 
 def write_lines(lines: DataFrame, folder: str, mode: str = "error") -> None:
-    """Writes texts, a line each.
+    """Writes each text as a line.
 
     Args:
         mode: ``"error"``, or ``"overwrite"``, which replaces an existing folder.

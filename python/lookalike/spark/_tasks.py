@@ -1,4 +1,4 @@
-"""What tasks run: functions from Arrow batches to Arrow batches, which pickle with their plan."""
+"""Tasks of Spark: functions from Arrow batches to Arrow batches, which pickle with their plan."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lookalike.stages import Plan
 
 _Batches = Iterable[Any]
 
-# Rows of groups that are written at once as lines of JSON, unless a group has more.
+# Rows of groups in a batch of JSON lines, unless a group has more.
 _LINE_ROWS = 1 << 16
 # Rows of a batch of sorted rows.
 _SORTED_ROWS = 1 << 12
@@ -25,7 +25,7 @@ _SHORT_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class MergeTask:
-    """Joins forests, which the driver has found to fit a task."""
+    """Joins forests. The driver has checked that they fit a task."""
 
     parts: int
 
@@ -35,7 +35,7 @@ class MergeTask:
 
 @dataclass(frozen=True)
 class DecideTask:
-    """Decides about components, which the driver has found to fit a task."""
+    """Decides about components. The driver has checked that they fit a task."""
 
     plan: Plan
 
@@ -45,8 +45,8 @@ class DecideTask:
 
 @dataclass(frozen=True)
 class SortedTask:
-    """A task of sorted rows where the engine does not sort them: it holds all rows of its
-    partition.
+    """Sorts the rows of a partition for a task, for engines that do not sort them. It holds all
+    rows of its partition.
     """
 
     task: RowTask
@@ -77,7 +77,7 @@ class SortedTask:
 
 @dataclass(frozen=True)
 class SameTask:
-    """Gives the rows as they are."""
+    """Returns the rows unchanged."""
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
         yield from batches
@@ -128,12 +128,12 @@ class NumberTask:
 
 @dataclass(frozen=True)
 class LineTask:
-    """Lines of groups, or of pairs where no offsets are given, as one text for each batch."""
+    """Lines of groups as one text for each batch; without offsets, lines of pairs."""
 
     plan: Plan
     form: str = "csv"
     offsets: dict[int, int] | None = None
-    """Those of ``NumberTask``."""
+    """The offsets of ``NumberTask``."""
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
         import pyarrow as pa
@@ -159,7 +159,7 @@ class LineTask:
                     f"the lines of {table.num_rows} documents take {len(lines)} bytes, and a row "
                     f"of the engine holds {MOST_BYTES}; {remedy}"
                 )
-            # The engine ends what it writes with a line end of its own.
+            # The engine adds the last line end.
             yield pa.record_batch([text_array(lines[:-1])], names=["value"])
 
     def _lines(self, table: Any) -> bytes:
@@ -169,7 +169,7 @@ class LineTask:
         return stages.group_lines(self.plan, table, first=first, format=self.form)  # type: ignore[arg-type]
 
     def _pieces(self, batches: _Batches) -> Iterator[tuple[Any, Any]]:
-        """Rows, each with the row of their keeper where they do not begin with one."""
+        """Tables of rows, each with the row of its first keeper if it does not begin with one."""
         import pyarrow as pa
 
         if self.offsets is not None and self.form == "jsonl":
@@ -209,7 +209,7 @@ class LineTask:
 
 
 def _last_keeper(roles: Any) -> int | None:
-    """Where the last keeper is."""
+    """The row of the last keeper."""
     import pyarrow.compute as pc
 
     at = pc.indices_nonzero(pc.equal(roles, text_array(b"keeper")[0]))

@@ -24,16 +24,16 @@ _Task = Callable[[Iterable[Any]], Iterator[Any]]
 
 
 def map_rows(rows: DataFrame, task: _Task, schema: str | StructType) -> DataFrame:
-    """What a task gives for each partition of a frame.
+    """Runs a task over each partition of a frame.
 
     Args:
-        task: From Arrow batches to Arrow batches; it pickles.
-        schema: Columns of what it gives.
+        task: A function from Arrow batches to Arrow batches, which pickles.
+        schema: The columns of the result.
     """
     names = tuple(rows.columns)
     if all(name.isidentifier() for name in names):
         return rows.mapInArrow(_WorkerTask(task), schema)
-    # PySpark takes a name with a dot for a field of a struct.
+    # PySpark treats a name with a dot as a field of a struct.
     numbered = rows.toDF(*(f"column_{number}" for number in range(len(names))))
     return numbered.mapInArrow(_WorkerTask(task, names), schema)
 
@@ -42,11 +42,11 @@ def map_rows(rows: DataFrame, task: _Task, schema: str | StructType) -> DataFram
 class _WorkerTask:
     task: _Task
     names: tuple[str, ...] | None = None
-    """What the columns are called, where that is not what the engine calls them."""
+    """The names of the columns, if the engine has other names."""
 
     @property
     def __name__(self) -> str:
-        """What Spark shows of the task."""
+        """The name of the task in Spark."""
         return getattr(self.task, "__name__", type(self.task).__name__)
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -63,11 +63,12 @@ class _WorkerTask:
 
 
 def _forget_archives() -> None:
-    """PySpark invalidates the caches of importers before each task. Up to Python 3.11 this reads
-    the directories of ``pyspark.zip`` and of the jar of Spark (5,000 names) again, once for every
-    package in them that was imported, which takes most of the time that Python has for a small
-    task. The importers are a cache; those that are needed are made again, with the directories that
-    were read.
+    """Removes importers of the archives of Spark from the cache of importers.
+
+    PySpark invalidates this cache before each task. Up to Python 3.11 each importer then reads the
+    directory of its archive again: 5,000 names of ``pyspark.zip`` and the jar of Spark for every
+    imported package, which takes most of the time of a small task. Python makes a removed importer
+    again with the known directory.
     """
     if sys.version_info >= (3, 12):
         return
@@ -81,11 +82,11 @@ def _forget_archives() -> None:
 
 @functools.cache
 def _exempt_modules() -> None:
-    """A worker of PySpark collects garbage after each task, and looks at the 45,000 objects of the
-    modules each time, which took a seventh of the CPU seconds of Python for a million documents.
-    What a worker has before its first task stays as long as the process: it is exempt.
+    """Exempts the objects of modules from garbage collection in workers of PySpark.
 
-    A process that does other things, as the one of Sail, is left as it is.
+    A worker collects garbage after each task and visits the 45,000 objects of the modules each
+    time, which took a seventh of the CPU seconds of Python for a million documents. The objects
+    before the first task live as long as the process. Other processes, such as Sail, do not change.
     """
     main = getattr(sys.modules.get("__main__"), "__spec__", None)
     if main is not None and main.name in _WORKERS:
@@ -94,5 +95,5 @@ def _exempt_modules() -> None:
 
 
 def _is_of_spark(archive: str) -> bool:
-    """Whether an archive is one that stays the same as long as the process runs."""
+    """Whether an archive belongs to Spark, so that it does not change while the process runs."""
     return archive.endswith(".jar") or archive.startswith(("pyspark", "py4j"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from soak import IS_SOAK
 from test_stages import corpus
 
 import lookalike
+from lookalike._divided.find_result import ONE_MACHINE
+from lookalike.errors import OptionError
 
 #: Counts of comparisons.
 WORK = ("candidates", "verified")
@@ -89,13 +92,13 @@ def compare(
     assert sorted(skipped, key=str) == sorted(
         zip(one.skipped["id"], one.skipped["reason"]), key=str
     )
-    assert found.sources == (by_source(one) if "source_field" in options else [])
+    sources = [row.asDict() for row in found.sources.collect()]
+    assert sources == (by_source(one) if "source_field" in options else [])
     if frames:
         groups, pairs = found.groups.collect(), found.pairs.collect()
-        assert [row.asDict() for row in groups] == rows_of(
-            one.groups, ["group", "id", "role", "keeper", "jaccard"]
-        )
-        assert [row.asDict() for row in pairs] == rows_of(one.pairs, ["id_a", "id_b", "jaccard"])
+        assert [row.asDict() for row in groups] == rows_of(one.groups, found.groups.columns)
+        assert [row.asDict() for row in pairs] == list(one.pairs)
+        assert list(found) == list(one) and len(found) == len(one)
     found.release()
     return found
 
@@ -108,6 +111,45 @@ def rows_of(table: Any, columns: list[str]) -> list[dict[str, Any]]:
 def by_source(one: lookalike.FindResult) -> list[dict[str, Any]]:
     """The sources of one machine, which are in reading order, as rows of a cluster have them."""
     return sorted(one.sources, key=lambda row: (row["reference"], row["source"]))
+
+
+#: Columns of one machine about rows in memory and lines of files.
+_PLACES = ("row", "keeper_row", "source", "line")
+
+
+def same_attributes(found: Any, one: lookalike.FindResult) -> dict[str, dict[str, str]]:
+    """Checks a result of a cluster against the result of one machine.
+
+    :returns: the columns of each table, with their types; numbers of a cluster are signed.
+    """
+    there, here = (
+        {name for name in dir(type(result)) if name[0] != "_"} for result in (found, one)
+    )
+    assert there - here <= {"release"} and here - there - {"engine"} == ONE_MACHINE
+    # The docstring names the attributes that are missing, and they are OptionErrors.
+    assert set(re.findall(r"``(\w+)``", type(found).__doc__)) - {"find"} == ONE_MACHINE
+    for name in ONE_MACHINE:
+        assert not hasattr(found, name)
+        with pytest.raises(OptionError, match=f"^{name} is for one machine: lookalike.find of"):
+            getattr(found, name)
+    with pytest.raises(AttributeError, match="has no attribute 'group'"):
+        found.group
+    assert found.counts == one.counts and found.parameters == one.parameters
+    assert found.has_pairs is one.has_pairs and repr(found) == repr(one).partition(";")[0]
+    assert list(found) == list(one) and len(found) == len(one) > 0
+    assert all(isinstance(seconds, float) for seconds in found.seconds.values())
+    tables = {name: getattr(one, name) for name in ("groups", "pairs", "empty", "skipped")}
+    columns = {
+        name: {
+            column: kind.replace("uint", "int")
+            for column, kind in zip(table.column_names, table.column_types)
+            if column not in _PLACES
+        }
+        for name, table in tables.items()
+    }
+    sources = zip(one.sources.column_names, one.sources.column_types)
+    columns["sources"] = {column: kind.replace("uint", "int") for column, kind in sources}
+    return columns
 
 
 def textless(rows: Iterable[Mapping[str, Any]]) -> list[list[str]]:

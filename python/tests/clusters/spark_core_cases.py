@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from divided_runs import compare, frame
+from divided_runs import by_source, compare, frame
 from soak import IS_SOAK
 from test_stages import corpus
 
@@ -22,9 +22,10 @@ def run_all(spark: Any, place: Path) -> None:
     options: dict[str, Any] = {"threshold": 0.5, "keep": "field:date", "source_field": "site"}
     documents, reference = rows[:200], rows[200:]
     found = lookalike.spark.find(frame(spark, documents), partitions=5, **options)
-    assert (
-        found.counts == lookalike.find(documents, **options).counts and found.counts["groups"] > 5
-    )
+    one = lookalike.find(documents, **options)
+    assert found.counts == one.counts and found.counts["groups"] > 5
+    assert list(found) == list(one)
+    assert [row.asDict() for row in found.sources.collect()] == by_source(one)
     # The reference has ids of documents: several pairs may have the same two.
     shared = [{**row, "id": documents[place]["id"]} for place, row in enumerate(reference)]
     compare(spark, place / "files", documents, reference=shared, partitions=5, **options)
@@ -193,7 +194,7 @@ def later_files(spark: Any, place: Path, rows: list[dict[str, Any]]) -> None:
         drawn = table.selectExpr("uuid() as id", "text")
         refused(
             ChangedError,
-            "must give the same rows each time",
+            "must return the same rows each time",
             lambda: lookalike.spark.find(drawn, threshold=0.5, partitions=2),
         )
     (place / "mail").mkdir()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import tarfile
@@ -71,7 +72,7 @@ def test_groups_are_those_of_the_folder(
     found = lookalike.spark.find(extracted.documents, threshold=0.5, shingle="words:3")
     found.write(str(tmp_path / "groups"))
     assert joined(tmp_path / "groups") == groups.read_bytes() and found.counts["groups"] > 10
-    one = lookalike.find([folder], threshold=0.5, shingle="words:3")
+    one = lookalike.find_files([folder], threshold=0.5, shingle="words:3")
     columns = ("source", "line", "id", "reason")
     alone = zip(*(one.skipped[column] for column in columns), strict=True)
     there = [tuple(row[column] for column in columns) for row in extracted.skipped.collect()]
@@ -117,12 +118,21 @@ def test_options_reach_the_readers(spark: Any, folder: Path) -> None:
     more = lookalike.spark.extract(files, folder=f"file:{folder}/extract/mail", attachments=True)
     assert more.documents.count() > len(ids)
     small = lookalike.spark.extract(
-        files_of(spark, folder / "extract" / "pdf"), folder=str(folder), max_file_size=10
+        files_of(spark, folder / "extract" / "pdf"), folder=str(folder), max={"file_size": 10}
     )
     reasons = [row["reason"] for row in small.skipped.collect()]
-    assert reasons and all("max_file_size" in reason or "10" in reason for reason in reasons), (
-        reasons
-    )
+    assert reasons and all("10" in reason for reason in reasons), reasons
+
+
+def test_records_have_named_columns(spark: Any, tmp_path: Path) -> None:
+    import lookalike.spark
+
+    (tmp_path / "a.jsonl").write_text('{"url": "u1", "body": "one two"}\n')
+    files = files_of(spark, tmp_path)
+    extracted = lookalike.spark.extract(files, folder=str(tmp_path), text="body", id="url")
+    assert [(row["id"], row["text"]) for row in extracted.documents.collect()] == [
+        ("u1", "one two")
+    ]
 
 
 def test_what_is_no_file_is_refused(spark: Any, folder: Path) -> None:
@@ -135,12 +145,16 @@ def test_what_is_no_file_is_refused(spark: Any, folder: Path) -> None:
         lookalike.spark.extract(files, folder="elsewhere")
     with pytest.raises(OptionError, match="there is a column 'text' already"):
         lookalike.spark.extract(files, folder=str(folder), fields=["text"])
-    with pytest.raises(OptionError, match="hidden is about files of a folder"):
-        lookalike.spark.extract(files, folder=str(folder), hidden=True)
+    with pytest.raises(OptionError, match="all_files selects files of a folder"):
+        lookalike.spark.extract(files, folder=str(folder), all_files=True)
     with pytest.raises(
         DocumentTypeError, match="files: expected a DataFrame of Spark, got builtins.list"
     ):
         lookalike.spark.extract([], folder=str(folder))  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="id: expected the name of a column"):
+        lookalike.spark.extract(files, folder=str(folder), id=["a"])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="an ExtractResult cannot be pickled: its frames belong"):
+        pickle.dumps(lookalike.spark.extract(files, folder=str(folder)))
     with pytest.raises(DocumentTypeError, match="'content' is absent, expected binary"):
         lookalike.spark.extract(files.drop("content"), folder=str(folder))
 

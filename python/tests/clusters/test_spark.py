@@ -4,8 +4,10 @@ machine."""
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 import os
+import pickle
 import random
 import signal
 import subprocess
@@ -27,6 +29,7 @@ from divided_runs import (
     kill_once,
     large,
     python_path,
+    same_attributes,
     skewed,
     sources,
     star_round_calls,
@@ -207,7 +210,7 @@ def test_components_larger_than_a_task(
     )
     assert "rounds" in found.seconds and flag.exists() == (task is not None)
     if "source_field" in case:
-        assert found.sources == sources(
+        assert [row.asDict() for row in found.sources.collect()] == sources(
             rows, references, case["threshold"], case["shingle"], case["keep"]
         )
 
@@ -522,6 +525,42 @@ def test_bad_input_is_one_clear_error(spark: Any) -> None:
     rows[4] = {**rows[4], "id": None, "text": "a b c d e f"}
     with pytest.raises(DocumentError, match="cannot be used"):
         lookalike.spark.find(frame(spark, rows))
+
+
+def test_results_have_the_attributes_of_one_machine(spark: Any) -> None:
+    import lookalike.spark
+
+    rows = [*corpus(60), {"id": "empty", "text": "..."}, {"id": "none", "text": None}]
+    options: dict[str, Any] = {"threshold": 0.5, "skip_bad": True, "source_field": "site"}
+    one = lookalike.find(rows, pairs=True, **options)
+    with lookalike.spark.find(frame(spark, rows), pairs=True, **options) as found:
+        types = {"bigint": "int64", "boolean": "bool"}
+        for name, columns in same_attributes(found, one).items():
+            table = getattr(found, name)
+            assert type(table).__name__ == "DataFrame"
+            assert {column: types.get(kind, kind) for column, kind in table.dtypes} == columns
+        assert found.empty.collect()[0]["id"] == "empty"
+        without = lookalike.spark.find(frame(spark, rows), skip_bad=True)
+        assert without.sources.count() == 0 and not without.has_pairs
+        for copied in (pickle.dumps, copy.deepcopy):
+            with pytest.raises(TypeError, match="its frames belong to this session of Spark; wr"):
+                copied(found)
+        assert copy.copy(found) is found
+
+
+def test_groups_arrive_in_parts(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first group is there before the rows of the last partition are read."""
+    from pyspark.sql import DataFrame
+
+    import lookalike.spark
+
+    rows = corpus(120)
+    found = lookalike.spark.find(frame(spark, rows), threshold=0.5, partitions=4)
+    monkeypatch.setattr(DataFrame, "collect", lambda _: pytest.fail("all rows were collected"))
+    monkeypatch.setattr(DataFrame, "toPandas", lambda _: pytest.fail("all rows were collected"))
+    groups = iter(found)
+    assert next(groups) == lookalike.find(rows, threshold=0.5)[0]
+    found.release()
 
 
 def test_rows_that_change_are_noticed(spark: Any) -> None:

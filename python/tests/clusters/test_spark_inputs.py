@@ -138,7 +138,7 @@ def test_rows_of_dedup_are_released(spark: Any) -> None:
     with lookalike.spark.find(frame(spark, corpus(20))) as found:
         assert found.groups.count() and not set(storage().keySet()) <= before
     assert set(storage().keySet()) <= before
-    with pytest.raises(DocumentTypeError, match="^rows: expected the frame that"):
+    with pytest.raises(DocumentTypeError, match="^rows: expected a frame that"):
         lookalike.spark.release(rows)
 
 
@@ -316,7 +316,7 @@ REFUSED: list[tuple[Callable[[Any], Any], dict[str, Any], type[Exception], str]]
         lambda df: df.sparkSession.readStream.format("rate").load(),
         {},
         DocumentTypeError,
-        "^df: .* of a stream; write it to a table",
+        "^df: .* got a stream; write it to a table",
     ),
     (
         lambda df: df,

@@ -365,7 +365,7 @@ def test_lines_of_json_are_kept_as_they_are(here: Program, program: str, tmp_pat
     case = write_lines(tmp_path / "case.jsonl", [{"id": "1", "text": "", "e": 1, "E": 2}])
     assert here.run("dedup", case, "-o", tmp_path / "case").returncode == 0
     columns = here.run("dedup", case, "-o", tmp_path / "columns", "--output-format", "csv")
-    assert "or name those of JSON lines by --schema" in error_of(columns)
+    assert "or name the columns of JSON lines by --schema" in error_of(columns)
 
 
 @slow
@@ -518,12 +518,12 @@ def test_tables_with_other_headers_are_refused(here: Program, tmp_path: Path, ot
         (["find"], "the following arguments are required: INPUT"),
         (["find", "x", "--threshold", "much"], "invalid float value: 'much'"),
         (["find", "x", "--option", "bands"], "expected NAME=VALUE, got 'bands'"),
-        (["find", "x", "--option", "pairs=true"], "pairs is no option with a value"),
+        (["find", "x", "--option", "pairs=true"], "pairs does not take a value here"),
         (
             ["dedup", "x", "--output", "y", "--option", "id=url"],
-            "id names a column; --id is for that",
+            "id names a column; use --id",
         ),
-        (["find", "x", "--option", "text=body"], "text names a column; --text is for that"),
+        (["find", "x", "--option", "text=body"], "text names a column; use --text"),
         (["look", "x"], "invalid choice: 'look'"),
         (["dedup", "x"], "required: --output"),
         (["find", "x", "--thresh", "0.5"], "unrecognized arguments: --thresh"),
@@ -658,7 +658,7 @@ def test_files_that_spark_leaves_out_are_refused(here: Program, tmp_path: Path) 
         hidden = write_lines(tmp_path / name, corpus(5))
         for arguments in ([docs, hidden], [docs, "--reference", hidden]):
             done = here.run("find", *arguments)
-            assert done.returncode == 1 and f"that of {hidden}; rename it" in error_of(done)
+            assert done.returncode == 1 and f"such as {hidden}; rename it" in error_of(done)
 
 
 def test_paths_that_cannot_be_used_are_one_line(here: Program, tmp_path: Path) -> None:
@@ -676,7 +676,7 @@ def test_paths_that_cannot_be_used_are_one_line(here: Program, tmp_path: Path) -
         (("dedup", docs, "--output", docs / "kept"), f"cannot write {docs}/kept: "),
         (
             ("dedup", docs, "--output-format", "table", "--output", "no.kept"),
-            "cannot write the table no.kept: there is no schema no",
+            "cannot write the table no.kept: the schema no does not exist",
         ),
         (
             ("dedup", docs, "--output-format", "table", "--output", "a b"),

@@ -8,6 +8,7 @@ import json
 import os
 import pickle
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -206,16 +207,12 @@ DIVIDED: dict[str, list[Any]] = {
     "case": ["keep"],
     "frequencies": [True],
     "stop_words": ["en", ["river", "stone", "of"]],
-    "normalize": ["nfc", "nfkc", "fold", "unaccent"],
-    "language": ["auto"],
-    "segment": ["dictionary"],
+    "normalize": ["nfc", "nfkc", "fold", "unaccent", "language:auto", "segment:dictionary"],
     "keep": ["shortest", "field:date", "field:site:asc", ["field:site", "longest"]],
     "path_field": ["id"],
     "group": ["components"],
     "source_field": ["site", "date"],
     "skip_bad": [True],
-    "id_field": ["id"],
-    "text_field": ["text"],
 }
 #: Options that decide how pairs are found, or what a report has besides the groups.
 UNSEEN = {
@@ -227,8 +224,6 @@ UNSEEN = {
     "seed",
     "source_field",
     "skip_bad",
-    "id_field",
-    "text_field",
 }
 
 
@@ -242,6 +237,23 @@ def test_an_option_is_divided_or_refused() -> None:
             r"compares parts of texts",
         ):
             stages.plan(**{name: 1})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"checkpint": "x"}, "find has no option 'checkpint'; help(lookalike.find) lists its"),
+        ({"thresold": 0.5}, "find has no option 'thresold'; did you mean 'threshold'?"),
+        ({"num_perm": 128}, "find has no option 'num_perm'; use num_hashes="),
+        ({"id_field": "url"}, "find has no option 'id_field'; use id="),
+        ({"id": ":line"}, "id=':line' is for lines of files; name a column of ids"),
+    ],
+    ids=str,
+)
+def test_unknown_options_are_one_line(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=f"^{re.escape(message)}") as error:
+        stages.plan(**options)
+    assert len(str(error.value)) < 100 and "\n" not in str(error.value)
 
 
 def wordings(documents: int) -> list[dict[str, Any]]:
@@ -324,10 +336,7 @@ def test_every_option_is_that_of_one_run(option: str, value: Any, tmp_path: Path
     if option == "path_field":
         options["keep"] = ["path:*7", "path:*3"]
     plan, decided, notes = divided(rows, **options)
-    here = {
-        name: value for name, value in options.items() if name not in ("id_field", "text_field")
-    }
-    found = lookalike.find(rows, **here)
+    found = lookalike.find(rows, **options)
     assert plan.parameters == found.parameters and len(found) > 20
     found.write(tmp_path / "groups.csv")
     groups = (tmp_path / "groups.csv").read_bytes()

@@ -186,7 +186,7 @@ def test_similarities_that_are_drawn() -> None:
     assert [list(line.get_xdata()) for line in drawn.get_lines()] == [[0.7, 0.7]]
     assert (
         drawn.get_xlabel() == "jaccard similarity"
-        and drawn.get_title() == f"{table.total} verified pairs"
+        and drawn.get_title() == f"{table.total} verified pairs; threshold 0.7"
     )
     assert [text.get_text() for text in drawn.get_legend().get_texts()] == [
         "threshold 0.7",
@@ -352,9 +352,9 @@ def test_an_audit_of_another_run_is_refused() -> None:
     found = lookalike.find(SIMILAR, threshold=0.7)
     with pytest.raises(OptionError, match="a run with threshold 0.7 and .*, got one with 0.8"):
         lookalike.plot.s_curve(found, lookalike.audit(lookalike.find(SIMILAR)))
-    with pytest.raises(OptionError, match="audit: expected what lookalike.audit gave, got 0.9"):
+    with pytest.raises(OptionError, match="audit: expected a result of lookalike.audit, got 0.9"):
         lookalike.plot.s_curve(found, 0.9)  # type: ignore[call-overload]
-    with pytest.raises(OptionError, match="audit belongs to a result, and a table is given"):
+    with pytest.raises(OptionError, match="audit belongs to a result, and this is a table"):
         lookalike.plot.s_curve(tables.s_curve(found), lookalike.audit(found))
 
 
@@ -433,13 +433,15 @@ def test_removal_by_source() -> None:
         and "x" * 47 + "…" in labels
     )
     made = chart("removal_by_source", found)
-    assert [(row["source"], row["part"], row["count"]) for row in values(made)] == [
+    assert [(row["source"], row["of"], row["count"]) for row in values(made)] == [
         (each.source, part, getattr(each, part))
         for each in table.sources
         for part in ("removed", "kept")
     ]
     expression = made["encoding"]["y"]["axis"]["labelExpr"]
-    assert json.loads(expression.removesuffix("[datum.value]")) == labels
+    assert json.loads(expression.removesuffix("[datum.value]")) == [
+        f"{label}  {each.share:.1%}" for label, each in zip(labels, table.sources)
+    ]
 
 
 def test_removal_by_bytes_and_of_the_most() -> None:
@@ -468,23 +470,26 @@ def test_a_reference_has_a_bar_of_its_own() -> None:
     assert {row["place"] for row in values(chart("removal_by_source", found))} == {0, 1}
 
 
-def test_removal_of_passages_and_on_a_cluster(tmp_path: Path) -> None:
+def test_removal_of_passages(tmp_path: Path) -> None:
     for name, end in (("a", "one"), ("b", "two")):
         line = {"id": name, "text": f"this is a passage of many words and this {end}"}
         (tmp_path / f"{name}.jsonl").write_text(json.dumps(line) + "\n")
     paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
-    written = lookalike.dedup(paths, output=tmp_path / "out", passages=True, min_words=4)
+    written = lookalike.cut_files(paths, output=tmp_path / "out", min_words=4)
     table = tables.removal_by_source(written, by="words")
-    assert written.sources is not None
     assert [s.removed for s in table.sources] == sorted(written.sources["cut_words"], reverse=True)
     assert table.sources[0].removed == 9 and table.by == "words"
     with pytest.raises(OptionError, match="by: expected 'documents' or 'words', got 'bytes'"):
         tables.removal_by_source(written, by="bytes")
-    found = lookalike.find(paths)
-    on_cluster: Any = SimpleNamespace(sources=found.sources.to_pylist(), counts=found.counts)
+
+
+def test_removal_on_a_cluster() -> None:
+    from lookalike._divided.find_result import DividedFindResult
+
+    found = lookalike.find(SITES, source_field="site")
+    run: Any = SimpleNamespace(sums=SimpleNamespace(sources=found.sources.to_pylist()))
+    on_cluster = DividedFindResult[Any, Any](run)
     assert tables.removal_by_source(on_cluster) == tables.removal_by_source(found)
-    with pytest.raises(OptionError, match="lookalike.find of the same documents counts"):
-        tables.removal_by_source(lookalike.dedup(paths, output=tmp_path / "whole"))
 
 
 def test_sources_are_those_of_the_report(tmp_path: Path) -> None:
@@ -570,7 +575,7 @@ def test_what_cannot_be_swept_is_refused(tmp_path: Path) -> None:
         ([0.0], "numbers above 0, at most 1, got 0.0"),
         ([0.5, 1.5], "numbers above 0, at most 1, got 1.5"),
         ([float("nan")], "numbers above 0, at most 1, got nan"),
-        ([0.5, 0.5], "expected different ones, got 0.5 twice"),
+        ([0.5, 0.5], "expected different numbers, got 0.5 twice"),
         (["x"], "thresholds: expected a number, got 'x'"),
         ("0.5", "a list of numbers above 0, at most 1, got '0.5'"),
         ([], "expected one or more, got none"),
@@ -578,20 +583,206 @@ def test_what_cannot_be_swept_is_refused(tmp_path: Path) -> None:
         with pytest.raises(OptionError, match=message):
             tables.threshold_sweep(SIMILAR, thresholds)  # type: ignore[arg-type]
     with pytest.raises(
-        DocumentTypeError, match="docs: .* got generator, which can be read once; give a list"
+        DocumentTypeError, match="docs: .* got generator, which can be read once; use a list"
     ):
         tables.threshold_sweep((text for text in SIMILAR.values()), [0.5])
     with pytest.raises(DocumentTypeError, match="reference: .* got list_iterator"):
         tables.threshold_sweep(SIMILAR, [0.5], reference=iter(["a"]))
     runs = [(lookalike.find(["a"] * n, threshold=t), None) for n, t in ((1, 0.5), (2, 0.6))]
     with pytest.raises(
-        ChangedError, match="docs gave 1 documents, and 2 when they were read again"
+        ChangedError, match="docs had 1 documents in the first run and 2 in a later one"
     ):
         tables.ThresholdSweep.of_runs(runs)
     with pytest.raises(
-        OptionError, match="sweep: expected what lookalike.plot.tables.threshold_sweep gave, got"
+        OptionError, match="sweep: expected a result of lookalike.plot.tables.threshold_sweep, got"
     ):
         lookalike.plot.threshold_sweep(SIMILAR)  # type: ignore[call-overload]
+
+
+# Styles.
+
+
+def luminance(colour: Any) -> float:
+    """By WCAG 2.1, of anything that matplotlib takes as a colour."""
+    from matplotlib.colors import to_rgb
+
+    parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts))
+
+
+def contrast(one: Any, other: Any) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.fixture(scope="module")
+def pictures() -> list[tuple[Any, ...]]:
+    """Every function with the arguments that draw all of its marks."""
+    docs = [{"id": id_, "text": text, "site": id_[-1]} for id_, text in SIMILAR.items()]
+    docs.append({"id": "same", "text": SIMILAR["3"].upper(), "site": "copies"})
+    found = lookalike.find(docs, threshold=0.7, pairs=True, source_field="site")
+    sweep = tables.threshold_sweep(docs, [0.5, 0.9], sample=8)
+    return [
+        ("similarity_histogram", found),
+        ("s_curve", found, lookalike.audit(found)),
+        ("group_sizes", found),
+        ("removal_by_source", found),
+        ("threshold_sweep", sweep),
+    ]
+
+
+DARK_AXES = {
+    "figure.facecolor": "#202124",
+    "axes.facecolor": "none",
+    "text.color": "#e8eaed",
+    "axes.labelcolor": "#e8eaed",
+    "xtick.color": "#e8eaed",
+    "ytick.color": "#e8eaed",
+}
+ONE_COLOUR = {"axes.prop_cycle": "cycler(color=['#303030'])", "axes.facecolor": "#262626"}
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        "default",
+        "dark_background",
+        "seaborn-v0_8-dark",
+        "ggplot",
+        "grayscale",
+        DARK_AXES,
+        [DARK_AXES, ONE_COLOUR],
+    ],
+    ids=str,
+)
+def test_styles_hide_no_mark(style: Any, pictures: list[tuple[Any, ...]]) -> None:
+    pytest.importorskip("matplotlib").use("agg")
+    import matplotlib.pyplot as plt
+    from matplotlib.colors import to_hex
+
+    with plt.style.context(style):
+        for function, *args in pictures:
+            drawn = axes(function, *args)
+            fill = drawn.get_facecolor()
+            ground = fill if fill[3] else drawn.figure.get_facecolor()
+            marks = {
+                to_hex(bar.get_facecolor()) for bars in drawn.containers for bar in bars_of(bars)
+            }
+            for each in drawn.figure.axes:
+                marks |= {to_hex(line.get_color()) for line in each.get_lines()}
+                marks |= {to_hex(ends) for lines in each.collections for ends in lines.get_colors()}
+            assert marks and all(contrast(mark, ground) >= 3 for mark in marks), (function, marks)
+            for text in drawn.texts:
+                assert contrast(text.get_color(), ground) >= 4.5, text
+            grid = [*drawn.get_xgridlines(), *drawn.get_ygridlines()]
+            shown = [line.get_color() for line in grid if line.get_visible()]
+            assert shown and all(contrast(line, ground) < 2 for line in shown)
+        # Removed and kept documents differ in every style.
+        removed, kept = (bars[0].get_facecolor() for bars in axes(*pictures[3]).containers)
+        assert max(abs(a - b) for a, b in zip(removed, kept)) > 0.1
+
+
+def bars_of(container: Any) -> list[Any]:
+    """The bars of a set of bars; intervals have none."""
+    return [each for each in container if hasattr(each, "get_facecolor")]
+
+
+def test_marks_have_the_colours_of_the_style(pictures: list[tuple[Any, ...]]) -> None:
+    pytest.importorskip("matplotlib").use("agg")
+    import matplotlib.pyplot as plt
+    from matplotlib.colors import to_hex
+
+    cycle = ["#005500", "#770000", "#000077"]
+    with plt.style.context({"axes.prop_cycle": f"cycler(color={cycle})", "text.color": "#333300"}):
+        histogram = axes(*pictures[0])
+        colours = [to_hex(bars[0].get_facecolor()) for bars in histogram.containers]
+        (threshold,) = histogram.get_lines()
+        assert [colours[0], to_hex(threshold.get_color()), colours[1]] == cycle
+        shares = axes(*pictures[3])
+        assert {to_hex(text.get_color()) for text in shares.texts} == {"#333300"}
+
+
+def test_legend_entries_have_labels(pictures: list[tuple[Any, ...]]) -> None:
+    expected = {
+        "similarity_histogram": ["threshold 0.7", "1 equal"],
+        "s_curve": ["predicted", "threshold 0.7", "measured"],
+        "removal_by_source": ["removed", "kept"],
+        "threshold_sweep": ["duplicates", "groups", "measured recall"],
+    }
+    shown = {}
+    for function, *args in pictures:
+        if legend := axes(function, *args).get_legend():
+            labels = [text.get_text().partition(":")[0] for text in legend.get_texts()]
+            assert len(labels) == len(legend.legend_handles)
+            shown[function] = labels
+    assert shown == expected
+
+
+def test_a_single_entry_needs_no_legend() -> None:
+    # No equal pair, and no removed document.
+    for function, docs in (("similarity_histogram", SIMILAR), ("removal_by_source", ["a", "b"])):
+        found = lookalike.find(docs, threshold=0.7)
+        assert axes(function, found).get_legend() is None
+    histogram = axes("similarity_histogram", lookalike.find(SIMILAR, threshold=0.7))
+    assert histogram.get_title().endswith("; threshold 0.7")
+    specification = chart("removal_by_source", lookalike.find(["a", "b"]))
+    assert specification["encoding"]["color"]["legend"] is None
+
+
+def colour_channels(specification: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The colour of each layer."""
+    layers = specification.get("layer")
+    if layers is None:
+        yield specification["encoding"]["color"]
+    for layer in layers or []:
+        yield from colour_channels(layer)
+
+
+def test_charts_have_legends_of_their_marks(pictures: list[tuple[Any, ...]]) -> None:
+    expected = {
+        "similarity_histogram": ["below 1", "equal", "threshold"],
+        "s_curve": ["predicted", "threshold", "measured"],
+        "removal_by_source": ["removed", "kept"],
+        "threshold_sweep": ["duplicates", "groups", "measured"],
+    }
+    scales = []
+    for function, *args in pictures:
+        if function not in expected:
+            continue
+        for colour in colour_channels(chart(function, *args)):
+            assert colour["legend"]["values"] == expected[function]
+            scales.append(colour["scale"])
+    # Charts that are put together share a scale, which must have the same colours in each.
+    assert all(scale == scales[0] for scale in scales)
+    assert {name for names in expected.values() for name in names} == set(scales[0]["domain"])
+    unlike = tables.similarity_histogram(lookalike.find(SIMILAR, threshold=0.7))
+    (colour, _) = colour_channels(chart("similarity_histogram", unlike))
+    assert colour["legend"]["values"] == ["below 1", "threshold"]
+
+
+@pytest.mark.parametrize("background", ["white", "#e5e5e5", "#333333", "#161616", "black"])
+def test_themes_hide_no_mark(background: str, pictures: list[tuple[Any, ...]]) -> None:
+    pytest.importorskip("matplotlib")
+    for function, *args in pictures:
+        specification = chart(function, *args)
+        # No mark has the black of Vega, which is invisible on a dark theme.
+        colours = (
+            {specification["mark"]["color"]}
+            if function == "group_sizes"
+            else {c for each in colour_channels(specification) for c in each["scale"]["range"]}
+        )
+        assert all(contrast(colour, background) >= 3 for colour in colours)
+
+
+def test_charts_show_the_shares(pictures: list[tuple[Any, ...]]) -> None:
+    (_, found) = pictures[3]
+    table = tables.removal_by_source(found)
+    specification = chart("removal_by_source", found)
+    labels = specification["encoding"]["y"]["axis"]["labelExpr"]
+    shares = [f"{each.label}  {each.share:.1%}" for each in table.sources]
+    assert labels == f"{json.dumps(shares)}[datum.value]" and "100.0%" in labels
+    drawn = [text.get_text() for text in axes("removal_by_source", found).texts]
+    assert drawn == [f"{each.share:.1%}" for each in table.sources]
 
 
 # All of them.
@@ -638,7 +829,7 @@ def test_tables_put_together_by_hand_are_drawn(threshold: float) -> None:
         axes(function, table)
         chart(function, table)
     assert tables.similarity_histogram(histogram) is histogram
-    with pytest.raises(OptionError, match="bins belongs to a result, and a table is given"):
+    with pytest.raises(OptionError, match="bins belongs to a result, and this is a table"):
         lookalike.plot.similarity_histogram(histogram, bins=10)
     with pytest.raises(OptionError, match="most belongs to a result"):
         lookalike.plot.removal_by_source(tables.RemovalBySource("documents", (), 0), most=1)
@@ -649,7 +840,7 @@ def test_tables_put_together_by_hand_are_drawn(threshold: float) -> None:
 )
 @pytest.mark.parametrize("result", [None, [], {"a": "b"}, 3])
 def test_what_is_no_result_is_refused(function: str, result: Any) -> None:
-    with pytest.raises(OptionError, match="result: expected what lookalike.find"):
+    with pytest.raises(OptionError, match="result: expected a result of lookalike.find"):
         getattr(lookalike.plot, function)(result)
 
 

@@ -1,0 +1,123 @@
+"""The colours of a picture of matplotlib, from the style that is active."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import matplotlib as mpl
+from matplotlib.colors import to_rgb, to_rgba
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Colour = tuple[float, float, float]
+
+# Least contrasts by WCAG 2.1: marks (1.4.11) and text (1.4.3).
+_MARK: Final = 3.0
+_TEXT: Final = 4.5
+# Grid lines stay weaker than marks.
+_GRID: Final = 1.6
+# Least difference of two colours of one picture, in red, green or blue.
+_DISTINCT: Final = 0.15
+_STEPS: Final = 64
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The colours of one picture."""
+
+    background: Colour
+    """The ground of the axes."""
+    ink: Colour
+    """Text and measured recall."""
+    grid: Colour
+    main: Colour
+    """Pairs, groups, kept documents, the prediction."""
+    removed: Colour
+    """Removed documents, duplicates, the threshold."""
+    equal: Colour
+    """Equal pairs."""
+
+
+def palette(ax: Axes) -> Palette:
+    """Takes the colours of the active style, and shifts those that the background hides.
+
+    The first three colours of ``axes.prop_cycle`` are for the marks, ``text.color`` is the ink.
+    """
+    wanted_ink = to_rgb(mpl.rcParams["text.color"])
+    background = _background(ax, wanted_ink)
+    ink = _legible(wanted_ink, background, _TEXT)
+    marks: list[Colour] = []
+    # A style may have one colour, or several that differ little.
+    for candidate in _candidates(ink):
+        mark = _legible(candidate, background, _MARK)
+        if all(_difference(mark, other) >= _DISTINCT for other in marks):
+            marks.append(mark)
+        if len(marks) == 3:
+            break
+    main, removed, equal = marks
+    grid = _until(
+        to_rgb(mpl.rcParams["grid.color"]),
+        background,
+        lambda colour: contrast(colour, background) <= _GRID,
+    )
+    return Palette(background, ink, grid, main, removed, equal)
+
+
+def _candidates(ink: Colour) -> Iterator[Colour]:
+    """The colours of the style, then the ink and four colours of matplotlib."""
+    yield from map(to_rgb, mpl.rcParams["axes.prop_cycle"].by_key().get("color", ()))
+    yield ink
+    yield from map(to_rgb, ("tab:blue", "tab:orange", "tab:green", "tab:purple"))
+
+
+def _background(ax: Axes, ink: Colour) -> Colour:
+    """The colour below the marks; axes and figures may be transparent."""
+    paper = _farthest(ink)
+    for ground in (ax.figure.figure.get_facecolor(), ax.get_facecolor()):
+        *colour, alpha = to_rgba(ground)
+        paper = _mixed(paper, (colour[0], colour[1], colour[2]), alpha)
+    return paper
+
+
+def contrast(one: Colour, other: Colour) -> float:
+    """The contrast of two colours by WCAG 2.1, 1 to 21."""
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: Colour) -> float:
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _legible(colour: Colour, background: Colour, least: float) -> Colour:
+    """The colour, or the nearest one towards black or white with the contrast ``least``."""
+    goal = _farthest(background)
+    return _until(colour, goal, lambda mixed: contrast(mixed, background) >= least)
+
+
+def _farthest(colour: Colour) -> Colour:
+    """Black or white, by contrast."""
+    black, white = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
+    return max(black, white, key=lambda end: contrast(end, colour))
+
+
+def _until(colour: Colour, goal: Colour, is_met: Callable[[Colour], bool]) -> Colour:
+    """Mixes a colour with more and more of the goal until the condition is met."""
+    mixes = (_mixed(colour, goal, step / _STEPS) for step in range(_STEPS + 1))
+    return next((mixed for mixed in mixes if is_met(mixed)), goal)
+
+
+def _mixed(one: Colour, other: Colour, share: float) -> Colour:
+    """The colour with this share of the other one."""
+    red, green, blue = (a + (b - a) * share for a, b in zip(one, other, strict=True))
+    return red, green, blue
+
+
+def _difference(one: Colour, other: Colour) -> float:
+    return max(abs(a - b) for a, b in zip(one, other, strict=True))
