@@ -17,7 +17,14 @@ import subprocess
 import sys
 import tempfile
 
-POLICIES = [["longest"], ["newest"], ["newest", "longest"], ["name"], ["name", "newest"], ["name", "longest"]]
+POLICIES = [
+    ["longest"],
+    ["newest"],
+    ["newest", "longest"],
+    ["name"],
+    ["name", "newest"],
+    ["name", "longest"],
+]
 TYPES = (".md", ".txt", ".rst", ".html", ".docx", ".odt", ".tex")
 
 
@@ -29,12 +36,20 @@ def export(clone, folder, types):
     """Writes the documents of the newest commit, with the times of their last change."""
     changed = {}
     time = 0
-    for line in git(clone, "log", "--format=@%ct", "--name-only", "HEAD").decode("utf-8", "replace").splitlines():
+    for line in (
+        git(clone, "log", "--format=@%ct", "--name-only", "HEAD")
+        .decode("utf-8", "replace")
+        .splitlines()
+    ):
         if line.startswith("@"):
             time = int(line[1:])
         elif line:
             changed.setdefault(line, time)
-    for name in git(clone, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0"):
+    for name in (
+        git(clone, "ls-tree", "-r", "--name-only", "-z", "HEAD")
+        .decode("utf-8", "replace")
+        .split("\0")
+    ):
         if not name.lower().endswith(types):
             continue
         path = os.path.join(folder, name)
@@ -49,19 +64,31 @@ def final_version(members):
     if len({os.path.dirname(member) for member in members}) == 1:
         revisions = {member: re.search(r"[rR](\d+)\.\w+$", member) for member in members}
         if all(revisions.values()):
-            return "revisions of a paper", max(members, key=lambda member: int(revisions[member][1]))
-    readmes = [m for m in members if re.fullmatch(r"readme\.(md|rst|txt)", os.path.basename(m), re.I)]
+            return "revisions of a paper", max(
+                members, key=lambda member: int(revisions[member][1])
+            )
+    readmes = [
+        m
+        for m in members
+        if re.fullmatch(r"readme\.(md|rst|txt)", os.path.basename(m), re.IGNORECASE)
+    ]
     for readme in readmes:
-        beside = [m for m in members if m != readme and os.path.dirname(m) == os.path.dirname(readme)]
+        beside = [
+            m for m in members if m != readme and os.path.dirname(m) == os.path.dirname(readme)
+        ]
         if any(os.path.basename(m).lower().startswith("readme") for m in beside):
             return "READMEs of a folder", readme
     return None
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--program", required=True)
-    parser.add_argument("--types", default=",".join(TYPES), help="endings of documents (default: %(default)s)")
+    parser.add_argument(
+        "--types", default=",".join(TYPES), help="endings of documents (default: %(default)s)"
+    )
     parser.add_argument("clones", nargs="+")
     arguments = parser.parse_args()
     counts = {}
@@ -79,11 +106,24 @@ def main():
             for policy in POLICIES:
                 groups = os.path.join(temporary, "groups.jsonl")
                 keep = [f"--keep={rule}" for rule in policy]
-                command = [arguments.program, "find", folder, "-t", "0.5", "-q", "-o", groups, *keep]
+                command = [
+                    arguments.program,
+                    "find",
+                    folder,
+                    "-t",
+                    "0.5",
+                    "-q",
+                    "-o",
+                    groups,
+                    *keep,
+                ]
                 subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
                 with open(groups, encoding="utf-8") as lines:
                     for group in map(json.loads, lines):
-                        members = [group["keeper"], *(duplicate["id"] for duplicate in group["duplicates"])]
+                        members = [
+                            group["keeper"],
+                            *(duplicate["id"] for duplicate in group["duplicates"]),
+                        ]
                         known = final_version(members)
                         if known is None:
                             continue

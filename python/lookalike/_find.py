@@ -28,11 +28,13 @@ from lookalike._options import (
     Options,
     Unpack,
     check_options,
+    flag_option,
     memory_options,
     with_columns,
 )
 from lookalike._progress import Progress, reporting
 from lookalike._results.find_result import FindResult
+from lookalike.errors import OptionError
 
 
 def find(
@@ -44,6 +46,7 @@ def find(
     id: str | Literal[False] | None = None,
     reference: Documents | Index | None = None,
     pairs: bool = False,
+    reference_pairs: bool = False,
     estimates: bool = False,
     progress: bool | Progress | None = False,
     **options: Unpack[Options],
@@ -70,6 +73,8 @@ def find(
         reference: Documents that are always kept, of any of these types, or an ``Index``. Documents
             of ``docs`` that resemble one of them are its duplicates.
         pairs: Whether to list all verified pairs.
+        reference_pairs: Whether to list only pairs with a document of ``reference``; needs
+            ``pairs=True``.
         estimates: Whether pairs have the columns ``estimated_jaccard``, ``error`` and
             ``standard_error`` of their signatures; needs ``pairs=True``.
         progress: ``True`` for bars by tqdm, or a function of the stage (``str``), the amount done
@@ -104,7 +109,7 @@ def find(
         >>> found.groups["id"], found.counts["duplicates"]
         ([1, 0], 1)
     """
-    listed = {"pairs": pairs, "estimates": estimates}
+    listed = _listed(pairs, reference_pairs, estimates, reference is not None)
     run = Run({"threshold": threshold, "recall": recall, **listed, **options}, text, id, reference)
     return run.result(run.take(docs), progress)
 
@@ -118,6 +123,7 @@ def find_files(
     id: str | None = None,
     reference: Documents | Index | None = None,
     pairs: bool = False,
+    reference_pairs: bool = False,
     estimates: bool = False,
     progress: bool | Progress | None = False,
     **options: Unpack[FindFilesOptions],
@@ -132,6 +138,7 @@ def find_files(
         id: The field or column of ids; ``"id"`` by default. ``":line"`` makes ids FILE:LINE.
         reference: As for ``find``. Files are read with the same options as ``paths``.
         pairs: As for ``find``.
+        reference_pairs: As for ``find``.
         estimates: As for ``find``.
         progress: As for ``find``.
         options: Options of ``find``, and of ``Files``: ``format``, ``include``, ``exclude``,
@@ -153,9 +160,23 @@ def find_files(
     """
     check_options(options, "find_files", FindFilesOptions)
     reading, others = split_options(options)
-    listed = {"pairs": pairs, "estimates": estimates}
+    listed = _listed(pairs, reference_pairs, estimates, reference is not None)
     run = Run({"threshold": threshold, "recall": recall, **listed, **others}, text, id, reference)
     return run.result(run.take(Files(paths, **reading)), progress)
+
+
+def _listed(
+    pairs: bool, reference_pairs: bool, estimates: bool, has_reference: bool
+) -> dict[str, Any]:
+    """The options for the list of pairs.
+
+    Raises:
+        OptionError: ``reference_pairs`` is given without pairs or a reference.
+    """
+    if flag_option("reference_pairs", reference_pairs) and not (pairs and has_reference):
+        missing = "a reference" if pairs else "pairs=True"
+        raise OptionError(f"reference_pairs lists pairs with a reference, and needs {missing}")
+    return {"pairs": pairs, "reference_pairs": reference_pairs, "estimates": estimates}
 
 
 def with_decisions(options: dict[str, Any]) -> dict[str, Any]:

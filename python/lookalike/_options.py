@@ -235,17 +235,19 @@ OPTIONS: dict[str, str] = {
     "normalize": "'nfc', 'nfkc', 'fold' or 'unaccent'; 'language:auto' leaves out the stop words "
     "of each document's language; 'segment:dictionary' finds the words of scripts without spaces; "
     "or a list of these",
-    "keep": "'longest', 'shortest', 'first', 'last', 'newest', 'oldest', "
-    "'field:NAME[:asc]', 'path:GLOB', or a list of these",
+    "keep": "'longest', 'shortest', 'first', 'last', 'newest', 'oldest', 'name' (final versions "
+    "before drafts and copies, by file names), 'field:NAME[:asc]', 'path:GLOB', or a list of "
+    "these; for files ['name', 'longest'] by default, otherwise 'longest'",
     "group": "'stars', or 'components': chains are followed",
     "pairs": "whether all verified pairs are listed",
+    "reference_pairs": "whether only pairs with a document of the reference are listed",
     "estimates": "whether pairs have the estimates of their signatures",
     "decisions": "user decisions (docs/reference/decisions.md): the path of a file or of an "
     "index, an Index, or a list of dicts",
     "drop": "documents to remove in any case: the path of a list (docs/dedup.md), ids, or dicts "
     "of id and source (dedup)",
     "source_field": "the column whose value documents are counted under",
-    "path_field": "the column that the patterns of 'path:GLOB' are compared with",
+    "path_field": "the column of paths for 'path:GLOB' and 'name'",
     "memory": "the most memory for the run, in bytes or such as '512MiB'",
     "temp_dir": "the folder for temporary files",
     "threads": "how many work at a time; one per processor",
@@ -282,7 +284,16 @@ OPTIONS: dict[str, str] = {
 
 
 OTHER_OPTIONS: Final = frozenset(
-    ("exact", "measure", "skip_bad", "threshold", "recall", "pairs", "estimates")
+    (
+        "exact",
+        "measure",
+        "skip_bad",
+        "threshold",
+        "recall",
+        "pairs",
+        "reference_pairs",
+        "estimates",
+    )
 )
 """Options that the engine refuses with a reason of its own, and named arguments of functions."""
 

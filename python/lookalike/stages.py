@@ -302,11 +302,12 @@ def _refuse_unnamed_paths(options: Mapping[str, Any]) -> None:
     files.
     """
     for rule in keep_rules(options):
-        if rule.startswith("path:") and options.get("path_field") is None:
-            raise OptionError(
-                f"keep={rule!r} compares paths of files, and rows have none; path_field='COLUMN' "
-                "names a column of paths"
-            )
+        if rule == "name" or rule.startswith("path:"):
+            if options.get("path_field") is None:
+                raise OptionError(
+                    f"keep={rule!r} compares paths of files, and rows have none; "
+                    "path_field='COLUMN' names a column of paths"
+                )
 
 
 def _bands(documents: int, options: dict[str, Any]) -> dict[str, int]:

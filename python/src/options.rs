@@ -289,6 +289,7 @@ impl<'py> KeywordOptions<'py> {
         }
         let estimates = self.flag("estimates")?;
         options.pairs = PairList::new(self.flag("pairs")?, estimates).map_err(run_error)?;
+        options.reference_pairs = self.flag("reference_pairs")?;
         options.source_field = self.text("source_field")?;
         options.path_field = self.text("path_field")?;
         options.memory = self.memory()?;

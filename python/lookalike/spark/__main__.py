@@ -91,8 +91,12 @@ def _failed(error: Exception, code: int) -> int:
 def _run(args: argparse.Namespace) -> None:
     kind = _tables.format_of([*args.inputs, *(args.reference or [])], args.format)
     options = options_of(args)
-    has_paths = "path_field" not in options and any(
-        rule.startswith("path:") for rule in keep_rules(options)
+    rules = keep_rules(options)
+    # The rule `name` ranks no records of a file, so it needs a column.
+    has_paths = (
+        "path_field" not in options
+        and "name" not in rules
+        and any(rule.startswith("path:") for rule in rules)
     )
     with _session() as spark:
         for path, how in _outputs(args, kind):

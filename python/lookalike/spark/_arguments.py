@@ -30,7 +30,7 @@ _LISTS = ("keep", "normalize")
 # Descriptions of options with fewer values than on one machine.
 _MEANINGS = {
     "bands": "bands of a signature; chosen for threshold and recall, or for --documents",
-    "keep": "'longest', 'shortest', 'field:NAME[:asc]' or 'path:GLOB'; may be repeated",
+    "keep": "'longest', 'shortest', 'name', 'field:NAME[:asc]' or 'path:GLOB'; may be repeated",
     "path_field": "the column that the patterns of --keep path:GLOB are compared with (default: "
     "the names of the files)",
     "skip_bad": "leave out rows without a text or an id and count them; repeated ids stay an error",

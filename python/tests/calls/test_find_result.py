@@ -425,3 +425,17 @@ def test_evaluation_of_what_was_found(tmp_path: Path) -> None:
         lookalike.evaluate(found, tmp_path / "bad.csv")
     with pytest.raises(lookalike.errors.FileError):
         lookalike.evaluate(found, tmp_path / "nowhere.csv")
+
+
+def test_pairs_of_a_reference() -> None:
+    docs = {"a": "one two three four five six", "b": "One two three four five six!"}
+    known = {"k": "one, two, three, four, five, six"}
+    found = lookalike.find(docs, reference=known, pairs=True, reference_pairs=True)
+    assert sorted(zip(found.pairs["id_a"], found.pairs["id_b"])) == [("a", "k"), ("b", "k")]
+    assert len(lookalike.find(docs, reference=known, pairs=True).pairs) == 3
+    for arguments, missing in (
+        ({"pairs": True}, "a reference"),
+        ({"reference": known}, "pairs=True"),
+    ):
+        with pytest.raises(OptionError, match=f"needs {missing}"):
+            lookalike.find(docs, reference_pairs=True, **arguments)

@@ -635,19 +635,22 @@ def test_ids_keep_their_type() -> None:
     assert by_id(rows) == by_id(with_annotations(docs.to_pylist()))
 
 
-def test_paths_decide_by_a_column_that_is_named() -> None:
+@pytest.mark.parametrize("keep", ["path:*/final*", "name"])
+def test_paths_decide_by_a_column_that_is_named(keep: str) -> None:
     import pyarrow as pa
 
     import lookalike.ray
 
     docs = pa.table(
-        {"id": ["a", "b"], "text": ["one two three", "One two three"], "file": ["x/late", "y/orig"]}
+        {
+            "id": ["a", "b"],
+            "text": ["one two three", "One two three"],
+            "file": ["x/minutes draft.txt", "y/final minutes.txt"],
+        }
     )
     with pytest.raises(OptionError, match="path_field='COLUMN' names a column of paths"):
-        lookalike.ray.find(ray.data.from_arrow(docs), keep="path:*/orig")
-    kept = lookalike.ray.dedup(
-        ray.data.from_arrow(docs), keep="path:*/orig", path_field="file"
-    ).take_all()
+        lookalike.ray.find(ray.data.from_arrow(docs), keep=keep)
+    kept = lookalike.ray.dedup(ray.data.from_arrow(docs), keep=keep, path_field="file").take_all()
     assert [row["id"] for row in kept] == ["b"]
 
 
