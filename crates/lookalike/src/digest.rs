@@ -1,7 +1,7 @@
 //! Reduces a collection to 128 bits, which show whether two readings saw the same documents.
 //! `docs/reference/report.md` specifies the bits.
 //!
-//! The digest is a sum. So it does not depend on the order, the threads or the division into files,
+//! The digest is a sum, so it does not depend on the order, the threads or the division into files,
 //! and the digests of parts add up to the digest of the whole.
 
 use lookalike_core::hash::mix64;

@@ -4,9 +4,9 @@
 //! documents ─ Sampler (a thread each) → drawn documents ─ FoldingEffect::of → shares by script
 //! ```
 //!
-//! A document counts if it has letters of a [`Script`] and its shingle set differs from that of its
-//! folded text. The counts state how many documents the form affects. Only [`tune`](crate::tune)
-//! measures whether more of them become similar.
+//! A document counts if it has letters of a [`Script`] and folding changes its shingle set. The
+//! counts state how many documents the form affects. Only [`tune`](crate::tune) measures whether
+//! more of them become similar.
 
 use crate::id_sample::IdSample;
 use crate::read::{NormalForm, Normalization, TextNormalizer};

@@ -5,7 +5,7 @@ use lookalike_core::params::Params;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// The stages of a run, in order, then those of an index, of an audit and of `tune`.
+/// The stages of a run, in order, then the stages of an index, of an audit and of `tune`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Read, shingle, sign and band; counted in bytes of input.
@@ -96,9 +96,10 @@ pub trait Progress: Sync {
     fn end(&self, stage: Stage, elapsed: Duration);
     /// Bands and rows were chosen for this many documents of a sample.
     fn chose_bands(&self, _: &Params, _: usize) {}
-    /// An interrupted run resumes in this stage. The number of documents that were read before.
+    /// An interrupted run resumes in this stage. The argument is the number of documents read
+    /// before.
     fn resumed(&self, _: Stage, _: u64) {}
-    /// Reports a warning during the run. The same kind may occur several times.
+    /// Reports a warning during the run. Warnings of one kind may be repeated.
     fn warn(&self, _: &Warning) {}
 }
 

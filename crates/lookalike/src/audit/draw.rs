@@ -1,7 +1,7 @@
 //! Draws a simple random sample: the documents with the smallest seeded hashes of their ids.
 //!
-//! The sample depends only on ids and the seed, not on order, threads or files. Every document that
-//! can be drawn has the same probability, and so has every set of documents of that size.
+//! The sample depends only on ids and the seed, not on order, threads or files. All documents that
+//! can be drawn are equally probable, and so are all samples of the same size.
 
 use crate::id_sample::IdSample;
 use crate::read::BlockNumber;

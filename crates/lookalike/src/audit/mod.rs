@@ -68,8 +68,8 @@ pub struct AuditOptions {
     /// Whether ids of records found in folders begin with the name of their file, as in the run.
     pub ids_by_file: bool,
     /// The user decisions that applied to the run. Pairs that they declare different do not count
-    /// as neighbours. The same holds for pairs of two documents that are both kept by a decision or
-    /// part of a reference collection.
+    /// as neighbours. Neither do pairs of two documents that are each kept by a decision or part of
+    /// a reference collection.
     pub decisions: Option<Arc<Decisions>>,
 }
 

@@ -129,8 +129,8 @@ impl Population {
     }
 }
 
-/// The stated rate, minus three standard deviations of a share of 1,000 audits. The same bound
-/// applies to fewer audits.
+/// The stated rate, minus three standard deviations of a share of 1,000 audits. Fewer audits have
+/// to reach the same bound.
 fn least() -> f64 {
     CONFIDENCE - 3.0 * (CONFIDENCE * (1.0 - CONFIDENCE) / 1_000.0).sqrt()
 }

@@ -39,7 +39,7 @@ pub(super) struct LabelWords<'a> {
 }
 
 /// The suitability of a word for a label. A label consists of the words of the best suitability
-/// that occurs. So it is empty only without names.
+/// that occurs, so it is empty only without names.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Suitability {
     /// More frequent in the category than elsewhere.

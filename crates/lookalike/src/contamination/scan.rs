@@ -256,7 +256,7 @@ struct ItemRuns<'a> {
     length: usize,
 }
 
-/// Words of an item that are equal to those of a document.
+/// A run of words that an item and a document share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct MatchedRun {
     item: usize,

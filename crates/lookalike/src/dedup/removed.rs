@@ -134,7 +134,7 @@ impl RemovedList {
         written.map_err(|source| OutputError::Write { path: self.output.path().to_owned(), source })
     }
 
-    /// Brings the list to the disk and gives it its name.
+    /// Syncs the list to the disk and renames it to its final name.
     ///
     /// # Errors
     /// [`OutputError::Write`].

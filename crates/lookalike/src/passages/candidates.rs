@@ -65,7 +65,7 @@ pub(super) fn place(document: DocumentNumber, position: u32) -> u64 {
 /// Finds the places of runs in ascending order.
 pub(super) struct RunPlaces<'a> {
     of: &'a CandidateRuns,
-    /// The block after that of `ranges`.
+    /// The number of the block that follows `ranges`.
     block: usize,
     ranges: Cow<'a, [CandidateRange]>,
     /// The range after `range`.

@@ -1,5 +1,5 @@
 //! Maps each repeated run to the first equal run. Uses a number for each run in memory. If these do
-//! not fit, uses sorted pairs, which take longer once they go to a file.
+//! not fit, uses sorted pairs, which take longer if they are written to a file.
 
 use crate::spill::{PartSorter, PartedValues, SpillError, TempSpace};
 use lookalike_core::passage::unitig::EqualRun;

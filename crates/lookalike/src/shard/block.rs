@@ -39,7 +39,7 @@ pub struct NodeIdentity {
 /// then their members as `u64`, all little-endian.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ShardBlock {
-    /// Documents in those of their buckets that belong to the part.
+    /// Memberships of documents in the buckets of the part.
     pub memberships: Vec<Membership>,
     /// Documents that share a bucket.
     pub edges: Vec<Edge>,

@@ -99,7 +99,7 @@ pub(crate) struct SpillLog<T> {
 }
 
 impl<T> Default for SpillLog<T> {
-    /// Creates a log that stays in memory.
+    /// Creates a log without a temporary file.
     fn default() -> Self {
         Self {
             temp: None,

@@ -176,7 +176,7 @@ impl PartedValues {
 /// Reads the parts one after the other.
 struct PartReader<'a> {
     of: &'a PartedValues,
-    /// The part after that of the batch.
+    /// The number of the part that follows the batch.
     next: usize,
     /// The rest of a merged part.
     merged: Option<Box<dyn Iterator<Item = Result<u128, SpillError>> + 'a>>,

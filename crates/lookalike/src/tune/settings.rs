@@ -1,4 +1,5 @@
-//! Counts the documents with a neighbour, by the run's setting and by those of `docs/choosing.md`.
+//! Counts the documents with a neighbour, by the run's setting and by the settings of
+//! `docs/choosing.md`.
 //!
 //! ```text
 //! texts ─ candidates (settings) ─ neighbours (exact, all pairs) → SettingProfile …
@@ -76,7 +77,7 @@ impl SettingTexts<'_> {
     }
 }
 
-/// Returns the current setting, then those of `docs/choosing.md` that find pairs beyond it.
+/// Returns the current setting, then the settings of `docs/choosing.md` that find further pairs.
 pub fn settings_to_compare(used: Setting, texts: &SettingTexts<'_>) -> Vec<Setting> {
     let words = |size| {
         let rule = ShingleRule::new(Unit::Words, size).ok()?;

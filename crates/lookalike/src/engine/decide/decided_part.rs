@@ -29,7 +29,7 @@ pub(crate) struct PartDocuments<'a> {
     blocks: Vec<ColumnBlock>,
 }
 
-/// The counts that the components of a part add to those of a run.
+/// The contribution of a part to the counts of a run.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct PartCounts {
     pub(crate) documents: u64,
@@ -119,7 +119,7 @@ fn tallies(block: &ColumnBlock) -> Result<Vec<SourceTally>, FindError> {
 }
 
 impl Findings {
-    /// Returns the counts that the part adds to those of a run.
+    /// Returns the contribution of the part to the counts of a run.
     pub(crate) fn part_counts(&self) -> PartCounts {
         PartCounts {
             documents: self.counts.documents,

@@ -1,6 +1,6 @@
 //! Similarities that signatures estimate for verified pairs, next to the exact similarity.
 //!
-//! Two minimal hash values are equal with a probability that is the Jaccard similarity J, so the
+//! Two minimal hash values are equal with a probability that is the Jaccard similarity J. So the
 //! share of equal values of two signatures with k values estimates J with the standard error
 //! √(J(1−J)/k) (Broder, *On the resemblance and containment of documents*, 1997).
 

@@ -66,8 +66,8 @@ pub(crate) fn unique_ids(
     Ok(Some(repeated.len() + further))
 }
 
-/// Excludes the further units of a document whose id is that of an earlier document. The latter may
-/// have fewer units. Returns their number.
+/// Excludes the remaining units of a document whose id repeats the id of an earlier document. The
+/// earlier one may have fewer units. Returns the number of excluded units.
 fn exclude_units(
     documents: &mut RunDocuments,
     repeated: &[(DocumentNumber, DocumentNumber)],

@@ -1,4 +1,4 @@
-//! Reads the categories of an index, including those of documents that were added since.
+//! Reads the categories of an index, also for documents that were added since.
 //!
 //! The category of a document is a function of its text and of the model. Categories of documents
 //! numbered above [`CategoryState::through`] are not stored. They are computed on demand, and

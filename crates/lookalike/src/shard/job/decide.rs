@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// Bytes of records per section.
 const SECTION_BYTES: usize = 4 << 20;
 
-/// The counts that a part adds to those of the run.
+/// The contribution of a part to the counts of the run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct DecidedNotes {
     pub(super) counts: PartCounts,

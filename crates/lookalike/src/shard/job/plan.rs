@@ -185,7 +185,7 @@ impl Job {
         Ok(Self { folder: folder.to_owned(), plan, digest: token_hash(&text) })
     }
 
-    /// Refuses inputs and options that differ from those of the plan.
+    /// Refuses inputs and options other than the plan's.
     pub(super) fn check_run(
         &self,
         collection: &Collection,
