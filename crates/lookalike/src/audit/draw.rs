@@ -1,7 +1,7 @@
 //! Draws a simple random sample: the documents with the smallest seeded hashes of their ids.
 //!
 //! The sample depends only on ids and the seed, not on order, threads or files. All documents that
-//! can be drawn are equally probable, and so are all samples of the same size.
+//! can be drawn are equally probable. All samples of the same size are also equally probable.
 
 use crate::id_sample::IdSample;
 use crate::read::BlockNumber;

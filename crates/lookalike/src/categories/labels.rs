@@ -93,7 +93,7 @@ impl LabelWords<'_> {
     }
 }
 
-/// Whether a word can be in a label if there is no better one.
+/// Whether a word can be in a label when better words are missing.
 pub(super) fn is_name(word: &str) -> bool {
     word.len() <= MAX_WORD_BYTES
 }

@@ -25,7 +25,7 @@ pub struct Category {
     /// their number of documents in the sample, the largest first.
     pub path: String,
     /// Its most characteristic words, at most five. Function words and words of parent categories
-    /// are used only if there are no others.
+    /// are used only in the absence of others.
     pub label: Vec<String>,
 }
 

@@ -34,9 +34,9 @@ pub enum UnknownDocuments {
 /// Adds decisions to the log of an index, all or none. A decision without hashes gets the hashes of
 /// the texts that the index keeps, and a decision without a time gets `now`.
 ///
-/// A decision is added only if no later decision exists about its pair or documents than the one
-/// that its author has [`seen`](ReviewDecision::seen). If `seen` is missing, no earlier decision
-/// may exist. Decisions of one call do not conflict with each other. Cost: reads the log from the
+/// A decision conflicts with the log if its author has not [`seen`](ReviewDecision::seen) the last
+/// decision about its pair or documents. Without `seen`, any earlier decision about them is a
+/// conflict. Decisions of one call do not conflict with each other. Cost: reads the log from the
 /// least `seen` on.
 ///
 /// # Errors

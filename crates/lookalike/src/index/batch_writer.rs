@@ -35,7 +35,7 @@ pub struct AddCounts {
 /// An interrupted addition of documents.
 #[derive(Debug)]
 pub struct InterruptedAdd<E = AddError> {
-    /// Counts of committed changes: all documents before the one that failed.
+    /// Counts of committed changes: all documents before the failed one.
     pub before: AddCounts,
     /// The error that ended the addition.
     pub error: E,

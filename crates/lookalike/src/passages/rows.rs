@@ -255,7 +255,7 @@ impl PassageRows {
         self.sorted.len() as usize
     }
 
-    /// Whether there are no places.
+    /// Returns true if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -69,7 +69,7 @@ impl EmptyCopies {
         self.sorted.len()
     }
 
-    /// Whether there are no copies.
+    /// Returns true if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -76,7 +76,7 @@ impl Groups {
         self.sorted.len() as usize
     }
 
-    /// Whether there are no groups.
+    /// Returns true if the run found no group.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

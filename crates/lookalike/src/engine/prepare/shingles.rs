@@ -85,7 +85,7 @@ impl SetSigner {
         self.sign(fingerprint)
     }
 
-    /// Signs a document, with its stored shingles or with those of its text.
+    /// Signs a document. Uses its stored shingles, or cuts its text.
     pub(crate) fn sign_document(&mut self, document: &Document<'_>) -> SignedSet<'_> {
         let fingerprint = self.cutter.set(document, &mut self.set);
         self.sign(fingerprint)

@@ -168,7 +168,7 @@ impl SkippedRecords {
         self.len
     }
 
-    /// Whether there are no records.
+    /// Returns true if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

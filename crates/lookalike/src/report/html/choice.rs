@@ -59,7 +59,7 @@ impl SampleChoice {
     }
 
     /// Returns the chosen pairs, the least similar first. Pairs of similarity 1 show no difference,
-    /// so they are chosen only if there are no other pairs.
+    /// so they are chosen only in the absence of other pairs.
     pub(in crate::report) fn chosen(mut self) -> Vec<ChosenPair> {
         if self.steps.len() > 1 {
             self.steps.remove(&STEPS);
