@@ -1,8 +1,8 @@
-//! Two texts → what they share and what only one has, word by word.
+//! Compares two texts word by word.
 //!
-//! Words are those of the shingle rule; texts compared by characters or bytes are cut into words,
-//! too. Where words are equal by that rule, the texts may still differ in case, punctuation and
-//! white space. Such stretches are of a kind of their own, so each text can be shown as it is.
+//! Words follow the shingle rule. Texts compared by characters or bytes are also cut into words. If
+//! words are equal by that rule, the texts may still differ in case, punctuation and white space.
+//! Such stretches are a separate kind, so that both texts can be shown unchanged.
 
 use crate::moved_blocks::moved_blocks;
 pub use crate::moved_blocks::{MIN_MOVED_WORDS, MovedBlock};
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// One way from the first text to the second: stretches of both texts in order.
+/// A sequence of edits from the first text to the second, as stretches of both texts in order.
 #[derive(Debug, Clone)]
 pub struct Differences<'a> {
     /// The first text.
@@ -25,21 +25,22 @@ pub struct Differences<'a> {
     pub b: WordPositions<'a>,
     /// Stretches that cover both texts completely. Neighbours are of different kinds.
     pub stretches: Vec<DifferencePart>,
-    /// Words on the way that both texts have, that the first alone has, the second alone.
+    /// The number of words that both texts have, that only the first has, and that only the second
+    /// has.
     pub counts: [usize; 3],
     /// Number of stretches that differ.
     pub places: Places,
-    /// Of the stretches whose words differ, the words that the other text has at another place:
-    /// bytes of each text, in the order of the first.
+    /// Words in changed stretches that the other text has at another place, as bytes of each text,
+    /// in the order of the first.
     pub moved: Vec<MovedBlock>,
-    /// Whether time ran out before the shortest way was found.
+    /// Whether time ran out before the shortest sequence was found.
     pub cut_short: bool,
 }
 
 /// A part of the first text and the part of the second that corresponds to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DifferencePart {
-    /// What the two parts have in common.
+    /// The common content of the two parts.
     pub kind: DifferenceKind,
     /// Bytes of the first text.
     pub a: Range<usize>,
@@ -47,7 +48,7 @@ pub struct DifferencePart {
     pub b: Range<usize>,
 }
 
-/// What the two parts of a [`DifferencePart`] have in common.
+/// The common content of the two parts of a [`DifferencePart`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DifferenceKind {
     /// Every byte.
@@ -58,7 +59,7 @@ pub enum DifferenceKind {
     Changed,
 }
 
-/// In what texts of the same words differ; at least one is true.
+/// The differences between texts of the same words. At least one is true.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Variation {
     /// Lower and upper case of a word.
@@ -76,11 +77,11 @@ pub struct Places {
     pub words: usize,
     /// The number of [`DifferenceKind::SameWords`].
     pub same_words: usize,
-    /// Of `same_words`, those that differ in case. One stretch may count here and below.
+    /// Those `same_words` that differ in case. A stretch may count here and below.
     pub case: usize,
-    /// Of `same_words`, those that differ in punctuation.
+    /// Those `same_words` that differ in punctuation.
     pub punctuation: usize,
-    /// Of `same_words`, those that differ in white space.
+    /// Those `same_words` that differ in white space.
     pub white_space: usize,
 }
 
@@ -97,9 +98,9 @@ impl DifferencePart {
 }
 
 impl<'a> Differences<'a> {
-    /// Compares the words of two texts (Myers 1986): O(n·d) for n words and d differences. With
-    /// `patience` it ends after that time with a way that is right but longer, which then depends
-    /// on how fast the machine is.
+    /// Compares the words of two texts (Myers 1986): O(n·d) for n words and d differences. After
+    /// `patience`, returns a valid but longer sequence of edits, which then depends on the speed of
+    /// the machine.
     pub fn between(a: &'a str, b: &'a str, rule: &ShingleRule, patience: Option<Duration>) -> Self {
         let a = WordPositions::of(a, rule);
         let b = WordPositions::of(b, rule);
@@ -198,12 +199,12 @@ struct DifferenceBuilder<'a, 'w> {
 }
 
 impl DifferenceBuilder<'_, '_> {
-    /// Where the stretches so far end in each text.
+    /// The ends of the stretches so far in each text.
     fn ends(&self) -> [usize; 2] {
         self.stretches.last().map_or([0, 0], |last| [last.a.end, last.b.end])
     }
 
-    /// Adds a word of each text that the rule takes as equal, and what precedes them.
+    /// Adds a word of each text that are equal by the rule, and the characters before them.
     fn shared(&mut self, a: usize, b: usize) {
         let (Some(a), Some(b)) = (self.a.places.get(a), self.b.places.get(b)) else { return };
         let [a_end, b_end] = [a.end, b.end];
@@ -238,8 +239,8 @@ impl DifferenceBuilder<'_, '_> {
         self.push(DifferenceKind::Equal, a_end, b_end);
     }
 
-    /// Adds words that differ, with the characters between them and the next word. Differences of
-    /// the characters before them belong to the same stretch.
+    /// Adds words that differ, with the characters between them and the next word. Differences in
+    /// the preceding characters belong to the same stretch.
     fn changed(&mut self, a: &Range<usize>, b: &Range<usize>) {
         let [a_start, b_start] = self.ends();
         let a_end = self.a.start(a.end);
@@ -252,7 +253,7 @@ impl DifferenceBuilder<'_, '_> {
         let b_gap = &self.b.text[before(self.b, b, b_start, b_end)];
         let prefix = common_prefix(a_gap, b_gap);
         self.push(DifferenceKind::Equal, a_start + prefix, b_start + prefix);
-        // Between two words of one text, the other one has only what separates words.
+        // Between two words of one text, the other text has only separators.
         let suffix = if a.is_empty() || b.is_empty() {
             let a_rest = &self.a.text[a_start + prefix..a_end];
             let b_rest = &self.b.text[b_start + prefix..b_end];
@@ -276,8 +277,8 @@ impl DifferenceBuilder<'_, '_> {
         self.stretches
     }
 
-    /// Adds a stretch up to a byte of each text, or lengthens the last one. Words that differ in
-    /// case one after the other, with blanks between them, become one stretch.
+    /// Adds a stretch up to a byte of each text, or extends the last one. Consecutive words that
+    /// differ in case, with blanks between them, become one stretch.
     fn push(&mut self, kind: DifferenceKind, a_end: usize, b_end: usize) {
         let [a_start, b_start] = self.ends();
         if a_start == a_end && b_start == b_end {
@@ -319,18 +320,18 @@ impl Variation {
     }
 }
 
-/// Bytes of the longest common beginning that ends between characters.
+/// Returns the length of the longest common prefix that ends between characters.
 fn common_prefix(a: &str, b: &str) -> usize {
     a.chars().zip(b.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum()
 }
 
-/// Bytes of the longest common end that begins between characters.
+/// Returns the length of the longest common suffix that begins between characters.
 fn common_suffix(a: &str, b: &str) -> usize {
     let pairs = a.chars().rev().zip(b.chars().rev());
     pairs.take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum()
 }
 
-/// One way from `a` to `b`. Asking for this algorithm by name would compile all there are.
+/// Returns the edits from `a` to `b`. Selecting the algorithm by name would compile all of them.
 fn operations(a: &[u32], b: &[u32], deadline: Option<Instant>) -> Vec<DiffOp> {
     let mut way = Compact::new(Replace::new(Capture::new()), a, b);
     match myers::diff_deadline(&mut way, a, 0..a.len(), b, 0..b.len(), deadline) {
@@ -339,7 +340,7 @@ fn operations(a: &[u32], b: &[u32], deadline: Option<Instant>) -> Vec<DiffOp> {
     }
 }
 
-/// A text and where its words are.
+/// A text and the positions of its words.
 #[derive(Debug, Clone)]
 pub struct WordPositions<'a> {
     text: &'a str,
@@ -369,12 +370,12 @@ impl<'a> WordPositions<'a> {
         Self { text, places }
     }
 
-    /// Equal words, equal numbers.
+    /// Numbers words. Equal words have equal numbers.
     fn numbered(&self, case: Case, numbers: &mut HashMap<Cow<'a, str>, u32>) -> Vec<u32> {
         let number = |place: &Range<usize>| {
             let word = &self.text[place.clone()];
             let folded = (case == Case::Fold).then(|| text::lower_case(word));
-            // Most words are in lower case and need no memory of their own.
+            // Most words are in lower case and can be borrowed.
             let word = match folded.filter(|folded| folded != word) {
                 Some(folded) => Cow::Owned(folded),
                 None => Cow::Borrowed(word),
@@ -396,12 +397,12 @@ impl<'a> WordPositions<'a> {
         self.start(words.start)..last.map_or(self.text.len(), |place| place.end)
     }
 
-    /// The first word that begins at a byte or after it; the number of words where none does.
+    /// The first word that begins at a byte or later; the number of words if none does.
     pub fn word_from(&self, byte: usize) -> usize {
         self.places.partition_point(|place| place.start < byte)
     }
 
-    /// The byte at which a word begins; for places beyond the last word, the end of the text.
+    /// The byte at which a word begins; the end of the text after the last word.
     pub fn start(&self, word: usize) -> usize {
         self.places.get(word).map_or(self.text.len(), |place| place.start)
     }
@@ -411,7 +412,7 @@ impl<'a> WordPositions<'a> {
 mod tests {
     use super::*;
 
-    /// Kind and texts of each stretch: `=`, `~` or `!`.
+    /// Returns the kind and the texts of each stretch: `=`, `~` or `!`.
     fn shown(a: &str, b: &str) -> Vec<(char, String, String)> {
         let found = Differences::between(a, b, &ShingleRule::default(), None);
         let shown = |stretch: &DifferencePart| {
@@ -503,7 +504,7 @@ mod tests {
                 ('~', "", "\n"),
             ],
         );
-        // One place, not one for each word.
+        // One place instead of one per word.
         assert_shown(
             "FOR ALL OF us",
             "for all of us",

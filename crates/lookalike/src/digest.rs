@@ -1,8 +1,8 @@
-//! Documents in, 128 bits out: whether two readings saw the same collection.
+//! Reduces a collection to 128 bits, which show whether two readings saw the same documents.
 //! `docs/reference/report.md` specifies the bits.
 //!
-//! The digest is a sum, so it is independent of order, threads and the split into files, and those
-//! of parts add up to that of the whole.
+//! The digest is a sum, so it does not depend on the order, the threads or the division into files,
+//! and the digests of parts add up to the digest of the whole.
 
 use lookalike_core::hash::mix64;
 use serde::de::Error as _;
@@ -10,16 +10,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// The digest of a collection. That of no documents is zero.
+/// The digest of a collection; zero for an empty collection.
 ///
-/// Two collections that differ have equal digests with a probability of about 2⁻¹²⁰. It is no
-/// proof against somebody who constructs documents to collide.
+/// Two different collections have equal digests with a probability of about 2⁻¹²⁰. The digest does
+/// not protect against documents that are constructed to collide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Digest(u128);
 
 impl Digest {
-    /// Adds one document, empty ones too: its id and the
-    /// [fingerprint](lookalike_core::shingle::Shingles::fingerprint) of its shingles. Some 20 ns.
+    /// Adds one document, which may be empty: its id and the
+    /// [fingerprint](lookalike_core::shingle::Shingles::fingerprint) of its shingles. Takes some 20
+    /// ns.
     pub fn add(&mut self, id: &str, fingerprint: u128) {
         self.0 = self.0.wrapping_add(document(id.as_bytes(), fingerprint));
     }
@@ -50,7 +51,7 @@ impl fmt::Display for Digest {
     }
 }
 
-/// A text that is no digest.
+/// A text that is not a digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoDigest {
     /// The text.
@@ -87,10 +88,10 @@ impl<'de> Deserialize<'de> for Digest {
     }
 }
 
-/// What a run read, in two numbers; the member `inputs` of a report.
+/// The documents of a run, in two numbers; the member `inputs` of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct InputsDigest {
-    /// Documents as they were read: empty ones and those with a repeated id included.
+    /// The number of documents read, including empty ones and those with a repeated id.
     pub documents: u64,
     /// Their digest.
     pub digest: Digest,

@@ -1,4 +1,4 @@
-//! A collection in, what each thread saw of it out: one streaming pass.
+//! Passes the documents of a collection to one visitor per thread, in one streaming pass.
 
 use crate::engine::FindError;
 use crate::engine::workers::{Earliest, on_threads};
@@ -7,14 +7,14 @@ use crate::read::{Block, BlockNumber, Collection, DocumentSink, ReadBuffers};
 use crate::read_progress::ReadProgress;
 use std::num::NonZeroUsize;
 
-/// What a thread does with the documents it is given.
+/// The work of a thread on documents.
 pub(crate) trait DocumentVisitor: DocumentSink<Error = FindError> + Send {
-    /// The documents of another block follow, of a reference collection or not.
+    /// Announces the documents of another block, and whether they belong to a reference collection.
     fn block(&mut self, block: &Block, reference: bool);
 }
 
-/// Shows every document to one of the visitors and gives them back. Of several bad records in one
-/// source the first is the error, whichever thread meets it.
+/// Passes every document to one of the visitors, and returns the visitors. If a source has several
+/// bad records, the error is the first of them, regardless of the thread that meets it.
 pub(crate) fn each_document<V: DocumentVisitor>(
     collection: &Collection,
     threads: NonZeroUsize,
@@ -27,7 +27,7 @@ pub(crate) fn each_document<V: DocumentVisitor>(
         let mut visitor = make();
         let mut scratch = ReadBuffers::default();
         while !stop.asked() {
-            // What is taken counts when it is done, and that is when the next one is taken.
+            // Work counts as done when the next block is requested.
             let before = collection.bytes_read();
             let Some(block) = collection.next_block()? else { break };
             let reference = collection.is_reference(block.number().source);

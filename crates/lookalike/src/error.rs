@@ -12,8 +12,8 @@ use crate::shard::job::JobError;
 use lookalike_core::parameter::{NamesParameters, ParameterSpelling};
 use std::fmt;
 
-/// An error of any use case. Each cause has one form: an error of the engine is in `Find`, and one
-/// of an output in `Output`, whichever use case met it.
+/// An error of any use case. Each cause has one form: errors of the engine are always in `Find`,
+/// and errors of outputs in `Output`, regardless of the use case.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {

@@ -1,4 +1,4 @@
-//! Conversions that each error of a use case has.
+//! Conversions that every error of a use case implements.
 
 /// Converts an error to an outer error, which wraps it in a variant. Contents of the variants after
 /// the colon are converted instead, so that each cause has one form in the outer error.

@@ -1,4 +1,4 @@
-//! Finds near-duplicates: inputs in, groups out.
+//! Finds groups of near-duplicates among documents.
 
 mod better_setting;
 

@@ -1,12 +1,12 @@
-//! How many documents of a sample the normal form [`Fold`](NormalForm::Fold) changes.
+//! Counts the documents of a sample that the normal form [`Fold`](NormalForm::Fold) changes.
 //!
 //! ```text
 //! documents ─ Sampler (a thread each) → drawn documents ─ FoldingEffect::of → shares by script
 //! ```
 //!
-//! A document counts when it has letters of a [`Script`] and its shingle set differs from that of
-//! its folded text. That says how many documents the form reaches. Whether more of them are similar
-//! then is measured by [`tune`](crate::tune) only.
+//! A document counts if it has letters of a [`Script`] and folding changes its shingle set. The
+//! counts state how many documents the form affects. Only [`tune`](crate::tune) measures whether
+//! more of them become similar.
 
 use crate::id_sample::IdSample;
 use crate::read::{NormalForm, Normalization, TextNormalizer};
@@ -15,9 +15,9 @@ use lookalike_core::shingle::Shingler;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Documents that a run draws: those with the least hashes of ids.
+/// The number of documents in the sample: those with the smallest hashes of ids.
 const SAMPLE: usize = 1_000;
-/// Bytes of a document that are looked at.
+/// The number of bytes of a document to examine.
 const HEAD_BYTES: usize = 64 << 10;
 
 /// Letters that the form changes.
@@ -44,7 +44,7 @@ pub enum Script {
 }
 
 impl Script {
-    /// All of them.
+    /// All scripts.
     pub const ALL: [Self; 9] = [
         Self::Arabic,
         Self::Hebrew,
@@ -93,7 +93,7 @@ impl fmt::Display for Script {
     }
 }
 
-/// A set of scripts, a bit each.
+/// A set of scripts as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 struct Scripts(u16);
 
@@ -114,7 +114,7 @@ impl Scripts {
     }
 }
 
-/// How many bytes there are before the first that is not ASCII.
+/// The number of bytes before the first that is not ASCII.
 fn ascii_prefix(bytes: &[u8]) -> usize {
     let (words, _) = bytes.as_chunks::<8>();
     let is_ascii = |word: &&[u8; 8]| u64::from_le_bytes(**word) & 0x8080_8080_8080_8080 == 0;
@@ -122,7 +122,7 @@ fn ascii_prefix(bytes: &[u8]) -> usize {
     start + bytes[start..].iter().take_while(|byte| byte.is_ascii()).count()
 }
 
-/// Compares shingle sets of texts as they are, and folded.
+/// Compares the shingle sets of original and folded texts.
 struct Comparison {
     shingler: Shingler,
     words: TextNormalizer,
@@ -137,7 +137,7 @@ impl Comparison {
         Self { shingler: Shingler::new(rule), words: TextNormalizer::default(), set, folded }
     }
 
-    /// The scripts of a text that the form changes; none of one that it does not.
+    /// Returns the scripts of a text that the form changes; none if the shingle set is unchanged.
     fn changed(&mut self, text: &str) -> Scripts {
         let end = (0..=HEAD_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
         let head = text.get(..end.unwrap_or(0)).unwrap_or_default();
@@ -154,42 +154,43 @@ impl Comparison {
     }
 }
 
-/// What the effect is measured of.
+/// The normalization whose effect is measured.
 pub(crate) const FOLD: Normalization = Normalization {
     normal_form: Some(NormalForm::Fold),
     stop_words_by_language: false,
     segment: false,
 };
 
-/// Whether a form other than `normalization` has could be advised.
+/// Whether folding can be recommended in addition to `normalization`.
 fn is_open(normalization: Normalization) -> bool {
     cfg!(feature = "scripts")
         && !matches!(normalization.normal_form, Some(NormalForm::Fold | NormalForm::Unaccent))
 }
 
-/// A document that was drawn.
+/// A document of the sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct SampledText(u64, Scripts);
 
-/// One thread's part of the sample.
+/// The part of the sample of one thread.
 pub(crate) struct Sampler {
-    /// None where there is nothing to measure.
+    /// `None` if there is nothing to measure.
     comparison: Option<Comparison>,
-    /// The least hashes that this thread met, each with the number of its document there.
+    /// The smallest hashes that this thread met, each with the number of its document in the
+    /// thread.
     least: IdSample<u64, ()>,
-    /// How many documents were drawn.
+    /// The number of drawn documents.
     count: u64,
     drawn: Vec<SampledText>,
 }
 
 impl Sampler {
-    /// For texts of `normalization` that are shingled by `rule`.
+    /// Creates a sampler for texts of `normalization` that are shingled by `rule`.
     pub(crate) fn new(rule: &ShingleRule, normalization: Normalization) -> Self {
         let comparison = is_open(normalization).then(|| Comparison::new(rule));
         Self { comparison, least: IdSample::new(SAMPLE), count: 0, drawn: Vec::new() }
     }
 
-    /// Takes a document by the hash of its id.
+    /// Adds a document with the hash of its id.
     pub(crate) fn add(&mut self, id_hash: u64, text: &str) {
         let Some(comparison) = &mut self.comparison else { return };
         if !self.least.wants(id_hash) {
@@ -200,13 +201,13 @@ impl Sampler {
         self.drawn.push(SampledText(id_hash, comparison.changed(text)));
     }
 
-    /// What was drawn since the last call.
+    /// Returns the documents drawn since the last call.
     pub(crate) fn take(&mut self) -> Vec<SampledText> {
         std::mem::take(&mut self.drawn)
     }
 }
 
-/// How many documents of a sample the form changes.
+/// The number of documents of a sample that the form changes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FoldingEffect {
     documents: u64,
@@ -215,7 +216,7 @@ pub struct FoldingEffect {
 }
 
 impl FoldingEffect {
-    /// Of what all threads drew: the documents with the least hashes.
+    /// Selects the documents with the smallest hashes from those drawn by all threads.
     pub(crate) fn of(mut drawn: Vec<SampledText>) -> Self {
         drawn.sort_unstable();
         drawn.truncate(SAMPLE);
@@ -226,7 +227,7 @@ impl FoldingEffect {
         effect
     }
 
-    /// Of texts of `normalization`, none of which counts where it folds them already.
+    /// Measures texts of `normalization`. The result is empty if they are already folded.
     pub(crate) fn of_texts(
         texts: &[String],
         rule: &ShingleRule,
@@ -250,7 +251,7 @@ impl FoldingEffect {
         }
     }
 
-    /// Documents that were compared with their folded form; 0 where texts are folded already.
+    /// Documents that were compared with their folded form; 0 if texts are already folded.
     pub fn documents(&self) -> u64 {
         self.documents
     }
@@ -260,7 +261,7 @@ impl FoldingEffect {
         self.changed
     }
 
-    /// How many of these have letters of each script; a document may have several.
+    /// Changed documents with letters of each script. A document may have several scripts.
     pub fn by_script(&self) -> impl Iterator<Item = (Script, u64)> + '_ {
         Script::ALL.into_iter().zip(self.scripts).filter(|(_, count)| *count > 0)
     }

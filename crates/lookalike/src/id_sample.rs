@@ -1,16 +1,16 @@
-//! Simple random samples by the hashes of ids: what has the least hashes is drawn, so a sample
-//! depends neither on the order of the documents nor on threads or files.
+//! Simple random samples by the hashes of ids. The smallest hashes are drawn, so a sample does not
+//! depend on the order of the documents, on threads or on files.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// The values with the least hashes so far, at most a number of them. Values of one hash are in the
-/// order of their keys.
+/// The values with the smallest hashes so far, up to a maximum number. Values with the same hash
+/// are ordered by their keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IdSample<K, V> {
     most: usize,
     drawn: BTreeMap<(u64, K), V>,
-    /// Greater hashes are not drawn.
+    /// The largest hash that can be drawn.
     limit: u64,
 }
 
@@ -24,7 +24,7 @@ impl<K: Ord, V> IdSample<K, V> {
         hash <= self.limit
     }
 
-    /// Adds a value; one with the same hash and key is replaced where the new one `precedes` it.
+    /// Adds a value. Replaces a value with the same hash and key if the new one `precedes` it.
     pub(crate) fn insert(
         &mut self,
         hash: u64,
@@ -59,7 +59,7 @@ impl<K: Ord, V> IdSample<K, V> {
         }
     }
 
-    /// Whether as many values are drawn as are wanted.
+    /// Whether the sample has the requested number of values.
     pub(crate) fn is_full(&self) -> bool {
         self.drawn.len() >= self.most
     }

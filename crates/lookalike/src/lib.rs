@@ -1,5 +1,5 @@
-//! Finds near-duplicate documents in files: reads them, runs the stages of [`lookalike_core`] in
-//! parallel, and reports what was found, verified.
+//! Finds near-duplicate documents in files. Reads the files, runs the stages of [`lookalike_core`]
+//! in parallel, and reports verified results.
 //!
 //! ```
 //! use lookalike::{FindOptions, Params, ParamsBuilder, find};
@@ -27,34 +27,34 @@
 //! inputs ─ read → documents ─ find → findings ─ report → tables and reports
 //! ```
 //!
-//! | module | takes | gives |
+//! | module | input | output |
 //! |---|---|---|
 //! | [`request`] | a use case with its inputs | its outcome, in one call |
 //! | [`read`] | paths, standard input, tables, an index | blocks of documents for every thread |
 //! | [`mod@find`] | a collection and parameters | groups, pairs, counts, times |
 //! | [`mod@passages`] | a collection, a least length | repeated runs of words, verified |
 //! | [`report`] | findings | CSV, JSON lines, JSON, Parquet, HTML; complete files or none |
-//! | [`decisions`] | a file of decisions of people | which are in force |
+//! | [`decisions`] | a file of user decisions | the decisions in force |
 //! | [`outcome`] | findings | whether each document is kept, and why |
 //! | [`dedup`] | outcomes and records | survivors in the format of the input |
 //! | [`audit`] | a report and its documents again | measured recall, with intervals |
-//! | [`mod@contamination`] | a benchmark and a corpus | items that the corpus has |
+//! | [`mod@contamination`] | a benchmark and a corpus | benchmark items found in the corpus |
 //! | [`evaluate`] | a report and a truth file | precision, recall, F1, adjusted Rand index |
-//! | [`watch`] | the changed files of a folder | documents in an index, and those they resemble |
-//! | [`tune`] | a threshold, a recall, a sample | bands × rows, what they cost, advice |
+//! | [`watch`] | the changed files of a folder | documents in an index, and similar ones |
+//! | [`tune`] | a threshold, a recall, a sample | bands × rows, their cost, advice |
 //! | [`categories`] | a sample of texts | a tree of categories, and the category of any text |
-//! | [`index`] | an index and texts | documents in it, what resembles a text, groups |
-//! | [`pair_similarity`] | two texts | how similar they are |
+//! | [`index`] | an index and texts | stored documents, similar documents, groups |
+//! | [`pair_similarity`] | two texts | their similarity |
 //! | [`difference`] | two texts | the words that differ |
-//! | [`digest`] | documents | 128 bits that show whether two runs read the same |
+//! | [`digest`] | documents | 128 bits that show whether two runs read the same documents |
 //! | [`shard`] | parts of a collection | the stages of a run over many tasks |
 //! | [`progress`] | – | progress and warnings of a run |
 //! | [`temporary`] | – | removes temporary files when a signal ends the process |
 //!
-//! Only [`mod@find`], [`audit`] and [`index`] start threads; where the system gives fewer than
-//! asked, those do the same work. Nothing here prints, exits or reads the environment. The
-//! algorithms are in [`core`]; the crate that keeps an index is [`store`], what [`index`] does with
-//! one is here.
+//! Only [`mod@find`], [`audit`] and [`index`] start threads. If the system provides fewer threads
+//! than requested, those do the same work. This crate does not print, exit or read the environment.
+//! The algorithms are in [`core`], and the crate that stores an index is [`store`]. Operations on
+//! an index that need texts are in [`index`].
 
 pub mod audit;
 pub mod categories;

@@ -1,27 +1,27 @@
-//! The words of two texts that differ → the blocks of them that both have at different places.
+//! Finds blocks in the differing words of two texts that both have at different places.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Words of the shortest block.
+/// The minimum number of words of a block.
 pub const MIN_MOVED_WORDS: usize = 8;
-/// Places of the second text at which a block of the first is looked for.
+/// The most places of the second text at which a block of the first is searched.
 const MOST_PLACES: usize = 16;
 
 /// A part of the first text that the second has at another place, in words or in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MovedBlock {
-    /// In the first text.
+    /// The range in the first text.
     pub a: Range<usize>,
-    /// In the second text.
+    /// The range in the second text.
     pub b: Range<usize>,
 }
 
-/// The blocks of at least [`MIN_MOVED_WORDS`] words that are in `changed` parts of both texts, in
-/// the order of the first text, none of which overlap in either. A block is as long as it can be
-/// from its first word on; of several places in the second text, of which the first 16 are looked
-/// at, it is the one where it is longest. Takes the words as numbers, equal ones for equal words.
-/// O(n) for n changed words.
+/// Returns the blocks of at least [`MIN_MOVED_WORDS`] words that are in `changed` parts of both
+/// texts, in the order of the first text. Blocks do not overlap in either text. From its first
+/// word, a block is as long as possible. If the second text has several places for it, the first 16
+/// are examined, and the one with the longest block is chosen. Words are given as numbers, which
+/// are equal for equal words. O(n) for n changed words.
 pub(crate) fn moved_blocks(a: &[u32], b: &[u32], changed: &[[Range<usize>; 2]]) -> Vec<MovedBlock> {
     let mut places: HashMap<&[u32], Vec<Range<usize>>> = HashMap::new();
     for [_, run] in changed {
@@ -43,7 +43,7 @@ pub(crate) fn moved_blocks(a: &[u32], b: &[u32], changed: &[[Range<usize>; 2]]) 
                 let same = pairs.take_while(|(word, to)| **word == b[*to] && !is_taken[*to]);
                 (same.count(), place.start)
             });
-            // Of equal lengths the first place.
+            // Among equal lengths, the first place.
             let best = free.max_by(|(m, p), (n, q)| m.cmp(n).then(q.cmp(p)));
             match best.filter(|(length, _)| *length >= MIN_MOVED_WORDS) {
                 Some((length, to)) => {
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(moved(&twice, &block), [(0..8, 0..8)]);
         assert_eq!(moved(&block, &twice), [(0..8, 0..8)]);
         assert_eq!(moved(&twice, &twice), [(0..17, 0..17)]);
-        // The longer of two places.
+        // The longer of two places is chosen.
         let longer: Vec<u32> = (0..10).collect();
         let b = [&block[..], &[70], &longer].concat();
         assert_eq!(moved(&longer, &b), [(0..10, 9..19)]);

@@ -1,4 +1,4 @@
-//! Two texts in, how alike they are out.
+//! Measures the similarity of two texts.
 
 use crate::engine::prepare::shingles::SetSigner;
 use crate::progress::{Interruption, Progress};
@@ -6,26 +6,26 @@ use lookalike_core::band;
 use lookalike_core::params::Params;
 use lookalike_core::verify::{self, Overlap};
 
-/// What can be said of two texts.
+/// The similarity of two texts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairSimilarity {
-    /// Of their shingle sets, exactly.
+    /// The exact overlap of their shingle sets.
     pub overlap: Overlap,
-    /// Whether they are the same byte for byte.
+    /// Whether they are equal byte for byte.
     pub same_text: bool,
     /// Whether they reach the threshold.
     pub similar: bool,
-    /// What signatures say. Nothing where a text has no token, and where the parameters have no
-    /// pair missed, since signatures are not used then.
+    /// The estimate from signatures. `None` if a text has no token, or if the parameters require
+    /// that no pair is missed, because signatures are not used then.
     pub estimate: Option<Estimate>,
 }
 
-/// What signatures say of two texts.
+/// The comparison of two signatures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// The Jaccard similarity, from 0 to 1.
     pub jaccard: f64,
-    /// Bands in which both have the same key; without any, they are no candidates.
+    /// The number of bands in which both have the same key. If it is 0, they are not candidates.
     pub bands_shared: usize,
 }
 
@@ -33,7 +33,7 @@ impl PairSimilarity {
     /// Compares two texts.
     ///
     /// # Errors
-    /// [`Interruption`] where `progress`, asked between the steps, does not want it any more.
+    /// [`Interruption`] if `progress` cancels between the steps.
     pub fn of(
         a: &str,
         b: &str,

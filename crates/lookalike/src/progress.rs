@@ -1,11 +1,11 @@
-//! How far a run is, and whether it is still wanted: a callback, never a print.
+//! Reports the progress of a run to a callback, which can cancel the run. Never prints.
 
 use lookalike_core::curve::Choice;
 use lookalike_core::params::Params;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// The stages of a run, in order, then those of an index, of an audit and of `tune`.
+/// The stages of a run, in order, then the stages of an index, of an audit and of `tune`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Read, shingle, sign and band; counted in bytes of input.
@@ -14,11 +14,11 @@ pub enum Stage {
     Bucket,
     /// Verify candidate pairs and form groups; counted in documents that are candidates.
     Decide,
-    /// Read the documents of which a passage may be repeated again; counted in documents.
+    /// Read the documents with possibly repeated passages again; counted in documents.
     Select,
     /// Compare the words of repeated passages; counted in documents.
     Compare,
-    /// Read documents and put them into an index; counted in bytes of input.
+    /// Read documents and add them to an index; counted in bytes of input.
     Add,
     /// Read the texts of an index and find the category of each; counted in documents.
     Categorise,
@@ -26,11 +26,11 @@ pub enum Stage {
     Draw,
     /// Find the sample's true neighbours; counted in bytes of input.
     Search,
-    /// Hold the sample of an audit against what a run found; not counted.
+    /// Compare the sample of an audit with the findings of a run; not counted.
     Judge,
     /// Read the items of a benchmark; not counted.
     ReadBenchmark,
-    /// Look for the items of a benchmark in a corpus; counted in bytes of input.
+    /// Search a corpus for the items of a benchmark; counted in bytes of input.
     Scan,
     /// Measure a sample; counted in its documents, once for each shingle rule and once more.
     Measure,
@@ -56,37 +56,37 @@ impl fmt::Display for Stage {
     }
 }
 
-/// The work is not wanted any more.
+/// The caller cancelled the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interruption;
 
 /// Documents that share buckets without being similar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExcessCandidates {
-    /// How many they are.
+    /// The number of these documents.
     pub documents: usize,
-    /// Pairs of them that are still to be looked at, at most.
+    /// The most pairs of them that remain to be compared.
     pub pairs: u64,
     /// Their mean Jaccard similarity, estimated on a sample of them.
     pub mean: f64,
-    /// Values, bands and rows for documents this alike, at the same threshold and recall, that take
-    /// less than half of the time; `None` where there are none.
+    /// Values, bands and rows for documents of this similarity, at the same threshold and recall,
+    /// that take less than half of the time; `None` if there are none.
     pub better: Option<Choice>,
 }
 
-/// What a run reports as soon as it knows.
+/// A warning that a run reports as early as possible.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Warning {
-    /// Unrelated documents look alike, so that most comparisons end below the threshold. The
-    /// result is the same, the run takes long.
+    /// Unrelated documents are so similar that most comparisons end below the threshold. This does
+    /// not change the result, but the run takes long.
     ExcessCandidates(ExcessCandidates),
 }
 
 /// Receives progress from any thread.
 pub trait Progress: Sync {
-    /// A stage begins, with that much to do where it is known.
+    /// A stage begins. `total` is the amount of its work, if it is known.
     fn begin(&self, stage: Stage, total: Option<u64>);
-    /// So much more is done. Asked after every block, band and component of documents.
+    /// Reports further work as done. Called after every block, band and component of documents.
     ///
     /// # Errors
     /// [`Interruption`] ends the work with
@@ -96,13 +96,14 @@ pub trait Progress: Sync {
     fn end(&self, stage: Stage, elapsed: Duration);
     /// Bands and rows were chosen for this many documents of a sample.
     fn chose_bands(&self, _: &Params, _: usize) {}
-    /// An interrupted run resumes in this stage; so many of its documents were read before.
+    /// An interrupted run resumes in this stage. The argument is the number of documents read
+    /// before.
     fn resumed(&self, _: Stage, _: u64) {}
-    /// Something to know while the run goes on; the same kind may come several times.
+    /// Reports a warning during the run. Warnings of one kind may be repeated.
     fn warn(&self, _: &Warning) {}
 }
 
-/// Does the work of a stage between the reports of its begin and its end; gives what it took.
+/// Runs a stage, reports its beginning and its end, and returns its result with the time it took.
 pub(crate) fn timed<T>(
     progress: &dyn Progress,
     stage: Stage,
@@ -117,7 +118,7 @@ pub(crate) fn timed<T>(
     (result, elapsed)
 }
 
-/// Looks away.
+/// Ignores progress.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoProgress;
 

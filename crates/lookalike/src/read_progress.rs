@@ -1,10 +1,11 @@
-//! Bytes that were read → progress: each byte is reported once, whichever thread read it.
+//! Reports bytes read as progress. Each byte is reported once, regardless of the thread that read
+//! it.
 
 use crate::progress::{Interruption, Progress};
 use crate::read::Collection;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Reports what is read of a collection.
+/// Reports the progress of reading a collection.
 pub(crate) struct ReadProgress<'a> {
     collection: &'a Collection,
     progress: &'a dyn Progress,
@@ -12,7 +13,7 @@ pub(crate) struct ReadProgress<'a> {
 }
 
 impl<'a> ReadProgress<'a> {
-    /// From the first byte on.
+    /// Starts at the first byte.
     pub(crate) fn new(collection: &'a Collection, progress: &'a dyn Progress) -> Self {
         Self { collection, progress, reported: AtomicU64::new(0) }
     }
@@ -20,15 +21,15 @@ impl<'a> ReadProgress<'a> {
     /// Reports the bytes that were read since the last report.
     ///
     /// # Errors
-    /// The work is not wanted any more.
+    /// [`Interruption`] if the caller cancelled.
     pub(crate) fn report(&self) -> Result<(), Interruption> {
         self.report_up_to(self.collection.bytes_read())
     }
 
-    /// The same of the first `read` bytes.
+    /// Reports the first `read` bytes, less those reported before.
     ///
     /// # Errors
-    /// As [`report`](Self::report).
+    /// See [`report`](Self::report).
     pub(crate) fn report_up_to(&self, read: u64) -> Result<(), Interruption> {
         let before = self.reported.fetch_max(read, Ordering::Relaxed);
         self.progress.advance(read.saturating_sub(before))

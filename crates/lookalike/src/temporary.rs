@@ -1,8 +1,8 @@
-//! The temporary files and folders of this process that have a name, and their removal before a
+//! Registers the named temporary files and folders of this process, and removes them before a
 //! signal ends the process.
 //!
-//! A file or folder is removed by its owner when that is dropped. A signal that ends the process
-//! drops nothing, so a handler calls [`remove_all`] first.
+//! The owner of a file or folder removes it when it is dropped. A signal that ends the process does
+//! not drop anything, so its handler first calls [`remove_all`].
 
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
@@ -10,14 +10,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Absolute paths of what exists now.
+/// Absolute paths of the existing ones.
 static PATHS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// Attempts to remove a folder to which other threads still add files.
 const ATTEMPTS: usize = 100;
 
-/// Keeps a path registered. Declare it behind the field that removes the file, so that it is
-/// dropped later.
+/// Keeps a path registered. Declare it after the field that removes the file, so that it is dropped
+/// later.
 #[derive(Debug)]
 pub(crate) struct RegisteredPath(PathBuf);
 
@@ -31,7 +31,7 @@ impl Drop for RegisteredPath {
 /// after.
 ///
 /// # Errors
-/// Those of `create`.
+/// Errors of `create`.
 pub(crate) fn register<T>(
     create: impl FnOnce() -> io::Result<T>,
     path: impl FnOnce(&T) -> &Path,
@@ -51,20 +51,20 @@ pub(crate) fn system_message(error: &io::Error) -> String {
     error.to_string().split(" at path ").next().unwrap_or_default().to_owned()
 }
 
-/// Removes all temporary files and folders of this process that have a name. For the thread that
-/// ends the process after a signal: from here on, every thread that creates or finishes an output
-/// blocks until the process ends.
+/// Removes all named temporary files and folders of this process. Only for the thread that ends the
+/// process after a signal: from then on, every thread that creates or finishes an output blocks
+/// until the process ends.
 pub fn remove_all() {
     let paths = PATHS.lock();
     for path in paths.iter() {
         remove(path);
     }
-    // Never unlocked: no thread creates another file.
+    // The lock is never released, so that no thread creates another file.
     std::mem::forget(paths);
 }
 
-/// Removes a file, or a folder with its content. Errors are ignored: the process ends anyway, and
-/// the next run removes or reports what is left.
+/// Removes a file, or a folder with its content. Ignores errors, because the process ends anyway
+/// and the next run removes or reports the rest.
 fn remove(path: &Path) {
     let is_folder = path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
     if !is_folder {

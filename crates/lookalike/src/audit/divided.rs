@@ -1,4 +1,4 @@
-//! The audit of documents that are divided over tasks, whatever starts these.
+//! The audit of documents that are divided over tasks, regardless of what starts the tasks.
 //!
 //! ```text
 //! a share of the documents  draw_share → DrawnDocument       a task for each share
@@ -7,9 +7,9 @@
 //! all of them               merge, AuditSample::neighbours → Neighbours, to be judged as usual
 //! ```
 //!
-//! Sample, neighbours and figures are those of [`true_neighbours`](super::true_neighbours) on all
-//! documents at once: hashes of ids draw the sample, and what is found of it adds up. Ids must be
-//! unique in the documents, and in the reference collection.
+//! Sample, neighbours and figures equal those of [`true_neighbours`](super::true_neighbours) on all
+//! documents at once: hashes of ids draw the sample, and the neighbours found in the shares add up.
+//! Ids must be unique within the documents and within the reference collection.
 
 use super::draw::{DocumentSample, IdHasher, SampledDocument};
 use super::neighbours::Neighbours;
@@ -40,10 +40,10 @@ pub struct DrawnDocument {
     pub shingles: Vec<u64>,
 }
 
-/// Documents that a divided run has read, by the rows that it keeps of them.
+/// Counts of the documents that a divided run has read, from the identities that it keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReadTexts {
-    /// How many.
+    /// The number of documents.
     pub documents: u64,
     /// The sum of hashes of their fingerprints.
     pub digest: u64,
@@ -53,7 +53,7 @@ impl ReadTexts {
     /// Adds the identities of an encoded [`ShardBlock`].
     ///
     /// # Errors
-    /// As [`ShardBlock::decode_into`].
+    /// Errors of [`ShardBlock::decode_into`].
     pub fn add(&mut self, block: &[u8]) -> Result<(), BlockError> {
         let mut rows = ShardBlock::default();
         rows.decode_into(block)?;
@@ -63,16 +63,17 @@ impl ReadTexts {
         Ok(())
     }
 
-    /// Adds other documents.
+    /// Adds the counts of other documents.
     pub fn merge(&mut self, other: Self) {
         self.documents += other.documents;
         self.digest = self.digest.wrapping_add(other.digest);
     }
 }
 
-/// How small the hash of an id must be for its document to be drawn: so that of `population`
-/// documents with a token about `sample` are, and fewer with a probability below 10⁻⁸. An
-/// `attempt` after too few, from 1, draws more; the greatest limit draws all.
+/// Returns the largest hash of an id with which a document is drawn. About `sample` of `population`
+/// documents with a token have a smaller hash, and fewer than `sample` with a probability below
+/// 10⁻⁸. If an attempt drew too few, a higher `attempt`, counted from 1, draws more. The greatest
+/// limit draws all.
 pub fn lot_limit(population: u64, sample: NonZeroUsize, attempt: u32) -> u64 {
     let sample = sample.get() as f64;
     // Six standard deviations above the sample.
@@ -81,11 +82,11 @@ pub fn lot_limit(population: u64, sample: NonZeroUsize, attempt: u32) -> u64 {
     if share < 1.0 { (share * 2f64.powi(64)) as u64 } else { u64::MAX }
 }
 
-/// The documents of a share whose hashes are at most `limit`, those without a token left out. Only
-/// their texts are made into shingles.
+/// Draws the documents of a share whose hashes are at most `limit`, except those without a token.
+/// Only their texts are shingled.
 ///
 /// # Errors
-/// What reading can fail with.
+/// Errors of reading.
 pub fn draw_share(
     share: &Collection,
     params: &Params,
@@ -104,7 +105,7 @@ pub fn draw_share(
     Ok(drawers.into_iter().flat_map(|drawer| drawer.drawn).collect())
 }
 
-/// One thread of [`draw_share`].
+/// The work of one thread of [`draw_share`].
 struct ShareDrawer {
     lots: IdHasher,
     limit: u64,
@@ -141,7 +142,7 @@ impl DocumentVisitor for ShareDrawer {
     }
 }
 
-/// The sample of all documents, ready to be searched for in shares of them.
+/// The sample of all documents, ready to be compared with each share.
 pub struct AuditSample {
     searched: SearchedSample,
     options: AuditOptions,
@@ -149,12 +150,12 @@ pub struct AuditSample {
 }
 
 impl AuditSample {
-    /// The sample of what was drawn of all `documents`, those without a token included. Of what was
-    /// drawn only the sample is kept.
+    /// Creates the sample from the drawn documents, and drops those beyond the sample. `documents`
+    /// is the number of all documents, including those without a token.
     ///
     /// # Errors
-    /// [`AuditError`] for a confidence out of range, and for rows that are no shingles; an
-    /// interruption.
+    /// [`AuditError`] for a confidence out of range, and for rows that are not ascending shingles;
+    /// an interruption.
     pub fn new(
         params: &Params,
         options: &AuditOptions,
@@ -170,7 +171,7 @@ impl AuditSample {
                 let problem = format!("the drawn document {id:?} has no ascending shingles");
                 return Err(AuditError::Share { problem });
             }
-            // A document precedes one of the reference collection with the same id.
+            // A document precedes a document of the reference collection with the same id.
             let block = BlockNumber { source: u32::from(reference), index: 0 };
             let document =
                 SampledDocument { position: (block, 0), fingerprint, reference, set: shingles };
@@ -180,10 +181,10 @@ impl AuditSample {
         Ok(Self { searched, options: options.clone(), documents })
     }
 
-    /// The neighbours of the sample in a share of the documents.
+    /// Finds the neighbours of the sample in a share of the documents.
     ///
     /// # Errors
-    /// What reading can fail with.
+    /// Errors of reading.
     pub fn search_share(
         &self,
         share: &Collection,
@@ -192,15 +193,15 @@ impl AuditSample {
         search(share, &self.searched, &self.options, progress).map(ShareNeighbours)
     }
 
-    /// No neighbours yet.
+    /// Returns a value without neighbours, to merge others into.
     pub fn nothing(&self) -> ShareNeighbours {
         ShareNeighbours(FoundNeighbours::of(&self.searched))
     }
 
-    /// What [`ShareNeighbours::to_json`] gave for the same sample.
+    /// Reads the output of [`ShareNeighbours::to_json`] for the same sample.
     ///
     /// # Errors
-    /// [`AuditError::Share`] for what is not that.
+    /// [`AuditError::Share`] for other content.
     pub fn share_of_json(&self, json: &str) -> Result<ShareNeighbours, AuditError> {
         let damaged = |problem: String| AuditError::Share { problem };
         let row: ShareRow = serde_json::from_str(json).map_err(|e| damaged(e.to_string()))?;
@@ -225,10 +226,10 @@ impl AuditSample {
         Ok(ShareNeighbours(found))
     }
 
-    /// All neighbours of the sample, when `found` is those of all shares.
+    /// Returns all neighbours of the sample. `found` must contain the neighbours of all shares.
     ///
     /// # Errors
-    /// [`AuditError::Changed`] when the shares are not the documents that were drawn from.
+    /// [`AuditError::Changed`] if the shares differ from the documents of the sample.
     pub fn neighbours(&self, found: &ShareNeighbours) -> Result<Neighbours, AuditError> {
         let AuditOptions { seed, confidence, .. } = self.options;
         self.searched.neighbours(&found.0, self.documents, (seed, confidence))
@@ -239,22 +240,22 @@ impl AuditSample {
 pub struct ShareNeighbours(FoundNeighbours);
 
 impl ShareNeighbours {
-    /// Adds those in other documents.
+    /// Adds the neighbours found in other documents.
     pub fn merge(&mut self, other: Self) {
         self.0.merge(other.0);
     }
 
-    /// How many documents were compared, and how many of them have a token.
+    /// The number of compared documents, and of those with a token.
     pub fn counts(&self) -> (u64, u64) {
         (self.0.inputs.documents, self.0.population)
     }
 
-    /// The documents that were compared, to be held against those of a run.
+    /// The counts of the compared documents, to check against those of a run.
     pub fn texts(&self) -> ReadTexts {
         ReadTexts { documents: self.0.inputs.documents, digest: self.0.texts }
     }
 
-    /// As JSON, which `docs/reference/stages.md` specifies; only what was found is in it.
+    /// Encodes the found neighbours as JSON, specified in `docs/reference/stages.md`.
     pub fn to_json(&self) -> String {
         let found = &self.0;
         let numbered = (0u32..).zip(&found.sample);
@@ -277,8 +278,8 @@ impl ShareNeighbours {
     }
 }
 
-/// [`ShareNeighbours`] as it is written. Documents have their numbers in the sample, ranges of
-/// similarity those from the threshold up.
+/// The encoded form of [`ShareNeighbours`]. Documents are numbered as in the sample, ranges of
+/// similarity from the threshold up.
 #[derive(Serialize, Deserialize)]
 struct ShareRow {
     inputs: InputsDigest,

@@ -1,14 +1,14 @@
-//! Ids in, a simple random sample out: the documents with the smallest seeded hashes of their ids.
+//! Draws a simple random sample: the documents with the smallest seeded hashes of their ids.
 //!
-//! A hash of the id decides, so the sample does not depend on order, threads or files. Every
-//! document that can be drawn is as likely as any other, and so is every sample of its size.
+//! The sample depends only on ids and the seed, not on order, threads or files. All documents that
+//! can be drawn are equally probable. All samples of the same size are also equally probable.
 
 use crate::id_sample::IdSample;
 use crate::read::BlockNumber;
 use lookalike_core::hash::mix64;
 use lookalike_core::hash::{SplitMix64, token_hash};
 
-/// Random-looking numbers that a seed gives to ids.
+/// Seeded hashes of ids.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct IdHasher {
     documents: u64,
@@ -21,20 +21,20 @@ impl IdHasher {
         Self { documents: numbers.next_u64(), neighbours: numbers.next_u64() }
     }
 
-    /// The lot of a document; the smallest are drawn.
+    /// The hash by which a document is drawn. The smallest are drawn.
     pub(super) fn document(self, id: &str) -> u64 {
         mix64(token_hash(id.as_bytes()) ^ self.documents)
     }
 
-    /// The lot of a neighbour of a drawn document; independent of [`Self::document`], and of the
-    /// lot that the two have the other way round.
+    /// The hash by which a neighbour of a drawn document is drawn. Independent of
+    /// [`Self::document`] and of the hash for the reversed pair.
     pub(super) fn neighbour(self, drawn: &str, neighbour: &str) -> u64 {
         let drawn = mix64(token_hash(drawn.as_bytes()) ^ self.neighbours);
         mix64(drawn.wrapping_add(token_hash(neighbour.as_bytes())))
     }
 }
 
-/// Where a document is in the reading order.
+/// The position of a document in the reading order.
 pub(super) type Position = (BlockNumber, u32);
 
 /// A document of the sample.
@@ -42,15 +42,15 @@ pub(super) type Position = (BlockNumber, u32);
 pub(super) struct SampledDocument {
     pub(super) position: Position,
     pub(super) fingerprint: u128,
-    /// Whether it belongs to a reference collection, whose documents are not compared with each
-    /// other.
+    /// Whether it belongs to a reference collection. Documents of the reference collection are not
+    /// compared with each other.
     pub(super) reference: bool,
-    /// Its shingles, ascending; never none.
+    /// Its shingles, ascending and not empty.
     pub(super) set: Vec<u64>,
 }
 
-/// The documents with the smallest lots so far. Of two with one id the first in the reading order
-/// counts, as in a run.
+/// The documents with the smallest hashes so far. If two have the same id, the first in the reading
+/// order is kept, as in a run.
 #[derive(Debug)]
 pub(super) struct DocumentSample(IdSample<String, SampledDocument>);
 
@@ -59,27 +59,27 @@ impl DocumentSample {
         Self(IdSample::new(most))
     }
 
-    /// Whether a document with that lot may be among them.
+    /// Whether a document with that hash may be among them.
     pub(super) fn wants(&self, lot: u64) -> bool {
         self.0.wants(lot)
     }
 
-    /// Takes a document.
+    /// Adds a document.
     pub(super) fn insert(&mut self, lot: u64, id: String, document: SampledDocument) {
         self.0.insert(lot, id, document, precedes);
     }
 
-    /// Takes what another thread drew.
+    /// Adds the documents drawn by another thread.
     pub(super) fn merge(&mut self, other: Self) {
         self.0.merge(other.0, precedes);
     }
 
-    /// Whether as many documents were drawn as are wanted.
+    /// Whether the sample has the requested size.
     pub(super) fn is_full(&self) -> bool {
         self.0.is_full()
     }
 
-    /// Id and document, in the order of the lots.
+    /// Returns ids and documents, in the order of their hashes.
     pub(super) fn into_documents(self) -> impl Iterator<Item = (String, SampledDocument)> {
         self.0.into_values()
     }

@@ -1,4 +1,4 @@
-//! The error of an audit.
+//! The error type of an audit.
 
 use crate::digest::InputsDigest;
 use crate::engine::FindError;
@@ -24,58 +24,58 @@ pub enum AuditError {
         path: PathBuf,
         /// The version that can be read.
         expected: u32,
-        /// The version it has.
+        /// The version of the report.
         got: String,
     },
     /// The file is not the report of a whole run.
     NotARun {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// The kind of the file.
         got: String,
     },
-    /// A parameter of the report has no meaning.
+    /// A parameter of the report is invalid.
     Parameter {
         /// The report.
         path: PathBuf,
         /// The member of `parameters`.
         name: &'static str,
-        /// What was expected there.
+        /// The expected value.
         expected: String,
-        /// What is there.
+        /// The value in the report.
         got: String,
     },
-    /// The report is one of other documents.
+    /// The report was made from other documents.
     OtherInputs {
-        /// What the run read.
+        /// The documents of the run.
         expected: InputsDigest,
-        /// What was read now.
+        /// The documents of the audit.
         got: InputsDigest,
     },
-    /// The documents are no longer those that the run read.
+    /// The documents changed after the run.
     ChangedSinceRun {
-        /// What the run read.
+        /// The documents of the run.
         expected: InputsDigest,
-        /// What was read for the audit.
+        /// The documents of the audit.
         got: InputsDigest,
     },
-    /// The documents were not the same in both passes.
+    /// The documents differ between the two passes.
     Changed {
         /// Documents of the first pass.
         first: u64,
         /// Documents of the second.
         second: u64,
-        /// Drawn documents that the second pass did not meet as they were.
+        /// The number of drawn documents that the second pass did not find unchanged.
         missing: usize,
     },
-    /// The result of a task of a divided audit cannot be understood.
+    /// The result of a task of a divided audit is invalid.
     Share {
         /// The expected and the found content.
         problem: String,
     },
-    /// A file of pairs cannot be understood.
+    /// A file of pairs is invalid.
     Pairs {
-        /// What was expected and what was found.
+        /// The expected and the found content.
         problem: String,
     },
 }

@@ -1,4 +1,4 @@
-//! A run's own findings in, its audit out: no report has to be written and read for that.
+//! Audits the findings of a run in memory, without writing and reading a report.
 
 use super::neighbours::Neighbours;
 use super::outcome::{Audit, JudgedBy};
@@ -10,7 +10,7 @@ use crate::read::{Collection, ReadError};
 use std::time::Duration;
 
 /// Measures the recall of a run on a sample of its documents. Returns it with the times of its
-/// stages. The run decides how ids are named, and which decisions count.
+/// stages. Naming of ids and decisions are the same as in the run.
 ///
 /// # Errors
 /// Errors of [`true_neighbours`], and [`AuditError::ChangedSinceRun`].
@@ -29,12 +29,12 @@ pub fn audit_findings(
 }
 
 impl Neighbours {
-    /// Holds a run that is still at hand against them: by its pairs where it lists them, else by
-    /// its groups. Reads each once.
+    /// Compares the findings of a run with the neighbours, by its pairs if it lists them, otherwise
+    /// by its groups. Reads each once.
     ///
     /// # Errors
-    /// [`AuditError::ChangedSinceRun`] when these are neighbours in other documents than those of
-    /// the run, and those of temporary files.
+    /// [`AuditError::ChangedSinceRun`] if the neighbours come from other documents than the run,
+    /// and errors of temporary files.
     pub fn judge_findings(&self, findings: &Findings) -> Result<Audit, AuditError> {
         let expected = findings.inputs;
         let got = self.inputs();

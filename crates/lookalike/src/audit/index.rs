@@ -1,65 +1,66 @@
-//! Sampled shingle sets in, an inverted index out: which of them a document could resemble.
+//! An inverted index of sampled shingle sets, which finds the sets that a document could resemble.
 //!
 //! A set A and a set B with |A ∩ B| ≥ m share at least k elements of any |A| − m + k elements of A
 //! (Chaudhuri, Ganti, Kaushik, *A primitive operator for similarity joins*, 2006). So only that
-//! many are indexed, those that are rarest in the sample, and a document is compared with A where
-//! k or more of its shingles are found. Nothing that reaches the threshold is lost.
+//! many elements are indexed, the rarest in the sample, and a document is compared with A if it
+//! contains k or more of them. No pair that reaches the threshold is lost.
 //!
-//! Elements are looked up by the upper 32 bits of their hashes: what else agrees there is one more
-//! comparison, no error. Most shingles of a collection are in no sampled document, which two bits
-//! of one word tell; the words stay in the cache of a core.
+//! Elements are looked up by the upper 32 bits of their hashes. A collision there costs one more
+//! comparison and causes no error. Most shingles of a collection are in no sampled document. Two
+//! bits of one word of a filter detect these, and the filter fits in the cache of a core.
 
 use crate::progress::{Interruption, Progress};
 use lookalike_core::hash::mix64;
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
 
-/// Indexed elements that must be found in a document before it is compared: at least this many, and
-/// at least that part of the smallest possible overlap. One would do; but texts share phrases, and
-/// a comparison costs more than some lookups. Of a million documents an audit took 5.6 CPU seconds
-/// with a tenth, 7.1 with a thirtieth, 6.0 with a quarter.
+/// Indexed elements of a set that a document must contain before it is compared: at least this
+/// number, and at least this part of the smallest possible overlap. One element would suffice, but
+/// texts share phrases, and a comparison costs more than some lookups. On a million documents, an
+/// audit took 5.6 CPU seconds with a tenth, 7.1 with a thirtieth, 6.0 with a quarter.
 const NEEDED: usize = 3;
 const NEEDED_PART: usize = 10;
-/// Words of the filter, as powers of two: 8 KiB to 1 MiB.
+/// The number of filter words, as exponents of two: 8 KiB to 1 MiB.
 const FILTER_BITS: std::ops::RangeInclusive<u32> = 10..=17;
 
-/// Where the sets of the sample can be found by their elements. Sets have numbers, from 0.
+/// An index of the sample's sets by their elements. Sets are numbered from 0.
 pub(super) struct SetIndex {
     /// Two bits per element, in the word that its upper bits name.
     filter: Vec<u64>,
     filter_shift: u32,
-    /// Elements by their upper 32 bits, each at the place that its uppermost bits name or behind.
+    /// Elements by their upper 32 bits. Each is in the slot that its uppermost bits name, or in a
+    /// later one.
     slots: Vec<ElementSlot>,
     slots_shift: u32,
-    /// Sets of the elements that are in several: their number, then they.
+    /// Sets of the elements that several sets contain: the number of sets, then the sets.
     lists: Vec<u32>,
-    /// How many elements of each set must be found.
+    /// The number of elements of each set that a document must contain.
     needed: Vec<u32>,
 }
 
-/// An element and where it is.
+/// An element and its sets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct ElementSlot {
     hash: u32,
-    /// A set; or, with the highest bit set, the place of a list.
+    /// A set; or, with the highest bit set, the position of a list.
     sets: u32,
 }
 
 const IN_LIST: u32 = 1 << 31;
 const FREE: ElementSlot = ElementSlot { hash: 0, sets: u32::MAX };
 
-/// How often the elements of each set were found in the document at hand. One per thread.
+/// The number of elements of each set that occur in the current document. One per thread.
 #[derive(Debug, Default)]
 pub(super) struct Hits {
     counts: Vec<u32>,
     touched: Vec<u32>,
-    /// Hashes of the document that the filter lets through, at its beginning.
+    /// The buffer of hashes, which begins with those that passed the filter.
     maybe: Vec<u32>,
 }
 
 impl SetIndex {
-    /// `least_overlap` gives for a set's size the smallest overlap with a document that resembles
-    /// it. Sets are ascending and not empty.
+    /// Indexes sets, which are ascending and not empty. `least_overlap` returns, for the size of a
+    /// set, the smallest overlap with a document that reaches the threshold.
     pub(super) fn new(
         sets: &[&[u64]],
         least_overlap: impl Fn(usize) -> usize,
@@ -77,7 +78,8 @@ impl SetIndex {
             progress.advance(0)?;
             let least = least_overlap(set.len()).clamp(1, set.len().max(1));
             let found = NEEDED.max(least / NEEDED_PART).min(least);
-            // Of equally rare ones any will do, but not the least: they are to be spread evenly.
+            // The order of equally rare elements is arbitrary, but must spread them evenly: mix the
+            // hashes.
             let mut rarest: Vec<(usize, u64, u64)> =
                 set.iter().map(|element| (count(*element), mix64(*element), *element)).collect();
             rarest.sort_unstable();
@@ -89,7 +91,7 @@ impl SetIndex {
         Ok(Self::of_entries(&entries, needed))
     }
 
-    /// From pairs of an element's upper bits and a set, sorted.
+    /// Builds the index from sorted pairs of an element's upper bits and a set.
     fn of_entries(entries: &[(u32, u32)], needed: Vec<u32>) -> Self {
         let bits = entries.len().max(1).ilog2();
         let filter_bits = bits.saturating_sub(1).clamp(*FILTER_BITS.start(), *FILTER_BITS.end());
@@ -120,7 +122,7 @@ impl SetIndex {
         this
     }
 
-    /// The sets that have an element with that hash.
+    /// Returns the sets that contain an element with that hash.
     #[inline]
     fn sets<'a>(&'a self, hash: u32, one: &'a mut [u32; 1]) -> &'a [u32] {
         let mut place = (hash >> self.slots_shift) as usize;
@@ -141,8 +143,8 @@ impl SetIndex {
         }
     }
 
-    /// The sets that a document with these hashes (repeats included) may reach the threshold with,
-    /// in no particular order, into `candidates`, which is cleared.
+    /// Replaces the content of `candidates` by the sets with which a document may reach the
+    /// threshold, in no particular order. `hashes` are those of the document, including repeats.
     pub(super) fn candidates(&self, hashes: &[u32], hits: &mut Hits, candidates: &mut Vec<u32>) {
         candidates.clear();
         let Hits { counts, touched, maybe } = hits;
@@ -150,7 +152,7 @@ impl SetIndex {
         if maybe.len() < hashes.len() {
             maybe.resize(hashes.len(), 0);
         }
-        // Written without a branch: in a third of the cases it would be mispredicted.
+        // Written without a branch, which would be mispredicted in a third of the cases.
         let mut found = 0;
         for &hash in hashes {
             let word = self.filter[(hash >> self.filter_shift) as usize];
@@ -175,13 +177,13 @@ impl SetIndex {
     }
 }
 
-/// Two bits of a word, from bits of the hash that do not name the word.
+/// Returns a word with two bits set. The bits of the hash that select them do not select the word.
 fn mask(hash: u32) -> u64 {
     1 << (hash & 63) | 1 << (hash >> 6 & 63)
 }
 
-/// The smallest |A ∩ B| with which any B reaches the threshold: ⌈t·|A|⌉ for Jaccard, by exact
-/// fractions; 1 for containment, since B may be one element of A.
+/// The smallest |A ∩ B| with which any B reaches the threshold: ⌈t·|A|⌉ for Jaccard, computed with
+/// exact fractions; 1 for containment, because B may be a single element of A.
 pub(super) fn least_overlap(size: usize, measure: Measure, threshold: f64) -> usize {
     if measure == Measure::Containment {
         return 1;
@@ -218,7 +220,7 @@ mod tests {
     }
 
     proptest! {
-        /// Elements are few, so that overlaps of every size occur.
+        /// The domain of elements is small, so that overlaps of every size occur.
         #[test]
         fn nothing_that_reaches_the_threshold_is_lost(
             sets in prop::collection::vec(prop::collection::btree_set(0u64..40, 1..30), 1..8),

@@ -1,13 +1,14 @@
-//! Successes and trials in, an exact confidence interval out.
+//! Computes the exact confidence interval of a probability from successes and trials.
 //!
 //! Clopper and Pearson (*The use of confidence or fiducial limits illustrated in the case of the
-//! binomial*, 1934): the interval holds every probability that makes what was seen, or more of it,
-//! no less likely than (1 − confidence) / 2 on either side. It covers the truth at least as often
-//! as it says, for any number of trials and any probability; it is never an approximation.
+//! binomial*, 1934): the interval contains every probability for which the observed number of
+//! successes, or a more extreme one on either side, has a probability of at least (1 − confidence)
+//! / 2. It covers the true value at least as often as stated, for any number of trials and any
+//! probability. It is never an approximation.
 
 use serde::Serialize;
 
-/// From `low` to `high`, both from 0 to 1 and inside.
+/// The closed range from `low` to `high`, both from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
     /// The lower end.
@@ -17,15 +18,15 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// How far its ends are apart.
+    /// The distance between the ends.
     pub fn width(&self) -> f64 {
         self.high - self.low
     }
 }
 
-/// The Clopper–Pearson interval of a probability after `successes` of `trials`; from 0 to 1 where
-/// nothing was tried. `confidence` is above 0 and below 1. Some microseconds; for a million trials
-/// a tenth of a millisecond.
+/// Returns the Clopper–Pearson interval of a probability after `successes` of `trials`; from 0 to 1
+/// without trials. `confidence` is above 0 and below 1. Takes some microseconds; for a million
+/// trials a tenth of a millisecond.
 pub fn clopper_pearson(successes: u64, trials: u64, confidence: f64) -> Interval {
     if trials == 0 {
         return Interval { low: 0.0, high: 1.0 };
@@ -38,8 +39,8 @@ pub fn clopper_pearson(successes: u64, trials: u64, confidence: f64) -> Interval
     }
 }
 
-/// How many trials make the interval no wider than `width`, if the share of successes stays as it
-/// is; `None` without trials, and where ten thousand million do not suffice.
+/// Returns the number of trials for an interval no wider than `width`, if the share of successes
+/// remains the same; `None` without trials, or if ten thousand million do not suffice.
 pub fn trials_for_width(successes: u64, trials: u64, confidence: f64, width: f64) -> Option<u64> {
     const MOST: u64 = 10_000_000_000;
     let share = (trials > 0).then(|| successes as f64 / trials as f64)?;
@@ -66,8 +67,8 @@ pub fn trials_for_width(successes: u64, trials: u64, confidence: f64, width: f64
     Some(high)
 }
 
-/// The probability p with P(X ≥ k) = tail for X binomial of n and p, by bisection: the tail grows
-/// with p. 0 where k is 0.
+/// The probability p with P(X ≥ k) = tail for X binomial of n and p, or 0 if k is 0. Found by
+/// bisection, since the tail grows with p.
 fn lower_end(k: u64, n: u64, tail: f64) -> f64 {
     if k == 0 {
         return 0.0;
@@ -92,8 +93,8 @@ fn lower_end(k: u64, n: u64, tail: f64) -> f64 {
     low
 }
 
-/// P(X ≥ k) for X binomial of n and p, 0 < p < k/n: the terms fall from the first on, each by the
-/// ratio of neighbouring binomial terms, so few of them matter.
+/// P(X ≥ k) for X binomial of n and p, 0 < p < k/n. The terms decrease from the first one, each by
+/// the ratio of neighbouring binomial terms, so few of them matter.
 fn upper_tail(k: u64, n: u64, p: f64) -> f64 {
     let odds = p / (1.0 - p);
     let mut term = 1.0;
@@ -113,8 +114,8 @@ fn log_choose(n: u64, k: u64) -> f64 {
     log_factorial(n) - log_factorial(k) - log_factorial(n - k)
 }
 
-/// ln n!: the sum of logarithms where they are few, else Stirling's series (error below 10⁻¹⁷ of
-/// one from n = 32 on).
+/// ln n!: the sum of logarithms for small n, otherwise Stirling's series (error below 10⁻¹⁷ of one
+/// from n = 32 on).
 fn log_factorial(n: u64) -> f64 {
     if n < 32 {
         return (2..=n).map(|i| (i as f64).ln()).sum();
@@ -175,7 +176,8 @@ mod tests {
     }
 
     proptest! {
-        /// The ends are where the tails, summed term by term, have the probability they should.
+        /// The tails at the ends of the interval, summed term by term, have the requested
+        /// probability.
         #[test]
         fn the_ends_have_their_tails(n in 1u64..400, share in 0.0f64..=1.0, c in 0.5f64..0.999) {
             let k = (share * n as f64).round() as u64;

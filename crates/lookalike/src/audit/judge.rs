@@ -1,20 +1,20 @@
-//! A report in, group by group and pair by pair; for every drawn neighbour whether it was found,
-//! out. Memory for the sample and its drawn neighbours only, whatever the report's size.
+//! Reads a report group by group and pair by pair, and determines which drawn neighbours the run
+//! found. Memory: the sample and its drawn neighbours, independent of the report's size.
 
 use super::neighbours::{BinTally, Neighbours};
 use super::outcome::{Audit, JudgedBy, Trial};
 use std::collections::HashMap;
 
-/// Compares a report with [`Neighbours`] as it is read.
+/// Compares a report with [`Neighbours`] while it is read.
 #[derive(Debug)]
 pub struct Judge<'a> {
     neighbours: &'a Neighbours,
     by: JudgedBy,
-    /// Numbers of all ids that matter.
+    /// Numbers of all relevant ids.
     numbers: HashMap<&'a str, u32>,
-    /// Which of them are duplicates by the report.
+    /// Whether each of them is a duplicate in the report.
     removed: Vec<bool>,
-    /// The pairs that matter, the lesser number first, and which of them the report has.
+    /// The relevant pairs, the lesser number first, and whether the report has them.
     pairs: HashMap<(u32, u32), bool>,
 }
 
@@ -55,14 +55,14 @@ impl<'a> Judge<'a> {
         number
     }
 
-    /// The report has this document as a duplicate of a kept one.
+    /// Records that the report lists this document as a duplicate of a kept one.
     pub fn duplicate(&mut self, id: &str) {
         if let Some(number) = self.numbers.get(id) {
             self.removed[*number as usize] = true;
         }
     }
 
-    /// The report has this pair, in either order.
+    /// Records that the report has this pair, in either order.
     pub fn pair(&mut self, a: &str, b: &str) {
         if let (Some(a), Some(b)) = (self.numbers.get(a), self.numbers.get(b))
             && let Some(found) = self.pairs.get_mut(&in_order(*a, *b))
@@ -79,7 +79,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The figures, when all of the report was given.
+    /// Returns the figures after the whole report was passed.
     pub fn finish(self) -> Audit {
         let trials = self.neighbours.sample.iter().map(|each| {
             let bins = each.bins.iter().map(|tally| self.trial(&each.id, tally)).collect();
@@ -88,7 +88,7 @@ impl<'a> Judge<'a> {
         Audit::new(self.neighbours, self.by, &trials.collect::<Vec<_>>())
     }
 
-    /// What became of the neighbours of one document in one bin.
+    /// Counts the found neighbours of one document in one bin.
     fn trial(&self, sampled: &str, tally: &BinTally) -> Option<Trial> {
         let found: Vec<bool> = tally.kept.keys().map(|(_, id)| self.found(sampled, id)).collect();
         let first = *found.first()?;

@@ -1,13 +1,13 @@
-//! Measured recall: which of the true neighbours of a random sample of documents a run found.
-//! `docs/audit.md` says what the figures mean and why the interval holds.
+//! Measured recall: the share of the true neighbours of a random sample that a run found.
+//! `docs/audit.md` explains the figures and why the interval is valid.
 //!
 //! ```text
 //! collection  draw → sample  index, search (the collection again) → Neighbours
 //!    Neighbours + report  judge → trials  interval, resample → Audit
 //! ```
 //!
-//! The truth comes from comparing the sample with the whole collection exactly; signatures, bands
-//! and buckets have no part in it. Memory is for the sample only, whatever the collection's size.
+//! The true neighbours come from comparing the sample with the whole collection exactly, without
+//! signatures, bands and buckets. Memory: the sample only, independent of the collection's size.
 
 pub mod divided;
 mod draw;
@@ -47,34 +47,35 @@ use search::{FoundNeighbours, SearchedSample, Searcher};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// Documents drawn when nobody says how many.
+/// The default number of documents to draw.
 pub const SAMPLE_DOCUMENTS: usize = 2_000;
-/// The confidence of intervals when nobody says which.
+/// The default confidence of intervals.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// How an audit is made.
+/// Options of an audit.
 #[derive(Debug, Clone)]
 pub struct AuditOptions {
-    /// Documents to draw; all of them where there are fewer.
+    /// Documents to draw. Smaller collections are drawn completely.
     pub sample: NonZeroUsize,
     /// Random seed of the sample: the same seed draws the same documents.
     pub seed: u64,
     /// Confidence level of the intervals: above 0, below 1.
     pub confidence: f64,
-    /// Threads to use; the figures do not depend on it.
+    /// Threads to use. Their number does not change the figures.
     pub threads: NonZeroUsize,
-    /// The inner loops to use; nor on it.
+    /// The inner loops to use. They do not change the figures.
     pub kernel: Kernel,
     /// Whether ids of records found in folders begin with the name of their file, as in the run.
     pub ids_by_file: bool,
-    /// The decisions of people that the run had. Pairs that they judge to be different do not count
-    /// as neighbours, nor do pairs of two documents that are kept by a decision or a reference
-    /// collection.
+    /// The user decisions that applied to the run. Pairs that they declare different do not count
+    /// as neighbours. Neither do pairs of two documents that are each kept by a decision or part of
+    /// a reference collection.
     pub decisions: Option<Arc<Decisions>>,
 }
 
 impl Default for AuditOptions {
-    /// 2,000 documents, seed 1, 95 %, all processors, the fastest kernel, ids as they are.
+    /// The defaults: 2,000 documents, seed 1, 95 %, all processors, the fastest kernel, unchanged
+    /// ids.
     fn default() -> Self {
         Self {
             sample: NonZeroUsize::new(SAMPLE_DOCUMENTS).unwrap_or(NonZeroUsize::MIN),
@@ -89,19 +90,19 @@ impl Default for AuditOptions {
 }
 
 /// Draws documents and finds all their true neighbours: other documents whose exact similarity by
-/// `params` reaches the threshold. Equal documents are neighbours, a document itself is not, empty
-/// documents have none and are not drawn. Two documents of a reference collection are never
-/// neighbours, since a run does not compare them. Of `params` only the rule, the measure and the
-/// threshold matter.
+/// `params` reaches the threshold. Equal documents are neighbours, but a document is not its own
+/// neighbour. Empty documents have no neighbours and are not drawn. Two documents of a reference
+/// collection are never neighbours, since a run does not compare them. Only the rule, the measure
+/// and the threshold of `params` apply.
 ///
-/// `open` opens the collection; it is called twice and must give the same documents, so standard
-/// input will not do. Cost: two passes, the first without looking at most texts; for 2,000 of a
-/// million documents about that of a run. Memory: the shingle sets of the sample, some 16 bytes per
-/// shingle, and [some neighbours](Neighbours).
+/// `open` opens the collection. It is called twice and must return the same documents, which
+/// excludes standard input. Cost: two passes, of which the first does not process most texts; for
+/// 2,000 of a million documents about the cost of a run. Memory: the shingle sets of the sample,
+/// some 16 bytes per shingle, and [some neighbours](Neighbours).
 ///
 /// # Errors
-/// What reading can fail with, and [`AuditError`]: a confidence out of range, input that changes
-/// between the passes.
+/// Errors of reading, and [`AuditError`]: a confidence out of range, or input that changes between
+/// the passes.
 pub fn true_neighbours<E: Into<AuditError>>(
     open: impl Fn() -> Result<Collection, E>,
     params: &Params,
@@ -137,7 +138,7 @@ pub fn true_neighbours<E: Into<AuditError>>(
     Ok(Neighbours { times, ..neighbours })
 }
 
-/// Refuses a confidence that is none.
+/// Refuses a confidence out of range.
 fn check_confidence(confidence: f64) -> Result<(), AuditError> {
     if confidence > 0.0 && confidence < 1.0 {
         return Ok(());
@@ -145,7 +146,7 @@ fn check_confidence(confidence: f64) -> Result<(), AuditError> {
     Err(AuditError::Confidence { got: confidence })
 }
 
-/// The first pass. Gives the sample, and how many documents there were.
+/// Runs the first pass. Returns the sample, and the number of documents.
 fn draw(
     collection: &Collection,
     params: &Params,
@@ -171,8 +172,8 @@ fn draw(
     Ok((sample, documents))
 }
 
-/// One thread of the first pass. A document is made into shingles only when its lot is among the
-/// smallest so far, which is so for some n·ln(N/n) of N documents.
+/// The work of one thread of the first pass. A document is shingled only if its hash is among the
+/// smallest so far, which holds for about n·ln(N/n) of N documents.
 struct Drawer {
     lots: IdHasher,
     cutter: ShingleCutter,
@@ -217,7 +218,7 @@ impl DocumentVisitor for Drawer {
     }
 }
 
-/// The second pass.
+/// Runs the second pass.
 fn search(
     collection: &Collection,
     searched: &SearchedSample,

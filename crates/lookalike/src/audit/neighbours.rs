@@ -1,9 +1,9 @@
-//! Neighbours met one by one in, what an audit needs of them out: counts, and a few drawn evenly.
+//! Counts the true neighbours of a sample, and keeps a few of them, drawn evenly.
 //!
-//! Of a sampled document's true neighbours only numbers are kept, per range of similarity, and in
-//! each range the [`KEPT`] with the smallest lots: a simple random sample of them; more of them
-//! where all documents are drawn. So a document
-//! with a million copies takes no more memory than one with a few.
+//! For each range of similarity, a sampled document's neighbours are counted, and only the [`KEPT`]
+//! with the smallest hashes are kept: a simple random sample of them. If all documents are drawn,
+//! more are kept. So a document with a million copies takes no more memory than a document with a
+//! few.
 
 use super::draw::IdHasher;
 use crate::digest::InputsDigest;
@@ -15,19 +15,18 @@ use std::time::Duration;
 
 /// Neighbours kept per sampled document and range of similarity.
 pub(super) const KEPT: usize = 16;
-/// Neighbours kept per range in all, at least, where all documents are drawn: every neighbour of
-/// every document among a thousand.
+/// Minimum number of neighbours kept per range in total, if all documents are drawn. Suffices for
+/// every neighbour of every document among a thousand.
 const KEPT_OF_ALL: usize = 1_000_000;
 /// Ranges from the threshold to below 1.
 const RANGES: u32 = 4;
 
-/// The ranges of similarity that are distinguished: from the threshold to 1 in four equal steps
-/// (0.8,
-/// 0.85, 0.9, 0.95), and 1 itself.
+/// The ranges of similarity: four equal steps from the threshold to 1 (0.8, 0.85, 0.9, 0.95), and
+/// exactly 1.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Bins {
     measure: Measure,
-    /// Where each begins, ascending; the last is 1.
+    /// The start of each range, ascending; the last is 1.
     starts: Vec<f64>,
     /// Neighbours kept per document and bin.
     kept: usize,
@@ -37,7 +36,7 @@ impl Bins {
     pub(super) fn new(measure: Measure, threshold: f64) -> Self {
         let step = |i| {
             let start = threshold + (1.0 - threshold) * f64::from(i) / f64::from(RANGES);
-            // To the number that one would write: 0.85, not 0.8500000000000001.
+            // Rounded to the usual notation: 0.85, not 0.8500000000000001.
             (start * 1e6).round() / 1e6
         };
         let mut starts = vec![threshold];
@@ -47,7 +46,7 @@ impl Bins {
         Self { measure, starts, kept: KEPT }
     }
 
-    /// The same where all of the collection's `documents` are drawn: more neighbours are kept.
+    /// Keeps more neighbours, for audits in which all `documents` of the collection are drawn.
     pub(super) fn of_all(self, documents: usize) -> Self {
         Self { kept: KEPT.max(KEPT_OF_ALL / documents.max(1)), ..self }
     }
@@ -56,13 +55,14 @@ impl Bins {
         self.starts.len()
     }
 
-    /// Where the i-th begins, and where it ends: below that, or at 1 where that is 1, too.
+    /// Returns the start and the end of a range. The end is excluded, except in the last range of
+    /// only 1.
     pub(super) fn range(&self, i: usize) -> (f64, f64) {
         let start = |i: usize| self.starts.get(i).copied().unwrap_or(1.0);
         (start(i), start(i + 1))
     }
 
-    /// The bin of a pair that reaches the threshold, decided on the exact fraction.
+    /// Returns the bin of a pair that reaches the threshold. Compares exact fractions.
     fn of(&self, overlap: &Overlap) -> usize {
         self.starts.iter().rposition(|start| overlap.reaches(self.measure, *start)).unwrap_or(0)
     }
@@ -72,7 +72,7 @@ impl Bins {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BinTally {
     pub(super) count: u64,
-    /// Ids of those with the smallest lots.
+    /// Ids of the neighbours with the smallest hashes.
     pub(super) kept: IdSample<String, ()>,
 }
 
@@ -86,7 +86,7 @@ impl BinTally {
         self.keep(lot, id);
     }
 
-    /// Adds an id that is counted.
+    /// Keeps the id of a counted neighbour, if its hash is small enough.
     pub(super) fn keep(&mut self, lot: u64, id: &str) {
         if self.kept.wants(lot) {
             self.kept.insert(lot, id.to_owned(), (), |(), ()| false);
@@ -118,14 +118,14 @@ impl DocumentNeighbours {
         }
     }
 
-    /// Counts what another thread has met.
+    /// Adds the counts of another thread.
     pub(super) fn merge(&mut self, other: Self) {
         for (mine, more) in self.bins.iter_mut().zip(other.bins) {
             mine.merge(more);
         }
     }
 
-    /// The bin of the neighbour with the smallest lot of all.
+    /// The bin of the neighbour with the smallest hash.
     pub(super) fn first_bin(&self) -> Option<usize> {
         let firsts = self.bins.iter().enumerate();
         let firsts = firsts.filter_map(|(bin, tally)| Some((tally.kept.keys().next()?, bin)));
@@ -133,8 +133,8 @@ impl DocumentNeighbours {
     }
 }
 
-/// A sample of a collection's documents with all their true neighbours, counted; what a report is
-/// compared with ([`judge_by`](Self::judge_by)).
+/// A sample of a collection's documents with all their true neighbours, counted.
+/// [`judge_by`](Self::judge_by) compares a report with it.
 #[derive(Debug, Clone)]
 pub struct Neighbours {
     pub(super) inputs: InputsDigest,
@@ -144,29 +144,28 @@ pub struct Neighbours {
     pub(super) confidence: f64,
     /// The times of the stages that found them.
     pub(super) times: Vec<(Stage, Duration)>,
-    /// In the order in which they were drawn.
+    /// The sampled documents, in the order in which they were drawn.
     pub(super) sample: Vec<DocumentNeighbours>,
 }
 
 impl Neighbours {
-    /// What was read while the neighbours were searched. An audit is about a report only where
-    /// these are the report's inputs.
+    /// The inputs that were read in the search. They must equal the inputs of the audited report.
     pub fn inputs(&self) -> InputsDigest {
         self.inputs
     }
 
-    /// Documents with a token: those that could be drawn.
+    /// The number of documents with a token. Only these can be drawn.
     pub fn population(&self) -> u64 {
         self.population
     }
 
-    /// How many were drawn.
+    /// The number of drawn documents.
     pub fn sampled(&self) -> usize {
         self.sample.len()
     }
 
-    /// Ids of the sampled documents and of the neighbours that are judged: of a report no others
-    /// matter. Some are given several times.
+    /// Returns the ids of the sampled documents and of the kept neighbours, some of them
+    /// repeatedly. Only these ids of a report are relevant.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.sample.iter().flat_map(|each| {
             let kept = each.bins.iter().flat_map(|tally| tally.kept.keys());
@@ -174,7 +173,8 @@ impl Neighbours {
         })
     }
 
-    /// True neighbours of all sampled documents; a pair of two sampled documents counts twice.
+    /// The number of true neighbours of all sampled documents. A pair of two sampled documents
+    /// counts twice.
     pub fn pairs(&self) -> u64 {
         self.sample.iter().flat_map(|each| &each.bins).map(|tally| tally.count).sum()
     }

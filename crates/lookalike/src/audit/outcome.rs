@@ -1,57 +1,57 @@
-//! Trials in, the figures of an audit out.
+//! Computes the figures of an audit from trials.
 
 use super::interval::{Interval, clopper_pearson, trials_for_width};
 use super::neighbours::Neighbours;
 use super::resample::{self, WeightedShare};
 use serde::Serialize;
 
-/// What decided whether the run found a pair.
+/// The part of a report that determines whether the run found a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JudgedBy {
-    /// The verified pairs it reported: found is what is among them.
+    /// The verified pairs. Every pair among them was found.
     Pairs,
-    /// Its groups: found is every pair of which not both documents were kept. Two kept documents
-    /// that resemble each other were missed, whatever groups they are in.
+    /// The groups. A pair was found unless both documents were kept. Two similar documents that
+    /// were both kept were missed, regardless of their groups.
     Groups,
 }
 
-/// What became of the true neighbours of one document, all or those in one range.
+/// The result for the true neighbours of one document, all or those in one range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Trial {
-    /// Whether the drawn one was found.
+    /// Whether the drawn neighbour was found.
     pub(super) found: bool,
-    /// How many there are.
+    /// The number of neighbours.
     pub(super) neighbours: u64,
-    /// The share found, of all or of an even sample of them.
+    /// The found share of all neighbours, or of an even sample of them.
     pub(super) share: f64,
-    /// Whether that is the share of all.
+    /// Whether the share covers all neighbours.
     pub(super) exact: bool,
 }
 
 /// Figures for all true neighbours, or for those in one range of similarity.
 ///
-/// `recall` is by document: the probability that a neighbour is found which is drawn evenly from
-/// those of an evenly drawn document that has one. `pair_recall` is by pair: a document with a
-/// hundred neighbours counts a hundred times.
+/// `recall` is by document: the probability that a neighbour is found if a document with neighbours
+/// is drawn evenly, and then one of its neighbours is drawn evenly. `pair_recall` is by pair: a
+/// document with a hundred neighbours counts a hundred times.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Figures {
-    /// Sampled documents that have a true neighbour: as many trials.
+    /// The number of sampled documents with a true neighbour. Each is a trial.
     pub documents: u64,
-    /// How many of the neighbours drawn for them were found.
+    /// The number of drawn neighbours that were found.
     pub found: u64,
-    /// Found per document, or the mean share of a document's neighbours that was found, where all
-    /// are known; none without documents.
+    /// The found share of the drawn neighbours. If all neighbours are known, the mean of each
+    /// document's found share. `None` without documents.
     pub recall: Option<f64>,
-    /// The exact (Clopper–Pearson) interval; from 0 to 1 without documents. Where all documents
-    /// were drawn and all of their neighbours judged, `recall` is known, and both ends are it.
+    /// The exact (Clopper–Pearson) interval; from 0 to 1 without documents. If all documents were
+    /// drawn and all their neighbours judged, `recall` is known, and both ends equal it.
     pub interval: Interval,
-    /// True neighbours of the sampled documents, all of them.
+    /// The number of true neighbours of the sampled documents.
     pub pairs: u64,
-    /// The share of them that was found; estimated where a document has many.
+    /// The found share of these; estimated for documents with many.
     pub pair_recall: Option<f64>,
-    /// Its interval by resampling documents: approximate, and of no width where nothing was
-    /// missed, which proves nothing.
+    /// Its interval by resampling documents. It is approximate. If no pair was missed, its width is
+    /// zero, which proves nothing.
     pub pair_interval: Option<Interval>,
 }
 
@@ -60,7 +60,7 @@ pub struct Figures {
 pub struct SimilarityRange {
     /// The least similarity.
     pub from: f64,
-    /// Similarities are below; 1 and `from` 1 mean equal sets.
+    /// The excluded upper end. A range from 1 to 1 contains equal sets.
     pub to: f64,
     /// The figures.
     #[serde(flatten)]
@@ -70,15 +70,15 @@ pub struct SimilarityRange {
 /// Measured recall.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Audit {
-    /// What decided whether a pair was found.
+    /// The part of the report that determined which pairs were found.
     pub judged_by: JudgedBy,
-    /// How often an interval holds the truth, at least.
+    /// The minimum probability that an interval covers the true value.
     pub confidence: f64,
-    /// Drew the sample.
+    /// The random seed of the sample.
     pub seed: u64,
-    /// Documents that could be drawn: those with a token.
+    /// The number of documents with a token, which could be drawn.
     pub population: u64,
-    /// Documents that were drawn.
+    /// The number of drawn documents.
     pub sampled: u64,
     /// All true neighbours.
     #[serde(flatten)]
@@ -88,8 +88,8 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// From one line per sampled document: the range of the neighbour drawn from all, and what
-    /// became of the neighbours in each range.
+    /// Computes the figures from one line per sampled document: the range of the neighbour drawn
+    /// from all, and the trial in each range.
     pub(super) fn new(
         neighbours: &Neighbours,
         judged_by: JudgedBy,
@@ -121,20 +121,20 @@ impl Audit {
         }
     }
 
-    /// Whether every document that could be drawn was.
+    /// Whether every document with a token was drawn.
     pub fn is_complete(&self) -> bool {
         self.sampled == self.population
     }
 
-    /// Whether the recall of these figures is known and not estimated: all documents were drawn,
-    /// and the ends of the interval are the recall.
+    /// Whether the recall of these figures is known instead of estimated: all documents were drawn,
+    /// and the ends of the interval equal the recall.
     pub fn is_known(&self, figures: &Figures) -> bool {
         self.is_complete() && figures.recall.is_some() && figures.interval.width() == 0.0
     }
 
-    /// How many documents a sample needs, if shares stay as they are, for an interval no wider than
-    /// `width`: the size of the whole sample, not of an addition. `None` where none of the sampled
-    /// documents has a neighbour, and where the collection has not as many documents.
+    /// Returns the size of the whole sample that yields an interval no wider than `width`, if the
+    /// shares remain the same. `None` if no sampled document has a neighbour, or if the collection
+    /// has fewer documents.
     pub fn sample_for_width(&self, width: f64) -> Option<u64> {
         let Figures { documents, found, .. } = self.overall;
         let trials = trials_for_width(found, documents, self.confidence, width)?;

@@ -1,5 +1,5 @@
-//! The report of a run, as `find --json` writes it, in; its parameters, and its groups one by one,
-//! out. Read once for each, never held in memory.
+//! Reads the report of a run, as written by `find --json`: its parameters, and its groups one by
+//! one. Each is a separate pass, and the report is never held in memory.
 
 use super::neighbours::Neighbours;
 use super::outcome::{Audit, JudgedBy};
@@ -20,9 +20,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone)]
 pub struct Report {
     path: PathBuf,
-    /// What was similar in that run.
+    /// The parameters of the run.
     pub params: Params,
-    /// What was read in that run.
+    /// The documents of the run.
     pub inputs: InputsDigest,
     /// Whether ids of records found in folders begin with the name of their file:
     /// [`AuditOptions::ids_by_file`](super::AuditOptions::ids_by_file).
@@ -30,8 +30,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Reads the parameters of the run and what it read. A report compressed with gzip or zstd will
-    /// do, too.
+    /// Reads the parameters and the inputs of the run. The report may be compressed with gzip or
+    /// zstd.
     ///
     /// # Errors
     /// The file cannot be read, is not the report of a whole run, or has another version.
@@ -69,7 +69,7 @@ impl Report {
         Ok(Self { path: path.to_owned(), params, inputs, ids_by_file })
     }
 
-    /// Refuses documents that are not those of the run.
+    /// Refuses other documents than those of the run.
     ///
     /// # Errors
     /// [`AuditError::OtherInputs`] with both sides.
@@ -80,11 +80,11 @@ impl Report {
         Err(AuditError::OtherInputs { expected: self.inputs, got })
     }
 
-    /// Holds the report against [`Neighbours`] of its inputs, by a file of pairs (as
-    /// [`pairs_file`] reads it) if there is one, else by its groups.
+    /// Compares the report with [`Neighbours`] of its inputs, by a file of pairs (see
+    /// [`pairs_file`]) if there is one, otherwise by its groups.
     ///
     /// # Errors
-    /// As [`open`](Self::open) and [`pairs_file`].
+    /// See [`open`](Self::open) and [`pairs_file`].
     pub fn judge(
         &self,
         neighbours: &Neighbours,
@@ -103,10 +103,10 @@ impl Report {
         Ok(judge.finish())
     }
 
-    /// Gives every duplicate's id to `each`.
+    /// Passes every duplicate's id to `each`.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// See [`open`](Self::open).
     pub fn duplicates(&self, each: &mut dyn FnMut(&str)) -> Result<(), AuditError> {
         let mut json = serde_json::Deserializer::from_reader(open_table(&self.path)?);
         let mut group = |group: ReportGroup| {
@@ -119,7 +119,7 @@ impl Report {
     }
 }
 
-/// The pairs of a file as `find --pairs` writes it (also `.gz` and `.zst`), one by one.
+/// Iterates over the pairs of a file as `find --pairs` writes it (also `.gz` and `.zst`).
 ///
 /// # Errors
 /// The file cannot be read; [`AuditError::Pairs`] if it lacks the columns `id_a` and `id_b`. A
@@ -166,7 +166,7 @@ fn not_understood(path: &Path, error: &serde_json::Error) -> AuditError {
     not_a_run(path, &format!("what is not one whole JSON object: {error}"))
 }
 
-/// A group as [`write::json`](crate::report::json) writes it.
+/// A group in the form that [`write::json`](crate::report::json) writes.
 #[derive(Deserialize)]
 struct ReportGroup {
     duplicates: Vec<ReportDuplicate>,
@@ -184,11 +184,11 @@ struct ReportHead {
     parameters: Option<Value>,
     inputs: Option<Value>,
     ids_by_file: bool,
-    /// Whether it has the members of a group.
+    /// Whether the report has the members of a single group instead of a run.
     group: bool,
 }
 
-/// Takes an object member by member: the head, or the groups.
+/// Visits an object member by member, to read either the head or the groups.
 struct ReportVisitor<'a> {
     head: Option<&'a mut ReportHead>,
     each: &'a mut dyn FnMut(ReportGroup),
@@ -256,7 +256,7 @@ struct ParameterMembers<'a> {
 }
 
 impl ParameterMembers<'_> {
-    /// What decides which pairs are true, and how the run looked for them.
+    /// The parameters that determine the true pairs and the search of the run.
     fn params(&self) -> Result<Params, AuditError> {
         let unit = match self.text("unit", "words, chars or bytes")? {
             "words" => Unit::Words,

@@ -1,30 +1,30 @@
-//! Documents with their pairs in, the interval of a pair-weighted share out: a bootstrap by
-//! document (Efron and Tibshirani, *An introduction to the bootstrap*, 1993, percentiles).
+//! Computes the interval of a pair-weighted share by a bootstrap over documents (Efron and
+//! Tibshirani, *An introduction to the bootstrap*, 1993, percentiles).
 //!
-//! The pairs of one document are found or missed together, so documents are drawn again, with all
-//! their pairs, and not pairs.
+//! The pairs of one document are found or missed together. So the bootstrap draws documents with
+//! all their pairs, not single pairs.
 
 use super::interval::Interval;
 use lookalike_core::hash::SplitMix64;
 
-/// How often the documents are drawn again.
+/// The number of resamples.
 pub(super) const RESAMPLES: usize = 1_000;
 
-/// Pairs of one document: how many, and which share of them was found.
+/// The pairs of one document: their number, and the found share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct WeightedShare {
     pub(super) pairs: u64,
     pub(super) found: f64,
 }
 
-/// The share of all pairs that was found; `None` without pairs.
+/// The found share of all pairs; `None` without pairs.
 pub(super) fn share(documents: &[WeightedShare]) -> Option<f64> {
     let pairs: u64 = documents.iter().map(|each| each.pairs).sum();
     let found: f64 = documents.iter().map(|each| each.found).sum();
     (pairs > 0).then(|| (found / pairs as f64).min(1.0))
 }
 
-/// The percentile interval of [`share`]; `None` without pairs. The same seed gives the same.
+/// The percentile interval of [`share`]; `None` without pairs. Deterministic for a seed.
 pub(super) fn interval(
     documents: &[WeightedShare],
     confidence: f64,

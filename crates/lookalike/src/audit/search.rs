@@ -1,4 +1,4 @@
-//! A sample and the collection in, all true neighbours of the sample out.
+//! Finds all true neighbours of a sample in the collection.
 
 use super::draw::{DocumentSample, IdHasher, SampledDocument};
 use super::index::{Hits, SetIndex, least_overlap};
@@ -17,24 +17,26 @@ use lookalike_core::params::Params;
 use lookalike_core::verify::{self, Overlap};
 use std::collections::HashMap;
 
-/// What a document adds to the digest of texts, by the lower half of its fingerprint, which is all
-/// that the stages of a divided run keep of it. The digest depends on no order, as sums do not.
+/// The value of a document in the digest of texts. It depends on the lower half of the fingerprint,
+/// because the stages of a divided run keep no more. The digest is a sum, so the order does not
+/// matter.
 pub(super) fn text_digest(check: u64) -> u64 {
     mix64(check)
 }
 
-/// What all threads look at: the sample, equal documents once.
+/// The sample, shared by all threads. Equal documents are stored once.
 pub(super) struct SearchedSample {
     params: Params,
     pub(super) lots: IdHasher,
     pub(super) bins: Bins,
-    /// Ids in the order in which they were drawn, and whether they are of a reference collection.
+    /// Ids in the order in which they were drawn, and whether they belong to a reference
+    /// collection.
     ids: Vec<(String, bool)>,
     /// Different shingle sets, and the documents that have each.
     classes: Vec<Class>,
     index: SetIndex,
-    /// Pairs that do not count as neighbours: a run does not compare them, or decisions keep them
-    /// apart.
+    /// Pairs that do not count as neighbours, because a run does not compare them or because
+    /// decisions separate them.
     pub(super) separated: SeparatedPairs,
 }
 
@@ -45,7 +47,7 @@ struct Class {
 }
 
 impl SearchedSample {
-    /// Of a sample of this many `documents`, those without a token included.
+    /// Prepares a sample of `documents` documents, including those without a token.
     pub(super) fn new(
         params: &Params,
         lots: IdHasher,
@@ -79,8 +81,8 @@ impl SearchedSample {
         Ok(Self { params, lots, bins, ids, classes, index, separated })
     }
 
-    /// What was found in all documents; the sample was drawn from `documents` by `seed`, and the
-    /// intervals are to hold the truth with `confidence`.
+    /// Returns the neighbours found in all documents. `documents` and `seed` describe the sample,
+    /// and `confidence` applies to the intervals.
     pub(super) fn neighbours(
         &self,
         found: &FoundNeighbours,
@@ -104,7 +106,7 @@ impl SearchedSample {
     }
 }
 
-/// One thread's tools and findings.
+/// The buffers and findings of one thread.
 pub(super) struct Searcher<'a> {
     searched: &'a SearchedSample,
     cutter: ShingleCutter,
@@ -116,19 +118,19 @@ pub(super) struct Searcher<'a> {
     pub(super) found: FoundNeighbours,
 }
 
-/// What was met.
+/// The findings so far.
 pub(super) struct FoundNeighbours {
     pub(super) inputs: InputsDigest,
     /// The sum of [`text_digest`] over all documents.
     pub(super) texts: u64,
     pub(super) population: u64,
-    /// Which documents of the sample were met, as they were when they were drawn.
+    /// Whether each document of the sample was found unchanged.
     pub(super) met: Vec<bool>,
     pub(super) sample: Vec<DocumentNeighbours>,
 }
 
 impl FoundNeighbours {
-    /// Nothing yet.
+    /// Creates empty findings.
     pub(super) fn of(searched: &SearchedSample) -> Self {
         let sampled =
             |(id, _): &(String, bool)| DocumentNeighbours::new(id.clone(), &searched.bins);
@@ -228,7 +230,8 @@ impl DocumentSink for Searcher<'_> {
         index.candidates(shingles.hashes, &mut self.hits, &mut self.candidates);
         if !self.candidates.is_empty() {
             self.compare(document, fingerprint);
-            // A document may be compared with the whole sample, and a block is many of them.
+            // Poll often, since a document may be compared with the whole sample, and a block has
+            // many.
             self.progress.advance(0)?;
         }
         Ok(())

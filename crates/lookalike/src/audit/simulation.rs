@@ -1,5 +1,5 @@
-//! Whether the intervals cover: thousands of audits of collections whose recall is known, through
-//! the same drawing, keeping and judging as a real one.
+//! Checks that the intervals cover the true value, in thousands of audits of collections with known
+//! recall. They use the real drawing, keeping and judging.
 
 use super::draw::{DocumentSample, IdHasher, SampledDocument};
 use super::neighbours::{Bins, DocumentNeighbours, Neighbours};
@@ -13,23 +13,23 @@ use lookalike_test_support::is_soak;
 
 const CONFIDENCE: f64 = 0.95;
 
-/// Samples that are drawn of one population.
+/// The number of audits of one population.
 fn audits() -> u64 {
     if is_soak() { 1_000 } else { 250 }
 }
 
-/// A collection by its true pairs, each in a range of similarity and found or not.
+/// A collection of true pairs, each with a similarity, and found or missed.
 struct Population {
     ids: Vec<String>,
-    /// For every document its neighbours: number, overlap, found.
+    /// The neighbours of every document: number, overlap, found.
     neighbours: Vec<Vec<(usize, Overlap, bool)>>,
     bins: Bins,
 }
 
 impl Population {
-    /// Clusters of these sizes, with their counts, all of whose documents are neighbours. `recall`
-    /// gives the probability that a pair is found from the size and from where its similarity lies
-    /// in [0.8, 1].
+    /// Creates clusters of these sizes and counts, whose documents are all neighbours. `recall`
+    /// returns the probability that a pair is found, from the size of its cluster and the position
+    /// of its similarity in [0.8, 1].
     fn new(sizes: &[(usize, usize)], recall: impl Fn(usize, f64) -> f64) -> Self {
         let mut random = SplitMix64::new(5);
         let mut this = Self {
@@ -56,7 +56,7 @@ impl Population {
         this
     }
 
-    /// Recall by document, of the pairs that `counts` takes.
+    /// The recall by document of the pairs that `counts` selects.
     fn recall(&self, counts: impl Fn(&Overlap) -> bool) -> f64 {
         let shares: Vec<f64> = self
             .neighbours
@@ -108,13 +108,13 @@ impl Population {
         judge.finish()
     }
 
-    /// How often the interval holds the truth: of all pairs, and of those of the range at 0.9.
+    /// The share of intervals that cover the true value: of all pairs, and of the range at 0.9.
     fn coverage(&self, sample: usize) -> (f64, f64) {
         let whole = self.recall(|_| true);
         let range = self.recall(|overlap| {
             overlap.reaches(Measure::Jaccard, 0.9) && !overlap.reaches(Measure::Jaccard, 0.95)
         });
-        // The truth is summed in another order.
+        // The true value is summed in another order, so allow for rounding.
         let holds = |interval: Interval, truth: f64| {
             interval.low <= truth + 1e-12 && truth - 1e-12 <= interval.high
         };
@@ -129,8 +129,8 @@ impl Population {
     }
 }
 
-/// The stated rate, less three standard deviations of a share of 1,000 audits; of fewer, the same
-/// is asked for.
+/// The stated rate, minus three standard deviations of a share of 1,000 audits. Fewer audits have
+/// to reach the same bound.
 fn least() -> f64 {
     CONFIDENCE - 3.0 * (CONFIDENCE * (1.0 - CONFIDENCE) / 1_000.0).sqrt()
 }
@@ -165,7 +165,7 @@ fn a_sample_of_everything_covers_too() {
     assert!(overall >= least() && within >= least(), "{overall} {within}");
 }
 
-/// The bootstrap is approximate; it must not be far off where there is enough to draw from.
+/// The bootstrap is approximate, but must be close for samples of this size.
 #[test]
 fn recall_by_pair_is_about_right() {
     let population = Population::new(&[(1, 300), (2, 300), (4, 150), (6, 60)], |_, _| 0.8);

@@ -1,4 +1,4 @@
-//! A sample of documents → a model of categories.
+//! Builds a model of categories from a sample of documents.
 
 use super::function_words::LanguageSample;
 use super::labels::{LabelWords, WordCounts, is_name};
@@ -10,27 +10,27 @@ use super::words::each_word;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// The most documents that a model is made of.
+/// The most documents in the sample of a model.
 pub const MAX_SAMPLE: usize = 20_000;
 /// The most topics.
 pub const MAX_TOPICS: usize = 1000;
-/// Documents of the sample that a category below a topic has at least.
+/// The minimum number of documents of the sample in a category below a topic.
 const LEAST_MEMBERS: u32 = 3;
 
-/// Documents that a model is made of.
+/// The documents from which a model is built.
 #[derive(Debug, Default)]
 pub struct CategorySample {
     /// The rank of each document, and its distinct words: hashes, ascending.
     documents: Vec<(u64, Vec<u64>)>,
-    /// Words that may be in a label.
+    /// Words that can be in a label.
     names: HashMap<u64, Box<str>>,
     languages: LanguageSample,
 }
 
 impl CategorySample {
-    /// Adds a document. The documents with the least ranks are leaders first; a model is the same
-    /// whatever the order in which they are added. Costs 8 bytes for each distinct word of the
-    /// document, and the bytes of each word that is new.
+    /// Adds a document. Documents with smaller ranks become leaders first. The model does not
+    /// depend on the order of calls. Costs 8 bytes for each distinct word of the document, and the
+    /// bytes of each new word.
     pub fn add(&mut self, rank: u64, text: &str) {
         self.languages.add(rank, text);
         let mut words = Vec::new();
@@ -55,14 +55,14 @@ impl CategorySample {
         self.documents.is_empty()
     }
 
-    /// The default number of topics: an eighth of the square root of the number of
-    /// documents, 2 at least.
+    /// The default number of topics: an eighth of the square root of the number of documents, but
+    /// at least 2.
     pub fn default_topics(&self) -> usize {
         (self.documents.len().isqrt() / 8).max(2)
     }
 
-    /// The model of the documents, with at most `topics` topics; those that would be empty are left
-    /// out. Costs about topics × words of documents × 100 operations.
+    /// Builds the model of the documents, with at most `topics` topics. Leaves out empty ones.
+    /// Costs about topics × words of documents × 100 operations.
     pub fn model(mut self, topics: usize) -> CategoryModel {
         self.documents.sort();
         let documents: Vec<Vec<u64>> = self.documents.into_iter().map(|(_, words)| words).collect();
@@ -81,7 +81,7 @@ impl CategorySample {
     }
 }
 
-/// What the labels of a model are made of.
+/// The input of the labels of a model.
 struct SampleLabels<'a> {
     documents: &'a [Vec<u64>],
     keys: &'a [WordKeys],
@@ -115,7 +115,7 @@ impl SampleLabels<'_> {
     }
 }
 
-/// The categories of a sample, level by level, in no order yet.
+/// The categories of a sample, level by level, unsorted.
 struct CategoryDraft {
     topics: Topics,
     /// The topics, then the categories of level 0.5, then of level 0.8.
@@ -126,7 +126,7 @@ struct DraftNode {
     level: CategoryLevel,
     parent: Option<u32>,
     leader: Vec<u64>,
-    /// Documents of the sample.
+    /// The number of documents of the sample.
     members: u32,
 }
 
@@ -161,7 +161,8 @@ impl CategoryDraft {
         Self { topics, nodes }
     }
 
-    /// The model: siblings by their numbers of documents, topics without documents left out.
+    /// Returns the model: sorts siblings by their numbers of documents, and leaves out empty
+    /// topics.
     fn model(self, vocabulary: TopicVocabulary) -> CategoryModel {
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len() + 1];
         let root = self.nodes.len();
@@ -185,15 +186,15 @@ impl CategoryDraft {
     }
 }
 
-/// Counts the documents of nodes.
+/// Adds the documents to the counts of their nodes.
 fn count(nodes: &mut [DraftNode], assigned: &[Option<u32>]) {
     for node in assigned.iter().flatten() {
         nodes[*node as usize].members += 1;
     }
 }
 
-/// Divides the categories that documents are assigned to by the leaders of a level, and assigns
-/// documents to the new ones; those that are in none of them are assigned to none.
+/// Divides the current categories of documents by the leaders of a level, and assigns documents to
+/// the new categories. Documents without a leader are assigned to `None`.
 fn divide(
     nodes: &mut Vec<DraftNode>,
     assigned: &mut [Option<u32>],

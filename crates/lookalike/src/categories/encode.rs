@@ -1,4 +1,4 @@
-//! A model ↔ bytes, as `docs/reference/categories.md` specifies them.
+//! Encodes and decodes models, as specified in `docs/reference/categories.md`.
 
 use super::build::{MAX_SAMPLE, MAX_TOPICS};
 use super::labels::{MAX_LABEL_WORDS, MAX_WORD_BYTES};
@@ -10,22 +10,22 @@ use std::fmt;
 
 /// The first bytes of a model.
 const MAGIC: [u8; 8] = *b"LkAlCat\0";
-/// The version of models: of the format, and of how words are cut and compared.
+/// The version of models. It covers the format, and the rule by which words are cut and compared.
 const VERSION: u32 = 1;
 
-/// Bytes that are no model of categories.
+/// Bytes that are not a model of categories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CategoryModelError {
-    /// The model is of another version.
+    /// The model has another version.
     Version {
         /// Its version.
         got: u32,
         /// The version that this build reads.
         expected: u32,
     },
-    /// The bytes are no model.
+    /// The bytes are not a model.
     Damaged {
-        /// What is wrong.
+        /// The defect.
         why: &'static str,
     },
 }
@@ -48,7 +48,7 @@ impl fmt::Display for CategoryModelError {
 impl std::error::Error for CategoryModelError {}
 
 impl CategoryModel {
-    /// The model as bytes.
+    /// Encodes the model.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         let mut number = |value: usize| bytes.extend_from_slice(&(value as u32).to_le_bytes());
@@ -72,10 +72,10 @@ impl CategoryModel {
         bytes
     }
 
-    /// The model of bytes.
+    /// Decodes a model.
     ///
     /// # Errors
-    /// [`CategoryModelError`] for bytes that [`encode`](Self::encode) does not make.
+    /// [`CategoryModelError`] for bytes that are not an output of [`encode`](Self::encode).
     pub fn decode(bytes: &[u8]) -> Result<Self, CategoryModelError> {
         let mut rest = ModelBytes(bytes);
         if rest.take(MAGIC.len())? != MAGIC {
@@ -86,7 +86,8 @@ impl CategoryModel {
             return Err(CategoryModelError::Version { got, expected: VERSION });
         }
         let [words, count, categories] = [rest.length()?, rest.length()?, rest.length()?];
-        // A category below a topic has three documents of the sample.
+        // A category below a topic has at least three documents of the sample, which limits the
+        // count.
         if words > MAX_WORDS || count > MAX_TOPICS || categories > MAX_SAMPLE {
             return Err(damaged("it has too many words, topics or categories"));
         }
@@ -105,8 +106,8 @@ impl CategoryModel {
     }
 }
 
-/// Checks that there are as many categories of the first level as topics, and that none skips a
-/// level.
+/// Checks that the number of categories on the first level equals the number of topics, and that no
+/// category skips a level.
 fn check_tree(entries: &[CategoryEntry], topics: usize) -> Result<(), CategoryModelError> {
     let is_topic = |entry: &&CategoryEntry| entry.level == CategoryLevel::Topic;
     if entries.iter().filter(is_topic).count() != topics {
@@ -126,7 +127,7 @@ fn damaged(why: &'static str) -> CategoryModelError {
     CategoryModelError::Damaged { why }
 }
 
-/// The bytes of a model that are not read yet.
+/// The unread bytes of a model.
 struct ModelBytes<'a>(&'a [u8]);
 
 impl<'a> ModelBytes<'a> {
@@ -149,7 +150,7 @@ impl<'a> ModelBytes<'a> {
         Ok(self.number()? as usize)
     }
 
-    /// Hashes, which ascend.
+    /// Reads hashes, which must ascend.
     fn hashes(&mut self, count: usize) -> Result<Vec<u64>, CategoryModelError> {
         let bytes = self.take(count.checked_mul(8).ok_or(damaged("it is too short"))?)?;
         let (hashes, _) = bytes.as_chunks::<8>();

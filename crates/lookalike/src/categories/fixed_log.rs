@@ -1,20 +1,20 @@
-//! Logarithms in integers: the same on every machine, which those of a mathematical library are
-//! not.
+//! Logarithms in integers. They are the same on every machine, unlike those of mathematical
+//! libraries.
 
 /// One in the numbers of [`log2`].
 pub(super) const ONE: i64 = 1 << FRACTION;
 const FRACTION: u32 = 8;
 
-/// log₂ of `numerator / denominator` in units of 1/256, rounded down to one of them. Both are at
-/// least 1 here: 0 counts as 1.
+/// Returns log₂ of `numerator / denominator` in units of 1/256, rounded down. Both are at least 1:
+/// 0 counts as 1.
 pub(super) fn log2(numerator: u64, denominator: u64) -> i64 {
     of_one(numerator.max(1)) - of_one(denominator.max(1))
 }
 
-/// log₂ of a number that is at least 1, bit by bit: squaring doubles a logarithm.
+/// Returns log₂ of a number that is at least 1, bit by bit: squaring doubles a logarithm.
 fn of_one(number: u64) -> i64 {
     let whole = number.ilog2();
-    // In 1 ..< 2, with 32 bits behind the point.
+    // In 1 ..< 2, as a fixed-point number with 32 fractional bits.
     let mut mantissa = (u128::from(number) << 32) >> whole;
     let mut bits = i64::from(whole);
     for _ in 0..FRACTION {

@@ -1,27 +1,27 @@
-//! Words that are left out of labels: the stop words of the languages of a sample.
+//! Words that labels must not contain: the stop words of the languages of a sample.
 
 use super::words::beginning;
 use crate::read::{language_of, stop_words};
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
 
-/// Documents whose languages are detected: those with the least ranks.
+/// The number of documents whose languages are detected: those with the smallest ranks.
 const DETECTED: usize = 500;
-/// Bytes of each that are kept until then.
+/// The number of bytes of each that are kept for detection.
 const DETECTION_BYTES: usize = 2048;
-/// A language is one of the sample if at least one in so many documents is in it.
+/// A language counts if at least one in this number of documents is in it.
 const LEAST_SHARE: usize = 50;
-/// The language if none is detected, such as by a build that detects none.
+/// The language if none is detected, for example by a build without detection.
 const DEFAULT_LANGUAGE: &str = "en";
 
 /// The beginnings of some documents of a sample, by which its languages are detected.
 #[derive(Debug, Default)]
 pub(super) struct LanguageSample {
-    /// With their ranks, the greatest on top.
+    /// Beginnings with their ranks, the greatest on top.
     beginnings: BinaryHeap<(u64, Box<str>)>,
 }
 
 impl LanguageSample {
-    /// Adds a document. The order of calls changes nothing.
+    /// Adds a document. The order of calls does not matter.
     pub(super) fn add(&mut self, rank: u64, text: &str) {
         let is_full = self.beginnings.len() == DETECTED;
         if is_full && self.beginnings.peek().is_some_and(|(greatest, _)| rank > *greatest) {

@@ -1,4 +1,4 @@
-//! The most telling words of a category.
+//! The most characteristic words of a category.
 
 use super::fixed_log::log2;
 use std::cmp::Reverse;
@@ -9,7 +9,7 @@ pub(super) const MAX_LABEL_WORDS: usize = 5;
 /// The longest word of a label, in bytes.
 pub(super) const MAX_WORD_BYTES: usize = 40;
 
-/// In how many documents of a sample each word is.
+/// The number of documents of a sample that contain each word.
 pub(super) struct WordCounts {
     pub(super) documents: u32,
     pub(super) words: HashMap<u64, u32>,
@@ -29,41 +29,42 @@ impl WordCounts {
     }
 }
 
-/// The words of a sample, of which labels are made.
+/// The words of a sample that labels can use.
 pub(super) struct LabelWords<'a> {
     pub(super) all: &'a WordCounts,
     /// The words that may be in a label.
     pub(super) names: &'a HashMap<u64, Box<str>>,
-    /// Hashes of words without a meaning of their own.
+    /// Hashes of function words.
     pub(super) function_words: &'a HashSet<u64>,
 }
 
-/// How well a word suits a label. The best suitability of any word makes the label, so that it is
-/// empty only without names.
+/// The suitability of a word for a label. A label consists of the words of the best suitability
+/// that occurs, so it is empty only without names.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Suitability {
     /// More frequent in the category than elsewhere.
     Telling,
-    /// As frequent elsewhere.
+    /// About as frequent elsewhere.
     Common,
-    /// In the label of a category above.
+    /// In the label of a parent category.
     Repeated,
-    /// A function word, a number, a Latin letter or pair of them.
+    /// A function word, a number, or one or two Latin letters.
     Bare,
 }
 
 impl LabelWords<'_> {
-    /// The words that distinguish the documents of a category (`own`) from all others of the
-    /// sample, the most distinctive first. `above` has the words of the categories above.
+    /// Returns the words that distinguish the documents of a category (`own`) from all others of
+    /// the sample, the most distinctive first. `above` contains the labels of the parent
+    /// categories.
     ///
-    /// A word in a share p of the category's documents and a share q of the others counts
-    /// p · log₂(p / q), its part of the divergence of both; ties go by word.
+    /// A word in a share p of the category's documents and a share q of the others has the weight p
+    /// · log₂(p / q), its part of the divergence between them. Ties are resolved by word.
     pub(super) fn label(&self, own: &WordCounts, above: &[String]) -> Vec<String> {
         let others = u64::from(self.all.documents - own.documents.min(self.all.documents));
         let divergence = |hash: &u64, count: u32| {
             let everywhere = self.all.words.get(hash).copied().unwrap_or(count);
             let elsewhere = everywhere.saturating_sub(count);
-            // Half a document more among the others, so that none is divided by zero.
+            // Count half a document more among the others, to avoid a division by zero.
             let ratio = log2(
                 2 * u64::from(count) * (others + 1),
                 (2 * u64::from(elsewhere) + 1) * u64::from(own.documents),
@@ -92,12 +93,12 @@ impl LabelWords<'_> {
     }
 }
 
-/// Whether a word can be in a label where no better one is.
+/// Whether a word can be in a label when better words are missing.
 pub(super) fn is_name(word: &str) -> bool {
     word.len() <= MAX_WORD_BYTES
 }
 
-/// Whether a word can have a meaning: no number, no single Latin letter or pair of them.
+/// Whether a word can have a meaning: neither a number nor one or two Latin letters.
 fn is_telling(word: &str) -> bool {
     let is_short = word.is_ascii() && word.len() < 3;
     word.starts_with(char::is_alphabetic) && !is_short

@@ -1,4 +1,4 @@
-//! Documents that others resemble: those that the categories below topics are around.
+//! Leaders: documents that define the categories below topics, by similarity.
 
 use lookalike_core::band::bucket_keys;
 use lookalike_core::hash::mix64;
@@ -9,15 +9,15 @@ use std::collections::HashMap;
 
 /// Values of a signature.
 const NUM_HASHES: usize = 128;
-/// Bands and rows: a document with Jaccard 0.5 to a leader is compared with it with a chance of
-/// 0.996, one with 0.43, the least that containment admits at level 0.8, with one of 0.97.
+/// Bands and rows. A document with Jaccard 0.5 to a leader is compared with it with probability
+/// 0.996. With 0.43, the minimum for containment at level 0.8, the probability is 0.97.
 const BANDS: usize = 42;
 const ROWS: usize = 3;
 
 /// The bucket keys of a document's words.
 pub(super) type WordKeys = [u64; BANDS];
 
-/// Signs word sets. Keeps its buffers.
+/// Signs sets of words. Reuses its buffers.
 #[derive(Debug)]
 pub(super) struct WordSigner {
     signer: Signer,
@@ -39,10 +39,10 @@ impl WordSigner {
     }
 }
 
-/// How similar two documents of a category are.
+/// The similarity of two documents of a category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CategoryLevel {
-    /// 0.2: documents with a common vocabulary, by k-means; no similarity is promised.
+    /// 0.2: documents with a common vocabulary, by k-means. No similarity is guaranteed.
     Topic,
     /// 0.5: documents with half of their words in common with a leader.
     Related,
@@ -64,9 +64,9 @@ impl CategoryLevel {
         }
     }
 
-    /// Whether two sets of words are this similar: by Jaccard, or because nearly all of the smaller
-    /// is in the other, which has at most twice as many words. Then containment is at least midway
-    /// between the level and 1.
+    /// Whether two sets of words reach this level: by Jaccard, or because the larger set contains
+    /// nearly all of the smaller and has at most twice as many words. In this case, containment
+    /// must be at least midway between the level and 1.
     fn joins(self, intersection: u64, sizes: [u64; 2]) -> bool {
         let tenths = self.tenths();
         let least = sizes[0].min(sizes[1]);
@@ -77,18 +77,18 @@ impl CategoryLevel {
     }
 }
 
-/// Leaders, each within a parent category, and how they are found.
+/// Leaders, each within a parent category, with an index to find them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Leaders {
-    /// The words of each: hashes, ascending.
+    /// The words of each leader: hashes, ascending.
     sets: Vec<Vec<u64>>,
-    /// The category that each is in.
+    /// The parent category of each leader.
     parents: Vec<u32>,
     buckets: HashMap<u64, Vec<u32>>,
 }
 
 impl Leaders {
-    /// Adds one; returns its place.
+    /// Adds a leader and returns its place.
     pub(super) fn add(&mut self, parent: u32, words: Vec<u64>, keys: &WordKeys) -> usize {
         let place = self.sets.len();
         for key in keys {
@@ -99,8 +99,8 @@ impl Leaders {
         place
     }
 
-    /// The leader in `parent` with the greatest Jaccard similarity of those that `level` joins with
-    /// these words; of equal ones the first. `found` is a buffer.
+    /// Returns the leader in `parent` with the greatest Jaccard similarity among those that `level`
+    /// joins with these words; among equal ones, the first. `found` is a buffer.
     pub(super) fn closest(
         &self,
         parent: u32,
@@ -116,7 +116,7 @@ impl Leaders {
         found.dedup();
         let mut best: Option<(usize, [u64; 2])> = None;
         for place in found.iter().map(|place| *place as usize) {
-            // Of another parent, by a chance of 2⁻⁶⁴.
+            // A leader of another parent, with probability 2⁻⁶⁴.
             if self.parents[place] != parent {
                 continue;
             }
@@ -140,9 +140,9 @@ fn within(parent: u32, key: u64) -> u64 {
     mix64(key ^ u64::from(parent).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-/// The leaders of a level among documents: in the order of the documents, each that is similar to
-/// no leader before it. Only those are given that at least `least` documents are closest to. A
-/// document is its parent, its words and their keys.
+/// Selects the leaders of a level: in the order of the documents, each that is not similar to an
+/// earlier leader. Returns only leaders to which at least `least` documents are closest. A document
+/// consists of its parent, its words and their keys.
 pub(super) fn select<'a>(
     documents: impl Iterator<Item = (u32, &'a [u64], &'a WordKeys)> + Clone,
     level: CategoryLevel,
@@ -180,7 +180,7 @@ mod tests {
         let (related, alike) = (CategoryLevel::Related, CategoryLevel::Alike);
         assert!(related.joins(10, [15, 15]) && !related.joins(9, [15, 15]));
         assert!(alike.joins(8, [10, 8]) && !alike.joins(7, [9, 8]));
-        // 9 of 10 words in one of 20; of more than 20 they are a detail.
+        // 9 of 10 words in one of 20 are enough, but not in one of more than 20.
         assert!(alike.joins(9, [10, 20]) && !alike.joins(9, [10, 21]) && !alike.joins(8, [10, 20]));
         assert!(related.joins(15, [40, 20]) && !related.joins(14, [40, 20]));
     }

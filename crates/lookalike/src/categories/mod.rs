@@ -5,9 +5,9 @@
 //! text ─ words ─► word set ─ CategoryModel ─► its category
 //! ```
 //!
-//! A model is made once of a sample, and then decides of each text alone which category it is in:
-//! the answer does not depend on other documents or on their order, so that a new document has its
-//! category at once, and no other document changes its own.
+//! A model is built once from a sample, and then assigns each text to a category. The result does
+//! not depend on other documents or on their order. So a new document has a category immediately,
+//! and the categories of other documents do not change.
 //!
 //! | level | category |
 //! |---|---|
@@ -15,7 +15,7 @@
 //! | 0.5 | in a topic: documents that share half of their words with a leader |
 //! | 0.8 | in such a category: documents that share four of five words with a leader |
 //!
-//! All arithmetic is in integers; equal samples make equal models on every machine.
+//! All arithmetic is in integers, so equal samples yield equal models on every machine.
 
 mod build;
 mod encode;

@@ -1,36 +1,36 @@
-//! A model of categories: what decides, of a text alone, which category it is in.
+//! A model of categories, which assigns single texts to categories.
 
 use super::leaders::{CategoryLevel, Leaders, WordKeys, WordSigner};
 use super::topics::Topics;
 use super::vocabulary::{TopicVocabulary, WordPlace};
 use super::words::word_set;
 
-/// The number of a category: 1 for the first one, in the order of the tree, so that those below a
-/// category follow it. [`NO_CATEGORY`] is none.
+/// The number of a category, from 1, in the order of the tree. So the subcategories of a category
+/// follow it. [`NO_CATEGORY`] represents none.
 pub type CategoryNumber = u32;
 
-/// The number of documents without a word of the vocabulary, which are in no category.
+/// The number for documents without a word of the vocabulary, which are not in any category.
 pub const NO_CATEGORY: CategoryNumber = 0;
 
 /// A category.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Category {
-    /// The category that it is in; `None` for a topic.
+    /// The parent category; `None` for a topic.
     pub parent: Option<CategoryNumber>,
-    /// The last category below it, or itself.
+    /// The last subcategory, or the category itself.
     pub last: CategoryNumber,
-    /// How similar its documents are.
+    /// The similarity of its documents.
     pub level: CategoryLevel,
-    /// Its place in the tree: `2.1` is the first category of topic 2. The largest come first, by
-    /// the documents of the sample.
+    /// Its position in the tree: `2.1` is the first category of topic 2. Siblings are ordered by
+    /// their number of documents in the sample, the largest first.
     pub path: String,
-    /// Its most telling words, at most five, without function words and words of the categories
-    /// above. If nothing else is left, it has such words.
+    /// Its most characteristic words, at most five. Function words and words of parent categories
+    /// are used only in the absence of others.
     pub label: Vec<String>,
 }
 
-/// A tree of categories, and what decides which of them a text is in: always the same one,
-/// whatever other documents there are.
+/// A tree of categories with the rule that assigns a text to one of them. The result does not
+/// depend on other documents.
 #[derive(Debug, Clone)]
 pub struct CategoryModel {
     pub(super) vocabulary: TopicVocabulary,
@@ -38,15 +38,14 @@ pub struct CategoryModel {
     pub(super) categories: Vec<Category>,
     /// The words of the leader of each category; none for topics.
     pub(super) leader_words: Vec<Vec<u64>>,
-    /// The category of each topic.
+    /// The category number of each topic.
     topic_numbers: Vec<CategoryNumber>,
     leaders: Leaders,
-    /// The category of each leader.
+    /// The category number of each leader.
     leader_numbers: Vec<CategoryNumber>,
 }
 
-/// A category as the model builder makes it and as it is stored: without what follows from the
-/// others.
+/// A category as built and as stored, without the values that follow from other categories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CategoryEntry {
     pub(super) level: CategoryLevel,
@@ -54,7 +53,7 @@ pub(super) struct CategoryEntry {
     pub(super) leader: Vec<u64>,
 }
 
-/// Buffers of [`CategoryModel::category`]; one per thread.
+/// Buffers of [`CategoryModel::category`]. Each thread uses its own.
 #[derive(Debug)]
 pub struct CategoryBuffers {
     pub(super) words: Vec<u64>,
@@ -77,8 +76,8 @@ impl Default for CategoryBuffers {
 }
 
 impl CategoryModel {
-    /// Of categories in the order of the tree: one of a level is in the last one of the level above
-    /// it. The topics are those of `topics`, in their order.
+    /// Creates a model from categories in the order of the tree. The parent of a category is the
+    /// last one of the level above. The topics are those of `topics`, in their order.
     pub(super) fn new(
         vocabulary: TopicVocabulary,
         topics: Topics,
@@ -94,7 +93,7 @@ impl CategoryModel {
             leader_numbers: Vec::new(),
         };
         let mut signer = WordSigner::new();
-        // The open category of each level, and how many are in it so far.
+        // The open category of each level, and its number of categories so far.
         let mut open: [(CategoryNumber, u32); 4] = [(NO_CATEGORY, 0); 4];
         for (number, entry) in (1..).zip(entries) {
             let depth = entry.level as usize;
@@ -124,29 +123,29 @@ impl CategoryModel {
         model
     }
 
-    /// All categories; the number of the first is 1.
+    /// All categories. The number of the first is 1.
     pub fn categories(&self) -> &[Category] {
         &self.categories
     }
 
-    /// A category; `None` for [`NO_CATEGORY`] and beyond the last.
+    /// Returns a category; `None` for [`NO_CATEGORY`] and numbers after the last.
     pub fn get(&self, number: CategoryNumber) -> Option<&Category> {
         self.categories.get((number as usize).checked_sub(1)?)
     }
 
-    /// The number of the category with this path.
+    /// Returns the number of the category with this path.
     pub fn find(&self, path: &str) -> Option<CategoryNumber> {
         self.categories.iter().position(|one| one.path == path).map(|at| at as u32 + 1)
     }
 
-    /// Whether a category is another one or below it. [`NO_CATEGORY`] is within itself only.
+    /// Whether a category equals another one or is below it. [`NO_CATEGORY`] is only within itself.
     pub fn is_within(&self, category: CategoryNumber, above: CategoryNumber) -> bool {
         let last = self.get(above).map_or(above, |above| above.last);
         (above..=last).contains(&category)
     }
 
-    /// The category of a text, as far down the tree as one takes it. It depends on the first 64 KiB
-    /// of the text and on nothing else.
+    /// Returns the lowest category in the tree that matches a text. Depends only on the first 64
+    /// KiB of the text.
     pub fn category(&self, text: &str, buffers: &mut CategoryBuffers) -> CategoryNumber {
         let mut words = std::mem::take(&mut buffers.words);
         word_set(text, &mut words);
@@ -155,8 +154,7 @@ impl CategoryModel {
         number
     }
 
-    /// The category of a document with these words; `keys` are their bucket keys, where they are
-    /// known.
+    /// Returns the category of a document with these words. `keys` are their bucket keys, if known.
     pub(super) fn of_words(
         &self,
         words: &[u64],
@@ -170,7 +168,7 @@ impl CategoryModel {
         else {
             return NO_CATEGORY;
         };
-        // No leader: no category below a topic.
+        // Without leaders, only topics exist.
         if self.leader_numbers.is_empty() {
             return number;
         }

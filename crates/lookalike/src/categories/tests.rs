@@ -4,8 +4,8 @@ use super::function_words::LanguageSample;
 use super::*;
 use lookalike_core::hash::token_hash;
 
-/// Documents of two topics; in the first one, some that differ in a word or two, and some that have
-/// half of their words in common.
+/// Documents of two topics. In the first topic, some documents differ in one or two words, and some
+/// share half of their words.
 pub(super) fn sample() -> CategorySample {
     let mut sample = CategorySample::default();
     (0..).zip(texts()).for_each(|(rank, text)| sample.add(rank, &text));
@@ -47,7 +47,7 @@ fn a_tree_has_topics_and_what_is_similar_in_them() {
     for (place, text) in texts[..20].iter().enumerate() {
         assert_eq!(path(text), if place % 2 == 0 { "2" } else { "1" }, "{place}");
     }
-    // Eight documents with most words in common, four of them nearly equal.
+    // Eight documents with most words in common. Four of them are nearly equal.
     assert!(texts[20..24].iter().all(|text| path(text) == "1.1.1"));
     assert!(texts[24..].iter().all(|text| path(text) == "1.1"));
     let levels = model.categories().iter().map(|one| (one.path.as_str(), one.level, one.last));

@@ -1,14 +1,15 @@
-//! Documents → topics: spherical k-means over weighted words (Dhillon and Modha, *Concept
-//! decompositions for large sparse text data*, 2001), in integers, so that neither the machine nor
-//! the order of the documents within a sum changes a result.
+//! Groups documents into topics: spherical k-means over weighted words (Dhillon and Modha, *Concept
+//! decompositions for large sparse text data*, 2001), in integers. So the result depends neither on
+//! the machine nor on the order of the documents within a sum.
 //!
-//! In place of `linfa-clustering`, which needs a dense matrix, and takes about 100 times the CPU
-//! time for 2,000 documents with a vocabulary of 2,000 words (November 2026, `bench/README.md`).
+//! The crate `linfa-clustering` is not used. It needs a dense matrix, and takes about 100 times the
+//! CPU time for 2,000 documents with a vocabulary of 2,000 words (November 2026,
+//! `bench/README.md`).
 
 use super::vocabulary::{TopicVocabulary, WordPlace};
 use lookalike_core::hash::SplitMix64;
 
-/// Runs with other beginnings; the best one stays.
+/// The number of runs with different initial vectors. The best run is used.
 const RESTARTS: u64 = 4;
 /// The most rounds of one run.
 const ROUNDS: usize = 30;
@@ -20,24 +21,24 @@ const DOCUMENT_UNIT: u64 = 1 << 16;
 /// The vectors of topics.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Topics {
-    /// How many there are.
+    /// The number of topics.
     pub(super) count: usize,
-    /// For each word of the vocabulary the coordinates of all topics.
+    /// The coordinates of all topics for each word of the vocabulary.
     pub(super) vectors: Vec<u16>,
 }
 
-/// What a run of k-means gives.
+/// The result of a run of k-means.
 struct TopicRun {
     topics: Topics,
-    /// The sum of the lengths of the sums of each topic's documents, which k-means increases.
+    /// The total length of the sum vectors of all topics, which k-means increases.
     quality: u64,
 }
 
-/// A document: the places of its words, and the vector of unit length that they make.
+/// A document as a vector of unit length: the places of its words with their coordinates.
 type DocumentVector = Vec<(WordPlace, u32)>;
 
 impl Topics {
-    /// At most `count` topics of documents, each the places of its words.
+    /// Finds at most `count` topics of documents, which are given by the places of their words.
     pub(super) fn new(
         vocabulary: &TopicVocabulary,
         documents: &[Vec<WordPlace>],
@@ -51,13 +52,13 @@ impl Topics {
             return Self::default();
         }
         let runs = (0..RESTARTS).map(|seed| run(words, &vectors, count, seed));
-        // Of equal ones the first.
+        // Among equal ones, the first.
         let best = runs.reduce(|best, run| if run.quality > best.quality { run } else { best });
         best.map(|best| best.topics).unwrap_or_default()
     }
 
-    /// The topic of a document: the most similar vector, of equal ones the first. `None` for a
-    /// document without a word of the vocabulary. `scores` is a buffer.
+    /// Returns the topic of a document: the most similar vector; among equal ones, the first.
+    /// `None` for a document without a word of the vocabulary. `scores` is a buffer.
     pub(super) fn of(&self, document: &[(WordPlace, u32)], scores: &mut Vec<u64>) -> Option<usize> {
         scores.clear();
         scores.resize(self.count, 0);
@@ -71,15 +72,15 @@ impl Topics {
         scores.iter().position(|score| *score == best)
     }
 
-    /// These topics only, in this order.
+    /// Returns only these topics, in this order.
     pub(super) fn select(&self, topics: &[usize]) -> Self {
         let rows = self.vectors.chunks_exact(self.count.max(1));
         let vectors = rows.flat_map(|row| topics.iter().map(|topic| row[*topic])).collect();
         Self { count: topics.len(), vectors }
     }
 
-    /// The vectors of sums, and the sum of their lengths. `sums` has for each word those of all
-    /// topics. A sample of 20,000 documents keeps a sum below 2³¹.
+    /// Returns the vectors of sums, and the sum of their lengths. `sums` has the sums of all topics
+    /// for each word. With at most 20,000 documents, a sum is below 2³¹.
     fn of_sums(count: usize, sums: &[u64]) -> TopicRun {
         let mut squares = vec![0u128; count];
         for row in sums.chunks_exact(count) {
@@ -95,7 +96,7 @@ impl Topics {
     }
 }
 
-/// One run: first vectors by `seed`, then rounds until no document changes its topic.
+/// Runs k-means: initial vectors by `seed`, then rounds until no document changes its topic.
 fn run(words: usize, documents: &[DocumentVector], count: usize, seed: u64) -> TopicRun {
     let mut run = Topics::of_sums(count, &first_sums(words, documents, count, seed));
     let mut assigned = vec![usize::MAX; documents.len()];
@@ -119,12 +120,12 @@ fn run(words: usize, documents: &[DocumentVector], count: usize, seed: u64) -> T
     run
 }
 
-/// First vectors: documents drawn as k-means++ draws them (Arthur and Vassilvitskii 2007), with a
-/// chance that grows with the distance to those that were drawn.
+/// Returns initial vectors: documents drawn by k-means++ (Arthur and Vassilvitskii 2007), with a
+/// probability that grows with the distance to the documents drawn before.
 fn first_sums(words: usize, documents: &[DocumentVector], count: usize, seed: u64) -> Vec<u64> {
     let mut random = SplitMix64::new(seed);
     let mut sums = vec![0u64; words * count];
-    // 1 − cosine to the closest of those drawn.
+    // 1 − cosine to the closest document drawn.
     let mut distances = vec![DOCUMENT_UNIT; documents.len()];
     let mut drawn_vector = vec![0u64; words];
     for topic in 0..count {
@@ -145,7 +146,7 @@ fn first_sums(words: usize, documents: &[DocumentVector], count: usize, seed: u6
     sums
 }
 
-/// A place, with a chance in proportion to its distance.
+/// Draws a position with a probability proportional to its distance.
 fn draw(distances: &[u64], random: &mut SplitMix64) -> usize {
     let mut left = random.below(distances.iter().sum::<u64>().max(1));
     let beyond = |distance: &u64| match left.checked_sub(*distance) {
@@ -162,7 +163,7 @@ fn draw(distances: &[u64], random: &mut SplitMix64) -> usize {
 mod tests {
     use super::*;
 
-    /// Documents of two vocabularies of ten words, and one that has no word.
+    /// Documents of two vocabularies of ten words, and one without words.
     fn documents() -> (TopicVocabulary, Vec<Vec<WordPlace>>) {
         let mut random = SplitMix64::new(7);
         let mut documents: Vec<Vec<WordPlace>> = (0..60)

@@ -1,4 +1,4 @@
-//! The words of a sample → those that topics are made of, with their weights.
+//! Selects the words of a sample that define topics, with their weights.
 
 use super::fixed_log::{ONE, log2};
 
@@ -10,7 +10,7 @@ const UNIT: u64 = 1 << 16;
 /// A word of a vocabulary: its place there.
 pub(super) type WordPlace = u32;
 
-/// Words that topics are made of, and how much each of them says.
+/// The words that define topics, with their weights.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct TopicVocabulary {
     /// Hashes of the words, ascending.
@@ -20,9 +20,9 @@ pub(super) struct TopicVocabulary {
 }
 
 impl TopicVocabulary {
-    /// Of the words that documents have, with the number of documents of each: those that are in
-    /// two documents or more and in no more than half of them, the most frequent first, ties by
-    /// hash.
+    /// Selects words from those of the documents, given with their numbers of documents: those in
+    /// at least two and at most half of the documents, the most frequent first. Ties are resolved
+    /// by hash.
     pub(super) fn new(documents: usize, counts: impl Iterator<Item = (u64, u32)>) -> Self {
         let most = (documents / 2).max(2) as u32;
         let mut words: Vec<(u64, u32)> =
@@ -30,7 +30,7 @@ impl TopicVocabulary {
         words.sort_unstable_by_key(|(hash, count)| (std::cmp::Reverse(*count), *hash));
         words.truncate(MAX_WORDS);
         words.sort_unstable();
-        // A word that is in half of the documents says a bit: no weight is 0.
+        // A word in half of the documents has one bit of information, so no weight is 0.
         let weight = |count: u32| log2(documents as u64, count.into()).clamp(ONE / 2, 0xffff);
         Self {
             hashes: words.iter().map(|(hash, _)| *hash).collect(),
@@ -38,7 +38,7 @@ impl TopicVocabulary {
         }
     }
 
-    /// The places of the words of a set (hashes, ascending) into `places`, which is cleared.
+    /// Replaces the content of `places` by the places of the words of a set (hashes, ascending).
     pub(super) fn places(&self, words: &[u64], places: &mut Vec<WordPlace>) {
         places.clear();
         let mut from = 0;
@@ -57,8 +57,8 @@ impl TopicVocabulary {
         self.weights[place as usize].into()
     }
 
-    /// What each word of a document adds to the vector of a topic: its weight, over the length of
-    /// the document's vector, in units of 2⁻¹⁶.
+    /// Returns the vector of a document with unit length: the weight of each word divided by the
+    /// length of the vector, in units of 2⁻¹⁶.
     pub(super) fn unit_vector(&self, places: &[WordPlace]) -> Vec<(WordPlace, u32)> {
         let squares: u64 = places.iter().map(|place| self.weight(*place).pow(2)).sum();
         let length = squares.isqrt().max(1);

@@ -1,15 +1,15 @@
-//! A text → its distinct words, as categories compare them.
+//! Extracts the distinct words of a text that categories compare.
 
 use lookalike_core::hash::token_hash;
 use lookalike_core::params::TokenRule;
 use lookalike_core::text::{lower_case, word_ranges};
 
-/// Bytes of a text that are read; the rest of a longer text is ignored. It bounds the time and
-/// memory that one document takes.
+/// Bytes of a text to read. The rest of a longer text is ignored, which limits the time and memory
+/// for one document.
 pub(super) const MAX_TEXT: usize = 64 << 10;
 
-/// Gives the words of a text in order, lower-cased, with their hashes. They do not depend on how an
-/// index cuts shingles.
+/// Calls `each` with the words of a text in order, in lower case, with their hashes. They do not
+/// depend on the shingles of an index.
 pub(super) fn each_word(text: &str, mut each: impl FnMut(u64, &str)) {
     let text = lower_case(beginning(text, MAX_TEXT));
     for word in word_ranges(&text, TokenRule::Words) {
@@ -18,7 +18,7 @@ pub(super) fn each_word(text: &str, mut each: impl FnMut(u64, &str)) {
     }
 }
 
-/// The hashes of the distinct words of a text, ascending, into `hashes`, which is cleared.
+/// Replaces the content of `hashes` by the hashes of the distinct words of a text, ascending.
 pub(super) fn word_set(text: &str, hashes: &mut Vec<u64>) {
     hashes.clear();
     each_word(text, |hash, _| hashes.push(hash));
@@ -26,7 +26,7 @@ pub(super) fn word_set(text: &str, hashes: &mut Vec<u64>) {
     hashes.dedup();
 }
 
-/// At most the first `bytes` bytes, without a character that would be cut.
+/// Returns at most the first `bytes` bytes, and does not cut a character.
 pub(super) fn beginning(text: &str, bytes: usize) -> &str {
     let mut end = text.len().min(bytes);
     while !text.is_char_boundary(end) {

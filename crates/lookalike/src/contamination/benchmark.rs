@@ -1,4 +1,4 @@
-//! The collections of a benchmark → its items, in reading order.
+//! Reads the items of a benchmark from its collections, in reading order.
 
 use super::error::ContaminationError;
 use super::options::ContaminationOptions;
@@ -11,22 +11,22 @@ use lookalike_core::shingle::Shingler;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of `item_index.rs` and of the scan for each run: its hash, its bits of a filter that may
-/// have room for twice as many, its class, the place, texts and set of the class, whether a
-/// document has it, and room for their growth.
+/// be twice as large as necessary, its class, the place, texts and set of the class, whether a
+/// document has it, and growth of the buffers.
 const RUN_BYTES: u64 = 64;
 
 /// A field of the items of a benchmark.
 #[derive(Clone, Copy)]
 pub struct BenchmarkField<'a> {
-    /// Its name, where several fields are looked for.
+    /// Its name, if several fields are searched.
     pub name: Option<&'a str>,
-    /// Documents whose texts are those of the field.
+    /// Documents whose texts are the values of the field.
     pub collection: &'a Collection,
 }
 
 impl BenchmarkField<'_> {
-    /// Whether an error is about a record or a table of its collection, so that a field that is
-    /// missing there is one of the benchmark.
+    /// Whether an error is about a record or a table of its collection. If so, a missing field is a
+    /// field of the benchmark.
     #[must_use]
     pub fn is_source_of(&self, error: &FindError) -> bool {
         let source = match error {
@@ -39,22 +39,22 @@ impl BenchmarkField<'_> {
     }
 }
 
-/// A text that is looked for.
+/// A text to search for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BenchmarkItem {
-    /// The file, folder or stream that it is in.
+    /// The file, folder or stream of the item.
     pub benchmark: String,
-    /// The field of the record that it is, where several are looked for.
+    /// The field of the record with the text, if several fields are searched.
     pub field: Option<String>,
     /// The id of its record.
     pub id: String,
     /// The text.
     pub text: String,
-    /// How many words it has; with none it is found nowhere.
+    /// The number of words. An item without words is never found.
     pub words: u32,
 }
 
-/// An item, and its words to compare with.
+/// An item with its words to compare.
 #[derive(Debug)]
 pub(super) struct ItemWords {
     pub(super) item: BenchmarkItem,
@@ -62,7 +62,7 @@ pub(super) struct ItemWords {
     pub(super) compared: ComparedWords,
 }
 
-/// The items of a benchmark, and what was skipped.
+/// The items of a benchmark, and the skipped ones.
 pub(super) struct BenchmarkItems {
     pub(super) items: Vec<ItemWords>,
     pub(super) skipped: Vec<SkippedItem>,
@@ -72,7 +72,7 @@ pub(super) struct BenchmarkItems {
 
 /// Bytes of memory for each item besides its text and its words.
 const ITEM_BYTES: u64 = 300;
-/// Bytes of memory for each word of an item: its hash and where it is.
+/// Bytes of memory for each word of an item: its hash and its range.
 const WORD_BYTES: u64 = 16;
 
 /// Bytes of memory for an item with a text of this length and its runs. Memory holds both the
@@ -88,7 +88,7 @@ struct ItemMemory {
 }
 
 impl ItemMemory {
-    /// Refuses an item that does not fit next to those before it, and the index of all runs.
+    /// Refuses an item if it, the previous ones, and the index of all runs exceed the memory.
     fn take(&self, text: &str, words: usize) -> Result<(), FindError> {
         let bytes = item_bytes(text.len() as u64, words as u64);
         self.budget.need(self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes)
@@ -128,7 +128,7 @@ pub(super) fn read(
     Ok(read)
 }
 
-/// Takes the items of blocks.
+/// Receives the items of blocks.
 struct ItemReader<'a> {
     field: &'a BenchmarkField<'a>,
     rule: WordRule,

@@ -1,4 +1,4 @@
-//! The error of `contamination`.
+//! The error type of `contamination`.
 
 use crate::engine::FindError;
 use crate::error_macros::wraps_find_error;
@@ -13,14 +13,14 @@ pub enum ContaminationError {
     /// A record or a table of the benchmark could not be read. In the message, front ends name
     /// `against_field` instead of `text_field`.
     Benchmark(FindError),
-    /// A run of too few words.
+    /// The requested length of a run is too small.
     Ngram {
-        /// How many it was to have.
+        /// The requested number of words.
         got: usize,
     },
     /// No item of the benchmark has a word.
     NoWords {
-        /// How many items there are.
+        /// The number of items.
         items: usize,
     },
     /// A file is part of the corpus and of the benchmark.

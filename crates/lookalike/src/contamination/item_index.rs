@@ -7,51 +7,54 @@ use std::collections::{BTreeSet, HashMap};
 
 /// Bits of the filter for each run.
 const FILTER_BITS: usize = 16;
-/// Runs of a document that have room before the first are looked for among them.
+/// The initial capacity for the runs of a document.
 const LEAST_HITS: usize = 1024;
 
-/// Functions for hashes that are tried before two runs with one hash are taken for equal ones.
+/// The number of hash functions to try. If two runs have the same hash in all of them, they count
+/// as equal.
 const SEEDS: u64 = 8;
-/// No place of a run, and no text.
+/// Marks a missing place or text.
 const NONE: u32 = u32::MAX;
 
-/// The runs of all items. Equal runs have one class, and items with equal words are one text.
+/// The runs of all items. Equal runs have the same class, and items with equal words are the same
+/// text.
 ///
-/// A document is known by the texts that it has runs of. Many classes have equal lists of texts, so
-/// these are numbered, as *sets*: a document with a run of a thousand texts has one set.
+/// A document is represented by the texts whose runs it has. Many classes have equal lists of
+/// texts, so these lists are numbered, as *sets*. A document with a run of a thousand texts has one
+/// set.
 pub(super) struct ItemIndex {
-    /// One for each length: that of the runs, and those of shorter items.
+    /// One table for each length: the length of runs, and the lengths of shorter items.
     tables: Vec<RunTable>,
     /// The text of each item.
     text_of: Vec<u32>,
-    /// By text: its items, ascending.
+    /// The items of each text, ascending.
     items: Vec<Vec<u32>>,
-    /// By text: the class of each run, in the order of the runs.
+    /// The class of each run, by text, in the order of the runs.
     classes: Vec<Vec<u32>>,
-    /// By class: an item that has it, and where.
+    /// An item with a run of each class, and the position of the run.
     places: Vec<(u32, u32)>,
     /// The texts of all classes, ascending for each.
     texts: Vec<u32>,
-    /// By class: where its texts end.
+    /// The end of the texts of each class in `texts`.
     ends: Vec<u32>,
-    /// By class: the set of its texts.
+    /// The set of the texts of each class.
     set_of: Vec<u32>,
-    /// By set: a class that has it.
+    /// A class of each set.
     class_of_set: Vec<u32>,
 }
 
 /// The runs of one length.
 struct RunTable {
     hasher: RunHasher,
-    /// Bits that are set for the hashes there are; a power of two.
+    /// Bits that are set for existing hashes. The length is a power of two.
     filter: Vec<u64>,
     /// The hashes, ascending.
     hashes: Vec<u64>,
-    /// The class of the first.
+    /// The class of the first hash.
     first_class: u32,
 }
 
-/// How many words the runs of an item have.
+/// Returns the number of words in the runs of an item.
 pub(super) fn run_length(words: usize, ngram: usize) -> usize {
     words.min(ngram)
 }
@@ -130,7 +133,7 @@ impl ItemIndex {
                 self.ends[*class as usize] += 1;
             }
         }
-        // Each end begins as the start, and grows with every text that is inserted.
+        // Each end begins as the start, and increases with every inserted text.
         let mut sum = 0;
         for end in &mut self.ends {
             sum += std::mem::replace(end, sum);
@@ -148,7 +151,7 @@ impl ItemIndex {
         }
     }
 
-    /// Gives one number to all classes that have the same texts.
+    /// Assigns the same number to all classes with the same texts.
     fn number_sets(&mut self) {
         let mut order: Vec<u32> = (0..self.places.len() as u32).collect();
         order.sort_unstable_by(|a, b| self.texts_of(*a).cmp(self.texts_of(*b)).then(a.cmp(b)));
@@ -176,17 +179,17 @@ impl ItemIndex {
         self.class_of_set.get(set as usize).map_or(&[], |class| self.texts_of(*class))
     }
 
-    /// How many sets there are.
+    /// The number of sets.
     pub(super) fn sets(&self) -> u32 {
         self.class_of_set.len() as u32
     }
 
-    /// How many texts there are.
+    /// The number of texts.
     pub(super) fn texts(&self) -> usize {
         self.classes.len()
     }
 
-    /// How many classes there are.
+    /// The number of classes.
     pub(super) fn class_count(&self) -> usize {
         self.places.len()
     }
@@ -206,12 +209,12 @@ impl ItemIndex {
         &self.classes[text as usize]
     }
 
-    /// An item that has a run, and where.
+    /// Returns an item with a run of the class, and its position.
     pub(super) fn place(&self, class: u32) -> (u32, u32) {
         self.places[class as usize]
     }
 
-    /// The sets of some classes, without those whose texts are all in the largest one.
+    /// Returns the sets of some classes, except those whose texts are all in the largest one.
     pub(super) fn sets_of(&self, classes: impl Iterator<Item = u32>) -> Vec<u32> {
         let mut sets: Vec<u32> = classes.map(|class| self.set_of[class as usize]).collect();
         sets.sort_unstable();
@@ -225,14 +228,14 @@ impl ItemIndex {
         sets
     }
 
-    /// The classes of a document's runs, ascending, with the first position of each.
+    /// Finds the classes of a document's runs, ascending, with the first position of each.
     pub(super) fn hits(&self, tokens: &[u64], hits: &mut Vec<(u32, u32)>) {
         hits.clear();
         for table in &self.tables {
             let mut position = 0;
             table.hasher.hash(tokens, |hash| {
                 if let Some(class) = table.class(hash) {
-                    // A document that has a run again and again takes no more than its classes.
+                    // Repeated runs of a document need no more memory than its classes.
                     if hits.len() == hits.capacity() {
                         keep_first(hits);
                         hits.reserve(hits.len().max(LEAST_HITS));
@@ -274,8 +277,8 @@ impl RunTable {
         table
     }
 
-    /// Puts the first run of each class into `places`. Returns false if two different runs of items
-    /// have one hash.
+    /// Records the first run of each class in `places`. Returns false if two different runs of
+    /// items have the same hash.
     fn places_runs<'i>(
         &self,
         words: usize,

@@ -1,5 +1,5 @@
-//! The least memory of a run, measured after a refusal: the limit that the refusal names is enough
-//! for the whole benchmark and the whole corpus.
+//! Measures the least memory of a run after a refusal, so that the error can state a limit that
+//! suffices for the whole benchmark and the whole corpus.
 
 use super::benchmark::{BenchmarkField, item_bytes};
 use super::error::ContaminationError;
@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::read::{Collection, Document, DocumentSink, RecordSize, SkippedItem};
 use crate::words::WordRule;
 
-/// Names the least memory of the whole run, if the error is a limit that is too small. Returns the
+/// If the error is a limit that is too small, adds the least memory of the whole run. Returns the
 /// original error if an input is a stream, which cannot be read again.
 pub(super) fn explained(
     error: ContaminationError,

@@ -1,4 +1,4 @@
-//! Matched runs, and the records that they are sorted as.
+//! Matched runs, and their encoding as sortable records.
 
 use crate::read::BlockNumber;
 use crate::spill::codec::{FieldReader, key_part, put_bytes, put_u32, put_u64};
@@ -11,44 +11,44 @@ pub struct MatchRange {
     pub words: Range<u32>,
     /// The bytes of the text from its first word to its last.
     pub bytes: Range<u64>,
-    /// The same in characters.
+    /// The characters of the text from its first word to its last.
     pub chars: Range<u64>,
 }
 
-/// A run of words of an item that is in a document, compared word by word.
+/// A run of words of an item that a document contains, compared word by word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunMatch {
     /// The file, folder or stream of the document.
     pub source: String,
     /// The id of the document.
     pub document: String,
-    /// Where it is in the item.
+    /// Its range in the item.
     pub in_item: MatchRange,
-    /// Where it is in the document, first.
+    /// Its first range in the document.
     pub in_document: MatchRange,
     /// The text of the document around it, with
     /// [`MatchList::WithExcerpts`](super::MatchList::WithExcerpts).
     pub excerpt: Option<TextExcerpt>,
 }
 
-/// A part of a text: a run of words, or its beginning, and what is around it.
+/// An excerpt of a text: a run of words, or its beginning, with the surrounding text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextExcerpt {
     /// The part.
     pub text: String,
-    /// The byte of the whole text that it begins at.
+    /// The position of the excerpt in the whole text, in bytes.
     pub start: u64,
-    /// Whether the whole text goes on behind it.
+    /// Whether the whole text continues after the excerpt.
     pub is_cut: bool,
 }
 
-/// Bytes of text before and behind a run in its excerpt.
+/// Bytes of text before and after a run in its excerpt.
 const CONTEXT_BYTES: usize = 200;
-/// Bytes of a run in its excerpt.
+/// The most bytes of a run in its excerpt.
 const RUN_BYTES: usize = 2000;
 
 impl TextExcerpt {
-    /// The excerpt of a text around some bytes of it.
+    /// Returns the excerpt around some bytes of a text.
     pub(crate) fn around(text: &str, run: &Range<u64>) -> Self {
         let start = run.start as usize;
         let end = run.end as usize;
@@ -60,15 +60,15 @@ impl TextExcerpt {
     }
 }
 
-/// The place of a document in the corpus: its block and its position in that.
+/// The position of a document in the corpus: its block and its position in the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DocumentPlace {
     pub(super) block: BlockNumber,
     pub(super) position: u32,
 }
 
-/// The key of a document: its source, id and place. Where documents are in the inputs decides only
-/// between equal ids, so that the order of the inputs does not.
+/// Appends the key of a document: its source, id and position. Positions only resolve ties between
+/// equal ids, so the order of the inputs does not matter otherwise.
 pub(super) fn put_document(key: &mut Vec<u8>, source: &str, id: &str, place: DocumentPlace) {
     let DocumentPlace { block, position } = place;
     key_part(key, source.as_bytes());
@@ -96,16 +96,16 @@ pub(super) fn item_of(key: &[u8]) -> Option<u32> {
     key.first_chunk().map(|item| u32::from_be_bytes(*item))
 }
 
-/// A document of the corpus that has a run of an item.
+/// A document of the corpus that contains a run of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContaminatedDocument {
-    /// The file, folder or stream that it is in.
+    /// The file, folder or stream of the document.
     pub source: String,
     /// Its id.
     pub id: String,
 }
 
-/// Appends a document and the sets of texts that it has runs of to `out`.
+/// Appends a document to `out`, with the sets of the texts whose runs it contains.
 pub(super) fn encode_document(source: &str, id: &str, sets: &[u32], out: &mut Vec<u8>) {
     put_bytes(out, source.as_bytes());
     put_bytes(out, id.as_bytes());
@@ -114,7 +114,7 @@ pub(super) fn encode_document(source: &str, id: &str, sets: &[u32], out: &mut Ve
     }
 }
 
-/// A document that was encoded, with its sets.
+/// Decodes a document with its sets.
 pub(super) fn decode_document(bytes: &[u8]) -> Option<(ContaminatedDocument, Vec<u32>)> {
     let mut fields = FieldReader::new(bytes);
     let source = fields.str()?.to_owned();
@@ -144,7 +144,7 @@ pub(super) fn encode(found: &RunMatch, out: &mut Vec<u8>) {
     }
 }
 
-/// A match that was encoded.
+/// Decodes a match.
 pub(super) fn decode(bytes: &[u8]) -> Option<RunMatch> {
     let mut fields = FieldReader::new(bytes);
     let source = fields.str()?.to_owned();

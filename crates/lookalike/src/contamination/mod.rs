@@ -1,8 +1,8 @@
-//! Which items of a benchmark occur in a corpus, and how much of each.
+//! Finds the items of a benchmark that occur in a corpus, and the share of each that occurs.
 //!
-//! A run of `ngram` consecutive words of an item that is also in a document of the corpus is found
-//! by its hash and compared word by word. The share of an item is that of its words that are in
-//! such runs; an item with fewer words than a run is compared whole. Words are those of a
+//! A run of `ngram` consecutive words of an item that a document of the corpus also contains is
+//! found by its hash and compared word by word. The share of an item is the share of its words in
+//! such runs. An item with fewer words than a run is compared as a whole. Words are defined by a
 //! [`ShingleRule`](lookalike_core::params::ShingleRule): line breaks, punctuation and, by default,
 //! case do not matter.
 //!
@@ -12,10 +12,11 @@
 //!                                        └ matched runs, if listed ─ sorter ┘
 //! ```
 //!
-//! Memory: the items with some 100 bytes for each of their words, which a limit has to hold, the
-//! documents with runs of items, and the matches where they are listed; both go to temporary files
-//! under a limit. Documents are counted by the sets of texts that they have runs of, so that equal
-//! texts on both sides cost no square. The corpus is read once, at the speed of its words.
+//! Memory: the items with some 100 bytes for each of their words, which must fit within a limit;
+//! the documents with runs of items; and the matches, if they are listed. Documents and matches go
+//! to temporary files under a limit. Documents are counted by the sets of texts whose runs they
+//! have, so many equal texts on both sides do not cause quadratic cost. The corpus is read once, at
+//! the speed of its words.
 
 mod benchmark;
 mod error;
@@ -37,8 +38,8 @@ use crate::read::{Collection, name_of};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// Finds the items of a benchmark in a corpus. A benchmark is one collection for each field of its
-/// items that is looked for.
+/// Finds the items of a benchmark in a corpus. A benchmark has one collection for each searched
+/// field of its items.
 ///
 /// ```
 /// use lookalike::contamination::{BenchmarkField, ContaminationOptions, contamination};
@@ -65,8 +66,8 @@ use std::path::PathBuf;
 /// ```
 ///
 /// # Errors
-/// Values that are out of range, a benchmark without words or that is part of the corpus, what
-/// cannot be read, and memory that is too small.
+/// Values that are out of range, a benchmark without words, a benchmark that is part of the corpus,
+/// errors of reading, and memory that is too small.
 pub fn contamination(
     corpus: &Collection,
     benchmark: &[BenchmarkField<'_>],
@@ -98,12 +99,12 @@ fn search(
     Ok(Contamination::new(read, scanned, &index, (options.ngram, options.threshold))?)
 }
 
-/// A file that is in both would be found in itself, whatever the names it has.
+/// Refuses files that are in both, by any name, because they would be found in themselves.
 fn refuse_overlap(
     corpus: &Collection,
     benchmark: &[BenchmarkField<'_>],
 ) -> Result<(), ContaminationError> {
-    // Only files of one size and time can be one file.
+    // Only files with the same size and time can be the same file.
     let mut files = HashMap::<_, Vec<PathBuf>>::new();
     for (path, stamp) in benchmark.iter().flat_map(|field| field.collection.files()) {
         files.entry(stamp).or_default().extend(path.canonicalize());

@@ -1,4 +1,4 @@
-//! What is compared, and how the work is done.
+//! The options of a comparison.
 
 use super::error::ContaminationError;
 use crate::engine::Memory;
@@ -8,41 +8,41 @@ use lookalike_core::kernel::Kernel;
 use lookalike_core::params::{ShingleRule, Unit};
 use std::num::NonZeroUsize;
 
-/// The words of a run where nothing else is chosen, as in the GPT-3 report (Brown et al. 2020,
-/// appendix C).
+/// The default number of words of a run, as in the GPT-3 report (Brown et al. 2020, appendix C).
 pub const NGRAM: usize = 13;
-/// The share of contaminated words from which an item counts as contaminated where nothing else is
-/// chosen, as in the Llama 2 report (Touvron et al. 2023, appendix A.6).
+/// The default share of words in matched runs from which an item counts as contaminated, as in the
+/// Llama 2 report (Touvron et al. 2023, appendix A.6).
 pub const THRESHOLD: f64 = 0.8;
 
-/// Whether the runs of items in documents are listed. There are as many as items and documents that
-/// share a run: a million for a thousand equal items and a thousand documents with their text.
+/// Whether to list the runs of items in documents. Their number is the number of pairs of an item
+/// and a document that share a run: a million for a thousand equal items and a thousand documents
+/// with their text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MatchList {
-    /// Runs are counted.
+    /// Only count runs.
     Omitted,
-    /// Runs are listed by [`Contamination::with_matches`](super::Contamination::with_matches).
+    /// List runs by [`Contamination::with_matches`](super::Contamination::with_matches).
     #[default]
     Listed,
-    /// Runs are listed with the text around them, for a page: some hundred bytes each.
+    /// List runs with the text around them, for a page. Takes some hundred bytes each.
     WithExcerpts,
 }
 
-/// What is compared, and how the work is done.
+/// The options of a comparison.
 #[derive(Debug, Clone)]
 pub struct ContaminationOptions {
-    /// Which words are equal: its rule for tokens and its case. Its size and stop words do not
-    /// matter.
+    /// The rule by which words are equal: its tokens and its case. Its size and stop words have no
+    /// effect.
     pub rule: ShingleRule,
-    /// How many words a run has, from 2.
+    /// The number of words of a run, at least 2.
     pub ngram: usize,
-    /// The share of words from which an item is contaminated: above 0, at most 1.
+    /// The share of words from which an item counts as contaminated: above 0, at most 1.
     pub threshold: f64,
-    /// How many threads work, the caller's among them.
+    /// The number of threads, including the caller's.
     pub threads: NonZeroUsize,
-    /// How much memory the run may use, and where temporary files go. It cannot be resumed.
+    /// The memory limit, and the place of temporary files. The run cannot be resumed.
     pub memory: Memory,
-    /// The inner loops. All give the same.
+    /// The inner loops. All return the same result.
     pub kernel: Kernel,
     /// Whether and how runs are listed.
     pub matches: MatchList,

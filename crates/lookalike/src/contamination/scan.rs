@@ -1,4 +1,4 @@
-//! The documents of the corpus → the runs of items that they have.
+//! Finds the runs of items in the documents of the corpus.
 
 use super::benchmark::{BenchmarkItems, ItemWords};
 use super::item_index::{ItemIndex, run_length};
@@ -17,17 +17,17 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What was found in the corpus.
+/// The results of the scan.
 pub(super) struct CorpusScan {
     /// The matches by item, document and position; none if the options omit them.
     pub(super) matches: SortedRecords,
-    /// The documents that have runs of items, by source and id, with the sets of these.
+    /// The documents with runs of items, by source and id, with their sets.
     pub(super) with_runs: SortedRecords,
-    /// By class of runs: whether a document has it.
+    /// Whether a document has a run of each class.
     pub(super) is_found: Vec<bool>,
-    /// How many documents were read.
+    /// The number of documents read.
     pub(super) documents: u64,
-    /// What was not.
+    /// The skipped items.
     pub(super) skipped: Vec<SkippedItem>,
 }
 
@@ -73,7 +73,7 @@ pub(super) fn scan(
     Ok(CorpusScan { matches, with_runs, is_found, documents, skipped })
 }
 
-/// What all threads share.
+/// The values that all threads share.
 #[derive(Clone, Copy)]
 struct ScanInput<'a> {
     corpus: &'a Collection,
@@ -86,14 +86,14 @@ struct ScanInput<'a> {
     matches: &'a Mutex<Sorter>,
 }
 
-/// One thread's tools.
+/// The buffers of one thread.
 struct Scanner<'a> {
     shared: ScanInput<'a>,
     rule: WordRule,
     shingler: Shingler,
     block: BlockNumber,
     block_bytes: u64,
-    /// Documents of the block so far.
+    /// The number of documents of the block so far.
     position: u32,
     /// The classes of the document with their first positions.
     hits: Vec<(u32, u32)>,
@@ -117,7 +117,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Hands on a document that may have runs of items, and the matches if they are listed.
+    /// Passes on a document that may have runs of items, and the matches if they are listed.
     fn document_with_hits(&mut self, document: &Document<'_>) -> Result<(), FindError> {
         let words = self.rule.words(document.text);
         self.keep_equal(&words);
@@ -142,7 +142,7 @@ impl<'a> Scanner<'a> {
         self.matches(document, source, place, &words, &sets)
     }
 
-    /// Keeps the hits at which the document has the words of the run.
+    /// Keeps the hits whose words in the document equal the words of the run.
     fn keep_equal(&mut self, words: &ComparedWords) {
         let ScanInput { items, index, options, .. } = self.shared;
         self.hits.retain_mut(|(class, position)| {
@@ -151,7 +151,7 @@ impl<'a> Scanner<'a> {
             let length = run_length(item.tokens.len(), options.ngram);
             let is_equal = |place: &usize| item.compared.equal(at as usize, words, *place, length);
             let first = *position as usize;
-            // Another run with this hash may have the words that the first one lacks.
+            // Another run with this hash may have the words, if the first one does not.
             let place = is_equal(&first).then_some(first);
             let place = place.or_else(|| (first + 1..words.len()).find(is_equal));
             *position = place.unwrap_or(first) as u32;
@@ -159,7 +159,7 @@ impl<'a> Scanner<'a> {
         });
     }
 
-    /// Hands on the matches of a document that has runs of these sets.
+    /// Passes on the matches of a document with runs of these sets.
     fn matches(
         &self,
         document: &Document<'_>,
@@ -177,7 +177,7 @@ impl<'a> Scanner<'a> {
             let place = Some(Location::in_source(source, None));
             FindError::NotAligned { id: document.id.to_owned(), place }
         };
-        // The texts are those that were read, in no other form.
+        // The texts are compared without a normal form.
         let form = Normalization::default();
         let spans = |text| Spans::of(text, self.rule, form).ok_or_else(not_aligned);
         let in_document = spans(document.text)?;
@@ -207,7 +207,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// A run in both texts.
+/// Describes a run in both texts.
 fn described(
     run: MatchedRun,
     in_item: &Spans<'_>,
@@ -249,14 +249,14 @@ impl DocumentSink for Scanner<'_> {
     }
 }
 
-/// The runs of one item, and where a document may have them.
+/// The runs of one item, with their possible places in a document.
 struct ItemRuns<'a> {
     hits: &'a [(u32, u32)],
     classes: &'a [u32],
     length: usize,
 }
 
-/// Words of an item that are equal to those of a document.
+/// A run of words that an item and a document share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct MatchedRun {
     item: usize,
@@ -265,8 +265,8 @@ struct MatchedRun {
 }
 
 impl ItemRuns<'_> {
-    /// The matches in ascending order of the item's words. All words that are in a run which the
-    /// document has are in one of them.
+    /// Returns the matches in ascending order of the item's words. They contain all words in runs
+    /// that the document also has.
     fn matched(&self, item: &ComparedWords, document: &ComparedWords) -> Vec<MatchedRun> {
         let mut found = Vec::new();
         let mut at = 0;
@@ -277,10 +277,10 @@ impl ItemRuns<'_> {
                 continue;
             };
             let place = *place as usize;
-            // The run itself was compared before.
+            // The words of the run itself were compared before.
             let words = item.common(at, document, place).max(self.length);
             found.push(MatchedRun { item: at, document: place, words });
-            // The runs up to its end are in it.
+            // The match contains all runs that end within it.
             at += words - self.length + 1;
         }
         found

@@ -1,4 +1,5 @@
-//! Sorted matches → how much of each item is in the corpus, and what that makes of benchmarks.
+//! Computes the share of each item in the corpus, and the result of each benchmark, from sorted
+//! matches.
 
 use super::benchmark::{BenchmarkItem, BenchmarkItems};
 use super::item_index::{ItemIndex, run_length};
@@ -9,36 +10,36 @@ use crate::read::SkippedItem;
 use crate::spill::{RecordCursor, SortedRecords, SpillError};
 use std::collections::BTreeMap;
 
-/// Entries of lists of sets that are held before they are counted.
+/// The most entries of lists of sets to hold before they are counted.
 const HELD_SETS: usize = 1 << 20;
 
-/// What was found.
+/// The result of a comparison.
 pub struct Contamination {
     /// All items in reading order, field after field.
     pub items: Vec<ItemVerdict>,
     /// The items of each benchmark and field.
     pub benchmarks: Vec<BenchmarkSummary>,
-    /// How many documents of the corpus were compared.
+    /// The number of compared documents of the corpus.
     pub documents: u64,
-    /// How many of them have a run of a contaminated item.
+    /// The number of documents with a run of a contaminated item.
     pub contaminated_documents: u64,
-    /// What could not be read of the benchmark and of the corpus.
+    /// Unreadable items of the benchmark and of the corpus.
     pub skipped: Vec<SkippedItem>,
     matches: SortedRecords,
-    /// Documents with runs, and the sets of these.
+    /// Documents with runs, and their sets.
     with_runs: SortedRecords,
-    /// By set: whether it has a text of a contaminated item.
+    /// Whether each set has a text of a contaminated item.
     is_contaminated: Vec<bool>,
 }
 
-/// How much of an item is in the corpus.
+/// The share of an item in the corpus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemVerdict {
     /// The item.
     pub item: BenchmarkItem,
-    /// How many of its words are in matched runs.
+    /// The number of its words in matched runs.
     pub covered: u32,
-    /// How many documents have such a run.
+    /// The number of documents with such a run.
     pub documents: u64,
     /// Whether the share of words reaches the threshold.
     pub contaminated: bool,
@@ -49,17 +50,17 @@ pub struct ItemVerdict {
 pub struct BenchmarkSummary {
     /// The file, folder or stream.
     pub benchmark: String,
-    /// The field, where several are looked for.
+    /// The field, if several fields are searched.
     pub field: Option<String>,
-    /// How many items there are.
+    /// The number of items.
     pub items: u64,
-    /// How many of them have no words.
+    /// The number of items without words.
     pub empty: u64,
-    /// How many are contaminated.
+    /// The number of contaminated items.
     pub contaminated: u64,
-    /// How many words they have in all.
+    /// The number of words of all items.
     pub words: u64,
-    /// How many of the words are in matched runs.
+    /// The number of these words in matched runs.
     pub covered: u64,
 }
 
@@ -68,7 +69,7 @@ pub struct BenchmarkSummary {
 pub struct ItemMatches<'a> {
     /// The item.
     pub verdict: &'a ItemVerdict,
-    /// Its matches by source and id of the document, then by position; none where the options omit
+    /// Its matches by source and id of the document, then by position; empty if the options omit
     /// them.
     pub matches: Vec<RunMatch>,
 }
@@ -132,7 +133,7 @@ impl Contamination {
         Ok(found)
     }
 
-    /// The documents that have a run of a contaminated item, each once, by source and id.
+    /// Calls `each` once for every document with a run of a contaminated item, by source and id.
     pub fn each_contaminated_document(
         &self,
     ) -> impl Iterator<Item = Result<ContaminatedDocument, FindError>> {
@@ -148,7 +149,7 @@ impl Contamination {
                 let Some(name) = matches::name_of_document(key) else {
                     return Some(Err(damaged().into()));
                 };
-                // No name is empty.
+                // Names are never empty, so an empty one marks the start.
                 if last == name {
                     continue;
                 }
@@ -166,8 +167,8 @@ impl Contamination {
         })
     }
 
-    /// The items with their matches, in the order of [`items`](Self::items), those without among
-    /// them.
+    /// Iterates over all items with their matches, in the order of [`items`](Self::items),
+    /// including items without matches.
     pub fn with_matches(&self) -> impl Iterator<Item = Result<ItemMatches<'_>, FindError>> {
         let mut cursor = PendingMatches { cursor: self.matches.cursor(), next: None };
         (0u32..).zip(&self.items).map(move |(number, verdict)| {
@@ -180,7 +181,7 @@ impl Contamination {
     }
 }
 
-/// How many words of an item are in runs that documents have.
+/// Counts the words of an item in runs that documents have.
 fn covered(classes: &[u32], length: usize, is_found: &[bool]) -> u32 {
     let mut covered = 0;
     let mut end = 0;
@@ -191,7 +192,7 @@ fn covered(classes: &[u32], length: usize, is_found: &[bool]) -> u32 {
     covered as u32
 }
 
-/// How many documents have a run of each text. Documents with the same sets are counted together.
+/// Counts the documents with a run of each text. Documents with the same sets are counted together.
 fn documents_by_text(index: &ItemIndex, with_runs: &SortedRecords) -> Result<Vec<u64>, FindError> {
     let mut documents = vec![0; index.texts()];
     let mut last = vec![u64::MAX; index.texts()];
@@ -226,15 +227,15 @@ fn damaged() -> SpillError {
     SpillError::altered("the matches of items")
 }
 
-/// Matches that are read item by item.
+/// Reads matches item by item.
 struct PendingMatches<'a> {
     cursor: RecordCursor<'a>,
-    /// One of a later item, and its item.
+    /// The first match of a later item, and that item.
     next: Option<(u32, RunMatch)>,
 }
 
 impl PendingMatches<'_> {
-    /// The next match of an item.
+    /// Returns the next match of an item.
     fn next_of(&mut self, item: u32) -> Result<Option<RunMatch>, FindError> {
         if self.next.is_none() {
             let record = self.cursor.next_record()?;
@@ -247,7 +248,7 @@ impl PendingMatches<'_> {
     }
 }
 
-/// A row for each benchmark and field, in the order in which they are first met.
+/// Returns a row for each benchmark and field, in the order of their first items.
 fn summaries(items: &[ItemVerdict]) -> Vec<BenchmarkSummary> {
     let mut summaries: Vec<BenchmarkSummary> = Vec::new();
     let mut places = std::collections::HashMap::new();

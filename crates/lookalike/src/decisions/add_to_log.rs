@@ -1,4 +1,4 @@
-//! Adds decisions to the log of an index, compared with the last ones that their authors have seen.
+//! Adds decisions to the log of an index, unless their authors have not seen the last ones.
 
 use super::conflict::{ConflictCause, Conflicts};
 use super::decision::{DecisionTarget, ReviewDecision};
@@ -11,18 +11,18 @@ use lookalike_index::index::Index;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// What became of decisions that were added to an index.
+/// Counts of decisions added to an index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AddedDecisions {
-    /// How many were added.
+    /// The number of added decisions.
     pub added: u64,
-    /// How many of them name a document that is not in the index.
+    /// The number of those that name a document which is not in the index.
     pub unknown: u64,
     /// The number of the last decision of the index.
     pub last: u64,
 }
 
-/// Whether decisions about documents that an index does not have are added to its log.
+/// How to handle decisions about documents that are not in the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnknownDocuments {
     /// They are added and counted, for example from a log of another index.
@@ -34,13 +34,14 @@ pub enum UnknownDocuments {
 /// Adds decisions to the log of an index, all or none. A decision without hashes gets the hashes of
 /// the texts that the index keeps, and a decision without a time gets `now`.
 ///
-/// A decision is added only if nothing was decided about its pair or documents after the decision
-/// that its author has [`seen`](ReviewDecision::seen), or at all where it names none. Decisions of
-/// one call do not conflict with each other. Cost: the log is read from the least `seen` on.
+/// A decision conflicts with the log if its author has not [`seen`](ReviewDecision::seen) the last
+/// decision about its pair or documents. Without `seen`, any earlier decision about them is a
+/// conflict. Decisions of one call do not conflict with each other. Cost: reads the log from the
+/// least `seen` on.
 ///
 /// # Errors
-/// [`DecisionError::Conflicts`] with the decisions that were not seen, and the documents that the
-/// index does not have where they are refused; read and write errors of the index.
+/// [`DecisionError::Conflicts`] with the decisions that were not seen, and with the documents that
+/// are not in the index if these are refused; read and write errors of the index.
 pub fn add_to_index(
     index: &Index,
     decisions: Vec<ReviewDecision>,
@@ -76,15 +77,15 @@ pub fn add_to_index(
     }
 }
 
-/// Decisions with the hashes of texts and the time that they do not name, and the places of those
-/// about documents that the index does not have.
+/// Adds missing hashes of texts and missing times to decisions. Also returns the positions of
+/// decisions about documents that are not in the index.
 fn completed(
     index: &Index,
     mut decisions: Vec<ReviewDecision>,
     now: &str,
 ) -> Result<(Vec<ReviewDecision>, HashSet<usize>), DecisionError> {
     let mut unknown = HashSet::new();
-    // All are about the documents of one moment, and the snapshot ends before the log is written.
+    // All documents come from one snapshot, which is dropped before the log is written.
     let mut mentioned = MentionedDocuments { snapshot: index.snapshot()?, read: HashMap::new() };
     for (position, decision) in decisions.iter_mut().enumerate() {
         decision.when.get_or_insert_with(|| now.to_owned());
@@ -135,7 +136,7 @@ impl MentionedDocuments {
 
 /// The last decisions of a log about some targets.
 pub(super) struct LastDecisions<'d> {
-    /// The place in `last` of each target.
+    /// The index into `last` for each target.
     places: HashMap<DecisionTarget<'d>, usize>,
     last: Vec<Option<Arc<ReviewDecision>>>,
     /// The number up to which the log was read.
@@ -143,7 +144,8 @@ pub(super) struct LastDecisions<'d> {
 }
 
 impl<'d> LastDecisions<'d> {
-    /// The targets of some decisions. What all their authors have seen of the log is not read.
+    /// Creates the targets of some decisions. The part of the log that all their authors have seen
+    /// is not read.
     pub(super) fn new(decisions: &'d [ReviewDecision]) -> Self {
         let mut places = HashMap::new();
         for target in decisions.iter().flat_map(ReviewDecision::targets) {
@@ -155,7 +157,7 @@ impl<'d> LastDecisions<'d> {
         Self { places, last, through: seen.min().unwrap_or(u64::MAX) }
     }
 
-    /// Reads what was added to the log since the last call.
+    /// Reads the entries added to the log since the last call.
     pub(super) fn read(&mut self, index: &Index) -> Result<(), DecisionError> {
         let Self { places, last, through } = self;
         each_of_index(index, *through, &mut |decision| {
@@ -170,7 +172,7 @@ impl<'d> LastDecisions<'d> {
         })
     }
 
-    /// Lists the targets of a decision that were decided about after what its author has seen.
+    /// Lists the targets of a decision with later decisions than its author has seen.
     pub(super) fn compare(
         &self,
         position: usize,

@@ -1,4 +1,4 @@
-//! How far people agree who judged the same pairs.
+//! Measures the agreement of people who judged the same pairs.
 
 use super::decision::{Judgment, ReviewDecision};
 use serde::Serialize;
@@ -15,45 +15,45 @@ const JUDGMENT_BYTES: usize = 100;
 pub struct Agreement {
     /// Their names, the lesser one first.
     pub people: [String; 2],
-    /// Pairs that both judged.
+    /// The number of pairs that both judged.
     pub pairs: u64,
     /// Pairs that both judged to be duplicates.
     pub both_duplicate: u64,
-    /// Pairs that both judged to be none.
+    /// Pairs that both judged to be different.
     pub both_not_duplicate: u64,
-    /// Pairs of which only the first said that they are duplicates.
+    /// Pairs that only the first judged to be duplicates.
     pub only_first_duplicate: u64,
-    /// Pairs of which only the second said so.
+    /// Pairs that only the second judged to be duplicates.
     pub only_second_duplicate: u64,
     /// Cohen's kappa (Cohen, *A coefficient of agreement for nominal scales*, 1960): 1 for full
-    /// agreement, 0 for what chance gives, down to −1. `None` where both always said the same one
-    /// thing, so that chance explains all of it.
+    /// agreement, 0 for agreement by chance, down to −1. `None` if both always made the same
+    /// judgment, because chance explains all of it.
     pub kappa: Option<f64>,
 }
 
-/// A pair that people judged differently.
+/// A pair with different judgments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DisputedPair {
     /// The ids of both documents, the lesser one first.
     pub documents: [String; 2],
-    /// Who judged them to be duplicates.
+    /// The people who judged them to be duplicates.
     pub duplicate: Vec<String>,
-    /// Who judged them to be none.
+    /// The people who judged them to be different.
     pub not_duplicate: Vec<String>,
 }
 
-/// What several people said of the same pairs. Of the judgments of one person about one pair the
-/// last counts, and none after the person revoked it; decisions without a name are left out, and
-/// so are those about documents.
+/// The judgments of several people about the same pairs. Only the last judgment of a person about a
+/// pair counts, unless the person revoked it. Decisions without a name and decisions about
+/// documents are not counted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Agreements {
-    /// By the names of the people.
+    /// Agreements, ordered by the names of the people.
     pub people: Vec<Agreement>,
-    /// The pairs that were judged differently, by their ids; at most as many as were asked for.
+    /// The pairs with different judgments, by their ids, up to the requested number.
     pub disputed: Vec<DisputedPair>,
-    /// How many there are.
+    /// The number of all disputed pairs.
     pub disputed_total: u64,
-    /// Whether there are more behind those given.
+    /// Whether further disputed pairs follow the listed ones.
     #[serde(skip)]
     pub goes_on: bool,
 }
@@ -68,7 +68,7 @@ pub struct JudgedPairs {
 }
 
 impl JudgedPairs {
-    /// Takes the next decision, in the order in which they were made.
+    /// Adds the next decision, in the order of time.
     pub fn add(&mut self, decision: &ReviewDecision) {
         self.last = decision.line;
         let (Some(who), [a, b]) = (&decision.who, decision.documents.as_slice()) else { return };
@@ -103,19 +103,19 @@ impl JudgedPairs {
         self.bytes as u64
     }
 
-    /// How many people judged a pair.
+    /// The number of people who judged a pair.
     pub fn people(&self) -> usize {
         self.names.len()
     }
 
-    /// The number of the decision that was taken last; 0 before the first.
+    /// The number of the last added decision; 0 before the first.
     pub fn last(&self) -> u64 {
         self.last
     }
 
-    /// Compares what people said; lists at most `most` disputed pairs after the pair `after`, and
+    /// Compares the judgments. Lists at most `most` disputed pairs after the pair `after`, and
     /// fewer if their ids and names take more than 4 MiB. O(n) for n pairs, and for each pair the
-    /// square of the people who judged it.
+    /// square of the number of people who judged it.
     pub fn agreements(&self, after: Option<&[String; 2]>, most: usize) -> Agreements {
         let mut counts: BTreeMap<[&str; 2], [u64; 4]> = BTreeMap::new();
         let mut found = Agreements::default();
@@ -156,7 +156,7 @@ impl JudgedPairs {
     }
 }
 
-/// `count`: both said duplicate, only the first, only the second, none of both.
+/// Computes the agreement. `count`: both said duplicate, only the first, only the second, neither.
 fn agreement(people: [&str; 2], count: [u64; 4]) -> Agreement {
     let [both, first, second, none] = count;
     let pairs = both + first + second + none;

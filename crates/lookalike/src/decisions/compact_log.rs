@@ -1,4 +1,4 @@
-//! Removes the decisions from the log of an index that are not in force any more.
+//! Removes decisions from the log of an index that are not in force any more.
 
 use super::decision::{Judgment, ReviewDecision};
 use super::error::DecisionError;
@@ -6,12 +6,12 @@ use super::log::each_of_index;
 use lookalike_index::index::Index;
 use std::collections::{BTreeSet, HashMap};
 
-/// What became of the entries of a log.
+/// Counts of the entries of a compacted log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CompactedLog {
     /// Entries that were removed.
     pub removed: u64,
-    /// Entries that are left.
+    /// Remaining entries.
     pub left: u64,
 }
 
@@ -32,10 +32,10 @@ struct NeededEntries {
     documents: HashMap<String, (u64, bool)>,
 }
 
-/// Removes the decisions from the log of an index that are not in force any more, since a later one
-/// about the same pair or document replaces or revokes them. Groups and agreement stay equal: the
-/// last judgment of each person about each pair is left. Numbers do not change. Memory: the ids of
-/// the documents in the log.
+/// Removes decisions from the log of an index that are not in force any more, because a later one
+/// about the same pair or document replaces or revokes them. Groups and agreement do not change:
+/// the last judgment of each person about each pair is kept. Numbers do not change. Memory: the ids
+/// of the documents in the log.
 ///
 /// # Errors
 /// Read and write errors of the index, and an entry that is not a decision.
@@ -49,8 +49,8 @@ pub fn compact_log(index: &Index) -> Result<CompactedLog, DecisionError> {
     let last = all.last().copied().unwrap_or(0);
     let mut needed = found.judgments();
     needed.extend(all.last());
-    // A decision about several documents may be left for one of them. The log then needs its
-    // revocation for another one. Entries that came in the meantime are not touched.
+    // A decision about several documents may still apply to one of them. The log then needs its
+    // revocation for another one. Entries added meanwhile are not removed.
     let mut revoked = Vec::new();
     each_of_index(index, 0, &mut |decision| {
         if decision.line <= last && needed.contains(&decision.line) {
@@ -65,7 +65,7 @@ pub fn compact_log(index: &Index) -> Result<CompactedLog, DecisionError> {
 }
 
 impl NeededEntries {
-    /// Takes the next entry of the log.
+    /// Adds the next entry of the log.
     fn add(&mut self, decision: ReviewDecision) {
         let ReviewDecision { judgment, mut documents, who, line, .. } = decision;
         let is_judgment = judgment != Judgment::Undecided;

@@ -1,4 +1,4 @@
-//! Decisions that are not added to the log of an index, and why.
+//! Decisions that were not added to the log of an index, and the reasons.
 
 use super::decision::{DecisionTarget, ReviewDecision};
 use std::sync::Arc;
@@ -10,24 +10,24 @@ const LISTED_BYTES: usize = 1 << 20;
 /// A decision that was not added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionConflict {
-    /// Its place among those that were given, from 0.
+    /// Its position among the passed decisions, from 0.
     pub position: usize,
     /// The document or the pair that the conflict is about.
     pub documents: Vec<String>,
-    /// Why it was not added.
+    /// The reason.
     pub cause: ConflictCause,
 }
 
-/// Why a decision was not added.
+/// The reason why a decision was not added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConflictCause {
     /// The last decision about the document or pair, which its author has not seen.
     Decided(Arc<ReviewDecision>),
-    /// The index has no document with one of the ids.
+    /// One of the ids is not in the index.
     Unknown,
 }
 
-/// Conflicts, the first ones listed.
+/// Conflicts. Only the first ones are listed.
 #[derive(Debug, Default)]
 pub(super) struct Conflicts {
     pub(super) listed: Vec<DecisionConflict>,

@@ -1,23 +1,23 @@
-//! Decisions that have an effect on a run in, those that contradict each other out.
+//! Finds contradictions among decisions that affect a run.
 
 use super::in_force::{Decisions, JudgedPair};
 use lookalike_core::disjoint_sets::DisjointSets;
 use std::collections::HashMap;
 
-/// How two decisions contradict each other.
+/// The kind of a contradiction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContradictionKind {
     /// Two people judged a pair differently; the later decision is in force.
     TwoPeople,
-    /// A pair is judged to be no duplicates, and is connected by pairs that are: it is in no group
-    /// together.
+    /// The documents of a pair are judged different, but pairs of duplicates connect them. The pair
+    /// is not in the same group.
     Connected,
-    /// Both documents of a pair of duplicates are kept: neither is the duplicate of the other.
+    /// Both documents of a pair of duplicates are kept, so neither is a duplicate of the other.
     BothKept,
 }
 
 impl ContradictionKind {
-    /// The name, as reports have it.
+    /// The name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::TwoPeople => "two_people",
@@ -30,7 +30,7 @@ impl ContradictionKind {
 /// Two decisions that contradict each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contradiction {
-    /// How.
+    /// The kind.
     pub kind: ContradictionKind,
     /// The ids of the pair, the lesser first.
     pub documents: [String; 2],
@@ -41,16 +41,16 @@ pub struct Contradiction {
 /// The decisions in force that a run applies.
 #[derive(Debug, Default)]
 pub(crate) struct AppliedDecisions<'d> {
-    /// By ids.
+    /// The pairs, by ids.
     pub(crate) pairs: Vec<&'d JudgedPair>,
-    /// The documents of these pairs that are kept, and the line of the decision; `None` for a
-    /// document of a reference collection.
+    /// The kept documents of these pairs, with the line of the decision; `None` for a document of a
+    /// reference collection.
     pub(crate) kept: HashMap<&'d str, Option<u64>>,
 }
 
 impl AppliedDecisions<'_> {
-    /// The contradictions by lines. `is_applicable` states whether the run could apply a judgment,
-    /// even if another judgment has replaced it.
+    /// Returns the contradictions by line. `is_applicable` states whether the run could apply a
+    /// judgment, even if another judgment has replaced it.
     pub(crate) fn contradictions<E>(
         &self,
         decisions: &Decisions,
@@ -70,7 +70,7 @@ impl AppliedDecisions<'_> {
         Ok(found)
     }
 
-    /// Pairs that are judged to be no duplicates, and are connected by pairs that are.
+    /// Finds pairs that are judged different but connected by pairs of duplicates.
     fn connected(&self) -> Vec<Contradiction> {
         let mut numbers: HashMap<&str, u32> = HashMap::new();
         for id in self.pairs.iter().flat_map(|pair| &pair.documents) {
@@ -100,8 +100,8 @@ impl AppliedDecisions<'_> {
         others.filter_map(|pair| contradiction(pair)).collect()
     }
 
-    /// Pairs of duplicates of which both are kept. A document of a reference collection is kept
-    /// without a decision: the line of the pair represents one that is missing.
+    /// Finds pairs of duplicates that are both kept. A document of a reference collection is kept
+    /// without a decision, so the line of the pair replaces the missing line.
     fn both_kept(&self) -> Vec<Contradiction> {
         let kept = |id: &String| self.kept.get(id.as_str()).copied();
         let contradiction = |pair: &JudgedPair| {
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use std::convert::Infallible;
 
-    /// The contradictions of decisions of which all are applied; `r…` are of a reference
+    /// The contradictions of decisions that are all applied. Documents `r…` belong to a reference
     /// collection.
     fn contradictions(text: &str) -> Vec<(ContradictionKind, [u64; 2])> {
         let decisions = decisions(text);

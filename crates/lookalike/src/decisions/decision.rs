@@ -1,4 +1,4 @@
-//! One decision: the judgment, the documents, who made it and when.
+//! One decision: the judgment, the documents, its author and its time.
 
 use crate::read::Content;
 use serde::Serialize;
@@ -6,27 +6,27 @@ use serde::Serialize;
 /// The most documents of a decision.
 pub const MAX_DOCUMENTS: usize = 10_000;
 
-/// What was decided.
+/// The kind of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Judgment {
-    /// The two documents are duplicates, whatever their similarity is.
+    /// The two documents are duplicates, regardless of their similarity.
     Duplicate,
-    /// The two documents are no duplicates, whatever their similarity is.
+    /// The two documents are not duplicates, regardless of their similarity.
     NotDuplicate,
     /// The document is kept.
     Keep,
     /// All of the documents are kept.
     KeepAll,
-    /// What was decided about the document, or about the pair, is no longer decided.
+    /// Previous decisions about the document or the pair are revoked.
     Undecided,
 }
 
 impl Judgment {
-    /// All of them.
+    /// All judgments.
     pub const ALL: [Self; 5] =
         [Self::Duplicate, Self::NotDuplicate, Self::Keep, Self::KeepAll, Self::Undecided];
 
-    /// The name, as files have it.
+    /// The name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Duplicate => "duplicate",
@@ -37,7 +37,7 @@ impl Judgment {
         }
     }
 
-    /// How many documents a decision may be about, in words; `None` where `count` is such a number.
+    /// The allowed numbers of documents in words; `None` if `count` is allowed.
     pub(super) fn other_count(self, count: usize) -> Option<&'static str> {
         let (is_right, expected) = match self {
             Self::Duplicate | Self::NotDuplicate => (count == 2, "two documents"),
@@ -52,27 +52,27 @@ impl Judgment {
 /// A line of a file of decisions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewDecision {
-    /// What was decided.
+    /// The kind of the decision.
     pub judgment: Judgment,
-    /// The ids of the documents, no two of them equal.
+    /// The ids of the documents, which are all different.
     pub documents: Vec<String>,
-    /// The SHA-256 hash of the text of each document when it was decided about, where it is known;
-    /// as many as there are documents, or none.
+    /// The SHA-256 hash of the text of each document at the time of the decision, if it is known;
+    /// empty, or one entry per document.
     pub contents: Vec<Option<Content>>,
     /// The person.
     pub who: Option<String>,
-    /// The time, as it is written in the file.
+    /// The time, as written in the file.
     pub when: Option<String>,
-    /// What the person noted.
+    /// The note of the person.
     pub note: Option<String>,
     /// The line, from 1; in an index, the number.
     pub line: u64,
-    /// For a decision that is to be added to an index: the number of the last decision of that
-    /// index that its author has seen. It is not stored.
+    /// For a decision to add to an index: the number of the last decision in that index that its
+    /// author has seen. It is not stored.
     pub seen: Option<u64>,
 }
 
-/// One thing that is decided about: a document, or a pair with the lesser id first.
+/// The target of a decision: a document, or a pair with the lesser id first.
 pub(super) type DecisionTarget<'d> = (&'d str, Option<&'d str>);
 
 /// A line, in the order of its members.
@@ -93,8 +93,8 @@ struct WrittenDecision<'d> {
 }
 
 impl ReviewDecision {
-    /// The pair that it is about, or each of its documents. The last decision about a target is
-    /// in force.
+    /// Returns the pair of the decision, or each of its documents. The last decision about a target
+    /// is in force.
     pub(super) fn targets(&self) -> Vec<DecisionTarget<'_>> {
         match (self.judgment, self.documents.as_slice()) {
             (Judgment::Keep | Judgment::KeepAll, ids) => {
@@ -105,12 +105,12 @@ impl ReviewDecision {
         }
     }
 
-    /// The line of a file of decisions, without its end.
+    /// Returns the line of a file of decisions, without its line end.
     pub fn to_json(&self) -> String {
         self.written(None)
     }
 
-    /// The line of a decision of an index with its number, which a later decision may have `seen`.
+    /// Returns the line of a decision in an index with its number, for `seen` of a later decision.
     pub fn to_numbered_json(&self) -> String {
         self.written(Some(self.line))
     }
@@ -126,7 +126,7 @@ impl ReviewDecision {
             note: self.note.as_deref(),
             number,
         };
-        // Texts and lists of texts are always written.
+        // Serializing texts and lists of texts cannot fail.
         serde_json::to_string(&line).unwrap_or_default()
     }
 }

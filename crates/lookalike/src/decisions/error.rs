@@ -17,7 +17,7 @@ pub enum DecisionError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// A line does not contain a decision.
@@ -30,54 +30,54 @@ pub enum DecisionError {
         problem: DecisionProblem,
     },
     /// Decisions were not added to an index: their author has not seen the last decisions about
-    /// their documents, or the index does not have these documents.
+    /// their documents, or the documents are not in the index.
     Conflicts {
-        /// The first of them.
+        /// The first conflicts.
         conflicts: Vec<DecisionConflict>,
-        /// How many there are.
+        /// The number of all conflicts.
         total: u64,
     },
-    /// The keepers of the run are given, so that decisions have no effect on them.
+    /// The keepers of the run are given, so decisions cannot affect them.
     GivenKeepers,
 }
 
 /// The reason why a line does not contain a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DecisionProblem {
-    /// It is no JSON object with the members of a decision.
+    /// It is not a JSON object with the members of a decision.
     Json {
-        /// What the parser says.
+        /// The message of the parser.
         error: String,
     },
-    /// The decision has another name.
+    /// The name of the decision is unknown.
     Judgment {
         /// The name.
         got: String,
     },
-    /// It is about too few documents, or too many.
+    /// The number of documents is not allowed.
     Documents {
         /// The decision.
         judgment: Judgment,
-        /// How many there are.
+        /// The number of documents.
         got: usize,
-        /// How many there may be, in words.
+        /// The allowed numbers, in words.
         expected: &'static str,
     },
-    /// A document is named twice.
+    /// A document occurs twice.
     RepeatedDocument {
         /// Its id.
         id: String,
     },
-    /// There is a hash for some of the documents only.
+    /// The number of hashes differs from the number of documents.
     Contents {
-        /// How many hashes there are.
+        /// The number of hashes.
         got: usize,
-        /// How many documents.
+        /// The number of documents.
         expected: usize,
     },
     /// A hash is not 64 hexadecimal digits.
     Hash {
-        /// What is there.
+        /// The text found instead.
         got: String,
     },
     /// A member is too long.

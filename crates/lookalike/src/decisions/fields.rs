@@ -1,4 +1,4 @@
-//! The members of a decision in, the decision out.
+//! Converts the members of a decision to a decision.
 
 use super::decision::{Judgment, ReviewDecision};
 use super::error::DecisionProblem;
@@ -15,7 +15,7 @@ pub const MAX_NOTE_BYTES: usize = 64 << 10;
 /// The most bytes of a name, and of a time.
 const MAX_NAME_BYTES: usize = 1 << 10;
 
-/// The members of a decision, as they are written.
+/// The members of a decision, as written in a file.
 #[derive(Debug, Clone, Deserialize)]
 pub struct DecisionFields {
     /// The name of the judgment.
@@ -36,7 +36,7 @@ pub struct DecisionFields {
     pub seen: Option<u64>,
 }
 
-/// Reads a whole number. `7.0` is one, as in JSON Schema.
+/// Reads a whole number, including `7.0`, as in JSON Schema.
 fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let Some(number) = Option::<Number>::deserialize(deserializer)? else { return Ok(None) };
     // A double represents every integer below 2⁵³ exactly.
@@ -52,11 +52,11 @@ fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64
 }
 
 impl DecisionFields {
-    /// The decision, as that of a line.
+    /// Checks the members, as for a line of a file.
     ///
     /// # Errors
-    /// A judgment that is none, another number of documents or hashes than it is about, and a
-    /// member that is too long.
+    /// An unknown judgment, a number of documents or hashes that it does not allow, and a member
+    /// that is too long.
     pub fn check(self, line: u64) -> Result<ReviewDecision, DecisionProblem> {
         let Self { decision, documents, contents, who, when, note, seen } = self;
         let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);

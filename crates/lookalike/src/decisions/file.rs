@@ -1,4 +1,4 @@
-//! A file of decisions in, its decisions out.
+//! Reads a file of decisions.
 
 use super::decision::ReviewDecision;
 use super::error::{DecisionError, DecisionProblem};
@@ -10,7 +10,7 @@ use std::path::Path;
 /// The longest line: the longest decision has a few MiB, with every character escaped.
 const MAX_LINE: u64 = 8 << 20;
 
-/// Reads the decisions of a file, in its order. Empty lines are no decisions.
+/// Reads the decisions of a file, in its order. Skips empty lines.
 ///
 /// # Errors
 /// The file cannot be read, or a line of it is not a decision.
@@ -20,10 +20,10 @@ pub fn read_file(path: &Path) -> Result<Vec<ReviewDecision>, DecisionError> {
     read(BufReader::new(file), path)
 }
 
-/// Reads decisions as [`read_file`] does; `path` is what errors name.
+/// Reads decisions like [`read_file`]. Errors contain `path`.
 ///
 /// # Errors
-/// As [`read_file`].
+/// Errors of [`read_file`].
 pub fn read(mut lines: impl BufRead, path: &Path) -> Result<Vec<ReviewDecision>, DecisionError> {
     let mut decisions = Vec::new();
     let mut bytes = Vec::new();
@@ -49,7 +49,7 @@ pub fn read(mut lines: impl BufRead, path: &Path) -> Result<Vec<ReviewDecision>,
     Ok(decisions)
 }
 
-/// The decision of a line, if there is one.
+/// Reads the decision of a line; `None` for an empty line.
 pub(super) fn decision(bytes: &[u8], line: u64) -> Result<Option<ReviewDecision>, DecisionProblem> {
     let bytes =
         if line == 1 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };

@@ -1,16 +1,16 @@
-//! Decisions in the order in which they were made in, what they come to out.
+//! Determines which decisions are in force, from all decisions in the order of time.
 
 use super::decision::{Judgment, ReviewDecision};
 use crate::read::Content;
 use lookalike_core::hash;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A pair of documents that is judged.
+/// A pair with a judgment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JudgedPair {
     /// The ids, the lesser first.
     pub documents: [String; 2],
-    /// The hashes of their texts, where they are known.
+    /// The hashes of their texts, if known.
     pub contents: [Option<Content>; 2],
     /// Whether they are duplicates.
     pub is_duplicate: bool,
@@ -24,27 +24,27 @@ pub struct JudgedPair {
 pub struct KeptDocument {
     /// Its id.
     pub id: String,
-    /// The hash of its text, where it is known.
+    /// The hash of its text, if known.
     pub content: Option<Content>,
     /// The line of the decision.
     pub line: u64,
 }
 
-/// The decisions that are in force: of several about one pair or document, the last.
+/// The decisions in force. Among several about one pair or document, the last is in force.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Decisions {
-    /// By ids.
+    /// The pairs, by ids.
     pub pairs: Vec<JudgedPair>,
-    /// By id.
+    /// The kept documents, by id.
     pub kept: Vec<KeptDocument>,
-    /// Judgments of a person about a pair, and the other judgment of another person that followed.
+    /// Judgments about a pair that another person contradicted later, each with the later judgment.
     pub(super) disputed: Vec<[JudgedPair; 2]>,
-    /// How many decisions there were.
+    /// The number of all decisions.
     pub read: u64,
 }
 
 impl Decisions {
-    /// What is in force after some decisions, the first made first.
+    /// Applies decisions in the order of time.
     pub fn new(decisions: Vec<ReviewDecision>) -> Self {
         let read = decisions.len() as u64;
         let mut pairs: BTreeMap<[String; 2], JudgedPair> = BTreeMap::new();
@@ -76,29 +76,29 @@ impl Decisions {
         Self { pairs, kept, disputed, read }
     }
 
-    /// Whether nothing is decided.
+    /// Whether no decision is in force.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty() && self.kept.is_empty()
     }
 
-    /// A number that is another one where other decisions are in force.
+    /// A digest of the decisions in force. Other decisions have another digest.
     pub(crate) fn digest(&self) -> String {
         format!("{:016x}", hash::token_hash(format!("{:?} {:?}", self.pairs, self.kept).as_bytes()))
     }
 
-    /// How many are in force. One that keeps several documents is one decision.
+    /// The number of decisions in force. A decision that keeps several documents counts once.
     pub fn len(&self) -> u64 {
         let lines: BTreeSet<u64> = self.kept.iter().map(|document| document.line).collect();
         (self.pairs.len() + lines.len()) as u64
     }
 
-    /// The pairs that are judged, those whose judgment was replaced by another one included.
+    /// Iterates over the judged pairs, including those whose judgment was replaced.
     pub(crate) fn judged_pairs(&self) -> impl Iterator<Item = &JudgedPair> {
         self.pairs.iter().chain(self.disputed.iter().flatten())
     }
 }
 
-/// Whether another person judged a pair in another way before.
+/// Whether another person judged the pair differently before.
 fn is_dispute(earlier: &JudgedPair, later: &JudgedPair) -> bool {
     let is_other = earlier.who.is_some() && later.who.is_some() && earlier.who != later.who;
     is_other && earlier.is_duplicate != later.is_duplicate

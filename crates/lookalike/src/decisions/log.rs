@@ -1,29 +1,29 @@
-//! Reads the decisions that an index keeps from its log.
+//! Reads decisions from the log of an index.
 
 use super::decision::ReviewDecision;
 use super::error::DecisionError;
 use super::file::decision;
 use lookalike_index::index::Index;
 
-/// How many decisions are read at a time. Reading ends with the page of the first that is wrong.
+/// The number of decisions per read. Reading ends with the page of the first invalid one.
 const PAGE: usize = 32;
 
-/// The decisions of an index that are numbered above `after`, by their numbers, which are the lines
-/// of the decisions.
+/// Returns the decisions of an index that are numbered above `after`, by number. The numbers are
+/// the lines of the decisions.
 ///
 /// # Errors
-/// As [`each_of_index`].
+/// Errors of [`each_of_index`].
 pub fn of_index(index: &Index, after: u64) -> Result<Vec<ReviewDecision>, DecisionError> {
     let mut decisions = Vec::new();
     each_of_index(index, after, &mut |decision| decisions.push(decision))?;
     Ok(decisions)
 }
 
-/// Gives the decisions of an index that are numbered above `after` to `each`, one after the other;
-/// some at a time are in memory.
+/// Passes the decisions of an index that are numbered above `after` to `each`, one after the other.
+/// Holds some of them in memory at a time.
 ///
 /// # Errors
-/// The index cannot be read, or an entry is not a decision; `each` has received the entries before
+/// The index cannot be read, or an entry is not a decision. `each` has received the entries before
 /// it.
 pub fn each_of_index(
     index: &Index,

@@ -1,14 +1,14 @@
-//! What people decided about documents: read from a file, and put into force in a run.
+//! User decisions about documents: reads them from a file, and applies them to a run.
 //!
 //! ```text
 //! decisions.jsonl ─ file → ReviewDecision, one per line ─ in_force → Decisions ─ find → groups
 //! ```
 //!
 //! A decision is about a pair (`duplicate`, `not_duplicate`) or about documents (`keep`,
-//! `keep_all`). In a run a pair that is judged to be no duplicates is never in one group, a pair
-//! that is judged to be duplicates is a verified pair whatever its similarity is, and a document
-//! that is kept is the duplicate of no other. `docs/reference/decisions.md` specifies the file and
-//! the rule of groups.
+//! `keep_all`). In a run, a pair that is judged different is never in one group. A pair that is
+//! judged to be duplicates is a verified pair regardless of its similarity. A document that is kept
+//! is not a duplicate of any other. `docs/reference/decisions.md` specifies the file and the rule
+//! of groups.
 
 mod add_to_log;
 mod agreement;

@@ -1,10 +1,10 @@
-//! Decisions in force in, the pairs of documents that no run makes duplicates of each other out.
+//! The pairs of documents that decisions in force separate, so that no run makes them duplicates.
 
 use super::in_force::Decisions;
 use std::collections::{HashMap, HashSet};
 
-/// The pairs that a run keeps apart: pairs that are judged to be no duplicates, and pairs of two
-/// documents that are kept, by a decision or since they belong to a reference collection.
+/// The pairs that a run separates: pairs that are judged different, and pairs of two kept
+/// documents, which are kept by a decision or because they belong to a reference collection.
 #[derive(Debug, Clone, Default)]
 pub struct SeparatedPairs {
     judged: HashMap<String, HashSet<String>>,
@@ -12,7 +12,7 @@ pub struct SeparatedPairs {
 }
 
 impl SeparatedPairs {
-    /// The pairs of some decisions, whatever the texts of their documents are.
+    /// Creates the pairs of some decisions, regardless of the texts of their documents.
     pub fn new(decisions: &Decisions) -> Self {
         let mut judged: HashMap<String, HashSet<String>> = HashMap::new();
         for pair in decisions.pairs.iter().filter(|pair| !pair.is_duplicate) {
@@ -24,8 +24,8 @@ impl SeparatedPairs {
         Self { judged, kept }
     }
 
-    /// Whether a pair is kept apart. Each document is its id, and whether it is of a reference
-    /// collection.
+    /// Whether a pair is separated. Each document is given by its id, and by whether it belongs to
+    /// a reference collection.
     pub fn contains(&self, a: (&str, bool), b: (&str, bool)) -> bool {
         let is_kept = |(id, reference): (&str, bool)| reference || self.kept.contains(id);
         is_kept(a) && is_kept(b) || self.judged.get(a.0).is_some_and(|others| others.contains(b.0))

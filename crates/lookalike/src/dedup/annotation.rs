@@ -1,37 +1,37 @@
-//! An outcome as values that are written next to a document.
+//! The outcome of a document as values that are written next to it.
 
 use crate::outcome::Outcome;
 use crate::words::TextSpan;
 use lookalike_core::params::Measure;
 
-/// The beginning of the names of new columns, and of new members of JSON objects.
+/// The default prefix of the names of new columns and of new members of JSON objects.
 pub const DEFAULT_FIELD: &str = "lookalike";
 
-/// Why a document goes that a list names.
+/// The reason of a document that is removed because a list names it.
 pub(super) const DROPPED: &str = "dropped";
 
-/// How documents are annotated: all are written, with what was decided about each.
+/// How to annotate documents. All documents are written, each with its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Annotate {
-    /// The beginning of the names of columns and of members of JSON objects: `FIELD_kept`, ….
+    /// The prefix of the names of columns and of members of JSON objects: `FIELD_kept`, ….
     pub field: String,
-    /// What is said about each.
+    /// The subject of the annotations.
     pub subject: AnnotationSubject,
 }
 
-/// What an annotation says about a document.
+/// The subject of an annotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnnotationSubject {
-    /// Its group. Columns and members have the name of the similarity.
+    /// The group of the document. Columns and members have the name of the similarity.
     Groups(Measure),
-    /// Its repeated passages.
+    /// The repeated passages of the document.
     Passages,
 }
 
 impl Annotate {
-    /// The names of the columns and members, in the order `kept`, `group`, `keeper`, similarity,
-    /// `reason`, `neighbour`, the similarity with that one, and `group_size`; of passages `kept`,
-    /// `cut_words`, `passages`.
+    /// Returns the names of the columns and members. For groups: `kept`, `group`, `keeper`, the
+    /// similarity, `reason`, `neighbour`, the similarity with the neighbour, and `group_size`. For
+    /// passages: `kept`, `cut_words`, `passages`.
     pub fn columns(&self) -> Vec<String> {
         let named = |name: &str| format!("{}_{name}", self.field);
         let AnnotationSubject::Groups(measure) = self.subject else {
@@ -56,19 +56,20 @@ pub struct AnnotationValues<'a> {
     pub keeper: Option<&'a str>,
     /// The similarity with the keeper, with six decimals.
     pub similarity: Option<&'a str>,
-    /// The reason.
+    /// Why the document is kept or removed.
     pub reason: &'a str,
-    /// The id of the most similar duplicate of another keeper, and their similarity with six
+    /// The id of the most similar document that has another keeper, and the similarity with six
     /// decimals. Only for a kept document without a group.
     pub neighbour: Option<(&'a str, &'a str)>,
-    /// The documents of the group of a kept document, including itself: 1 without a group.
+    /// The number of documents in the group of a kept document, including itself; 1 without a
+    /// group.
     pub group_size: Option<u64>,
     /// The number of repeated words and their spans. They replace all values except `kept`.
     pub(super) passages: Option<(u64, &'a [TextSpan])>,
 }
 
 impl<'a> AnnotationValues<'a> {
-    /// The values for an outcome.
+    /// Returns the values of an outcome.
     pub fn of(outcome: &Outcome<'a>) -> Self {
         let stays = |group, reason| Self {
             kept: true,
@@ -106,7 +107,7 @@ impl<'a> AnnotationValues<'a> {
         }
     }
 
-    /// Values of a line, empty where there is none.
+    /// Returns the cells of a row. Missing values are empty.
     pub(super) fn columns(&self) -> Vec<String> {
         if let Some((words, spans)) = self.passages {
             return vec![self.kept.to_string(), words.to_string(), json_spans(spans)];
@@ -124,7 +125,8 @@ impl<'a> AnnotationValues<'a> {
         ]
     }
 
-    /// The members of an object, without its braces; those of a neighbour only where there is one.
+    /// Writes the members of an object without braces. Members of the neighbour appear only if the
+    /// document has one.
     pub(super) fn json(&self, annotate: &Annotate, out: &mut Vec<u8>) {
         let mut members = vec![("kept".to_owned(), self.kept.to_string())];
         if let AnnotationSubject::Groups(measure) = annotate.subject {
@@ -144,7 +146,7 @@ impl<'a> AnnotationValues<'a> {
         put_members(&format!("{}_", annotate.field), &members, out);
     }
 
-    /// The members of a document in a list of removed documents, without braces and prefix.
+    /// Writes the members of a document in a list of removed documents, without braces and prefix.
     pub(super) fn json_removed(&self, measure: Measure, out: &mut Vec<u8>) {
         put_members("", &self.removed_members(measure), out);
     }

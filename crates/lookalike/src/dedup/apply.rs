@@ -1,4 +1,4 @@
-//! Findings and the inputs → decisions in reading order → survivors, and the list of what goes.
+//! Replays the inputs in reading order and writes the kept and the removed documents.
 
 use super::actions::{Collector, DuplicateFiles};
 use super::annotation::DROPPED;
@@ -17,17 +17,19 @@ use crate::words::TextSpan;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// Reads the inputs again and writes every document, or leaves it out, as was decided. What was
-/// left out of the run is left out here: bad records, and later documents with the id of another.
+/// Reads the inputs again and writes or omits every document, as the findings say. Bad records and
+/// later documents with a repeated id were left out of the run and are also left out here.
 ///
 /// Cost: one more pass over the inputs, by one thread. Memory: a block of the input, and a
 /// sixteenth of the limit for decisions, which are sorted in temporary files.
 ///
-/// `progress` may end it; it is polled at every document and gets no counts.
+/// The caller can cancel through `progress`, which is polled at every document and receives no
+/// counts.
 ///
 /// # Errors
 /// [`FindError::Read`] and [`FindError::Changed`] if an input has changed,
-/// [`FindError::Interrupted`], and errors of writing. After an error, no output has its name.
+/// [`FindError::Interrupted`], and errors of writing. After an error, no output exists under its
+/// final name.
 pub fn apply(
     findings: &Findings,
     collection: &Collection,
@@ -44,12 +46,12 @@ pub fn apply(
     Ok(written)
 }
 
-/// Reads the inputs again and writes every document without the words that go, or with an
-/// annotation of them; documents of which too little is left go. Lists in `removed` what goes.
-/// Without `survivors` nothing but this list is written.
+/// Reads the inputs again and writes every document without its cut words, or with an annotation
+/// that lists them. Removes documents of which too little is left. Lists the removed parts in
+/// `removed`. Without `survivors`, writes only this list.
 ///
-/// Cost: one more pass over the inputs, by one thread, and documents that change once more. Memory:
-/// a block of the input and a document.
+/// Cost: one more pass over the inputs, by one thread, and one more for documents that change.
+/// Memory: a block of the input and a document.
 ///
 /// # Errors
 /// Errors of [`apply`], and [`DedupError::Survivors`] if a record or file lacks the text that the
@@ -122,7 +124,7 @@ pub fn apply_cuts(
     Ok(written)
 }
 
-/// A document that goes since a list says so: nothing of it is a passage.
+/// Removes a document that a list names. None of its text is a passage.
 fn drop_document(
     survivors: Option<&mut Survivors>,
     removed: &mut Option<RemovedList>,
@@ -142,12 +144,12 @@ fn drop_document(
     survivors.record(id, record, &outcome)
 }
 
-/// All of a text.
+/// Returns the range of a whole text.
 fn whole(text: &str) -> TextSpan {
     TextSpan { bytes: 0..text.len() as u64, chars: 0..text.chars().count() as u64 }
 }
 
-/// Ranges of bytes, ascending and apart, with those of characters.
+/// Adds the ranges of characters to ranges of bytes, which are ascending and disjoint.
 fn spans(text: &str, taken: &[Range<usize>]) -> Vec<TextSpan> {
     let mut at = 0;
     let mut chars = 0;
@@ -163,7 +165,7 @@ fn spans(text: &str, taken: &[Range<usize>]) -> Vec<TextSpan> {
     taken.iter().map(span).collect()
 }
 
-/// Lists what goes of a document: some spans, or all of it.
+/// Lists the removed parts of a document: some spans, or the whole text.
 fn list_spans(
     removed: &mut RemovedList,
     cuts: &PassageCuts,
@@ -183,12 +185,12 @@ fn list_spans(
 }
 
 /// Reads the inputs again and collects the files that are duplicates, for
-/// [`actions`](super::actions). Lists what goes in `removed`.
+/// [`actions`](super::actions). Lists the removed documents in `removed`.
 ///
-/// Cost and errors: those of [`apply`]. Memory: the paths of all files with duplicates.
+/// Cost: as for [`apply`]. Memory: the paths of all files with duplicates.
 ///
 /// # Errors
-/// Those of [`apply`].
+/// Errors of [`apply`].
 pub fn find_files(
     findings: &Findings,
     collection: &Collection,
@@ -203,12 +205,12 @@ pub fn find_files(
     Ok(files.files.finish(collection, &files.unread))
 }
 
-/// What takes the records of the inputs.
+/// Receives the records of the inputs.
 trait RecordTarget {
-    /// Records of this source follow, if it has any; each source is named, in order.
+    /// Starts a source, whose records follow if it has any. Called for every source, in order.
     fn source(&mut self, number: u32, collection: &Collection) -> Result<(), DedupError>;
 
-    /// A record of the source with this name.
+    /// Receives a record of the source with this name.
     fn record(
         &mut self,
         id: &str,
@@ -217,7 +219,7 @@ trait RecordTarget {
         outcome: &Outcome<'_>,
     ) -> Result<(), DedupError>;
 
-    /// The next record, which stays without some units.
+    /// Receives a record that is kept without some of its units.
     fn cut(&mut self, document: &CutDocument<'_>) -> Result<(), DedupError>;
 }
 
@@ -263,7 +265,7 @@ impl RecordTarget for FileCollector {
         Ok(())
     }
 
-    /// A file that loses some units is no duplicate.
+    /// A file that loses only some units is not a duplicate.
     fn cut(&mut self, document: &CutDocument<'_>) -> Result<(), DedupError> {
         let source = document.collection.source_name(document.source).unwrap_or_default();
         self.record(document.id, source, document.record, &Outcome::Unique)
@@ -313,7 +315,7 @@ fn replay(
     })?;
     OpenDocument::finish(&mut open, collection, target)?;
     sources.try_for_each(|source| target.source(source, collection))?;
-    // A file that was changed behind the place that was read last.
+    // Detects changes of a file after the last position that was read.
     collection.check_unchanged()?;
     Ok(())
 }
@@ -327,20 +329,20 @@ fn record_of(raw: Raw<'_>) -> SourceRecord<'_> {
     }
 }
 
-/// A document whose units come one after the other.
+/// A document whose units are being read. They follow each other.
 struct OpenDocument {
     id: String,
     text: String,
     record: OwnedRecord,
     /// The number of its source.
     source: u32,
-    /// What goes of its text; ranges that touch are one.
+    /// The removed ranges of its text. Adjacent ranges are merged.
     taken: Vec<Range<usize>>,
-    /// Units that stay.
+    /// The number of kept units.
     kept: u64,
 }
 
-/// A [`SourceRecord`] that is kept until the next one.
+/// An owned [`SourceRecord`], which outlives the reading of the next record.
 enum OwnedRecord {
     Bytes(Vec<u8>),
     File(PathBuf),
@@ -361,7 +363,7 @@ impl OpenDocument {
         Self { id, text, record, source, taken: Vec::new(), kept: 0 }
     }
 
-    /// Adds what was decided about the next unit.
+    /// Adds the outcome of the next unit.
     fn add(&mut self, unit: Option<UnitRange>, outcome: &Outcome<'_>) {
         let Some(range) = unit.map(UnitRange::bytes).filter(|_| !outcome.is_kept()) else {
             self.kept += 1;
@@ -373,8 +375,7 @@ impl OpenDocument {
         }
     }
 
-    /// Gives the document to `target`, if one is open: a document whose units all go is a
-    /// duplicate.
+    /// Sends the open document, if any, to `target`. A document without kept units is a duplicate.
     fn finish(
         open: &mut Option<Self>,
         collection: &Collection,

@@ -1,9 +1,9 @@
-//! Why nothing can be cut out of texts.
+//! Why parts of texts cannot be removed.
 
 use lookalike_core::parameter::{Parameter, ParameterSpelling};
 use std::fmt;
 
-/// What is cut out of texts.
+/// The kind of parts to remove from texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CutPart {
     /// Units that are near-duplicates.
@@ -12,21 +12,21 @@ pub enum CutPart {
     Passage,
 }
 
-/// Why nothing can be cut out of texts, and what to do.
+/// Why parts of texts cannot be removed, with the remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CutProblem {
-    /// An annotation is about a document, not about a part of it.
+    /// An annotation describes a document, not a part of it.
     Annotated,
-    /// A list names whole files, which it cannot hold a part of.
+    /// A list names whole files. It cannot contain parts of them.
     Listed,
-    /// Records of this format are not written in part.
+    /// Records of this format cannot be written in part.
     Format {
         /// The file.
         source_name: String,
         /// Its format.
         format: String,
     },
-    /// The text of a document is not in its record or file as it was read.
+    /// The record or file of a document does not contain its text as it was read.
     Text {
         /// The document's id.
         id: String,
@@ -42,7 +42,7 @@ impl CutPart {
         }
     }
 
-    /// The common part of the messages, in full: the source is searched for it.
+    /// The common part of the messages. Written in full, so that it can be found in the source.
     fn cannot_be_cut(self) -> &'static str {
         match self {
             Self::Unit => "no unit can be taken out",
@@ -52,7 +52,7 @@ impl CutPart {
 }
 
 impl CutProblem {
-    /// Writes the message about parts of this kind.
+    /// Writes the message for parts of this kind.
     pub(super) fn fmt_with(
         &self,
         part: CutPart,
@@ -60,7 +60,8 @@ impl CutProblem {
         name: ParameterSpelling,
     ) -> fmt::Result {
         let refusal = part.cannot_be_cut();
-        // Nothing else does the work of the command `cut`.
+        // The command `cut` cannot work without passages, so its message does not suggest to omit
+        // them.
         let leave_out = match part {
             CutPart::Unit => format!(", or leave out {}", name(Parameter::Unit)),
             CutPart::Passage => String::new(),
@@ -97,7 +98,7 @@ impl CutProblem {
             (Self::Annotated | Self::Format { .. }, CutPart::Unit) => {
                 write!(f, " ({removed} FILE.csv lists the units that go)")
             }
-            // A list of files has a place for passages, whatever the files are.
+            // Every list of files can contain passages, whatever the format of the files.
             (_, CutPart::Passage) => write!(
                 f,
                 " ({removed} FILE.csv lists the passages that go, and so does a list of files that \

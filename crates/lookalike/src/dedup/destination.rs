@@ -1,4 +1,4 @@
-//! The name of an output and the inputs → what is written where, all refused that cannot be.
+//! Derives the output's files and formats from its name and the inputs. Refuses impossible ones.
 
 use super::annotation::Annotate;
 use crate::dedup::cut_problem::CutPart;
@@ -17,11 +17,11 @@ use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 pub(super) struct DocumentOrigin {
     /// Its name in messages.
     pub(super) name: String,
-    /// The file; `None` for a stream, and for text files, which come with their own paths.
+    /// The file. `None` for a stream and for text files, whose documents have paths of their own.
     pub(super) path: Option<PathBuf>,
-    /// What its records are.
+    /// The format of its records.
     pub(super) format: Format,
-    /// Whether its documents are compared with, and never written.
+    /// Whether its documents belong to a reference, which is never written.
     pub(super) reference: bool,
 }
 
@@ -41,12 +41,12 @@ impl DocumentOrigin {
 
     /// Whether its documents are files of their own.
     pub(super) fn is_files(&self) -> bool {
-        // Crawls and tar archives are not written again.
+        // Web crawls and tar archives cannot be written.
         matches!(self.format, Format::Text | Format::Warc | Format::Tar)
     }
 }
 
-/// What is written.
+/// The form of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     /// One file with the records of all sources.
@@ -57,22 +57,22 @@ pub(super) enum Shape {
     Folder,
 }
 
-/// What a list of files looks like.
+/// The format of a list of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ListFormat {
-    /// A path a line.
+    /// One path per line.
     Paths,
-    /// Id, path, and what was decided.
+    /// Rows of id, path and outcome.
     Csv,
-    /// The same as objects.
+    /// Objects of id, path and outcome.
     Jsonl,
 }
 
-/// How to write documents that one file cannot hold.
+/// The remedy for documents that do not fit into one file.
 pub(super) const FOLDER_REMEDY: &str =
     "write a folder with a file for each: an output such as survivors/";
 
-/// Where survivors are written, and as what. Nothing is touched yet.
+/// The place and form of the survivors. Creating it does not change any file.
 #[derive(Debug, Clone)]
 pub struct Destination {
     /// Its name in messages.
@@ -81,17 +81,17 @@ pub struct Destination {
     pub(super) shape: Shape,
     pub(super) inputs: Vec<PathBuf>,
     pub(super) origins: Vec<DocumentOrigin>,
-    /// What paths are relative to in the folder; `None` where a file's name is enough.
+    /// The folder to which names in the output folder are relative. `None` if file names suffice.
     base: Option<PathBuf>,
 }
 
 impl Destination {
-    /// Decides by the name and the sources, and looks whether `out` may be written. `inputs` and
-    /// `reference` are what the collection was opened with.
+    /// Chooses the form by the name and the sources, and checks whether `out` may be written.
+    /// `inputs` and `reference` are the paths that the collection was opened with.
     ///
     /// # Errors
-    /// [`DedupError::Survivors`] where the output cannot hold the survivors, cannot be annotated,
-    /// is an input, lies in one, or is a folder with something in it.
+    /// [`DedupError::Survivors`] if the output cannot hold the survivors, cannot be annotated, is
+    /// an input, lies in one, or is a folder that is not empty.
     pub fn new(
         out: &Path,
         inputs: &[PathBuf],
@@ -116,11 +116,11 @@ impl Destination {
         Ok(this)
     }
 
-    /// Standard output: the records of all sources, uncompressed, or the paths of text files, one
-    /// per line. What is written cannot be taken back when an error follows.
+    /// Selects standard output: the uncompressed records of all sources, or the paths of text
+    /// files, one per line. Output that was written before an error cannot be withdrawn.
     ///
     /// # Errors
-    /// [`DedupError::Survivors`] where one file cannot hold the survivors, or they cannot be
+    /// [`DedupError::Survivors`] if one file cannot hold the survivors, or if they cannot be
     /// annotated.
     pub fn standard_output(
         collection: &Collection,
@@ -135,7 +135,8 @@ impl Destination {
         Ok(Self { out, is_standard_output: true, shape, inputs, origins, base: None })
     }
 
-    /// Refuses outputs and inputs of whose texts no passage can be cut. An annotation cuts none.
+    /// Refuses outputs and inputs whose texts cannot be cut. An annotation of passages is always
+    /// possible, because it cuts nothing.
     ///
     /// # Errors
     /// [`DedupError::Survivors`].
@@ -152,7 +153,7 @@ impl Destination {
         self.shape == Shape::Folder
     }
 
-    /// The place in the folder of an input's file, or of a stream.
+    /// The path in the folder for the file of an input or for a stream.
     pub(super) fn name_of(
         &self,
         origin: &DocumentOrigin,
@@ -164,7 +165,7 @@ impl Destination {
         self.name_of_path(path)
     }
 
-    /// The place in the folder of a file.
+    /// The path in the folder for a file.
     pub(super) fn name_of_path(&self, path: &Path) -> Result<PathBuf, DedupError> {
         relative_name(self.base.as_deref(), path).map_err(|problem| DedupError::Survivors {
             path: self.out.clone(),
@@ -194,7 +195,7 @@ impl Destination {
     }
 }
 
-/// `out` is `None` for standard output.
+/// Chooses the form of the output. `out` is `None` for standard output.
 fn shape(
     out: Option<&Path>,
     origins: &[DocumentOrigin],
@@ -243,7 +244,7 @@ fn shape(
     }
 }
 
-/// Refuses outputs and inputs of which no unit can be taken out, where units are compared.
+/// Like [`takes_cuts`], for collections that compare units.
 fn takes_units(
     collection: &Collection,
     shape: Shape,
@@ -256,7 +257,7 @@ fn takes_units(
     takes_cuts(CutPart::Unit, shape, origins, annotate)
 }
 
-/// The same, where parts of texts are taken out.
+/// Refuses annotations, and outputs and inputs from whose texts no parts can be removed.
 fn takes_cuts(
     part: CutPart,
     shape: Shape,
@@ -281,7 +282,7 @@ fn takes_cuts(
     }
 }
 
-/// What a name says when all inputs are text files.
+/// Chooses the form by the name if all inputs are text files.
 fn list_or_folder(out: &Path) -> Result<Shape, String> {
     let name = lower_name(out);
     let (_, stem) = strip_compression(&name);
@@ -301,8 +302,8 @@ fn list_or_folder(out: &Path) -> Result<Shape, String> {
     }
 }
 
-/// Whether a name without a separator at its end names a folder to create: a new name, without the
-/// extension of a format or of a list.
+/// Whether a name without a trailing separator names a folder to create. The name must be new, and
+/// its extension must not be one of a format or of a list.
 fn names_new_folder(out: &Path) -> bool {
     let name = lower_name(out);
     let (is_compressed, stem) = strip_compression(&name);
@@ -310,7 +311,7 @@ fn names_new_folder(out: &Path) -> bool {
     !(out.exists() || is_compressed || is_list || Format::of_name(stem).is_some())
 }
 
-/// The format all sources have, which the name must not contradict.
+/// The common format of all sources. The name must not contradict it.
 fn one_format(out: Option<&Path>, origins: &[DocumentOrigin]) -> Result<Format, String> {
     let mut inputs = origins.iter().filter(|origin| !origin.reference);
     let Some(first) = inputs.next() else { return Ok(Format::Jsonl) };
@@ -351,7 +352,7 @@ pub(super) fn apart(out: &Path, inputs: &[PathBuf]) -> Result<(), String> {
     Ok(())
 }
 
-/// Refuses a folder that has something in it, and what is no folder.
+/// Refuses a folder that is not empty, and a path that exists but is not a folder.
 fn empty(out: &Path) -> Result<(), String> {
     match std::fs::read_dir(out).map(|mut entries| entries.next().is_none()) {
         Ok(true) => Ok(()),
@@ -361,8 +362,8 @@ fn empty(out: &Path) -> Result<(), String> {
     }
 }
 
-/// The path by which the system knows a file; of one that is not there, that of the nearest folder
-/// above with the rest behind it.
+/// The canonical path of a file. If the file does not exist, the rest of the path is appended to
+/// the canonical path of the nearest existing folder.
 fn real(path: &Path) -> PathBuf {
     if let Ok(real) = path.canonicalize() {
         return real;
@@ -374,7 +375,7 @@ fn real(path: &Path) -> PathBuf {
     }
 }
 
-/// The path from the root, without `.` and `..`; nothing is asked of the system but where it is.
+/// The absolute path without `.` and `..`. Only the working directory is requested from the system.
 fn plain(path: &Path) -> PathBuf {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut plain = PathBuf::new();
@@ -390,8 +391,9 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// What names in a folder are relative to: one folder that is the only input; else, where file
-/// names are not all different, or folders are among the inputs, what all inputs have in common.
+/// The folder to which names in the output folder are relative. It is the only input, if that is a
+/// folder. Otherwise it is the common parent of all inputs if file names repeat or if folders are
+/// among the inputs. `None` if file names suffice.
 pub(super) fn base(inputs: &[PathBuf], origins: &[DocumentOrigin]) -> Option<PathBuf> {
     let inputs: Vec<PathBuf> =
         inputs.iter().filter(|input| *input != Path::new("-")).map(|input| plain(input)).collect();

@@ -1,4 +1,4 @@
-//! The error of `dedup`.
+//! The error type of `dedup`.
 
 use super::survivors_problem::SurvivorsProblem;
 use crate::engine::FindError;

@@ -1,4 +1,4 @@
-//! Text files that stay → a list of them, or copies in a folder that appears whole.
+//! Writes kept text files to a list, or copies them to a folder that appears when it is complete.
 
 use super::annotation::{Annotate, AnnotationValues};
 use super::destination::ListFormat;
@@ -40,12 +40,12 @@ impl FileListWriter {
         Ok(this)
     }
 
-    /// Writes the texts of a list in CSV so.
+    /// Sets how texts are written as cells of CSV.
     pub(super) fn set_cells(&mut self, cells: CellRule) {
         self.cells = cells;
     }
 
-    /// Adds a file: only kept ones are given where there is no annotation.
+    /// Adds a file. Without annotations, the caller passes only kept files.
     pub(super) fn file(
         &mut self,
         id: &str,
@@ -68,7 +68,8 @@ impl FileListWriter {
                 let shown = crate::read::name_of(path);
                 let object = serde_json::json!({ "id": id, "path": shown }).to_string();
                 match annotation {
-                    // An object of ours has no such field but when the user calls it `id`.
+                    // The object has a field of the annotation only if the user named that field
+                    // `id`.
                     Some((annotate, values)) => {
                         values::json(object.as_bytes(), annotate, &values, &mut self.line)
                             .map_err(|fault| self.refused(fault.problem(id)))?;
@@ -110,8 +111,8 @@ impl FileListWriter {
     }
 }
 
-/// A folder being filled under a temporary name next to its own. Dropped before
-/// [`finish`](Self::finish), it goes with all that is in it.
+/// A folder that is filled under a temporary name next to its final name. Dropping the writer
+/// before [`finish`](Self::finish) removes the folder with its content.
 pub(super) struct FolderWriter {
     out: PathBuf,
     temporary: TempDir,
@@ -123,23 +124,23 @@ pub(super) struct FolderWriter {
 impl FolderWriter {
     pub(super) fn create(out: &Path) -> Result<Self, OutputError> {
         let failed = |source| OutputError::Write { path: out.to_owned(), source };
-        // A link to a folder stays a link.
+        // If `out` is a link to a folder, the link remains.
         let whole = out.canonicalize().or_else(|_| std::path::absolute(out)).map_err(failed)?;
         let parent = whole.parent().unwrap_or(Path::new("."));
         let mut builder = tempfile::Builder::new();
         builder.prefix(part_file::PREFIX).suffix(part_file::SUFFIX);
-        // As any new folder: open to whom the user lets, less what the umask takes.
+        // The umask restricts these permissions, as for any new folder.
         part_file::restrict(&mut builder, 0o777);
         let create = || builder.tempdir_in(parent);
         let created = temporary::register(create, TempDir::path).map_err(failed)?;
         let (temporary, registered) = created;
-        // Without a lock, another run lists the folder as one that can be removed.
+        // Other runs list a folder without a lock as removable.
         let lock = if cfg!(unix) { File::open(temporary.path()).ok() } else { None };
         let lock = lock.filter(|folder| folder.try_lock().is_ok());
         Ok(Self { out: whole, temporary, _lock: lock, registered })
     }
 
-    /// The path under which a file of the folder is written now; the folders above it are made.
+    /// Returns the temporary path of a file in the folder. Creates the parent folders.
     pub(super) fn place(&self, name: &Path) -> Result<PathBuf, OutputError> {
         let place = self.temporary.path().join(name);
         let made = place.parent().map_or(Ok(()), fs::create_dir_all);
@@ -147,24 +148,24 @@ impl FolderWriter {
         Ok(place)
     }
 
-    /// Makes a folder in it, unless it is there.
+    /// Creates a folder in the output folder unless it exists.
     pub(super) fn add_folder(&self, name: &Path) -> Result<(), OutputError> {
         let made = fs::create_dir_all(self.temporary.path().join(name));
         made.map_err(|source| self.failed(name, source))
     }
 
-    /// Whether something has this name in it.
+    /// Whether an entry of this name exists in the folder.
     pub(super) fn has(&self, name: &Path) -> bool {
         self.temporary.path().join(name).symlink_metadata().is_ok()
     }
 
-    /// Sets the permissions of what has this name in it.
+    /// Sets the permissions of the entry with this name.
     pub(super) fn set_permissions(&self, name: &Path, of: Permissions) -> Result<(), OutputError> {
         let set = fs::set_permissions(self.temporary.path().join(name), of);
         set.map_err(|source| self.failed(name, source))
     }
 
-    /// An error that names a file by the place it would have had.
+    /// Replaces the temporary path in an error by the final path.
     pub(super) fn named(&self, error: DedupError) -> DedupError {
         let named = |path: PathBuf| match path.strip_prefix(self.temporary.path()) {
             Ok(name) => self.out.join(name),
@@ -200,7 +201,7 @@ impl FolderWriter {
         OutputError::Write { path: self.out.join(name), source }
     }
 
-    /// Gives the folder its name, and the permissions of the empty folder that it replaces.
+    /// Renames the folder to its final name. Keeps the permissions of an empty folder it replaces.
     pub(super) fn finish(self) -> Result<(), OutputError> {
         let Self { out, temporary, _lock, registered } = self;
         let replaced = fs::metadata(&out).ok().map(|metadata| metadata.permissions());
@@ -210,7 +211,8 @@ impl FolderWriter {
             .and_then(|()| fs::rename(temporary.path(), &out));
         match renamed {
             Ok(()) => {
-                // Nothing is left under the temporary name.
+                // The folder was renamed, so the guard has nothing to remove under the temporary
+                // name.
                 let _ = temporary.keep();
                 drop(registered);
                 Ok(())
@@ -227,7 +229,7 @@ fn remove_empty(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Copies a file that is not there yet.
+/// Copies a file to a path that does not exist yet.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     if to.symlink_metadata().is_ok() {
         return Err(io::Error::new(
@@ -241,6 +243,6 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     if let Ok(accessed) = data.accessed() {
         times = times.set_accessed(accessed);
     }
-    // A file that may only be read was copied as such: its owner may still set its times.
+    // The copy of a read-only file is also read-only, but its owner may still set its times.
     File::options().write(true).open(to).or_else(|_| File::open(to))?.set_times(times)
 }

@@ -1,4 +1,4 @@
-//! Documents that stay → an index, so that the next run has them as a reference.
+//! Adds kept documents to an index, so that the next run can compare with them.
 
 use crate::engine::{FindError, FindOptions, Findings, Group};
 use crate::extract::Fields;
@@ -14,23 +14,23 @@ use lookalike_index::{Index, IndexError};
 use serde_json::Value;
 use std::convert::Infallible;
 
-/// Documents that are added at a time, and bytes of texts.
+/// Documents per batch. A batch ends earlier if its texts reach the limit of bytes.
 const BATCH_DOCUMENTS: usize = 4096;
 const BATCH_BYTES: usize = 16 << 20;
 
-/// Reads the inputs again and adds every document that stays to an index, in reading order, with
-/// its file (unless it is in memory) and what it says of itself as metadata, and what it was read
-/// from where the index keeps originals. Documents without tokens, and those that were left out of
-/// the run, are not added. Then records the duplicates of documents of the index, those that were
-/// added among them.
+/// Reads the inputs again and adds every kept document to an index, in reading order. A document's
+/// metadata are those it contains and its file, unless it was read from memory. An index that keeps
+/// originals also stores the bytes of the document. Skips documents without tokens and those that
+/// were left out of the run. Then records the duplicates of documents in the index, including the
+/// added ones.
 ///
-/// Cost: one more pass over the inputs, by one thread, and that of [`add_documents`]. Memory: a
+/// Cost: one more pass over the inputs, by one thread, and the cost of [`add_documents`]. Memory: a
 /// batch of documents.
 ///
 /// # Errors
-/// [`FindError::Read`] and [`FindError::Changed`] if an input has changed. [`FindError::Index`] for
-/// a document that cannot be stored, such as one whose id the index has, if the options refuse
-/// that. All documents before it are stored.
+/// [`FindError::Read`] and [`FindError::Changed`] if an input has changed. [`FindError::Index`] if
+/// a document cannot be stored, for example because its id exists and the options refuse such ids.
+/// All documents before it are stored.
 pub fn add_survivors(
     findings: &Findings,
     collection: &Collection,
@@ -59,9 +59,9 @@ pub fn add_survivors(
     Ok(batch.counts)
 }
 
-/// Records the duplicates of every group whose keeper is a document of the index; gives how many
-/// were recorded under no keeper before. Keepers of the inputs are added by now; one that is
-/// not in the index, such as a document without tokens, has no duplicates there.
+/// Records the duplicates of every group whose keeper is in the index. Returns the number of
+/// duplicates that had no recorded keeper before. Keepers of the inputs have been added by now,
+/// except those without tokens, whose duplicates are not recorded.
 fn record_groups(
     findings: &Findings,
     collection: &Collection,
@@ -72,7 +72,7 @@ fn record_groups(
     for group in findings.groups.iter() {
         progress.advance(0)?;
         let Group { keeper, duplicates } = group.map_err(FindError::of_io)?;
-        // A document of another reference may have the id of one of the index.
+        // A document of another reference may have an id that the index also uses.
         if keeper.reference && !collection.is_index(findings.status(keeper.document)?.source) {
             continue;
         }
@@ -83,7 +83,7 @@ fn record_groups(
     Ok(recorder.finish()?)
 }
 
-/// Documents that are added together.
+/// Documents that are added in one batch.
 struct SurvivorBatch<'a> {
     index: &'a Index,
     add: &'a AddOptions,
@@ -141,7 +141,7 @@ fn index_error(error: FeedError<Infallible>) -> FindError {
     FindError::Index(error)
 }
 
-/// The file of a document, where it is in one, and what it says of itself.
+/// Returns the metadata of a document, with its file if it has one.
 fn metadata(document: &Document<'_>, file: Option<&str>) -> Metadata {
     let mut metadata = Metadata::new();
     if let Some(file) = file {

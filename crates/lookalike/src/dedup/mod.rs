@@ -1,5 +1,5 @@
-//! Records and outcomes → survivors, in the format of the input. `docs/dedup.md` specifies
-//! the output of each format.
+//! Writes the survivors of a run in the format of the input. `docs/dedup.md` specifies the output
+//! of each format.
 //!
 //! ```text
 //! Findings ─ Outcomes (by document number) ──┐
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Everything is streamed: memory holds one record, and for Parquet one batch of rows and one
-//! column chunk. What is written has its name when it is complete, and not before.
+//! column chunk. An output receives its final name only when it is complete.
 
 pub mod actions;
 mod annotation;
@@ -38,15 +38,15 @@ pub use survivors_problem::SurvivorsProblem;
 
 use std::path::Path;
 
-/// A document as it is in its input.
+/// A document in the form of its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SourceRecord<'a> {
-    /// The bytes of a record, without a line feed behind them.
+    /// The bytes of a record, without the line feed that ends it.
     Bytes(&'a [u8]),
     /// A file that is one document.
     File(&'a Path),
-    /// A document in a file of several, which stays as long as one of them does. Those of a file
-    /// come one after the other.
+    /// A document in a file of several. The file is kept if one of its documents is kept. Documents
+    /// of a file follow each other.
     Part(&'a Path),
     /// A row of a Parquet file, from 0.
     Row(u64),

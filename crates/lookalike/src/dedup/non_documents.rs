@@ -1,7 +1,7 @@
-//! What a folder holds besides documents: copied to the output, or listed as not copied.
+//! Copies the files of input folders that are not documents, or lists them as not copied.
 //!
-//! The inputs are walked again after the documents are written. Whatever the output does not have
-//! by then, and is not a file of duplicates only, is copied.
+//! The inputs are walked again after the documents are written. Every file that the output lacks is
+//! copied, unless all its documents are duplicates.
 
 use super::destination::Destination;
 use super::files::FolderWriter;
@@ -15,36 +15,36 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How the files that hold no documents are copied to a folder.
+/// How to copy files without documents to an output folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Others {
-    /// Copy what symbolic links point to; links are copied as links otherwise.
+    /// Whether to copy the targets of symbolic links. Otherwise links are copied as links.
     pub follow_links: bool,
     /// Files and folders that are not copied, such as outputs in an input folder.
     pub leave_out: Vec<PathBuf>,
 }
 
-/// A file that is not copied, moved or linked, and why.
+/// A file that was not copied, moved or linked, and the reason.
 pub type RefusedFile = (PathBuf, String);
 
-/// What was copied besides documents.
+/// Counts of the entries copied besides documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OthersCopied {
-    /// Files.
+    /// Copied files.
     pub files: u64,
-    /// Symbolic links.
+    /// Copied symbolic links.
     pub links: u64,
-    /// What is not copied: special files, and what cannot be read.
+    /// Entries that were not copied: special files, and unreadable ones.
     pub not_copied: Vec<RefusedFile>,
 }
 
-/// The files and archives of which something could not be read.
+/// The files and archives with unreadable parts.
 #[derive(Debug, Default)]
 pub(super) struct UnreadParts(BTreeSet<String>);
 
 impl UnreadParts {
     /// # Errors
-    /// Those of temporary files.
+    /// Errors of temporary files.
     pub(super) fn new(skipped: &SkippedRecords) -> Result<Self, DedupError> {
         let mut sources = BTreeSet::new();
         for record in skipped.iter() {
@@ -56,7 +56,7 @@ impl UnreadParts {
         Ok(Self(sources))
     }
 
-    /// Whether something in the file could not be read.
+    /// Whether a part of the file could not be read.
     pub(super) fn any_in(&self, file: &Path) -> bool {
         let name = name_of(file);
         if self.0.contains(&name) {
@@ -70,7 +70,7 @@ impl UnreadParts {
     }
 }
 
-/// Copies what the output does not have.
+/// Copies the entries that the output lacks.
 pub(super) struct Copier<'a> {
     pub(super) destination: &'a Destination,
     pub(super) folder: &'a FolderWriter,
@@ -79,8 +79,8 @@ pub(super) struct Copier<'a> {
     pub(super) duplicates: &'a HashSet<PathBuf>,
     pub(super) unread: &'a UnreadParts,
     pub(super) copied: OthersCopied,
-    /// Folders, by their names in the output, whose permissions are set last: files are written
-    /// to them before.
+    /// Folders whose permissions are set last, by their names in the output. Before that, files are
+    /// written to them.
     pub(super) folders: Vec<(PathBuf, Metadata)>,
 }
 
@@ -115,7 +115,7 @@ impl Copier<'_> {
         for entry in walk.build() {
             match entry {
                 Ok(entry) if entry.depth() == 0 => {}
-                // The content of a folder follows it.
+                // The walk continues with the content of a folder after the folder itself.
                 Ok(entry) if left_out.as_ref().is_some_and(|f| entry.path().starts_with(f)) => {}
                 Ok(entry) if is_own(entry.path()) => left_out = Some(entry.into_path()),
                 Ok(entry) => self.entry(&entry)?,

@@ -1,4 +1,4 @@
-//! The documents that go → a list of them, with what stays in their place and why.
+//! Writes a list of the removed documents, with their keepers and the reasons.
 
 use super::annotation::{AnnotationSubject, AnnotationValues, json_span};
 use crate::outcome::Outcome;
@@ -27,7 +27,7 @@ impl RemovedList {
         Self::begin(target, AnnotationSubject::Groups(measure))
     }
 
-    /// Begins a list of what is cut out of texts; in CSV with its header:
+    /// Begins a list of the removed parts of texts; in CSV with its header:
     /// `id,source,byte_start,byte_end,char_start,char_end,reason`.
     ///
     /// # Errors
@@ -51,14 +51,14 @@ impl RemovedList {
         Ok(this)
     }
 
-    /// Writes the texts of a list in CSV so.
+    /// Sets how texts are written as cells of CSV.
     #[must_use]
     pub fn with_cells(mut self, cells: CellRule) -> Self {
         self.cells = cells;
         self
     }
 
-    /// Lists a document of the file `source`, if it goes.
+    /// Lists a document of the file `source`, if it is removed.
     ///
     /// # Errors
     /// [`OutputError::Write`].
@@ -86,7 +86,7 @@ impl RemovedList {
         }
     }
 
-    /// Lists a part of the text of a document of the file `source`, which goes for this reason.
+    /// Lists a removed part of the text of a document of the file `source`, with the reason.
     ///
     /// # Errors
     /// [`OutputError::Write`].
@@ -134,7 +134,7 @@ impl RemovedList {
         written.map_err(|source| OutputError::Write { path: self.output.path().to_owned(), source })
     }
 
-    /// Brings the list to the disk and gives it its name.
+    /// Syncs the list to the disk and renames it to its final name.
     ///
     /// # Errors
     /// [`OutputError::Write`].

@@ -1,4 +1,4 @@
-//! Records with decisions, in reading order → the output, whole when it is finished.
+//! Writes records in reading order, as was decided. The output appears when it is complete.
 
 use super::annotation::{Annotate, AnnotationValues};
 use super::destination::{Destination, DocumentOrigin, Shape};
@@ -21,21 +21,21 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// What was written.
+/// Counts of the written documents and files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SurvivorCounts {
-    /// Documents that stay.
+    /// Kept documents.
     pub kept: u64,
-    /// Documents that go because of what the run found; written only where they are annotated.
+    /// Documents that are duplicates; written only with annotations.
     pub removed: u64,
-    /// Documents that go because a list names them, and are not among `removed`; written only where
-    /// they are annotated.
+    /// Documents that are removed because a list names them, not counted in `removed`; written only
+    /// with annotations.
     pub dropped: u64,
-    /// Documents that stay without some of their units or words, or with a mark of these.
+    /// Documents that are kept without some of their units or words, or with a mark of these.
     pub changed: u64,
-    /// Files in the output, `others` included; 1 where it is a file.
+    /// Files in the output, including `others`; 1 if the output is a file.
     pub files: u64,
-    /// What a folder has besides documents.
+    /// Entries copied to a folder besides documents.
     pub others: OthersCopied,
 }
 
@@ -52,57 +52,57 @@ impl SurvivorCounts {
     }
 }
 
-/// The writer of survivors. Memory: a record, and for Parquet the batch and the column chunk at
-/// work.
+/// The writer of survivors. Memory: a record; for Parquet, the current batch and column chunk.
 pub struct Survivors {
     destination: Destination,
     annotate: Option<Annotate>,
     folder: Option<FolderWriter>,
     sink: SurvivorSink,
-    /// The source at work, as an index of the destination's.
+    /// The current source, as an index into the sources of the destination.
     at: Option<usize>,
-    /// The header of the first file of values, and whose it is.
+    /// The header of the first file of separated values, and the name of that file.
     header: Option<(Vec<u8>, String)>,
-    /// What separates the values of the source at work.
+    /// The delimiter of the current source.
     delimiter: Option<u8>,
-    /// Whether the array at work has an element.
+    /// Whether the current array has an element.
     has_element: bool,
     line: Vec<u8>,
     written: SurvivorCounts,
     /// The file copied last, which may have several documents.
     copied: Option<PathBuf>,
     cells: CellRule,
-    /// How files without documents are copied to a folder; `None` where they are not.
+    /// How to copy files without documents to a folder; `None` if they are not copied.
     others: Option<Others>,
-    /// Files with a duplicate, where others are copied.
+    /// Files that contain a duplicate, collected if `others` is set.
     duplicates: HashSet<PathBuf>,
     /// Whether rows that cannot be read again are listed instead of ending the run.
     skips_unreadable: bool,
 }
 
-/// A document that stays without parts of it.
+/// A document that is kept without some of its parts.
 pub(super) struct CutDocument<'a> {
     pub(super) id: &'a str,
-    /// What the parts are.
+    /// The kind of the removed parts.
     pub(super) part: CutPart,
     pub(super) record: SourceRecord<'a>,
     pub(super) collection: &'a Collection,
     /// The number of its source.
     pub(super) source: u32,
-    /// Its text as it was read.
+    /// Its text, as read from the input.
     pub(super) text: &'a str,
-    /// What goes of it.
+    /// The removed ranges of the text.
     pub(super) taken: &'a [Range<usize>],
 }
 
 impl CutDocument<'_> {
-    /// Appends what is left of its record or file; `false` where the text is not in it.
+    /// Appends the rest of its record or file. Returns `false` if the record does not contain the
+    /// text.
     fn cut(&self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
         self.collection.cut_text(self.source, bytes, self.text, self.taken, out)
     }
 }
 
-/// What takes the next record.
+/// Receives the next record.
 enum SurvivorSink {
     None,
     Lines(Output, Format),
@@ -112,10 +112,10 @@ enum SurvivorSink {
 }
 
 impl Survivors {
-    /// Makes the temporary file or folder, so that a place that cannot be written is known.
+    /// Creates the temporary file or folder, which detects early that the place cannot be written.
     ///
     /// # Errors
-    /// [`OutputError::Write`] when the place takes no files.
+    /// [`OutputError::Write`] if no file can be created at that place.
     pub fn create(
         destination: Destination,
         annotate: Option<Annotate>,
@@ -174,7 +174,7 @@ impl Survivors {
         }
     }
 
-    /// Writes the texts that it adds so: annotations of tables, and lists of files in CSV.
+    /// Sets how added texts are written as cells: annotations of tables, and lists of files in CSV.
     #[must_use]
     pub fn with_cells(mut self, cells: CellRule) -> Self {
         self.cells = cells;
@@ -184,21 +184,21 @@ impl Survivors {
         self
     }
 
-    /// Copies to a folder also the files of the inputs that hold no documents; without this, only
-    /// documents are copied. A file of duplicates in which something could not be read is copied,
-    /// too. Without effect where the output is a file.
+    /// Also copies files of the inputs without documents to the output folder. By default, only
+    /// documents are copied. A file whose documents are duplicates is also copied if a part of it
+    /// could not be read. Has no effect if the output is a file.
     #[must_use]
     pub fn with_others(mut self, others: Others) -> Self {
         self.others = Some(others).filter(|_| self.folder.is_some());
         self
     }
 
-    /// Whether all documents are written, with what was decided.
+    /// Whether all documents are written, with their outcomes.
     pub(super) fn is_annotated(&self) -> bool {
         self.annotate.is_some()
     }
 
-    /// Copies what [`with_others`](Self::with_others) asks for.
+    /// Copies the files selected by [`with_others`](Self::with_others).
     pub(super) fn copy_others(&mut self, findings: &Findings) -> Result<(), DedupError> {
         let (Some(folder), Some(others)) = (&self.folder, &self.others) else { return Ok(()) };
         let unread = UnreadParts::new(&findings.skipped)?;
@@ -218,9 +218,9 @@ impl Survivors {
         Ok(())
     }
 
-    /// Names all sources without a document and lets go of it: whether they go together is known
-    /// before the work then. Reads the headers of files. A stream's is not known yet. Standard
-    /// output is not written to.
+    /// Starts all sources without documents and drops the writer. This shows before the run whether
+    /// the sources fit into the output. Reads the headers of files, but not those of streams. Does
+    /// not write to standard output.
     ///
     /// # Errors
     /// Errors of [`source`](Self::source), and of a header that cannot be read.
@@ -248,7 +248,7 @@ impl Survivors {
         self.go_on_with(number, header).map_err(|error| self.named(error))
     }
 
-    /// An error about a file of the folder names it as it would have been called.
+    /// Replaces temporary paths of the folder in an error by final paths.
     fn named(&self, error: DedupError) -> DedupError {
         match &self.folder {
             Some(folder) => folder.named(error),
@@ -279,7 +279,7 @@ impl Survivors {
         }
     }
 
-    /// In a folder: finishes the file before, and begins the one of this source.
+    /// In a folder: finishes the previous file and begins the file of this source.
     fn next_file(&mut self, origin: &DocumentOrigin) -> Result<(), DedupError> {
         self.finish_file()?;
         let Some(folder) = &self.folder else { return Ok(()) };
@@ -319,7 +319,7 @@ impl Survivors {
         }
     }
 
-    /// Writes the header of the first file, and compares those of others with it.
+    /// Writes the header of the first file, and compares the headers of later files with it.
     fn header(&mut self, origin: &DocumentOrigin, header: &[u8]) -> Result<(), DedupError> {
         if let Some((first, name)) = &self.header {
             if compared(first) == compared(header) {
@@ -350,7 +350,7 @@ impl Survivors {
         self.end_line()
     }
 
-    /// Refuses columns that are there already.
+    /// Refuses to add columns that exist already.
     fn new_columns(
         &self,
         origin: &DocumentOrigin,
@@ -363,7 +363,7 @@ impl Survivors {
             .has_headers(false)
             .from_reader(compared(header));
         let mut record = ::csv::ByteRecord::new();
-        // Memory does not fail to be read.
+        // Reading from memory cannot fail.
         let _ = reader.read_byte_record(&mut record);
         let taken = columns.iter().find(|name| record.iter().any(|c| c == name.as_bytes()));
         match taken {
@@ -375,11 +375,11 @@ impl Survivors {
         }
     }
 
-    /// Takes the next document of the source named last.
+    /// Writes the next document of the current source.
     ///
     /// # Errors
-    /// [`OutputError::Write`], and [`DedupError::Survivors`] where a record cannot be annotated or
-    /// a Parquet file cannot be read again.
+    /// [`OutputError::Write`], and [`DedupError::Survivors`] if a record cannot be annotated or a
+    /// Parquet file cannot be read again.
     pub fn record(
         &mut self,
         id: &str,
@@ -401,11 +401,11 @@ impl Survivors {
         self.write(id, record, outcome).map_err(|error| self.named(error))
     }
 
-    /// Takes the next document of the source named last, which stays without some units.
+    /// Writes the next document of the current source without some units.
     ///
     /// # Errors
-    /// [`OutputError::Write`], and [`DedupError::Survivors`] where its text is not in the record or
-    /// file.
+    /// [`OutputError::Write`], and [`DedupError::Survivors`] if the record or file does not contain
+    /// the document's text.
     pub(super) fn cut(&mut self, document: &CutDocument<'_>) -> Result<(), DedupError> {
         let origin = self.at.and_then(|at| self.destination.origins.get(at)).cloned();
         let Some(origin) = origin.filter(|origin| !origin.reference) else { return Ok(()) };
@@ -546,10 +546,10 @@ impl Survivors {
         self.destination.out.clone()
     }
 
-    /// Brings everything to the disk and gives it its name.
+    /// Syncs the output to the disk and renames it to its final name.
     ///
     /// # Errors
-    /// [`OutputError::Write`]; nothing is under the name then that was not there before.
+    /// [`OutputError::Write`]. In this case, a file that existed before is unchanged.
     pub fn finish(mut self) -> Result<SurvivorCounts, DedupError> {
         self.finish_file().map_err(|error| self.named(error))?;
         if let Some(folder) = self.folder {
@@ -568,7 +568,7 @@ fn open(output: Output, format: Format, annotate: Option<&Annotate>) -> Survivor
     SurvivorSink::Lines(output, format)
 }
 
-/// A header without byte order mark and line end.
+/// Returns a header without byte order mark and line end.
 fn compared(header: &[u8]) -> &[u8] {
     values::split_end(header.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(header)).0
 }

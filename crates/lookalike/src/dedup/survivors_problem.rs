@@ -4,55 +4,55 @@ use super::cut_problem::{CutPart, CutProblem};
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use std::fmt;
 
-/// Why survivors cannot be written, and what to do.
+/// Why survivors cannot be written, with the remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SurvivorsProblem {
-    /// A record has a field of the annotation already.
+    /// A record already has a field of the annotation.
     FieldTaken {
         /// The document's id.
         id: String,
         /// The field.
         field: String,
     },
-    /// A table has a column of the annotation already.
+    /// A table already has a column of the annotation.
     ColumnTaken {
         /// The table.
         source_name: String,
         /// The column.
         column: String,
     },
-    /// A part of a record cannot go or stay without the rest.
+    /// A part of a record can only be kept or removed together with the rest.
     PartOfRecord {
         /// The part's id.
         id: String,
     },
-    /// A stream is one text, of which nothing can go.
+    /// A stream is one text and cannot be removed in part.
     OneText {
         /// The stream.
         source_name: String,
     },
-    /// Messages of a mailbox have no place for an annotation.
+    /// Messages of a mailbox cannot hold an annotation.
     AnnotatedMailbox {
         /// The mailbox.
         source_name: String,
     },
-    /// Lines of an id and a text have no place for an annotation.
+    /// Lines of an id and a text cannot hold an annotation.
     AnnotatedLines {
         /// The file.
         source_name: String,
     },
-    /// Text files have no place for an annotation.
+    /// Text files cannot hold an annotation.
     AnnotatedTextFiles,
-    /// A list of paths has no place for an annotation.
+    /// A list of paths cannot hold an annotation.
     AnnotatedPaths,
-    /// No part can be cut out of texts.
+    /// Parts of texts cannot be cut out.
     Cut {
-        /// What was to be cut.
+        /// The kind of parts to cut out.
         part: CutPart,
-        /// Why it cannot be.
+        /// The reason.
         problem: CutProblem,
     },
-    /// Any other, in words that name no parameter.
+    /// Another problem, described without names of parameters.
     Other(String),
 }
 

@@ -1,4 +1,4 @@
-//! One record of a line format → the same bytes, or the same bytes with an outcome.
+//! Copies one record of a line format, with its annotation if there is one.
 
 use super::annotation::{Annotate, AnnotationValues};
 use super::survivors_problem::SurvivorsProblem;
@@ -7,13 +7,13 @@ use crate::report::csv::quoted;
 /// Why a record cannot be annotated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AnnotationFault {
-    /// It has a field of the annotation already.
+    /// It already has a field of the annotation.
     HasField(String),
-    /// It is no object, which reading would have refused.
+    /// It is not an object. Reading refuses such records earlier.
     NotAnObject,
 }
 
-/// The object `line`, with the members of the annotation put before its last brace.
+/// Writes the object `line` with the members of the annotation before its closing brace.
 pub(super) fn json(
     line: &[u8],
     annotate: &Annotate,
@@ -34,8 +34,8 @@ pub(super) fn json(
     Ok(())
 }
 
-/// The first name of the annotation that an object has already. A line that holds neither the
-/// prefix nor an escape has none, and is not parsed.
+/// The first name of the annotation that the object already has. A line without the prefix and
+/// without escapes has none, so it is not parsed.
 fn taken_member(line: &[u8], annotate: &Annotate) -> Option<String> {
     let may_have = memchr::memmem::find(line, annotate.field.as_bytes()).is_some()
         || memchr::memchr(b'\\', line).is_some();
@@ -43,8 +43,8 @@ fn taken_member(line: &[u8], annotate: &Annotate) -> Option<String> {
     names.into_iter().find(|name| crate::read::has_member(line, name))
 }
 
-/// A record of separated values with columns appended. Without an outcome it is the
-/// header, and `columns` are names.
+/// Writes a record of separated values with appended columns. Without an outcome it is the header,
+/// and `columns` are names.
 pub(super) fn separated(
     delimiter: u8,
     record: &[u8],
@@ -58,15 +58,15 @@ pub(super) fn separated(
     }
 }
 
-/// A record without what ended it, and that end. Line ends are inside of quotes only, so all
-/// behind the record belong to its end.
+/// Splits a record from its line end. Other line ends are inside quotes, so all trailing ones
+/// belong to the end of the record.
 pub(super) fn split_end(record: &[u8]) -> (&[u8], &[u8]) {
     let ends = record.iter().rev().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
     record.split_at(record.len() - ends)
 }
 
 impl AnnotationFault {
-    /// The problem of the document with that id.
+    /// Converts the fault to the problem of the document with this id.
     pub(super) fn problem(self, id: &str) -> SurvivorsProblem {
         match self {
             Self::HasField(field) => SurvivorsProblem::FieldTaken { id: id.to_owned(), field },

@@ -1,4 +1,4 @@
-//! The error of the engine.
+//! The error type of the engine.
 
 use super::no_estimates::NoEstimates;
 use crate::decisions::DecisionError;
@@ -278,7 +278,7 @@ impl fmt::Display for FindError {
     }
 }
 
-/// Bytes as [`parse_memory`](crate::find::parse_memory) reads them.
+/// Formats bytes in a form that [`parse_memory`](crate::find::parse_memory) accepts.
 fn amount(bytes: u64) -> String {
     match bytes {
         0x10_0000.. if bytes.is_multiple_of(1 << 20) => format!("{}MiB", bytes >> 20),

@@ -1,12 +1,11 @@
-//! The kinds of number that a document has on its way through a run, each with a type of its own.
+//! The numbers that a document has in the course of a run. Each kind has its own type.
 //!
 //! ```text
 //! RowIndex in a block → DocumentNumber in the run → BatchIndex in a batch of components
 //!   → ComponentIndex of its class in the component → MemberNumber in keep order
 //! ```
 //!
-//! [`lookalike_core`] takes plain numbers. They are converted where a function of the core is
-//! called, and nowhere else.
+//! [`lookalike_core`] takes plain numbers. They are converted only in calls of its functions.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -15,7 +14,7 @@ use std::ops::{Index, IndexMut, Range};
 
 /// A number that selects a value of an [`IdVec`].
 pub(crate) trait Id: Copy + Ord {
-    /// The number with this index. Callers have fewer than 2³² values.
+    /// Creates the number with this index. Callers have fewer than 2³² values.
     fn new(index: usize) -> Self;
 
     /// The index into the values of this kind.
@@ -77,25 +76,25 @@ ids! {
     /// The index of a class, two or more documents of a batch with equal shingles.
     pub(crate) struct ClassIndex;
 
-    /// The index of a class in a component: in the list of its representatives that the core makes.
+    /// The index of a class in a component, in the list of its representatives from the core.
     pub(crate) struct ComponentIndex;
 
     /// The number of a member of a component in keep order. The core calls this number a member.
     pub(crate) struct MemberNumber;
 
-    /// The rank of a document of a batch by its id; of two with one id, the document of a reference
-    /// collection is the later.
+    /// The rank of a document of a batch by its id. If two have the same id, the document of a
+    /// reference collection is the later.
     pub(crate) struct IdRank;
 
-    /// The number of a source that documents are counted under, in the order in which threads met
-    /// it; in a divided run, its index in the table that the rows are stored with.
+    /// The number of the source for the counts of a document, in the order in which threads first
+    /// met it. In a divided run, its index in the table stored with the rows.
     pub(crate) struct SourceNumber;
 
     /// The index of a source in reading order, as in [`Findings::sources`](crate::Findings).
     pub(crate) struct SourceIndex;
 }
 
-/// A document of a divided run: 64 bits that the caller chooses, such as
+/// The identity of a document in a divided run: 64 bits that the caller chooses, such as
 /// [`node_of`](crate::shard::node_of).
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -108,14 +107,14 @@ pub struct Node(
 );
 
 impl DocumentNumber {
-    /// The index of this document in the block whose first document is `start`.
+    /// Returns the index of this document in the block whose first document is `start`.
     pub(crate) fn row_after(self, start: Self) -> RowIndex {
         RowIndex(self.0 - start.0)
     }
 }
 
 impl RowIndex {
-    /// The document with this index in the block whose first document is `start`.
+    /// Returns the document with this index in the block whose first document is `start`.
     pub(crate) fn document_after(self, start: DocumentNumber) -> DocumentNumber {
         DocumentNumber(start.0 + self.0)
     }
@@ -127,18 +126,18 @@ impl fmt::Display for DocumentNumber {
     }
 }
 
-/// The ids of a range, ascending.
+/// Iterates over the ids of a range, ascending.
 pub(crate) fn each<K: Id>(range: Range<K>) -> impl Iterator<Item = K> + Clone {
     (range.start.index()..range.end.index()).map(K::new)
 }
 
-/// The ids from `first` on.
+/// Iterates over the ids from `first` on.
 #[inline]
 pub(crate) fn from<K: Id>(first: K) -> impl Iterator<Item = K> {
     (first.index()..).map(K::new)
 }
 
-/// The first `count` ids.
+/// Iterates over the first `count` ids.
 pub(crate) fn first<K: Id>(count: usize) -> impl DoubleEndedIterator<Item = K> + Clone {
     (0..count).map(K::new)
 }

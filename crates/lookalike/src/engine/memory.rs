@@ -1,17 +1,17 @@
-//! How a limit on memory is divided among the stages, and the least that works.
+//! Divides a limit on memory among the stages, and computes the least limit.
 //!
 //! ```text
 //! limit = process (code, tables, buffers of the threads)
 //!       + resident (some bytes for every document and block)
 //!       + long records, unless the share of blocks has room for them
-//!       + work: three quarters (a half where units are compared) for columns, an eighth for lists
-//!         of buckets, an eighth and most of what the columns leave for what is sorted; when the
-//!         columns are gone, theirs is for batches, shingle sets and results
-//!         (where words are compared: three quarters for blocks, eighths for anchors and rows)
+//!       + work: three quarters (a half for units) for columns, an eighth for lists of buckets, an
+//!         eighth and most of the columns' unused share for sorting; after the columns are dropped,
+//!         their share is for batches, shingle sets and results
+//!         (to compare words: three quarters for blocks, eighths for anchors and rows)
 //! ```
 //!
-//! Without a limit, memory holds everything and shares are unlimited. A share decides whether bytes
-//! pass through a temporary file; it never changes results.
+//! Without a limit, memory holds everything and shares are unlimited. A share determines whether
+//! bytes pass through a temporary file. It never changes results.
 
 use crate::engine::error::FindError;
 use crate::engine::prepare::long_records::{LongRecords, RecordCost, RecordMemory};
@@ -21,56 +21,57 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 const MIB: u64 = 1 << 20;
-/// The program itself, and what the allocator holds back.
+/// The program itself, and the memory that the allocator retains.
 const PROCESS_BYTES: u64 = 20 * MIB;
 /// Buffers of one thread: a block and its decoded texts, tables of the hash functions, shingles.
 const THREAD_BYTES: u64 = 10 * MIB;
-/// Per document for good: its state, its place in the forest of candidates and the weight there.
+/// Permanently, per document: its state, its place in the forest of candidates, and its weight
+/// there.
 const DOCUMENT_BYTES: u64 = 10;
-/// Per block of the input for good: where its columns lie, how to read it again.
+/// Permanently, per block of the input: the place of its columns, and its place in the input.
 const BLOCK_BYTES: u64 = 400;
-/// The least that stages can work in, in addition to long records.
+/// The minimum memory of the stages, besides long records.
 const LEAST_WORK: u64 = 16 * MIB;
-/// The least work of a run that compares words, with room for the anchors of few documents.
+/// The minimum memory of a run that compares words, with room for the anchors of few documents.
 const LEAST_TEXT_WORK: u64 = LEAST_WORK + MIB;
-/// Bytes of memory for each byte of a block while it is read or compared: the block and its next,
-/// texts, shingles, two sets.
+/// Bytes of memory for each byte of a block while it is read or compared: the block and the next
+/// one, texts, shingles, two sets.
 const BLOCK_FACTOR: u64 = 6;
-/// Like [`BLOCK_FACTOR`], for units, whose shingles are few: the block and its next, texts.
+/// Like [`BLOCK_FACTOR`], for units, whose shingles are few: the block and the next one, texts.
 const UNIT_BLOCK_FACTOR: u64 = 4;
 /// Like [`BLOCK_FACTOR`], for words: the block in a growing buffer, and its text in one case; or
 /// its text in one case and the text of the other document.
 const TEXT_BLOCK_FACTOR: u64 = 4;
-/// In addition, for each of its words: tokens and windows of them, or words of two documents.
+/// In addition, for each word of a block: tokens and windows of them, or words of two documents.
 const WORD_BYTES: u64 = 16;
-/// Quarters of the length of a record that are held before it is known what else it needs: its
-/// buffer, and a copy.
+/// Quarters of the length of a record that are held before its other memory is known: its buffer,
+/// and a copy.
 const HELD_QUARTERS: u64 = 9;
-/// Bytes behind a record by which its end is found.
+/// Bytes after a record that are read to find its end.
 const BYTES_BEHIND: u64 = 4 << 10;
-/// Words of a document of this length have a place in the buffers of a thread.
+/// Words of documents up to this length fit in the buffers of a thread.
 const USUAL_RECORD_BYTES: usize = 1 << 20;
-/// The largest share, also without a limit, of what is only kept to save work.
+/// The most bytes of a cache that only saves work, also without a limit.
 const CACHE_BYTES: u64 = 256 * MIB;
 
-/// How much memory a run may use, and where temporary files go.
+/// The available memory, and the place of temporary files.
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
-    /// The most bytes the whole process may hold, from 1; `None` for no limit. One that is too
+    /// The most bytes of the whole process, at least 1; `None` for no limit. A limit that is too
     /// small for the run is [`FindError::MemoryTooSmall`].
     pub limit: Option<u64>,
-    /// The folder in which temporary files are made; the current one where it is `None`.
+    /// The folder for temporary files; `None` for the current folder.
     pub temp_dir: Option<PathBuf>,
     /// Whether finished stages are kept in `temp_dir`, so that the run resumes after an
     /// interruption.
     pub resume: bool,
     /// The most bytes of results in memory before they are written to a temporary file, if `limit`
-    /// allows as many; `None` for what `limit` allows.
+    /// allows as many; `None` to use as many as `limit` allows.
     pub results: Option<u64>,
 }
 
 impl Memory {
-    /// Where temporary files go.
+    /// The folder for temporary files.
     pub(crate) fn temp_dir(&self) -> PathBuf {
         self.temp_dir.clone().unwrap_or_else(|| PathBuf::from("."))
     }
@@ -82,17 +83,17 @@ pub(crate) struct Budget {
     limit: Option<u64>,
     threads: u64,
     resident: u64,
-    /// Bytes of the work that rows of documents take for good.
+    /// Bytes of the work that rows of documents occupy permanently.
     rows: u64,
-    /// Bytes of columns that are held; before they are known, as many as may be.
+    /// Bytes of columns in memory. Before they are known, the most bytes allowed.
     columns: Option<u64>,
     /// [`Memory::results`].
     results: u64,
     blocks: BlockUse,
-    /// What long records need.
+    /// The memory that long records need.
     records: RecordMemory,
-    /// Whether all but the least work is for long records, since the input cannot be read again
-    /// when some were met.
+    /// Whether long records may use everything except the least work. This holds for an input with
+    /// long records that cannot be read again.
     reserves_all: bool,
 }
 
@@ -102,19 +103,19 @@ pub(crate) fn long_words(document: &Document<'_>) -> u64 {
     document.long_record(USUAL_RECORD_BYTES).map_or(0, |size| size.words)
 }
 
-/// What is made of blocks.
+/// The use of blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum BlockUse {
     /// Columns and shingle sets.
     Documents,
-    /// Columns and shingle sets of units: a long document is in memory, and its units take little.
+    /// Columns and shingle sets of units. A long document is in memory, and its units need little.
     Units,
     /// Anchors, and words that are compared.
     Texts,
 }
 
 impl Budget {
-    /// For a run whose documents are not known yet.
+    /// Creates the budget of a run before its documents are known.
     ///
     /// # Errors
     /// [`FindError::TooManyThreads`] and [`FindError::MemoryTooSmall`].
@@ -124,7 +125,7 @@ impl Budget {
         Ok(budget)
     }
 
-    /// For a run that compares words, next to `held` bytes that are held for good.
+    /// Creates the budget of a run that compares words. `held` bytes are occupied permanently.
     pub(crate) fn of_texts(memory: &Memory, threads: usize, held: u64) -> Result<Self, FindError> {
         let unchecked = Self::unchecked(memory, threads)?;
         let budget = Self { resident: held, blocks: BlockUse::Texts, ..unchecked };
@@ -149,7 +150,7 @@ impl Budget {
         })
     }
 
-    /// For a run that measures its input before it is refused ([`check`](Self::check)).
+    /// Creates a budget to measure the input before a refusal ([`check`](Self::check)).
     ///
     /// # Errors
     /// [`FindError::TooManyThreads`].
@@ -157,34 +158,34 @@ impl Budget {
         Self::unchecked(memory, threads)
     }
 
-    /// The budget for a run that compares words.
+    /// Returns the budget for a run that compares words.
     pub(crate) fn with_texts(self) -> Self {
         Self { blocks: BlockUse::Texts, ..self }
     }
 
-    /// The budget next to these documents, blocks and further bytes that are held for good.
+    /// Returns the budget if these documents, blocks and further bytes are held permanently.
     pub(crate) fn next_to(self, documents: usize, blocks: usize, bytes: u64) -> Self {
         let made = DOCUMENT_BYTES * documents as u64 + BLOCK_BYTES * blocks as u64;
         Self { resident: self.resident + made + bytes, ..self }
     }
 
-    /// The budget with the memory that long records need.
+    /// Returns the budget with the memory that long records need.
     pub(crate) fn with_records(self, mut records: RecordMemory) -> Self {
         if self.reserves_all {
-            // They are held first, whatever they need then.
+            // They are held before their other memory is known.
             let held = (records.longest * HELD_QUARTERS).div_ceil(4).saturating_sub(THREAD_BYTES);
             records.bytes = records.bytes.max(held);
         }
         Self { records, ..self }
     }
 
-    /// The budget with room for the long records that were measured.
+    /// Returns the budget with room for the measured long records.
     pub(crate) fn with_records_of(self, measured: &Self) -> Self {
         Self { records: measured.records, ..self }
     }
 
-    /// The budget for an input that is read only once: all but the least work may be for its long
-    /// records.
+    /// Returns the budget for an input that is read only once. Its long records may use everything
+    /// except the least work.
     pub(crate) fn reading_once(self, reserves_all: bool) -> Self {
         Self { reserves_all, ..self }
     }
@@ -194,18 +195,18 @@ impl Budget {
         self.reserves_all
     }
 
-    /// Whether as much is reserved for long records.
+    /// Whether the same amount is reserved for long records.
     pub(crate) fn has_records_of(&self, other: &Self) -> bool {
         self.records == other.records
     }
 
-    /// What counts the long records of a run.
+    /// Creates the counter of the long records of a run.
     pub(crate) fn long_records(&self, cost: RecordCost) -> LongRecords {
         LongRecords::new(cost, self.threads as usize, THREAD_BYTES)
     }
 
-    /// Refuses long records that need more than there is for them: an input that can be read again
-    /// is then measured, and room for them reserved.
+    /// Returns an error if long records need more memory than is reserved. An input that can be
+    /// read again is measured in this case, and memory is reserved for them.
     pub(crate) fn check_records(&self, records: RecordMemory) -> Result<(), FindError> {
         let with = self.with_records(records);
         let is_reserved = with.records.bytes <= self.records.bytes;
@@ -217,7 +218,8 @@ impl Budget {
         if self.reserves_all { Ok(()) } else { Err(FindError::MemoryTooSmall { got, least: got }) }
     }
 
-    /// How many threads compare documents at a time, since long ones may not fit in each.
+    /// The number of threads that compare documents at the same time. Long documents may not fit in
+    /// all.
     pub(crate) fn comparing(&self, threads: NonZeroUsize) -> NonZeroUsize {
         if self.limit.is_none() || self.records.compared == 0 {
             return threads;
@@ -231,14 +233,14 @@ impl Budget {
         threads.min(NonZeroUsize::new(fit as usize).unwrap_or(NonZeroUsize::MIN))
     }
 
-    /// The budget for a run that compares these units.
+    /// Returns the budget for a run that compares these units.
     pub(crate) fn with_unit(self, unit: TextUnit) -> Self {
         let is_whole = unit == TextUnit::Document;
         let blocks = if is_whole { BlockUse::Documents } else { BlockUse::Units };
         Self { blocks, ..self }
     }
 
-    /// What is held of a block for each of its bytes.
+    /// Bytes of memory for each byte of a block.
     fn block_factor(&self) -> u64 {
         match self.blocks {
             BlockUse::Documents => BLOCK_FACTOR,
@@ -247,8 +249,8 @@ impl Budget {
         }
     }
 
-    /// How much of the work is for blocks, as parts of a whole: the rest is for their columns, and
-    /// for anchors where there are some.
+    /// The part of the work for blocks, as a fraction. The rest is for their columns, and for
+    /// anchors if there are any.
     fn block_share(&self) -> (u64, u64) {
         match self.blocks {
             BlockUse::Documents => (1, 4),
@@ -257,8 +259,8 @@ impl Budget {
         }
     }
 
-    /// The budget with the number of documents and blocks, and the bytes of their columns that are
-    /// held.
+    /// Returns the budget for this number of documents and blocks, and bytes of their columns in
+    /// memory.
     pub(crate) fn with_documents(
         self,
         documents: usize,
@@ -271,13 +273,13 @@ impl Budget {
         Ok(budget)
     }
 
-    /// The budget next to rows that are in memory. They are a part of the work, which is limited
-    /// when they are read.
+    /// Returns the budget with rows in memory. They are a part of the work, which limits them when
+    /// they are read.
     pub(crate) fn with_rows(self, bytes: u64) -> Self {
         Self { rows: self.rows + bytes, ..self }
     }
 
-    /// The budget next to further bytes that are held for good.
+    /// Returns the budget with further bytes that are held permanently.
     pub(crate) fn with_held(self, bytes: u64) -> Result<Self, FindError> {
         let budget = Self { resident: self.resident + bytes, ..self };
         budget.check()?;
@@ -308,12 +310,12 @@ impl Budget {
         (self.process_bytes() + self.resident).saturating_add(self.total_for(work))
     }
 
-    /// The least limit of a run that compares words and needs `work` at once.
+    /// The least limit of a run that compares words and needs `work` at the same time.
     pub(crate) fn least_for_texts(&self, work: u64) -> u64 {
         self.least_for(work.max(LEAST_TEXT_WORK))
     }
 
-    /// Bytes that stages and long records may hold in addition to the resident bytes.
+    /// Bytes that stages and long records may hold besides the resident bytes.
     fn total(&self) -> u64 {
         match self.limit {
             Some(limit) => limit.saturating_sub(self.process_bytes() + self.resident),
@@ -321,8 +323,8 @@ impl Budget {
         }
     }
 
-    /// The least [`total`](Self::total) that leaves `work` next to long records: these are in the
-    /// share of blocks, or in addition to the work.
+    /// The least [`total`](Self::total) that leaves `work` besides long records. These are in the
+    /// share of blocks, or are added to the work.
     fn total_for(&self, work: u64) -> u64 {
         let next_to = work.saturating_add(self.records.bytes);
         if self.reserves_all {
@@ -352,12 +354,12 @@ impl Budget {
         self.total().saturating_sub(self.reserved() + self.rows)
     }
 
-    /// Whether there is a limit at all.
+    /// Whether the memory is limited.
     pub(crate) fn is_limited(&self) -> bool {
         self.limit.is_some()
     }
 
-    /// One of `parts` equal shares of what stages may hold.
+    /// One of `parts` equal shares of the work.
     pub(crate) fn share(&self, parts: u64) -> usize {
         (self.work() / parts) as usize
     }
@@ -366,12 +368,12 @@ impl Budget {
     pub(crate) fn columns(&self) -> usize {
         let (blocks, whole) = self.block_share();
         let share = self.work() / whole * (whole - blocks);
-        // A half of it is for anchors.
+        // Half of it is for anchors.
         (if self.blocks == BlockUse::Texts { share / 2 } else { share }) as usize
     }
 
-    /// Bytes of entries that one thread may sort at a time. A column is gone through once for each
-    /// range of it that is sorted, so most of what the columns leave of their share is added.
+    /// Bytes of entries that one thread may sort at a time. Each sorted range of a column takes a
+    /// pass, so most of the columns' unused share is added.
     pub(crate) fn entries(&self) -> usize {
         let share = self.columns() as u64;
         let left = self.columns.map_or(0, |held| share.saturating_sub(held));
@@ -383,24 +385,24 @@ impl Budget {
         (self.work() / 16) as usize
     }
 
-    /// Lists of buckets, of which there are two kinds.
+    /// Bytes of lists of buckets. There are two kinds of lists.
     pub(crate) fn buckets(&self) -> usize {
         (self.work() / 16) as usize
     }
 
-    /// Records, memberships and results of the components that are worked on at a time.
+    /// Bytes of records, memberships and results of the components in progress.
     pub(crate) fn batch(&self) -> usize {
         (self.work() / 4) as usize
     }
 
-    /// Refuses a component of more than this many bytes, which cannot be worked on in parts: it may
-    /// take what is not of buckets, sets and results.
+    /// Refuses a component of more than this many bytes, which cannot be divided. It may use all
+    /// memory except the shares of buckets, sets and results.
     pub(crate) fn component(&self, bytes: u64) -> Result<(), FindError> {
         self.need(bytes.saturating_mul(2))
     }
 
-    /// Refuses a block of this many bytes: it has the buffers of its thread and of the share that
-    /// the columns do not take.
+    /// Refuses a block of this many bytes, unless it fits in the buffers of its thread and in the
+    /// share that the columns do not use.
     pub(crate) fn block(&self, bytes: u64) -> Result<(), FindError> {
         self.need(self.work_of_blocks(self.block_factor().saturating_mul(bytes)))
     }
@@ -418,21 +420,20 @@ impl Budget {
     }
 
     /// The work in which each thread can hold a block of this many bytes with a document of this
-    /// many words, which are compared.
+    /// many words to compare.
     pub(crate) fn work_for_words(&self, bytes: u64, words: u64) -> u64 {
         let of_words = WORD_BYTES.saturating_mul(words);
         self.work_of_blocks(self.block_factor().saturating_mul(bytes).saturating_add(of_words))
     }
 
-    /// The work whose share of blocks lets each thread hold this many bytes.
+    /// The work whose share of blocks allows each thread this many bytes.
     fn work_of_blocks(&self, bytes: u64) -> u64 {
         let (blocks, whole) = self.block_share();
         let above = bytes.saturating_sub(THREAD_BYTES).saturating_mul(self.threads);
         above.saturating_mul(whole).div_ceil(blocks)
     }
 
-    /// The longest record that is held before its memory is known in full; `None` without a limit
-    /// on memory.
+    /// The longest record that is held before its full memory is known; `None` without a limit.
     pub(crate) fn longest_record(&self) -> Option<u64> {
         self.limit?;
         let (blocks, whole) = self.block_share();
@@ -445,7 +446,7 @@ impl Budget {
         Some(held.max(self.records.longest + BYTES_BEHIND))
     }
 
-    /// Refuses work in this many bytes at once.
+    /// Refuses a step that needs this many bytes at the same time.
     pub(crate) fn need(&self, work: u64) -> Result<(), FindError> {
         if let Some(got) = self.limit
             && work > self.work()
@@ -456,13 +457,13 @@ impl Budget {
         Ok(())
     }
 
-    /// Refuses what is made of texts in this many bytes next to what has a share of the work:
-    /// anchors, words and rows an eighth each, the places of runs a sixteenth.
+    /// Refuses values derived from texts that need this many bytes besides the shares of the work:
+    /// an eighth each for anchors, words and rows, and a sixteenth for the places of runs.
     pub(crate) fn need_beside_shares(&self, bytes: u64) -> Result<(), FindError> {
         self.need(bytes.saturating_mul(16).div_ceil(9))
     }
 
-    /// Shingle sets that one thread keeps.
+    /// Bytes of shingle sets that one thread holds.
     pub(crate) fn sets(&self) -> usize {
         (self.work() / 8 / self.threads).min(CACHE_BYTES) as usize
     }
@@ -472,7 +473,7 @@ impl Budget {
         (self.work() / 16).min(self.results) as usize
     }
 
-    /// Counters of shingles in exact mode, for `shingles` expected ones.
+    /// Bytes of counters of shingles in exact mode, for `shingles` expected ones.
     pub(crate) fn counters(&self, shingles: u64) -> u64 {
         let wanted = (shingles + shingles / 2).next_power_of_two().max(1 << 20);
         let mut bytes = wanted;

@@ -1,9 +1,9 @@
-//! Amounts of memory as people write them.
+//! Amounts of memory in readable notation.
 
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::Parameter;
 
-/// What an amount may look like.
+/// The description of a valid amount.
 const EXPECTED: &str = "an amount of memory such as 512MiB, 4GiB, 1.5g (binary), 2GB (decimal), \
                         or a number of bytes, from 1 to 18446744073709551615 bytes";
 
@@ -37,7 +37,7 @@ fn amount(text: &str) -> Option<u64> {
         return None;
     }
     let whole = whole.parse::<u64>().ok()?.checked_mul(unit)?;
-    // Twelve digits decide a byte of a tebibyte; further ones do not matter.
+    // Twelve decimals determine every byte of a tebibyte. Further ones are ignored.
     let digits = fraction.get(..12).unwrap_or(fraction);
     let numerator = digits.parse::<u128>().unwrap_or(0);
     let part = numerator * u128::from(unit) / 10u128.pow(digits.len() as u32);

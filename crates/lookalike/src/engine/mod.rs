@@ -1,4 +1,4 @@
-//! The engine of a run: documents in, groups of near-duplicates out.
+//! The engine of a run, which groups near-duplicates.
 //!
 //! ```text
 //! prepare  blocks → columns and rows (threads) → numbered documents

@@ -1,12 +1,12 @@
-//! Why a run has no estimates of signatures.
+//! The reason why a run has no estimates of signatures.
 
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use std::fmt;
 
-/// Why a run has no estimates of signatures.
+/// The reason why a run has no estimates of signatures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoEstimates {
-    /// Estimates are columns of the list of pairs, which is not written.
+    /// Estimates are columns of the list of pairs, which was not requested.
     WithoutPairs,
     /// Signatures estimate the Jaccard similarity only.
     Containment,

@@ -27,7 +27,7 @@ use lookalike_core::params::Measure;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Bytes of a word and its separator, on average: how many shingles an input may have is not known
+/// Bytes of a word and its separator, on average. The number of shingles of an input is unknown
 /// before it is read.
 const AVERAGE_WORD_BYTES: u64 = 6;
 /// Rounding of the limit on one record when the least memory for it is computed.
@@ -70,8 +70,8 @@ pub(crate) fn run(
     Ok(findings)
 }
 
-/// Verifies and groups documents that were read before. Each text must still be at the place where
-/// it was first read.
+/// Verifies and groups documents that were read before. Each text must still exist at its original
+/// place.
 pub(crate) fn decide_documents(
     collection: &Collection,
     options: &FindOptions,
@@ -94,7 +94,7 @@ pub(crate) fn decide_documents(
     run.decide(linked.ok_or_else(|| SpillError::altered("the ids of records"))?)
 }
 
-/// A run, and what it has noted so far.
+/// The state of a run.
 struct FindRun<'a> {
     collection: &'a Collection,
     options: &'a FindOptions,
@@ -102,7 +102,7 @@ struct FindRun<'a> {
     checkpoint: &'a Checkpoint,
     temp: Arc<TempSpace>,
     times: Vec<(Stage, Duration)>,
-    /// Rules of the keep policy that put no document before another.
+    /// Rules of the keep policy that did not order any documents.
     idle: IdleRules,
 }
 
@@ -156,15 +156,15 @@ impl<'a> FindRun<'a> {
             RunDocuments::new(preparation.run(progress)?, collection.listed())
         });
         let documents = documents.map_err(|error| changed_instead(collection, error))?;
-        // It is unknown for documents that an earlier run has read.
+        // The result is unknown for documents that an earlier run has read.
         if checkpoint.done.chunks.is_empty() && documents.len() > 0 {
             self.idle = rules.idle_rules();
         }
         Ok((documents, counts))
     }
 
-    /// Finds repeated ids, equal documents and shared buckets; `None` where records of two files of
-    /// a folder have the same id and could have different ones.
+    /// Finds repeated ids, equal documents and shared buckets. Returns `None` if records of two
+    /// files of a folder have the same id and could have different ones.
     fn link(
         &mut self,
         mut documents: RunDocuments,
@@ -192,7 +192,7 @@ impl<'a> FindRun<'a> {
                 None => (JudgedDocuments::default(), None),
             };
             let mut equal = BucketLists::of_equal(&temp, &budget);
-            // Copies have keepers of their own where the keepers are given.
+            // If the keepers are given, copies have keepers of their own.
             if !options.keepers.is_given() {
                 identity::equal_documents(&mut documents, &judged, &budget, &mut equal)?;
             }
@@ -244,7 +244,7 @@ impl<'a> FindRun<'a> {
         Ok(Findings { decisions, ..found })
     }
 
-    /// Runs a stage and reports its begin and end.
+    /// Runs a stage and reports its beginning and its end.
     fn timed<T>(
         &mut self,
         stage: Stage,
@@ -269,7 +269,8 @@ pub(crate) fn explained(collection: &Collection, budget: &Budget, error: FindErr
     }
 }
 
-/// The error, or that the input changed: an input that changes meanwhile has bad records.
+/// Returns the error, or that the input changed, because changing inputs appear to have bad
+/// records.
 pub(crate) fn changed_instead(collection: &Collection, error: FindError) -> FindError {
     match &error {
         FindError::Read(ReadError::BadRecord(_) | ReadError::Io { .. }) => {
@@ -279,8 +280,8 @@ pub(crate) fn changed_instead(collection: &Collection, error: FindError) -> Find
     }
 }
 
-/// A file for the texts that cannot be read again, where memory is limited or the run may be
-/// interrupted.
+/// Creates a file for the texts that cannot be read again, if memory is limited or the run can be
+/// resumed.
 pub(crate) fn spool(
     budget: &Budget,
     temp: &TempSpace,
@@ -293,7 +294,7 @@ pub(crate) fn spool(
     Ok(Some(Arc::new(temp.spool("texts", length)?)))
 }
 
-/// Bytes of counters for the number of shingles that the input may have.
+/// Bytes of counters for the expected number of shingles of the input.
 fn counter_bytes(collection: &Collection, budget: &Budget) -> u64 {
     budget.counters(collection.bytes().unwrap_or(1 << 30) / AVERAGE_WORD_BYTES)
 }

@@ -1,17 +1,18 @@
-//! Settings that a run could have, and how many documents have a neighbour by each.
+//! Alternative settings of a run, and the number of documents with a neighbour by each.
 
 use lookalike_core::params::{Measure, Params, ShingleRule, Unit};
 
-/// Least share of the documents with a neighbour by containment that share a passage with one.
+/// The minimum share of documents with a neighbour by containment that also share a passage with
+/// it.
 const LEAST_WITH_PASSAGE: f64 = 0.9;
-/// Least share of the documents that have a neighbour by a better setting.
+/// The minimum share of documents with a neighbour by a better setting.
 const LEAST_SHARE: f64 = 0.1;
-/// Least number of documents that have a neighbour by a better setting.
+/// The minimum number of documents with a neighbour by a better setting.
 const LEAST_NEIGHBOURS: u64 = 4;
-/// A better setting finds neighbours of at least this many times as many documents.
+/// The minimum factor between the numbers of documents with a neighbour by two settings.
 const CLEARLY_MORE: f64 = 2.0;
 
-/// The job that a setting is for, as `docs/choosing.md` names it.
+/// The job of a setting, as described in `docs/choosing.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingJob {
     /// The job of the run; the setting is the one in use.
@@ -66,7 +67,7 @@ impl Setting {
         }
     }
 
-    /// The options that lead from another setting to this one.
+    /// Returns the options that change another setting to this one.
     pub fn changes_from(&self, used: &Self) -> SettingChanges {
         let length = |setting: &Self| (setting.rule.unit(), setting.rule.size());
         let shingle = match length(self) {
@@ -93,7 +94,7 @@ impl Setting {
     }
 }
 
-/// Options of one setting that differ from another; `None` where they are the same.
+/// Options of one setting that differ from another; `None` if they are equal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SettingChanges {
     /// Jaccard or containment.
@@ -106,28 +107,28 @@ pub struct SettingChanges {
     pub threshold: Option<f64>,
 }
 
-/// How many documents of a sample have a neighbour by a setting.
+/// The number of documents of a sample with a neighbour by a setting.
 #[derive(Debug, Clone)]
 pub struct SettingProfile {
     /// The setting.
     pub setting: Setting,
-    /// Documents with a token by the setting in use, each compared with each. Some of them may have
-    /// no shingle by another setting, such as one without stop words, and so no neighbour.
+    /// Documents with a token by the current setting, all compared with each other. By another
+    /// setting, such as one without stop words, some may have no shingle and so no neighbour.
     pub documents: u64,
-    /// How many of them are in a pair at the threshold or above. By containment, a pair counts
-    /// where the smaller set has 10 shingles or more.
+    /// Documents in a pair that reaches the threshold. By containment, a pair counts only if the
+    /// smaller set has at least 10 shingles.
     pub with_neighbour: u64,
-    /// Pairs at the threshold or above.
+    /// Pairs that reach the threshold.
     pub pairs: u64,
-    /// How many of those with a neighbour share a passage with one: three shingles of five words
-    /// that at most a fifth of the documents have.
+    /// Documents that share a passage with a neighbour: three shingles of five words that at most a
+    /// fifth of the documents have.
     pub with_passage: u64,
     /// The similarity that 99 of 100 pairs do not exceed.
     pub background: f64,
 }
 
 impl SettingProfile {
-    /// Whether its pairs are well above the similarity of unrelated documents.
+    /// Whether its pairs are clearly more similar than unrelated documents.
     pub fn is_above_background(&self) -> bool {
         match self.setting.measure {
             Measure::Jaccard => self.background <= self.setting.threshold / 2.0,
@@ -137,7 +138,7 @@ impl SettingProfile {
         }
     }
 
-    /// Whether it finds clearly more than `used`, well above the background.
+    /// Whether it finds clearly more neighbours than `used`, well above the background.
     pub(crate) fn is_better_than(&self, used: &Self) -> bool {
         let with_neighbour = self.with_neighbour as f64;
         self.is_above_background()

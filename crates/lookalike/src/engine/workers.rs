@@ -1,4 +1,4 @@
-//! Runs the same work on several threads until none is left or one fails.
+//! Runs the same work in several threads until it is done or one of them fails.
 
 use parking_lot::Mutex;
 use std::num::NonZeroUsize;
@@ -14,24 +14,24 @@ pub(crate) fn default_threads() -> NonZeroUsize {
     std::thread::available_parallelism().map_or(NonZeroUsize::MIN, |threads| threads.min(most))
 }
 
-/// Lets workers know that one of them failed, so that the others stop early.
+/// Signals to workers that one of them failed, so that the others stop early.
 #[derive(Debug, Default)]
 pub struct StopFlag(AtomicBool);
 
 impl StopFlag {
-    /// Asks all workers to stop.
+    /// Requests all workers to stop.
     pub fn ask(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether to stop.
+    /// Whether a stop was requested.
     pub fn asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// The failure of the earliest of several pieces of work. Where pieces are given out in order and
-/// are finished once begun, it is the same one for any number of threads.
+/// The failure of the earliest of several pieces of work. If pieces are assigned in order and every
+/// begun piece is finished, the result does not depend on the number of threads.
 #[derive(Debug)]
 pub struct Earliest<K, E>(Mutex<Option<(K, E)>>);
 
@@ -42,7 +42,7 @@ impl<K, E> Default for Earliest<K, E> {
 }
 
 impl<K: Ord, E> Earliest<K, E> {
-    /// What failed, and which piece of work it was.
+    /// Records a failed piece of work and its error.
     pub fn keep(&self, at: K, error: E) {
         let mut first = self.0.lock();
         if first.as_ref().is_none_or(|(earlier, _)| at < *earlier) {
@@ -50,7 +50,7 @@ impl<K: Ord, E> Earliest<K, E> {
         }
     }
 
-    /// What all the work came to.
+    /// Returns the result of all the work.
     ///
     /// # Errors
     /// The failure of the earliest piece; without one, the error of `done`.
@@ -66,10 +66,10 @@ impl<K: Ord, E> Earliest<K, E> {
 /// particular order.
 ///
 /// # Errors
-/// The first one met in that order, when all have stopped.
+/// The first error in that order, after all threads have stopped.
 ///
 /// # Panics
-/// Where `work` does on one of the threads: the panic is continued on the caller's.
+/// If `work` panics on a thread, the panic is continued on the caller's thread.
 pub fn on_threads<T: Send, E: Send>(
     threads: NonZeroUsize,
     work: impl Fn(&StopFlag) -> Result<T, E> + Sync,
@@ -100,7 +100,7 @@ pub fn on_threads<T: Send, E: Send>(
     })
 }
 
-/// Hands out 0, 1, 2 … to every caller.
+/// Returns 0, 1, 2 … to successive callers.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicUsize);
 

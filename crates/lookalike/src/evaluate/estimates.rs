@@ -1,19 +1,19 @@
-//! Errors of the estimates of signatures, summarised.
+//! Summarises the errors of estimates from signatures.
 
 use serde::Serialize;
 
 /// The error of one pair's estimate.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PairError {
-    /// The exact similarity, where the file has it.
+    /// The exact similarity, if the file has it.
     pub(super) exact: Option<f64>,
     /// Estimate minus exact value.
     pub(super) error: f64,
-    /// What theory gives for it.
+    /// The standard error expected by theory.
     pub(super) standard_error: f64,
 }
 
-/// How far the estimates of signatures are from the exact values.
+/// The errors of estimates from signatures.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Estimates {
     /// Pairs with an estimate.
@@ -24,12 +24,12 @@ pub struct Estimates {
     pub mean_absolute_error: f64,
     /// Root of the mean squared error.
     pub rms_error: f64,
-    /// What theory gives for `rms_error`: the root of the mean of J(1−J)/k (Broder 1997).
+    /// The expected `rms_error`: the root of the mean of J(1−J)/k (Broder 1997).
     pub expected_rms_error: f64,
 }
 
 impl Estimates {
-    /// `None` for no errors.
+    /// Summarises errors; `None` if there are none.
     pub(super) fn of(errors: impl Iterator<Item = PairError>) -> Option<Self> {
         let mut pairs = 0u64;
         let mut sums = [0.0; 4];
@@ -53,21 +53,21 @@ impl Estimates {
 pub struct EstimateRange {
     /// The least exact similarity.
     pub from: f64,
-    /// Similarities are below that; 1 where `from` is 1, too, which are equal sets.
+    /// The excluded upper end. A range from 1 to 1 contains equal sets.
     pub to: f64,
     /// Their errors.
     #[serde(flatten)]
     pub estimates: Estimates,
 }
 
-/// Ranges that the similarities from 0 to below 1 are divided into.
+/// The number of ranges between the similarities 0 and 1.
 const RANGES: u32 = 10;
-/// Files have similarities with six decimals.
+/// Similarities in files have six decimals.
 const MILLION: u32 = 1_000_000;
 
 impl EstimateRange {
-    /// Tenths of the similarities from 0 to below 1, then equal sets; those without a pair are left
-    /// out, and so are pairs whose exact similarity is not known.
+    /// Returns tenths of the similarities below 1, then equal sets. Ranges without a pair are
+    /// omitted. Pairs without a known exact similarity are not counted.
     pub(super) fn all(errors: &(impl Iterator<Item = PairError> + Clone)) -> Vec<Self> {
         let in_range = |range: u32| {
             let errors = errors.clone().filter(move |error| error.range() == Some(range));
@@ -81,7 +81,7 @@ impl EstimateRange {
 }
 
 impl PairError {
-    /// The place of the range of its exact similarity.
+    /// The index of the range that contains the exact similarity.
     fn range(&self) -> Option<u32> {
         let millionths = (self.exact? * f64::from(MILLION)).round() as u32;
         Some(millionths.min(MILLION) / (MILLION / RANGES))
@@ -97,8 +97,8 @@ mod tests {
     use lookalike_core::signature::Signer;
     use lookalike_core::verify::{self, Overlap};
 
-    /// Sets drawn with a fixed seed: no bias beyond four standard errors of the mean, and an RMS
-    /// error within four standard errors of what theory gives.
+    /// Sets drawn with a fixed seed: the bias is within four standard errors of the mean, and the
+    /// RMS error within four standard errors of its expected value.
     #[test]
     fn bias_and_rms_error_agree_with_theory() {
         const PAIRS: usize = 600;
@@ -115,7 +115,7 @@ mod tests {
                     left: (shared + left.len()) as u64,
                     right: (shared + right.len()) as u64,
                 };
-                // Each pair has hash functions of its own.
+                // Each pair has its own hash functions.
                 let mut signer = Signer::new(scheme, num_hashes, i as u64);
                 let mut sign = |own: &[u32]| signer.sign(&[both, own].concat()).to_vec();
                 let equal = verify::estimate_at_least(&sign(left), &sign(right), 0).unwrap() as u32;

@@ -1,6 +1,6 @@
 //! A pair of a report or a truth file.
 
-/// A similarity of a file.
+/// A similarity in a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct FileSimilarity {
     pub(super) value: f64,
@@ -8,21 +8,22 @@ pub(super) struct FileSimilarity {
     pub(super) decimals: u8,
 }
 
-/// The similarities of a pair, as far as its file has them.
+/// The similarities of a pair in its file.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct PairScore {
     pub(super) jaccard: Option<FileSimilarity>,
-    /// Only files of runs with this measure have it, next to the Jaccard similarity.
+    /// The containment. Only files of runs with this measure have it, besides the Jaccard
+    /// similarity.
     pub(super) containment: Option<FileSimilarity>,
 }
 
 impl PairScore {
-    /// The similarity by the measure of the file's run.
+    /// Returns the similarity by the measure of the file's run.
     pub(super) fn measured(self) -> Option<FileSimilarity> {
         self.containment.or(self.jaccard)
     }
 
-    /// The similarities of both by one measure, which is containment where both have it.
+    /// Returns the similarities of both by the same measure: containment if both have it.
     pub(super) fn comparable(self, other: Self) -> Option<[FileSimilarity; 2]> {
         let both = |a: Option<FileSimilarity>, b: Option<FileSimilarity>| Some([a?, b?]);
         both(self.containment, other.containment).or_else(|| both(self.jaccard, other.jaccard))

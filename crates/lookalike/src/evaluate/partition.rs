@@ -1,4 +1,4 @@
-//! Documents with the group each is in, and how well two such divisions agree.
+//! Divisions of documents into groups, and the agreement of two such divisions.
 
 use super::pair::{NumberedPair, PairScore};
 use lookalike_core::disjoint_sets::DisjointSets;
@@ -6,28 +6,28 @@ use std::cmp::Ordering;
 
 /// A division of documents 0 … n−1 into groups.
 pub(super) struct Partition {
-    /// The group of each document, by any number.
+    /// The group of each document. Group numbers are arbitrary.
     labels: Vec<u32>,
     /// Documents by group, ascending within each.
     order: Vec<u32>,
 }
 
 impl Partition {
-    /// `labels[d]` is the group of document `d`.
+    /// Creates a partition. `labels[d]` is the group of document `d`.
     pub(super) fn new(labels: Vec<u32>) -> Self {
         let mut order: Vec<u32> = (0..labels.len() as u32).collect();
         order.sort_unstable_by_key(|d| (labels[*d as usize], *d));
         Self { labels, order }
     }
 
-    /// The connected components of pairs of documents below `len`.
+    /// Creates the connected components of pairs of documents below `len`.
     pub(super) fn of_pairs(len: usize, pairs: impl Iterator<Item = (u32, u32)>) -> Self {
         let mut sets = DisjointSets::new(len);
         pairs.for_each(|(a, b)| sets.join(a, b));
         Self::new((0..len as u32).map(|document| sets.first(document)).collect())
     }
 
-    /// Whether both are in one group.
+    /// Whether both are in the same group.
     pub(super) fn joins(&self, a: u32, b: u32) -> bool {
         self.labels[a as usize] == self.labels[b as usize]
     }
@@ -36,12 +36,12 @@ impl Partition {
         self.order.chunk_by(|a, b| self.joins(*a, *b))
     }
 
-    /// Pairs of documents that are together.
+    /// The number of pairs of documents in the same group.
     pub(super) fn pairs(&self) -> u64 {
         self.groups().map(|group| of_two(group.len())).sum()
     }
 
-    /// Pairs of documents that are together here and there. Both divide the same documents.
+    /// The number of pairs that are in the same group in both partitions of the same documents.
     pub(super) fn shared_pairs(&self, other: &Self) -> u64 {
         let label = |d: u32| (self.labels[d as usize], other.labels[d as usize]);
         let mut order = self.order.clone();
@@ -49,8 +49,8 @@ impl Partition {
         order.chunk_by(|a, b| label(*a) == label(*b)).map(|cell| of_two(cell.len())).sum()
     }
 
-    /// The first `most` pairs that are together here and for which `wanted` holds. A group within
-    /// which `other` does not divide has none of them.
+    /// Returns the first `most` pairs in the same group for which `wanted` is true. Skips groups
+    /// that `other` does not divide, because they contain no such pairs.
     pub(super) fn first_pairs(
         &self,
         most: usize,
@@ -59,7 +59,7 @@ impl Partition {
     ) -> Vec<NumberedPair> {
         let mut found: Vec<NumberedPair> = Vec::new();
         for group in self.groups() {
-            // Behind this place all are together in the other division, too.
+            // After this position, all documents are in the same group of the other partition.
             let mixed = match other {
                 Some(other) => {
                     let last = group.len() - 1;
@@ -72,7 +72,7 @@ impl Partition {
             let pairs = rows.flat_map(|(i, a)| group[i + 1..].iter().map(move |b| (*a, *b)));
             let pairs = pairs.filter(|(a, b)| wanted(*a, *b)).take(most);
             found.extend(pairs.map(|(a, b)| NumberedPair { a, b, score: PairScore::default() }));
-            // Only the least are kept, so memory stays small.
+            // Keep only the smallest pairs, to limit memory.
             if found.len() > 1_000 * most {
                 shorten(&mut found, most);
             }
@@ -92,16 +92,16 @@ fn of_two(n: usize) -> u64 {
     n * n.saturating_sub(1) / 2
 }
 
-/// The adjusted Rand index of two divisions of the same n documents (Hubert and Arabie, *Comparing
-/// partitions*, 1985), with the counts as integers and one division at the end:
+/// Computes the adjusted Rand index of two divisions of the same n documents (Hubert and Arabie,
+/// *Comparing partitions*, 1985), with the counts as integers and one division at the end:
 ///
 /// ```text
 /// I = Σ C(nᵢⱼ, 2)   A = Σ C(aᵢ, 2)   B = Σ C(bⱼ, 2)   T = C(n, 2)
 /// (I − AB/T) / ((A + B)/2 − AB/T)  =  2 (T·I − A·B) / (T·(A + B) − 2·A·B)
 /// ```
 ///
-/// The denominator is 0 exactly when both divisions are all single documents or both one group
-/// (or there are fewer than two documents): they are equal, and the index is 1.
+/// The denominator is 0 exactly if both divisions consist of single documents, or both of one
+/// group, or there are fewer than two documents. The divisions are equal then, and the index is 1.
 pub(super) fn adjusted_rand_index(x: &Partition, y: &Partition) -> f64 {
     let total = u128::from(of_two(x.labels.len()));
     let index = x.shared_pairs(y);
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn known_values_of_the_index() {
-        // As scikit-learn gives them.
+        // Expected values from scikit-learn.
         assert_eq!(index(&[0, 0, 1, 1], &[1, 1, 0, 0]), 1.0);
         assert!((index(&[0, 0, 1, 2], &[0, 0, 1, 1]) - 0.571_428_571_428_571_4).abs() < 1e-15);
         assert!((index(&[0, 0, 1, 1], &[0, 1, 0, 1]) + 0.5).abs() < 1e-15);
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn the_largest_collections_do_not_overflow() {
-        // Counts of 2³² documents, put in by hand.
+        // Counts of 2³² documents, set manually.
         let total = u128::from(of_two(u32::MAX as usize));
         assert!(total.checked_mul(total + total).is_some());
         assert!((2 * total).checked_mul(total).is_some());

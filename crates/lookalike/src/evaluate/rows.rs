@@ -1,5 +1,5 @@
-//! A Parquet table of pairs or groups as lines of comma-separated values, so that it is understood
-//! as these are.
+//! Reads a Parquet table of pairs or groups as lines of comma-separated values, so that one parser
+//! handles both formats.
 
 use crate::engine::FindError;
 use crate::read::{
@@ -8,7 +8,7 @@ use crate::read::{
 use csv::Writer;
 use std::path::Path;
 
-/// The columns of the tables that `docs/reference/report.md` knows; the first two are texts.
+/// The columns of the tables in `docs/reference/report.md`. The first two are texts.
 const LAYOUTS: [&[&str]; 7] = [
     &["id_a", "id_b", "jaccard", "estimated_jaccard", "error", "standard_error"],
     &["id_a", "id_b", "jaccard", "containment"],
@@ -19,7 +19,7 @@ const LAYOUTS: [&[&str]; 7] = [
     &["id", "cluster"],
 ];
 
-/// The lines of a file, its header first. Held in memory.
+/// Returns the lines of a file, its header first. Held in memory.
 pub(super) fn lines(path: &Path) -> Result<Vec<u8>, FindError> {
     for columns in LAYOUTS {
         match of_layout(path, columns) {

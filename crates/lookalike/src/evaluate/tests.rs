@@ -111,7 +111,7 @@ fn groups_have_the_similarity_of_their_measure() {
 }
 
 /// A random file of pairs of twelve documents, with two similarities: its header, and its lines
-/// with the similarity that counts.
+/// with the decisive similarity.
 fn drawn_pairs(random: &mut SplitMix64) -> (&'static str, Vec<(String, f64)>) {
     let headers = [
         "id_a,id_b,jaccard",
@@ -136,7 +136,7 @@ fn drawn_pairs(random: &mut SplitMix64) -> (&'static str, Vec<(String, f64)>) {
     (header, lines)
 }
 
-/// The adjusted Rand index by looking at each pair of documents (Hubert and Arabie 1985).
+/// The adjusted Rand index, computed from each pair of documents (Hubert and Arabie 1985).
 fn naive_index(x: &BTreeMap<String, String>, y: &BTreeMap<String, String>) -> f64 {
     let ids: BTreeSet<&String> = x.keys().chain(y.keys()).collect();
     let is_joined = |groups: &BTreeMap<String, String>, a: &String, b: &String| {
@@ -157,7 +157,7 @@ fn naive_index(x: &BTreeMap<String, String>, y: &BTreeMap<String, String>) -> f6
     if expected == 0.0 { 1.0 } else { 2.0 * (both * neither - only_x * only_y) / expected }
 }
 
-/// Documents by the group that pairs join them to: each gets the least id that it reaches.
+/// Joins documents to groups by pairs. The label of a document is the smallest connected id.
 fn joined_groups(pairs: &[(String, String)]) -> BTreeMap<String, String> {
     let ids = pairs.iter().flat_map(|(a, b)| [a, b]);
     let mut groups: BTreeMap<String, String> = ids.map(|id| (id.clone(), id.clone())).collect();

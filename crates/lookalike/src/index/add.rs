@@ -1,4 +1,5 @@
-//! The documents of a collection → an index: read by several threads, written in reading order.
+//! Adds the documents of a collection to an index. Several threads read; writes are in reading
+//! order.
 
 use super::add_options::AddOptions;
 use super::batch_writer::{AddCounts, BatchWriter, InterruptedAdd};
@@ -13,23 +14,23 @@ use lookalike_index::{Index, IndexError};
 use parking_lot::Mutex;
 use std::time::Instant;
 
-/// Documents that are written together.
+/// The documents of a batch.
 const BATCH_DOCUMENTS: usize = 4096;
-/// Bytes of documents from which on they are written, however few they are.
+/// Bytes of documents after which a smaller batch is written.
 const BATCH_BYTES: usize = 64 << 20;
 
-/// Reads a collection and puts its documents into an index, in reading order, some thousand at a
-/// time; what is done stays done, whatever happens later. Texts are to be read as they are: the
-/// index brings them to its normalization itself, so that the collection must have none.
+/// Reads a collection and adds its documents to an index, in reading order, some thousand at a
+/// time. Stored batches remain stored if a later one fails. The collection must not normalize
+/// texts, because the index applies its own normalization.
 ///
-/// Every document gets the metadata `source` (its file), what a file that is no plain text says
-/// about itself (`title`, `subject`, `from`, `date`, …), and the chosen fields; in JSONL these keep
-/// their types, elsewhere they are texts. Where an id comes twice in the collection, the second
-/// document meets the first one in the index.
+/// The metadata of every document are `source` (its file), the properties in a file that is not
+/// plain text (`title`, `subject`, `from`, `date`, …), and the chosen fields. Fields of JSONL keep
+/// their types, fields of other formats are texts. If an id is repeated in the collection, the
+/// later document is handled like one whose id exists in the index.
 ///
 /// # Errors
-/// The first record in reading order that cannot be read or stored, with its place; what keeps
-/// the index from being written. All documents before it are stored.
+/// The error of the first record in reading order that cannot be read or stored, with its place, or
+/// an error of writing to the index. All documents before it are stored.
 pub fn add(
     index: &Index,
     collection: &Collection,
@@ -51,7 +52,7 @@ pub fn add(
     writer.finish(written)
 }
 
-/// Reads a collection by several threads.
+/// Reads a collection in several threads.
 struct CollectionReader<'a> {
     collection: &'a Collection,
     options: &'a AddOptions,
@@ -68,7 +69,7 @@ impl CollectionReader<'_> {
         write_in_order(writer, 4 * threads as u64, stream()?, others)
     }
 
-    /// The blocks that one thread takes, each with its number, up to the first that fails.
+    /// The blocks that one thread reads, each with its number, up to the first that fails.
     fn blocks(&self, preparer: TextPreparer) -> impl Iterator<Item = (u64, PreparedBlock)> {
         let mut preparer = CollectionPreparer::new(self.collection, preparer, self.options);
         let mut failed = false;
@@ -89,7 +90,7 @@ impl CollectionReader<'_> {
         })
     }
 
-    /// The next block in reading order, and its number.
+    /// Returns the next block in reading order, and its number.
     fn next(&self) -> Option<(u64, Result<Block, ReadError>)> {
         let mut number = self.next_number.lock();
         let block = self.collection.next_block_in_order().transpose()?;

@@ -1,4 +1,4 @@
-//! The documents of a caller → an index: prepared by several threads, written in their order.
+//! Adds a caller's documents to an index. Several threads prepare them; writes are in their order.
 
 use super::add_options::AddOptions;
 use super::batch_writer::{AddCounts, BatchWriter, InterruptedAdd, NotWritten};
@@ -15,12 +15,12 @@ use std::slice::ChunksMut;
 use std::sync::Arc;
 use std::thread::Builder;
 
-/// Documents of a full batch.
+/// The documents of a full batch.
 const BATCH_DOCUMENTS: usize = 4096;
-/// Bytes of texts of a full batch, however few documents they are.
+/// Bytes of texts of a full batch, even if it has fewer documents.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// Documents that a thread takes at a time.
+/// The number of documents that a thread takes at a time.
 const CHUNK: usize = 64;
 
 /// A document to add.
@@ -30,26 +30,26 @@ pub struct NewDocument<S> {
     pub id: S,
     /// Its text.
     pub text: S,
-    /// What else is stored; taken out when the document is prepared.
+    /// Additional stored values. Moved out when the document is prepared.
     pub metadata: Metadata,
-    /// What it was read from, where the index keeps originals; its text if it is `None`. Taken out
-    /// when the document is prepared.
+    /// The source bytes of the document, stored if the index keeps originals. If `None`, the text
+    /// is stored. Moved out when the document is prepared.
     pub original: Option<OwnedOriginal>,
     /// Time of its last change, in ns since 1970.
     pub modified: Option<i64>,
-    /// Time of expiry, from which on it counts as removed, in ns since 1970; that of the options
-    /// if it is `None`.
+    /// Time of expiry in ns since 1970, after which the document counts as removed. If `None`, the
+    /// time in the options applies.
     pub expires: Option<i64>,
 }
 
-/// Documents that are written together.
+/// Documents of one write.
 #[derive(Debug)]
 pub struct DocumentBatch<S> {
     documents: Vec<NewDocument<S>>,
     text_bytes: usize,
 }
 
-/// Why not all documents were added.
+/// The error that ended the addition of documents.
 #[derive(Debug)]
 pub enum FeedError<E> {
     /// The feed failed.
@@ -58,10 +58,10 @@ pub enum FeedError<E> {
     Document {
         /// Its number among all documents of the call, from 0.
         row: u64,
-        /// Why.
+        /// The cause.
         error: IndexError,
     },
-    /// The index cannot be written, whatever the documents.
+    /// The index cannot be written. No document is the cause.
     Index(IndexError),
 }
 
@@ -87,16 +87,16 @@ impl<E> From<NotWritten> for FeedError<E> {
     }
 }
 
-/// Adds documents to an index, in order, batch by batch; what is stored stays stored, whatever
-/// happens later. A batch is prepared while the one before it is written.
+/// Adds documents to an index, in order, batch by batch. Stored batches remain stored if a later
+/// one fails. A batch is prepared while the one before it is written.
 ///
-/// `feed` appends documents to the batch, which is empty, and returns whether there are more; those
-/// in the batch when it fails are stored. It is called by this thread. Of the options, `existing`,
-/// `added`, `expires` and `threads` are used.
+/// `feed` appends documents to the empty batch and returns whether more will follow. If it fails,
+/// the documents in the batch are stored. It is called by the current thread. The options
+/// `existing`, `added`, `expires` and `threads` apply.
 ///
 /// # Errors
-/// The first document that cannot be stored, what keeps the index from being written, the error of
-/// `feed`. All documents before it are stored.
+/// The error of the first document that cannot be stored, an error of writing to the index, or the
+/// error of `feed`. All documents before it are stored.
 pub fn add_documents<S: AsRef<str> + Send, E: Send>(
     index: &Index,
     options: &AddOptions,
@@ -105,7 +105,7 @@ pub fn add_documents<S: AsRef<str> + Send, E: Send>(
     let batch = DocumentBatch { documents: Vec::new(), text_bytes: 0 };
     let preparers = PreparerPool { index, options, idle: Vec::new() };
     let mut blocks = FeedBlocks { feed, batch, preparers, number: 0, row: 0, is_over: false };
-    // Each block is a batch.
+    // Every block is written as a batch.
     let mut writer = BatchWriter::new(index, options, (0, 0));
     let first = blocks.next();
     let written = if blocks.is_over {
@@ -117,7 +117,7 @@ pub fn add_documents<S: AsRef<str> + Send, E: Send>(
     writer.finish(written)
 }
 
-/// The batches of a feed, prepared, as blocks with their numbers.
+/// Prepares the batches of a feed as numbered blocks.
 struct FeedBlocks<'a, S, F> {
     feed: F,
     batch: DocumentBatch<S>,
@@ -151,19 +151,19 @@ where
     }
 }
 
-/// Prepares documents by several threads.
+/// Prepares documents in several threads.
 struct PreparerPool<'a> {
     index: &'a Index,
     options: &'a AddOptions,
     idle: Vec<TextPreparer>,
 }
 
-/// Documents that no thread has taken yet, in chunks, each with its number.
+/// The remaining chunks of documents, each with its number.
 type ChunkQueue<'a, S> = Mutex<std::iter::Enumerate<ChunksMut<'a, NewDocument<S>>>>;
 
 impl PreparerPool<'_> {
-    /// Prepares documents of which the first is number `row`, up to the first that cannot be
-    /// stored.
+    /// Prepares documents up to the first that cannot be stored. The first document has the number
+    /// `row`.
     fn prepare<S: AsRef<str> + Send, E: Send>(
         &mut self,
         documents: &mut [NewDocument<S>],
@@ -188,7 +188,7 @@ impl PreparerPool<'_> {
         };
         let (own, others) = self.idle[..threads].split_at_mut(1);
         let mut blocks: Vec<(usize, PreparedBlock<FeedError<E>>)> = std::thread::scope(|scope| {
-            // Where the system gives no more threads, those there are do the work.
+            // If the system refuses more threads, the existing ones do the work.
             let start =
                 |preparer| Builder::new().spawn_scoped(scope, || prepare_some(preparer)).ok();
             let working: Vec<_> = others.iter_mut().map_while(start).collect();
@@ -204,7 +204,7 @@ impl PreparerPool<'_> {
     }
 }
 
-/// One block of several, up to the first that fails.
+/// Joins blocks up to the first that fails.
 fn join<E>(blocks: impl Iterator<Item = PreparedBlock<E>>) -> PreparedBlock<E> {
     let mut all = PreparedBlock::default();
     for mut block in blocks {

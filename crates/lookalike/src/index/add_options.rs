@@ -4,48 +4,46 @@ use super::prepare::DocumentFields;
 use crate::engine::workers::default_threads;
 use std::num::NonZeroUsize;
 
-/// What is done with a document whose id the index has.
+/// How to handle a document whose id exists in the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Existing {
     /// Fail.
     #[default]
     Refuse,
-    /// Keep the document of the index; the new one is counted.
+    /// Keep the stored document, and count the new one.
     Keep,
-    /// Replace the document of the index.
+    /// Replace the stored document.
     Replace,
-    /// Replace it where the new one has another text or another original; otherwise keep it.
+    /// Replace the stored document if the text or the original differs. Otherwise keep it.
     ReplaceChanged,
 }
 
-/// How documents are added.
+/// Options for adding documents.
 #[derive(Debug, Clone)]
 pub struct AddOptions {
-    /// What is done with a document whose id the index has.
+    /// How to handle a document whose id exists in the index.
     pub existing: Existing,
-    /// Names of fields that become metadata: what
-    /// [`ReadOptions::fields`](crate::read::ReadOptions::fields) was set to when the collection was
-    /// opened.
+    /// Names of the fields to store as metadata. Must equal
+    /// [`ReadOptions::fields`](crate::read::ReadOptions::fields) of the collection.
     pub metadata: Vec<String>,
-    /// Whether the documents are JSON lines of [`export`](super::export()): metadata and times are
-    /// those of the line, so that what was exported is there again. Where a line does not say when
-    /// it was added or expires, it is as any other.
+    /// Whether the documents are JSON lines of [`export`](super::export()). Their metadata and
+    /// times are restored from the lines. A line without the time of addition or expiry is handled
+    /// like any other document.
     pub exported: bool,
-    /// What is left out at the beginning of ids that begin so, such as the folder that files are
-    /// named in.
+    /// A prefix to remove from ids that begin with it, such as the folder of the files.
     pub id_prefix: Option<String>,
     /// Time of the addition, in ns since 1970.
     pub added: i64,
-    /// Time of expiry, from which on they count as removed, in ns since 1970.
+    /// Time of expiry, after which they count as removed, in ns since 1970.
     pub expires: Option<i64>,
-    /// Whether documents that an index cannot take are skipped and listed rather than errors.
+    /// Whether to skip and list documents that an index cannot store. Otherwise they are errors.
     pub skip_bad: bool,
-    /// Maximum number of threads, without the one that writes.
+    /// Maximum number of threads, excluding the writer.
     pub threads: NonZeroUsize,
 }
 
 impl AddOptions {
-    /// Ids must be new, no fields, no expiry, all processors.
+    /// Default options: ids must be new, no fields, no expiry, all processors.
     pub fn new(added: i64) -> Self {
         Self {
             existing: Existing::default(),
@@ -58,7 +56,7 @@ impl AddOptions {
             threads: default_threads(),
         }
     }
-    /// Fields of a document that says nothing of them.
+    /// The fields of a document without own values.
     pub(super) fn fields(&self) -> DocumentFields {
         let Self { added, expires, .. } = *self;
         DocumentFields { added, expires, ..DocumentFields::default() }

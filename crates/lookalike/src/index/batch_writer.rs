@@ -1,4 +1,4 @@
-//! Prepared blocks → batches → the backend.
+//! Collects prepared blocks into batches and writes them to the backend.
 
 use super::add_options::{AddOptions, Existing};
 use super::buffered_documents::{BufferedDocuments, PreparedRow, RowLocation};
@@ -13,35 +13,35 @@ use lookalike_index::backend::{Change, ChangeOutcome};
 use lookalike_index::entry::shortened_id;
 use lookalike_index::{Index, IndexError};
 
-/// What is stored, for good.
+/// Counts of committed changes.
 #[derive(Debug, Default)]
 pub struct AddCounts {
     /// Documents with new ids.
     pub added: u64,
     /// Documents that replaced others.
     pub replaced: u64,
-    /// Documents that were left out because the index has their ids.
+    /// Documents that were left out because their ids exist in the index.
     pub existing: u64,
-    /// Documents that were recorded as duplicates of documents of the index, and were not before.
+    /// Documents that were newly recorded as duplicates of documents in the index.
     pub duplicates: u64,
-    /// Stored documents without shingles, which resemble nothing.
+    /// Stored documents without shingles, which are never similar to others.
     pub without_shingles: u64,
     /// Names of [`AddOptions::metadata`] that no document has; empty if no document was read.
     pub not_found: Vec<String>,
-    /// What is no document, that of the collection's walk of folders included.
+    /// Skipped items, including those found when the collection walked folders.
     pub skipped: Vec<SkippedItem>,
 }
 
-/// Interrupted adding of documents.
+/// An interrupted addition of documents.
 #[derive(Debug)]
 pub struct InterruptedAdd<E = AddError> {
-    /// What is stored, for good: all documents before the one that failed.
+    /// Counts of committed changes: all documents before the failed one.
     pub before: AddCounts,
-    /// Why the rest is not.
+    /// The error that ended the addition.
     pub error: E,
 }
 
-/// Why a batch was not written.
+/// The error of a batch that was not written.
 pub(super) struct NotWritten {
     /// The document that cannot be stored; `None` if the cause is not a document.
     pub(super) location: Option<RowLocation>,
@@ -67,9 +67,9 @@ impl From<NotWritten> for AddError {
 pub(super) struct BatchWriter<'a> {
     index: &'a Index,
     options: &'a AddOptions,
-    /// Documents, and bytes of them, from which on a batch is written.
+    /// The numbers of documents and of bytes at which a batch is written.
     limits: (usize, usize),
-    /// Which of the chosen fields any document has.
+    /// Whether any document has each of the chosen fields.
     found: Vec<bool>,
     /// Number of documents that were read.
     read: u64,
@@ -82,7 +82,7 @@ impl<'a> BatchWriter<'a> {
         Self { index, options, limits, found: Vec::new(), read: 0, counts }
     }
 
-    /// The counts, with the cause if not all was written.
+    /// Returns the counts, with the cause if not everything was written.
     pub(super) fn finish<E>(
         mut self,
         written: Result<(), E>,
@@ -98,8 +98,8 @@ impl<'a> BatchWriter<'a> {
         Ok(self.counts)
     }
 
-    /// Writes blocks as they come, up to the first that fails, and then the categories of their
-    /// documents, where the index has categories.
+    /// Writes blocks as they arrive, up to the first that fails. Then stores the categories of
+    /// their documents, if the index has categories.
     pub(super) fn write_all<E: From<NotWritten>>(
         &mut self,
         blocks: &mut dyn Iterator<Item = PreparedBlock<E>>,
@@ -127,7 +127,7 @@ impl<'a> BatchWriter<'a> {
         Ok(())
     }
 
-    /// Counts what a block has in addition to its documents.
+    /// Adds the counts of a block that are not derived from its documents.
     fn note<E>(&mut self, block: &mut PreparedBlock<E>) {
         self.counts.skipped.append(&mut block.skipped);
         self.read += block.documents.iter().map(|some| some.len() as u64).sum::<u64>();
@@ -137,7 +137,7 @@ impl<'a> BatchWriter<'a> {
         }
     }
 
-    /// Writes all documents of a batch, or all before the one that fails.
+    /// Writes all documents of a batch, or all before the first that fails.
     fn write(&mut self, documents: &[BufferedDocuments]) -> Result<(), NotWritten> {
         let mut rows: Vec<_> = documents.iter().flat_map(BufferedDocuments::rows).collect();
         let mut left_out = Vec::new();
@@ -171,7 +171,7 @@ impl<'a> BatchWriter<'a> {
         let changes: Vec<_> = changes.collect();
         for (outcome, row) in self.index.write(&changes)?.into_iter().zip(rows) {
             match outcome {
-                // The version before it was counted.
+                // The first version of the document was counted.
                 _ if row.is_next_version() => {}
                 ChangeOutcome::Added => self.counts.added += 1,
                 ChangeOutcome::Replaced => self.counts.replaced += 1,
@@ -187,8 +187,8 @@ impl<'a> BatchWriter<'a> {
         Ok(())
     }
 
-    /// Leaves out documents whose ids the index has, or an earlier document of the batch. Returns
-    /// for each of them how many stay before it.
+    /// Removes documents whose ids exist in the index or earlier in the batch. Returns for each of
+    /// them how many documents before it are kept.
     fn leave_out_existing(
         &self,
         rows: &mut Vec<PreparedRow<'_>>,
@@ -216,7 +216,7 @@ impl<'a> BatchWriter<'a> {
         Ok(left_out)
     }
 
-    /// The position of the document that an error is about.
+    /// Returns the position of the document that caused an error.
     fn position_of(&self, error: &IndexError, rows: &[PreparedRow<'_>]) -> Option<usize> {
         let ids = || rows.iter().map(|row| row.id());
         match error {

@@ -1,4 +1,4 @@
-//! A block of a collection → documents as an index stores them: with metadata and times, checked.
+//! Reads the documents of a block in the form for an index: with metadata and times, checked.
 
 use super::add_options::AddOptions;
 use super::export::exported::{ExportedVersions, read_exported};
@@ -22,46 +22,46 @@ const NO_LINE: &str = "it is not a JSON line of an index export";
 const NO_ORIGINALS: &str = "its line has versions with originals, which this index does not keep: \
                             add it to one that keeps originals, or export without them";
 
-/// A document as it was read.
+/// A document before it is shingled.
 pub(super) struct UnpreparedDocument<'a> {
     pub(super) id: &'a str,
     pub(super) text: &'a str,
     pub(super) extra: DocumentFields,
     pub(super) original: Option<OwnedOriginal>,
-    /// The versions before it, by time.
+    /// Its previous versions, by time.
     pub(super) former: Vec<FormerVersion>,
     pub(super) source: &'a Arc<str>,
     pub(super) line: Option<u64>,
 }
 
-/// What is stored of a document in addition to its id and its text.
+/// The stored values of a document besides its id and its text.
 struct DocumentDetails {
     fields: DocumentFields,
     original: Option<OwnedOriginal>,
     former: Vec<FormerVersion>,
 }
 
-/// Takes what is read of documents, as an index stores them.
+/// Receives documents in the form for an index.
 pub(super) trait ReadOutput {
-    /// Why no more is taken.
+    /// The error that ends reading.
     type Error: From<AddError> + SinkError;
 
-    /// Which originals are taken with the documents, if any.
+    /// The originals to pass with the documents, if any.
     fn originals(&self) -> Option<OriginalSettings> {
         None
     }
 
-    /// Takes a document; `described` is the length of its metadata as JSON.
+    /// Receives a document. `described` is the length of its metadata as JSON.
     ///
     /// # Errors
-    /// Why no more is taken.
+    /// An error ends reading.
     fn document(
         &mut self,
         document: UnpreparedDocument<'_>,
         described: usize,
     ) -> Result<(), Self::Error>;
 
-    /// Takes what is no document.
+    /// Receives an item that is not a document.
     fn skipped(&mut self, skipped: SkippedItem);
 }
 
@@ -71,10 +71,10 @@ pub(super) struct BlockReader<'a, O> {
     options: &'a AddOptions,
     is_jsonl: bool,
     source: Arc<str>,
-    /// The original of the document before, which those of one file share.
+    /// The original of the previous document. Documents of one file share it.
     original: Option<OwnedOriginal>,
     output: &'a mut O,
-    /// Which of the chosen fields any of the documents has.
+    /// Whether any document has each of the chosen fields.
     pub(super) found: Vec<bool>,
 }
 
@@ -92,7 +92,7 @@ impl<'a, O: ReadOutput> BlockReader<'a, O> {
         Self { block, options, is_jsonl, source, original: None, output, found }
     }
 
-    /// The file that the document is in, which is mostly that of the one before.
+    /// Sets the file of the document. Most documents have the same file as the previous one.
     fn set_source(&mut self, raw: Raw<'_>) {
         if let Raw::File(path) | Raw::Part(path) = raw {
             let name = name_of(path);
@@ -102,7 +102,7 @@ impl<'a, O: ReadOutput> BlockReader<'a, O> {
         }
     }
 
-    /// The original of a document, where originals are taken and the document has one.
+    /// Returns the original of a document, if originals are requested and the document has one.
     fn original(&mut self, document: &Document<'_>) -> Result<Option<OwnedOriginal>, IndexError> {
         let Some(originals) = self.output.originals() else { return Ok(None) };
         let Some(DocumentContents { bytes, media_type, name }) = document.contents else {
@@ -117,7 +117,7 @@ impl<'a, O: ReadOutput> BlockReader<'a, O> {
         Ok(Some(original))
     }
 
-    /// The details of a document, checked but for its metadata.
+    /// Returns the checked details of a document, without its metadata.
     fn details(&mut self, document: &Document<'_>) -> Result<DocumentDetails, IndexError> {
         let mut extra = self.options.fields();
         let mut versions = ExportedVersions::default();
@@ -142,7 +142,7 @@ impl<'a, O: ReadOutput> BlockReader<'a, O> {
         Ok(DocumentDetails { fields: extra, original, former: versions.former })
     }
 
-    /// Checks that the index takes the originals of a line.
+    /// Checks that the index accepts the originals of a line.
     fn check_versions(&self, id: &str, versions: &ExportedVersions) -> Result<(), IndexError> {
         let former = versions.former.iter().map(|version| &version.original);
         for original in former.chain(&versions.original) {
@@ -155,7 +155,7 @@ impl<'a, O: ReadOutput> BlockReader<'a, O> {
         Ok(())
     }
 
-    /// Adds what the document says of itself, and the chosen fields, to its metadata.
+    /// Adds the document's properties and the chosen fields to its metadata.
     fn describe(&mut self, document: &Document<'_>, metadata: &mut Metadata) {
         if let Some(about) = document.about {
             for name in Fields::NAMES {
@@ -172,7 +172,7 @@ impl<'a, O: ReadOutput> BlockReader<'a, O> {
             }
         }
         let fields = &self.options.metadata;
-        // JSON says whether a value is a number or a text; other formats have texts only.
+        // JSON distinguishes numbers and texts; other formats only have texts.
         let object: Option<Metadata> = match document.raw {
             Raw::Record(bytes) if self.is_jsonl && !fields.is_empty() => {
                 serde_json::from_slice(bytes).ok()
@@ -228,7 +228,7 @@ impl<O: ReadOutput> DocumentSink for BlockReader<'_, O> {
     }
 }
 
-/// Checks what every index requires of a document, before it is shingled; returns the length of its
+/// Checks the requirements of every index before a document is shingled. Returns the length of its
 /// metadata as JSON.
 pub(super) fn check(id: &str, text: &str, metadata: &Metadata) -> Result<usize, IndexError> {
     entry::check_id(id)?;

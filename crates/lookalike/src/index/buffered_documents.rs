@@ -1,7 +1,7 @@
-//! Documents, shingled and signed, in buffers that they share.
+//! Shingled and signed documents in shared buffers.
 //!
-//! Buffers of their own for each document cost several percent of the processor time of adding
-//! documents, since one thread allocates them and another one frees them.
+//! Separate buffers for each document take several percent more processor time for adding
+//! documents, because one thread allocates them and another one frees them.
 
 use super::block_reader::UnpreparedDocument;
 use super::original::OwnedOriginal;
@@ -11,9 +11,9 @@ use lookalike_index::entry::IndexEntry;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Estimated bytes of memory of a byte of JSON as values.
+/// Estimated bytes of memory per byte of JSON, after parsing.
 const MAP_BYTES: usize = 3;
-/// Estimated bytes of memory of a document in addition to its texts, shingles and metadata.
+/// Estimated bytes of memory of a document besides its texts, shingles and metadata.
 const ROW_BYTES: usize = 200;
 
 /// Documents in order, shingled and signed, ready to be written.
@@ -43,7 +43,7 @@ struct BufferedRow {
     location: RowLocation,
 }
 
-/// Where a document was read.
+/// The place from which a document was read.
 #[derive(Debug, Clone)]
 pub(super) struct RowLocation {
     source: Arc<str>,
@@ -73,8 +73,8 @@ impl BufferedDocuments {
         self.rows.iter().map(|row| PreparedRow { documents: self, row })
     }
 
-    /// Shingles and signs a document and appends it, behind the versions before it; `described` is
-    /// the length of its metadata as JSON.
+    /// Shingles and signs a document and appends it after its previous versions. `described` is the
+    /// length of its metadata as JSON.
     pub(super) fn push(
         &mut self,
         preparer: &mut TextPreparer,
@@ -136,13 +136,13 @@ impl BufferedDocuments {
     }
 }
 
-/// Appends a text; returns its position.
+/// Appends a text and returns its position.
 fn appended(words: &mut String, text: &str) -> Range<usize> {
     words.push_str(text);
     words.len() - text.len()..words.len()
 }
 
-/// One of [`BufferedDocuments`].
+/// A document of [`BufferedDocuments`].
 #[derive(Clone, Copy)]
 pub(super) struct PreparedRow<'a> {
     documents: &'a BufferedDocuments,
@@ -155,22 +155,22 @@ impl<'a> PreparedRow<'a> {
         &self.documents.words[self.row.id.clone()]
     }
 
-    /// Whether it is the next version of the document in the row before.
+    /// Whether it is the next version of the document in the previous row.
     pub(super) fn is_next_version(self) -> bool {
         self.row.is_next_version
     }
 
-    /// Where it was read.
+    /// The place from which it was read.
     pub(super) fn location(self) -> &'a RowLocation {
         &self.row.location
     }
 
-    /// The ids of documents that went as its duplicates.
+    /// The ids of documents that were removed as its duplicates.
     pub(super) fn duplicates(self) -> &'a [String] {
         &self.row.fields.duplicates
     }
 
-    /// The document as an index takes it.
+    /// The document in the form for the index.
     pub(super) fn entry(self) -> IndexEntry<'a> {
         let BufferedDocuments { words, sets, signatures, .. } = self.documents;
         let row = self.row;

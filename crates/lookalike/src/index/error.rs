@@ -1,4 +1,4 @@
-//! The error of adding documents to an index.
+//! The error type of adding documents to an index.
 
 use crate::engine::FindError;
 use crate::error_macros::wraps_find_error;
@@ -13,7 +13,7 @@ use std::fmt;
 pub enum AddError {
     /// The documents could not be read, or the index could not be written.
     Find(FindError),
-    /// The index does not take a document.
+    /// The index refused a document.
     NotAdded {
         /// The place of the document.
         place: Box<Location>,

@@ -1,4 +1,4 @@
-//! Which ids an index has in the middle of a batch of changes.
+//! The ids that exist in an index in the middle of a batch of changes.
 
 use lookalike_index::backend::Snapshot;
 use lookalike_index::entry::RecordFields;
@@ -6,8 +6,8 @@ use lookalike_index::query_by_id::record;
 use lookalike_index::{Index, IndexError};
 use std::collections::HashMap;
 
-/// The ids of an index, with the changes of a batch so far. The index is read as it is at the first
-/// look-up.
+/// The ids of an index, with the changes of a batch so far. The first look-up opens the snapshot of
+/// the index.
 pub struct ExistingIds<'a> {
     index: &'a Index,
     snapshot: Option<Box<dyn Snapshot>>,
@@ -15,7 +15,7 @@ pub struct ExistingIds<'a> {
 }
 
 impl<'a> ExistingIds<'a> {
-    /// Of an index, before any change.
+    /// Starts with the ids of an index, without changes.
     pub fn new(index: &'a Index) -> Self {
         Self { index, snapshot: None, changed: HashMap::new() }
     }
@@ -25,10 +25,10 @@ impl<'a> ExistingIds<'a> {
         self.changed.insert(id, exists);
     }
 
-    /// Whether there is a document with this id that does not expire by `now`, in ns since 1970.
+    /// Whether a document with this id exists and does not expire by `now`, in ns since 1970.
     ///
     /// # Errors
-    /// What keeps the index from being read.
+    /// Errors of reading the index.
     pub fn has(&mut self, id: &str, now: i64) -> Result<bool, IndexError> {
         if let Some(exists) = self.changed.get(id) {
             return Ok(*exists);

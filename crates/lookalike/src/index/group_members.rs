@@ -1,17 +1,17 @@
-//! Records which documents went as duplicates of documents of an index.
+//! Records which documents were removed as duplicates of documents in an index.
 
 use super::prepare::PreparedDocument;
 use lookalike_index::duplicate_table::DuplicateEntry;
 use lookalike_index::{Index, IndexError};
 
-/// Duplicates that are recorded together.
+/// The number of duplicates per write.
 const BATCH: usize = 4096;
 
-/// Records the [duplicates](super::DocumentFields::duplicates) of documents that were written;
-/// returns how many were recorded under no keeper before.
+/// Records the [duplicates](super::DocumentFields::duplicates) of written documents. Returns how
+/// many had no recorded keeper before.
 ///
 /// # Errors
-/// As [`add_duplicates`](lookalike_index::backend::SideTableChanges::add_duplicates).
+/// Errors of [`add_duplicates`](lookalike_index::backend::SideTableChanges::add_duplicates).
 /// The duplicates of earlier documents remain recorded.
 pub fn record_duplicates<'a>(
     index: &Index,
@@ -23,10 +23,10 @@ pub fn record_duplicates<'a>(
     record_members(index, documents.map(members))
 }
 
-/// The same of ids, each with those of its duplicates.
+/// Like [`record_duplicates`], for ids with the ids of their duplicates.
 ///
 /// # Errors
-/// As [`record_duplicates`].
+/// See [`record_duplicates`].
 pub(super) fn record_members<'a>(
     index: &Index,
     documents: impl Iterator<Item = (&'a str, &'a [String])>,
@@ -43,7 +43,7 @@ pub(super) fn record_members<'a>(
 /// Records duplicates some thousand at a time.
 pub(crate) struct DuplicateRecorder<'a> {
     index: &'a Index,
-    /// Ids, each with that of its keeper.
+    /// Ids of duplicates, each with the id of its keeper.
     pairs: Vec<(String, String)>,
     recorded: u64,
 }
@@ -53,7 +53,7 @@ impl<'a> DuplicateRecorder<'a> {
         Self { index, pairs: Vec::new(), recorded: 0 }
     }
 
-    /// Takes a duplicate of the document `keeper`.
+    /// Adds a duplicate of the document `keeper`.
     ///
     /// # Errors
     /// Errors of the index.
@@ -62,7 +62,7 @@ impl<'a> DuplicateRecorder<'a> {
         if self.pairs.len() >= BATCH { self.write() } else { Ok(()) }
     }
 
-    /// Records the rest; returns how many were recorded under no keeper before.
+    /// Records the remaining pairs. Returns how many duplicates had no recorded keeper before.
     ///
     /// # Errors
     /// Errors of the index.

@@ -1,4 +1,4 @@
-//! The documents of an index in, groups of near-duplicates out: the same as of a fresh run.
+//! Finds groups of near-duplicates among the documents of an index, as a fresh run would.
 
 use super::categories::index_categories::IndexCategories;
 use crate::categories::{Category, NO_CATEGORY};
@@ -10,29 +10,29 @@ use lookalike_core::error::ParamsError;
 use lookalike_core::params::{Measure, Params, ParamsBuilder};
 use lookalike_index::Index;
 
-/// What is asked of the documents of an index; what is `None` is what the index has.
+/// Requested parameters of groups. `None` selects the value of the index.
 #[derive(Debug, Clone, Copy)]
 pub struct GroupingOptions {
     /// Least exact similarity: above 0, at most 1.
     pub threshold: Option<f64>,
     /// Least predicted share of the pairs at the threshold that are found: above 0, below 1.
     pub recall: Option<f64>,
-    /// What the threshold is a threshold of.
+    /// The measure of similarity for the threshold.
     pub measure: Option<Measure>,
-    /// Whether no pair may be missed.
+    /// Whether to find all pairs instead of the predicted share.
     pub exact: bool,
 }
 
-/// The parameters of an index, or for another aim those that a fresh run would choose.
+/// Returns the parameters of an index, or for other options those that a fresh run would choose.
 ///
 /// # Errors
-/// What [`Params::new`] says of the aim.
+/// Errors of [`Params::new`].
 pub fn params_for(has: &Params, aim: GroupingOptions) -> Result<Params, ParamsError> {
     let GroupingOptions { exact, .. } = aim;
     let measure = aim.measure.unwrap_or(has.measure());
     let threshold = aim.threshold.unwrap_or(has.threshold());
     let recall = aim.recall.unwrap_or(has.recall());
-    // Signatures are not used where candidates are exact.
+    // Exact candidates do not use signatures.
     let same = !exact
         && measure == Measure::Jaccard
         && has.measure() == Measure::Jaccard
@@ -53,17 +53,17 @@ pub fn params_for(has: &Params, aim: GroupingOptions) -> Result<Params, ParamsEr
     Params::new(&builder)
 }
 
-/// Finds the near-duplicates among the documents of an index as they are now, but for those that
-/// expired before `now` (in ns since 1970).
+/// Finds the near-duplicates among the current documents of an index, except those that expired
+/// before `now` (in ns since 1970).
 ///
-/// It is what [`find::find`] finds in the same documents read from files in the order of their
-/// numbers, for any threshold: signatures are made again from the stored shingle sets. Cost: one
-/// pass over the sets, then a second reading of those that share a bucket.
+/// The result equals that of [`find::find`] on the same documents, read from files in the order of
+/// their numbers, for any threshold. Signatures are computed again from the stored shingle sets.
+/// Cost: one pass over the sets, and a second one over those that share a bucket.
 ///
 /// # Errors
-/// [`NoSets`](lookalike_index::IndexError::NoSets) for an index that keeps no shingle sets,
-/// `OtherSettings` for parameters that cut documents otherwise than the index does, and what a run
-/// gives.
+/// [`NoSets`](lookalike_index::IndexError::NoSets) for an index without shingle sets,
+/// `OtherSettings` for parameters whose shingles differ from those of the index, and errors of a
+/// run.
 pub fn groups(
     index: &Index,
     options: &FindOptions,
@@ -79,7 +79,7 @@ pub fn groups(
     Ok(findings)
 }
 
-/// The categories of the keepers of groups, where the index has categories.
+/// Returns the categories of the keepers, if the index has categories.
 fn group_categories(
     index: &Index,
     findings: &Findings,
@@ -89,7 +89,7 @@ fn group_categories(
     let mut groups = Vec::with_capacity(findings.groups.len());
     for group in findings.groups.iter() {
         let group = group.map_err(FindError::of_io)?;
-        // A keeper that was removed since has no category.
+        // A keeper that was removed since then has no category.
         let number = snapshot.number_of(&group.keeper.id)?;
         let category = number.map(|number| categories.of_document(&mut *snapshot, number));
         groups.push(category.transpose()?.unwrap_or(NO_CATEGORY));

@@ -1,8 +1,8 @@
-//! A text and a document → the longest runs of words of the text that the document has, too.
+//! Finds the longest runs of words of a text that also occur in a document.
 //!
-//! Runs of the least number of words are looked up by their hashes. The positions of a document
-//! that have such a hash are sorted by what follows them, so that the longest run from a position
-//! of the text on is next to where that would be in this order. Then its words are compared.
+//! Runs of the minimum length are looked up by their hashes. The positions of a document with such
+//! a hash are sorted by the words that follow them. In this order, the position with the longest
+//! common run is a neighbour of the place of the text's position. Then the words are compared.
 
 use crate::engine::FindError;
 use crate::passages::{PassageOptions, TextSpan};
@@ -14,8 +14,8 @@ use lookalike_core::shingle::Shingler;
 use lookalike_index::settings::IndexSettings;
 use std::cmp::Ordering;
 
-/// A text whose runs are looked for in documents. Words are those of an index: its rule of tokens,
-/// its case and its normal form; stop words count.
+/// A text to search for in documents. Words are defined as in the index, by its rule of tokens, its
+/// case and its normal form; stop words count.
 pub struct KnownRuns<'a> {
     normalizer: TextNormalizer,
     shingler: Shingler,
@@ -38,22 +38,22 @@ struct SearchedText<'a> {
     filter: Vec<u64>,
 }
 
-/// A run of words of a text that a document has, too, compared word by word. Neither with the word
-/// before it nor with that behind it, it is in the document.
+/// A run of words of a text that a document also contains, compared word by word. It is maximal:
+/// neither the word before it nor the word after it extends the match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownRun {
     /// The position of its first word in the text.
     pub position: u32,
-    /// How many words it has.
+    /// The number of words.
     pub words: u32,
-    /// Where it is in the text.
+    /// Its range in the text.
     pub in_text: TextSpan,
-    /// One place of it in the document.
+    /// One of its ranges in the document.
     pub in_document: TextSpan,
 }
 
 impl<'a> KnownRuns<'a> {
-    /// Prepares a text for runs of `least` words or more. Memory: some 70 bytes for each word.
+    /// Prepares a text to find runs of at least `least` words. Memory: some 70 bytes per word.
     ///
     /// # Errors
     /// [`FindError::NotAligned`] if a word of the normal form has no range in the text, errors of
@@ -96,17 +96,16 @@ impl<'a> KnownRuns<'a> {
         Ok(Self { normalizer, shingler, text })
     }
 
-    /// How many words the text has.
+    /// The number of words of the text.
     pub fn words(&self) -> usize {
         self.text.tokens.len()
     }
 
-    /// The runs of the text that a document has, by position. O(words of both), and for each
-    /// position of a run the logarithm of their number.
+    /// Returns the runs of the text that a document contains, by position. O(words of both), and
+    /// for each position of a run the logarithm of their number.
     ///
     /// # Errors
-    /// [`FindError::NotAligned`] where words of a normal form cannot be found in the text as
-    /// written.
+    /// [`FindError::NotAligned`] if words of a normal form cannot be found in the original text.
     pub fn in_document(&mut self, id: &str, document: &str) -> Result<Vec<KnownRun>, FindError> {
         let Self { normalizer, shingler, text } = self;
         let normal = normalizer.of(document, text.normalization);
@@ -149,7 +148,7 @@ impl SearchedText<'_> {
         self.described(&longest, id, document, &document_words)
     }
 
-    /// The positions of the text that have these hashes, ascending.
+    /// Returns the positions of the text that have these hashes, ascending.
     fn positions(&self, hashes: &[u64]) -> Vec<u32> {
         let mut positions = Vec::new();
         for hash in hashes {
@@ -161,7 +160,7 @@ impl SearchedText<'_> {
         positions
     }
 
-    /// Compares the words of runs, and finds them in both texts as written.
+    /// Compares the words of runs, and finds their ranges in both original texts.
     fn described(
         &self,
         longest: &[MatchingRun],
@@ -173,7 +172,7 @@ impl SearchedText<'_> {
         let known = longest.iter().filter_map(|run| {
             let at = run.text as usize;
             let other = run.document as usize;
-            // Words with equal hashes are not always equal.
+            // Words with equal hashes can differ.
             let count = self.words.common(at, words, other).min(run.words as usize);
             (count >= self.least).then_some(())?;
             let in_text = self.spans.span(at, count)?;
@@ -184,7 +183,7 @@ impl SearchedText<'_> {
     }
 }
 
-/// Where the words of a text are.
+/// Returns the ranges of the words of a text.
 fn spans<'a>(
     text: &'a str,
     id: &str,
@@ -201,7 +200,7 @@ struct MatchingRuns<'a> {
     document: (&'a [u64], &'a PrefixHashes),
 }
 
-/// A run that is in both.
+/// A run that occurs in both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct MatchingRun {
     text: u32,
@@ -210,8 +209,8 @@ struct MatchingRun {
 }
 
 impl MatchingRuns<'_> {
-    /// The longest runs from the positions of the text on that begin at one of the document,
-    /// without those that are part of one before them.
+    /// Finds the longest run from each position in `of_text` to one of `positions` in the document,
+    /// without runs that lie within a previous one.
     fn longest(&self, mut positions: Vec<u32>, of_text: Vec<u32>) -> Vec<MatchingRun> {
         positions
             .sort_unstable_by(|a, b| order(self.document, *a, self.document, *b).then(a.cmp(b)));
@@ -237,13 +236,13 @@ impl MatchingRuns<'_> {
     }
 }
 
-/// How many tokens are equal from two positions on.
+/// The number of equal tokens starting at two positions.
 fn common(a: (&[u64], &PrefixHashes), at: u32, b: (&[u64], &PrefixHashes), other: u32) -> u32 {
     let at = at as usize;
     let other = other as usize;
     let most = (a.0.len() - at).min(b.0.len() - other);
     let equal = |count: usize| a.1.hash(at..at + count) == b.1.hash(other..other + count);
-    // Equal ones double until some differ, then the end is between.
+    // Double the step until tokens differ, then narrow it down.
     let mut known = 0;
     let mut step = 1;
     while known + step <= most && equal(known + step) {
@@ -259,7 +258,7 @@ fn common(a: (&[u64], &PrefixHashes), at: u32, b: (&[u64], &PrefixHashes), other
     known as u32
 }
 
-/// The order of what follows two positions.
+/// Compares the tokens that follow two positions.
 fn order(a: (&[u64], &PrefixHashes), at: u32, b: (&[u64], &PrefixHashes), other: u32) -> Ordering {
     let count = common(a, at, b, other) as usize;
     a.0.get(at as usize + count).cmp(&b.0.get(other as usize + count))
@@ -281,7 +280,7 @@ mod tests {
         runs.in_document("d", document).unwrap()
     }
 
-    /// The definition: runs of the text that are in the document, and not with a neighbour.
+    /// The definition: maximal runs of the text that occur in the document.
     fn naive(text: &[String], document: &[String], least: usize) -> Vec<(usize, usize)> {
         let is_known = |start: usize, end: usize| {
             document.windows(end - start).any(|run| *run == text[start..end])

@@ -4,8 +4,8 @@ use lookalike_index::IndexError;
 use lookalike_index::backend::Snapshot;
 use lookalike_index::entry::{DocumentNumber, RecordFields};
 
-/// The number of the last document of a snapshot, 0 without any; documents that are added later
-/// have greater ones. Found by some dozens of looks.
+/// Returns the number of the last document of a snapshot, or 0 if it is empty. Documents that are
+/// added later have greater numbers. Takes some dozens of reads.
 ///
 /// # Errors
 /// Read errors.
@@ -19,7 +19,7 @@ pub fn last_number(snapshot: &mut dyn Snapshot) -> Result<DocumentNumber, IndexE
     while is_any(beyond)? {
         beyond = beyond.saturating_mul(2);
     }
-    // There is a document at `last` or behind it, and none from `beyond` on.
+    // A document exists at or after `last`, and none exists at or after `beyond`.
     let mut last = beyond / 2;
     while last + 1 < beyond {
         let middle = last + (beyond - last) / 2;

@@ -1,9 +1,9 @@
-//! An index and texts: documents are added, similar ones found, groups formed.
+//! Adds texts to an index, finds similar documents and forms groups.
 //!
-//! The index itself is the crate [`store`](crate::store), which knows no texts. Here texts are
-//! read, shingled and signed with the settings that an index was created with.
+//! The index itself is the crate [`store`](crate::store), which does not process texts. This module
+//! reads, shingles and signs texts with the settings of the index.
 //!
-//! Documents are added in one way, whatever they come from:
+//! Every source of documents uses the same path:
 //!
 //! ```text
 //! documents ─ TextPreparer ─► prepared blocks ─ reorder buffer ─► batches ─ write ─► backend

@@ -1,11 +1,11 @@
-//! An original that is kept until it is written.
+//! An original in memory before it is written.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use lookalike_index::original::{OriginalEntry, OriginalHash, original_hash};
 use std::sync::Arc;
 
-/// What a document was read from; several documents may share the bytes.
+/// The source bytes of a document, which several documents may share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnedOriginal {
     bytes: Arc<[u8]>,
@@ -15,17 +15,17 @@ pub struct OwnedOriginal {
 }
 
 impl OwnedOriginal {
-    /// An original with its media type and the name of its file, which may be empty. Its hash is
-    /// computed here.
+    /// Creates an original with its media type and the name of its file, which may be empty.
+    /// Computes its hash.
     pub fn new(bytes: &[u8], media_type: &str, name: &str) -> Self {
         let sha256 = original_hash(bytes);
         Self { bytes: bytes.into(), media_type: media_type.into(), name: name.into(), sha256 }
     }
 
-    /// The same of bytes in Base64, as in a line of JSON.
+    /// Decodes an original in Base64, as in a line of JSON.
     ///
     /// # Errors
-    /// What is wrong with them, in words.
+    /// The problem of the data, as a text.
     pub fn of_base64(data: &str, media_type: &str, name: &str) -> Result<Self, String> {
         let bytes = STANDARD.decode(data);
         let bytes = bytes.map_err(|error| format!("its original is no Base64: {error}"))?;
@@ -51,12 +51,12 @@ impl OwnedOriginal {
         &self.bytes
     }
 
-    /// Whether the bytes of both are the same memory.
+    /// Whether both share their bytes in memory.
     pub(super) fn shares_bytes(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.bytes, &other.bytes)
     }
 
-    /// The original as an index takes it.
+    /// The original in the form for the index.
     pub fn entry(&self) -> OriginalEntry<'_> {
         let Self { bytes, media_type, name, sha256 } = self;
         OriginalEntry { bytes, media_type, name, sha256: *sha256 }

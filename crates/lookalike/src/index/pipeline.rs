@@ -1,4 +1,4 @@
-//! The flow of documents into an index, whatever they come from:
+//! The flow of documents into an index from any source:
 //!
 //! ```text
 //! documents ─ streams (threads) → prepared blocks → reorder buffer ─ a thread → batches → backend
@@ -10,14 +10,14 @@ use super::reorder_buffer::ReorderBuffer;
 use parking_lot::Mutex;
 use std::thread::Builder;
 
-/// Writes the blocks of several streams by ascending number. `own` is called by this thread, each
-/// of the `others` by a thread of its own, and another thread writes. Each block is at most
-/// `window` blocks ahead of the one to be written next. Where the system gives no more threads,
-/// those there are do the work; this thread alone, if there is no other.
+/// Writes the blocks of several streams by ascending number. The current thread calls `own`, each
+/// of the `others` has a thread of its own, and another thread writes. A block is at most `window`
+/// blocks ahead of the next one to write. If the system refuses more threads, the existing ones do
+/// the work, if necessary only the current one.
 ///
 /// # Errors
-/// The failure of the first block that has one, and what keeps the index from being written. All
-/// documents before it are stored.
+/// The failure of the first block that has one, or an error of writing to the index. All documents
+/// before it are stored.
 pub(super) fn write_in_order<E, P>(
     writer: &mut BatchWriter<'_>,
     window: u64,
@@ -33,7 +33,7 @@ where
     let write =
         |blocks: &mut dyn Iterator<Item = PreparedBlock<E>>| writer.lock().write_all(blocks);
     std::thread::scope(|scope| {
-        // The writer ends when there is no sender.
+        // The writer ends when all senders are dropped.
         let receiver = buffer.receiver();
         let sender = buffer.sender();
         let receive = move || {

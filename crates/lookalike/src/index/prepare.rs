@@ -1,4 +1,4 @@
-//! Texts → documents of an index, and queries.
+//! Prepares texts as documents of an index, and as queries.
 
 use super::original::OwnedOriginal;
 use crate::engine::prepare::shingles::{SetSigner, SignedSet};
@@ -26,15 +26,14 @@ pub struct PreparedText<'a> {
     pub set: &'a [u64],
     /// Length in bytes of the normalized text.
     pub bytes: u64,
-    /// Of its shingles.
+    /// The fingerprint of its shingles.
     pub fingerprint: u128,
     /// Its signature; empty for a text without shingles.
     pub signature: &'a [u32],
     keeps_set: bool,
 }
 
-/// What an index stores of a document in addition to its id and its text. Times are in ns since
-/// 1970.
+/// The stored values of a document besides its id and its text. Times are in ns since 1970.
 #[derive(Debug, Clone, Default)]
 pub struct DocumentFields {
     /// Any JSON object.
@@ -43,16 +42,16 @@ pub struct DocumentFields {
     pub added: i64,
     /// Time of the last change of its file.
     pub modified: Option<i64>,
-    /// Time of expiry, from which on it counts as removed.
+    /// Time of expiry, after which the document counts as removed.
     pub expires: Option<i64>,
-    /// The ids of documents that went as its duplicates; [`record_duplicates`] records them once it
-    /// is written.
+    /// The ids of documents that were removed as its duplicates. [`record_duplicates`] records them
+    /// after the document is written.
     ///
     /// [`record_duplicates`]: super::record_duplicates
     pub duplicates: Vec<String>,
 }
 
-/// A version of a document that another one replaced. Times are in ns since 1970.
+/// A replaced version of a document. Times are in ns since 1970.
 #[derive(Debug, Clone)]
 pub struct FormerVersion {
     /// When it was added.
@@ -61,7 +60,7 @@ pub struct FormerVersion {
     pub modified: Option<i64>,
     /// Its text.
     pub text: String,
-    /// What it was read from.
+    /// Its source bytes.
     pub original: OwnedOriginal,
 }
 
@@ -70,27 +69,27 @@ pub struct FormerVersion {
 pub struct PreparedDocument {
     /// Its id.
     pub id: String,
-    /// Of its shingles.
+    /// The fingerprint of its shingles.
     pub fingerprint: u128,
     /// Length of its text in bytes.
     pub bytes: u64,
     /// Its signature; empty for a document without shingles.
     pub signature: Vec<u32>,
-    /// Its encoded shingle set; empty where the index keeps no sets.
+    /// Its encoded shingle set; empty if the index keeps no sets.
     pub set: Vec<u8>,
-    /// Its text, where the index keeps texts.
+    /// Its text, if the index keeps texts.
     pub text: Option<String>,
-    /// What it was read from, where the index keeps originals; its text if it is `None`.
+    /// Its source bytes, stored if the index keeps originals. If `None`, the text is stored.
     pub original: Option<OwnedOriginal>,
-    /// What else is stored.
+    /// Additional stored values.
     pub fields: DocumentFields,
 }
 
 impl TextPreparer {
-    /// For an index with these settings.
+    /// Creates a preparer for an index with these settings.
     ///
     /// # Errors
-    /// [`IndexError::Params`] for settings that this build of the crate does not know.
+    /// [`IndexError::Params`] for settings that this build of the crate does not support.
     pub fn new(settings: &IndexSettings) -> Result<Self, IndexError> {
         let params = settings.params()?;
         let normalization: Normalization = settings.normalization.parse()?;
@@ -115,12 +114,12 @@ impl TextPreparer {
         self.store.has_texts()
     }
 
-    /// Which originals the index keeps, if any.
+    /// The kind of originals that the index keeps, if any.
     pub fn originals(&self) -> Option<OriginalSettings> {
         self.originals
     }
 
-    /// Shingles and signs a document; its text is copied if the index keeps texts.
+    /// Shingles and signs a document. Copies its text if the index keeps texts.
     pub fn document(&mut self, id: &str, text: &str, fields: DocumentFields) -> PreparedDocument {
         let stored_text = self.keeps_texts().then(|| text.to_owned());
         self.prepare(text).document(id.to_owned(), stored_text, fields)
@@ -137,19 +136,19 @@ impl TextPreparer {
 }
 
 impl<'a> PreparedText<'a> {
-    /// The text as the document of a query.
+    /// Returns the text as the document of a query.
     pub fn query_document(&self) -> QueryDocument<'a> {
         QueryDocument { set: self.set, fingerprint: self.fingerprint, signature: self.signature }
     }
 
-    /// Appends the encoded shingle set, where the index keeps sets.
+    /// Appends the encoded shingle set, if the index keeps sets.
     pub(super) fn encode_set(&self, out: &mut Vec<u8>) {
         if self.keeps_set {
             set::encode(self.set, out);
         }
     }
 
-    /// The text as a document to add; `text` is stored, where the index keeps texts.
+    /// Returns the text as a document to add. Stores `text` if the index keeps texts.
     pub fn document(
         &self,
         id: String,
@@ -174,7 +173,7 @@ impl<'a> PreparedText<'a> {
 }
 
 impl PreparedDocument {
-    /// The document as an index takes it.
+    /// The document in the form for the index.
     pub fn entry(&self) -> IndexEntry<'_> {
         let DocumentFields { metadata, added, modified, expires, .. } = &self.fields;
         IndexEntry {

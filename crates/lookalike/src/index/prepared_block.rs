@@ -1,4 +1,4 @@
-//! A block of documents → the same, shingled and signed.
+//! Shingles and signs the documents of a block.
 
 use super::add_options::AddOptions;
 use super::block_reader::{BlockReader, ReadOutput, UnpreparedDocument};
@@ -10,13 +10,14 @@ use lookalike_index::settings::OriginalSettings;
 
 /// Documents of one block, ready to be written.
 pub(super) struct PreparedBlock<E = AddError> {
-    /// Its documents, in order, in as many pieces as they were prepared in.
+    /// Its documents, in order, in the pieces in which they were prepared.
     pub(super) documents: Vec<BufferedDocuments>,
     pub(super) skipped: Vec<SkippedItem>,
-    /// Which of the chosen fields any of the documents has.
+    /// Whether any document has each of the chosen fields.
     pub(super) found: Vec<bool>,
-    /// Why no documents follow. It is a part of the block and not the error of `prepare`, since the
-    /// documents before it are written first, which other threads may not have got to yet.
+    /// The error after the last document. It is a part of the block and not the error of `prepare`,
+    /// because the documents before it must be written first, some of them by threads that have not
+    /// finished.
     pub(super) failure: Option<E>,
 }
 
@@ -30,13 +31,13 @@ impl<E> Default for PreparedBlock<E> {
 }
 
 impl<E> PreparedBlock<E> {
-    /// A block without documents, behind which none follow.
+    /// Creates a block without documents that ends the stream with an error.
     pub(super) fn failed(error: impl Into<E>) -> Self {
         Self { failure: Some(error.into()), ..Self::default() }
     }
 }
 
-/// Prepares blocks of a collection; one for each thread.
+/// Prepares blocks of a collection. Each thread uses its own.
 pub(super) struct CollectionPreparer<'a> {
     collection: &'a Collection,
     preparer: TextPreparer,
@@ -53,7 +54,7 @@ impl<'a> CollectionPreparer<'a> {
         Self { collection, preparer, scratch: ReadBuffers::default(), options }
     }
 
-    /// Reads a block. The documents before a record that fails are in the result.
+    /// Reads a block. If a record fails, the result contains the documents before it.
     pub(super) fn prepare(&mut self, block: &Block) -> PreparedBlock {
         let documents = BufferedDocuments::default();
         let skipped = Vec::new();

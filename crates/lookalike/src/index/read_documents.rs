@@ -1,5 +1,4 @@
-//! The documents of a collection as an index would store them, for an index elsewhere: in reading
-//! order, one by one.
+//! Reads the documents of a collection one by one, in reading order, for an index elsewhere.
 
 use super::add_options::AddOptions;
 use super::block_reader::{BlockReader, ReadOutput, UnpreparedDocument};
@@ -17,36 +16,36 @@ use std::time::Instant;
 /// A document of a collection.
 #[derive(Debug)]
 pub struct IncomingDocument<'a> {
-    /// Its id, which an index can store.
+    /// Its id, which is valid in an index.
     pub id: &'a str,
-    /// Its text as it is.
+    /// Its text, unchanged.
     pub text: &'a str,
     /// Metadata and times.
     pub fields: DocumentFields,
-    /// What it was read from, where originals are asked for and it has one.
+    /// Its source bytes, if originals are requested and it has some.
     pub original: Option<OwnedOriginal>,
-    /// Its file, and its line there.
+    /// The file that contains it.
     pub source: &'a str,
-    /// Its line in the file, from 1, where it has one.
+    /// Its line in the file, from 1, if it has one.
     pub line: Option<u64>,
 }
 
-/// What was read in addition to documents.
+/// Results of reading besides documents.
 #[derive(Debug, Default)]
 pub struct ReadSummary {
     /// Names of [`AddOptions::metadata`] that no document has; empty if no document was read.
     pub not_found: Vec<String>,
-    /// What is no document, that of the collection's walk of folders included.
+    /// Skipped items, including those found when the collection walked folders.
     pub skipped: Vec<SkippedItem>,
 }
 
-/// Reads a collection and gives its documents to `each` with what [`add`](super::add()) would store
-/// of them, by one thread, with originals where the index keeps some. Of the options, those about
-/// existing documents and threads do nothing. Lines of an export with versions are errors.
+/// Reads a collection in the current thread and passes each document to `each`, with all values
+/// that [`add`](super::add()) would store, including originals if requested. Options about existing
+/// documents and threads have no effect. Lines of an export with versions are errors.
 ///
 /// # Errors
-/// The first record in reading order that cannot be read, or that no index can store, with its
-/// place; the first error of `each`.
+/// The error of the first record in reading order that cannot be read or stored in any index, with
+/// its place; the first error of `each`.
 pub fn read_documents<E: From<AddError> + SinkError>(
     collection: &Collection,
     options: &AddOptions,
@@ -66,7 +65,7 @@ pub fn read_documents<E: From<AddError> + SinkError>(
     Ok(ReadSummary { not_found, skipped: output.skipped })
 }
 
-/// Reads all blocks; returns which of the chosen fields any document has.
+/// Reads all blocks. Returns whether any document has each of the chosen fields.
 fn read_blocks<E: From<AddError> + SinkError>(
     collection: &Collection,
     options: &AddOptions,

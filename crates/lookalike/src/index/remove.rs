@@ -1,4 +1,4 @@
-//! Ids in, documents out of an index.
+//! Removes documents from an index by their ids.
 
 use crate::engine::FindError;
 use crate::progress::{Progress, Stage};
@@ -9,23 +9,23 @@ use lookalike_index::{Index, IndexError};
 use std::collections::HashSet;
 use std::time::Instant;
 
-/// Ids that are removed together.
+/// The number of ids per write.
 const BATCH: usize = 4096;
 
-/// What was removed, for good.
+/// Counts of committed removals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RemovedCounts {
-    /// Documents that are gone now.
+    /// Removed documents.
     pub removed: u64,
-    /// Ids of which there was no document, in the order in which they were given.
+    /// Ids without a document, in the order of the request.
     pub absent: Vec<String>,
 }
 
-/// Removes the documents with these ids, some thousand at a time. One that is not there is no
-/// error. Cost: the ids are held in memory.
+/// Removes the documents with these ids, some thousand at a time. An absent id is not an error.
+/// Memory: all ids.
 ///
 /// # Errors
-/// What keeps the index from being written; what was removed before stays so.
+/// Errors of writing to the index. Documents removed before remain removed.
 pub fn remove<'a>(
     index: &Index,
     ids: impl IntoIterator<Item = &'a str>,
@@ -35,10 +35,10 @@ pub fn remove<'a>(
     Ok(remover.removed)
 }
 
-/// Removes the documents that have the ids of those in a collection.
+/// Removes the documents whose ids occur in a collection.
 ///
 /// # Errors
-/// As [`remove`], and what keeps the collection from being read.
+/// Errors of [`remove`] and of reading the collection.
 pub fn remove_inputs(
     index: &Index,
     collection: &Collection,
@@ -63,7 +63,7 @@ pub fn remove_inputs(
 
 struct Remover<'a> {
     index: &'a Index,
-    /// All ids so far: one that comes twice is no document that was not there.
+    /// All ids so far, so that a repeated id is not reported as absent.
     seen: HashSet<String>,
     removed: RemovedCounts,
 }
@@ -87,7 +87,7 @@ impl Remover<'_> {
     fn write(&mut self, ids: &[&str]) -> Result<(), IndexError> {
         let changes: Vec<Change<'_>> = ids.iter().map(|id| Change::Remove(id)).collect();
         let written = match self.index.write(&changes) {
-            // Fewer at a time need less space on a full disk before they free any.
+            // On a full disk, smaller batches need less space before they free some.
             Err(IndexError::DiskFull { .. }) if ids.len() > 1 => {
                 let (first, second) = ids.split_at(ids.len() / 2);
                 self.write(first)?;

@@ -1,13 +1,13 @@
-//! Values of several threads → one thread, in order.
+//! Passes values from several threads to one thread, in order.
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::BTreeMap;
 
-/// Takes values from several threads, each with its number, and gives them to one by number.
+/// Receives numbered values from several threads and returns them to one thread by number.
 pub(super) struct ReorderBuffer<T> {
     state: Mutex<ReorderState<T>>,
     changed: Condvar,
-    /// Distance from the next value to be taken beyond which a sender waits.
+    /// The distance from the next value to return at which a sender waits.
     window: u64,
 }
 
@@ -19,7 +19,7 @@ struct ReorderState<T> {
 }
 
 impl<T> ReorderBuffer<T> {
-    /// A buffer that holds up to `window` values.
+    /// Creates a buffer of at most `window` values.
     pub(super) fn new(window: u64) -> Self {
         let waiting = BTreeMap::new();
         let state = ReorderState { next: 0, waiting, senders: 0, is_closed: false };
@@ -30,7 +30,8 @@ impl<T> ReorderBuffer<T> {
         self.state.lock()
     }
 
-    /// Adds the value with a number; waits if it is too far ahead. `false` if the receiver is gone.
+    /// Adds the value with a number. Waits if it is too far ahead. Returns `false` if the receiver
+    /// was dropped.
     pub(super) fn put(&self, number: u64, value: T) -> bool {
         let mut state = self.state();
         while number >= state.next + self.window && !state.is_closed {
@@ -44,7 +45,7 @@ impl<T> ReorderBuffer<T> {
         true
     }
 
-    /// The next value; `None` when there are no senders, or one of them panicked.
+    /// Returns the next value; `None` if all senders are dropped, or if one of them panicked.
     pub(super) fn take(&self) -> Option<T> {
         let mut state = self.state();
         loop {
@@ -61,12 +62,13 @@ impl<T> ReorderBuffer<T> {
         }
     }
 
-    /// Closes the buffer when it is dropped, also by a panic.
+    /// Returns a guard that closes the buffer when it is dropped, also by a panic.
     pub(super) fn receiver(&self) -> ReorderReceiver<'_, T> {
         ReorderReceiver(self)
     }
 
-    /// Represents a thread that adds values, until it is dropped, also by a panic.
+    /// Returns a guard for a thread that adds values. Dropping it ends the thread's part, also by a
+    /// panic.
     pub(super) fn sender(&self) -> ReorderSender<'_, T> {
         self.state().senders += 1;
         ReorderSender(self)
@@ -90,7 +92,7 @@ impl<T> Drop for ReorderSender<'_, T> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.senders -= 1;
-        // Its next value is missing, and those behind it cannot be taken.
+        // After a panic, its next value will be missing, so later values cannot be returned.
         state.is_closed |= std::thread::panicking();
         self.0.changed.notify_all();
     }

@@ -1,15 +1,15 @@
-//! Points in time as RFC 3339 writes them, to ns since 1970 and back.
+//! Conversions between times in RFC 3339 and ns since 1970.
 
 use lookalike_extract::date;
 pub use lookalike_index::time::now;
 
 const NS: i64 = 1_000_000_000;
 
-/// A time as RFC 3339 has it, in UTC, with as many digits behind the seconds as it needs.
+/// Formats a time by RFC 3339 in UTC, with as many decimals of seconds as needed.
 pub fn format(ns: i64) -> String {
     let seconds = ns.div_euclid(NS);
     let rest = ns.rem_euclid(NS);
-    // 64 bits of ns stay within the years 1677 and 2262.
+    // 64 bits of ns cover only the years 1677 to 2262.
     let mut text = date::iso(seconds).unwrap_or_default();
     if rest > 0 {
         let digits = format!("{rest:09}");
@@ -21,8 +21,8 @@ pub fn format(ns: i64) -> String {
     text
 }
 
-/// Reads `2026-11-21T10:00:00Z`, with decimals and another offset if there are; `None` for what is
-/// no such time, and for those that ns since 1970 do not reach (before 1678, after 2261).
+/// Parses `2026-11-21T10:00:00Z`, optionally with decimals and another offset. Returns `None` for
+/// another format, and for times outside the range of ns since 1970 (before 1678, after 2261).
 pub fn parse(text: &str) -> Option<i64> {
     let bytes = text.as_bytes();
     let number = |from: usize, to: usize| -> Option<u32> {

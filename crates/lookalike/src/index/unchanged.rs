@@ -1,4 +1,4 @@
-//! Documents that an index has as they are.
+//! Finds documents that an index contains unchanged.
 
 use super::buffered_documents::PreparedRow;
 use lookalike_index::backend::Snapshot;
@@ -8,11 +8,11 @@ use lookalike_index::query_by_id::record;
 use lookalike_index::{Index, IndexError};
 use std::collections::HashSet;
 
-/// Leaves out documents that the index has with the same shingles, text and original. Returns for
-/// each of them how many stay before it.
+/// Removes documents that the index contains with the same shingles, text and original. Returns for
+/// each of them how many documents before it are kept.
 ///
 /// # Errors
-/// What keeps the index from being read.
+/// Errors of reading the index.
 pub(super) fn leave_out_unchanged(
     index: &Index,
     rows: &mut Vec<PreparedRow<'_>>,
@@ -25,7 +25,8 @@ pub(super) fn leave_out_unchanged(
     let mut changed = HashSet::new();
     for row in rows.iter() {
         let id = row.id();
-        // A later one of the same id meets an earlier one of this batch, not that of the index.
+        // A later document with the same id follows a change in this batch, so the index is
+        // outdated.
         let is_same = !changed.contains(id) && is_stored(&mut *snapshot, *row, has_originals, now)?;
         if is_same {
             left_out.push(staying.len() - left_out.len());
@@ -39,7 +40,7 @@ pub(super) fn leave_out_unchanged(
     Ok(left_out)
 }
 
-/// Whether the index has a document as it is.
+/// Whether the index contains the document unchanged.
 fn is_stored(
     snapshot: &mut dyn Snapshot,
     row: PreparedRow<'_>,

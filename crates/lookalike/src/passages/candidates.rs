@@ -1,4 +1,4 @@
-//! The runs that may repeat, by their anchors: numbered in reading order.
+//! The runs that may repeat, selected by their anchors and numbered in reading order.
 
 use crate::engine::prepare::anchor_log::{CompleteAnchors, documents};
 use crate::engine::{DocumentNumber, FindError, TextRun};
@@ -6,21 +6,21 @@ use crate::spill::{SpillError, SpillLog};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The place of a run, and how many others begin at the positions behind it, itself included.
+/// The place of a run, and the number of runs that begin there and at the following positions.
 pub(super) type CandidateRange = (u64, u32);
 
-/// Runs of all documents.
+/// The candidate runs of all documents.
 pub(super) struct CandidateRuns {
     log: SpillLog<CandidateRange>,
-    /// Of each block its ranges, and the number of its first run.
+    /// The ranges of each block, and the number of its first run.
     blocks: Vec<(Range<u64>, u64)>,
-    /// How many runs there are.
+    /// The number of runs.
     pub(super) len: u64,
 }
 
 impl CandidateRuns {
-    /// The runs of the documents that take part whose anchors have the hash of another one; `share`
-    /// bytes of ranges are in memory.
+    /// Collects the runs of the participating documents whose anchor hash occurs more than once.
+    /// Holds `share` bytes of ranges in memory.
     pub(super) fn of(
         run: &TextRun,
         anchors: &CompleteAnchors,
@@ -45,30 +45,30 @@ impl CandidateRuns {
         Ok(found)
     }
 
-    /// The ranges of the i-th block, and the number of its first run.
+    /// Returns the ranges of the i-th block, and the number of its first run.
     pub(super) fn block(&self, i: usize) -> Result<(Cow<'_, [CandidateRange]>, u64), FindError> {
         let (range, first) = self.blocks[i].clone();
         Ok((self.log.range(range)?, first))
     }
 
-    /// The places of runs whose numbers ascend.
+    /// Returns a reader of places, for run numbers that ascend.
     pub(super) fn places(&self) -> RunPlaces<'_> {
         RunPlaces { of: self, block: 0, ranges: Cow::default(), at: 0, range: (0, 0), first: 0 }
     }
 }
 
-/// A document and a position in it.
+/// Encodes a document and a position in it.
 pub(super) fn place(document: DocumentNumber, position: u32) -> u64 {
     u64::from(document.0) << 32 | u64::from(position)
 }
 
-/// Goes through the runs.
+/// Finds the places of runs in ascending order.
 pub(super) struct RunPlaces<'a> {
     of: &'a CandidateRuns,
-    /// The block behind that of `ranges`.
+    /// The number of the block that follows `ranges`.
     block: usize,
     ranges: Cow<'a, [CandidateRange]>,
-    /// The range behind `range`.
+    /// The range after `range`.
     at: usize,
     range: CandidateRange,
     /// The number of the first run of `range`.
@@ -76,7 +76,7 @@ pub(super) struct RunPlaces<'a> {
 }
 
 impl RunPlaces<'_> {
-    /// The document and the position of a run, whose number is not below that of the last one.
+    /// Returns the document and the position of a run. Run numbers must not descend.
     pub(super) fn of(&mut self, run: u64) -> Result<(u32, u32), FindError> {
         while run - self.first >= u64::from(self.range.1) {
             self.first += u64::from(self.range.1);

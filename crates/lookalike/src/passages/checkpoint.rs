@@ -1,11 +1,11 @@
-//! Finished steps of a search for passages, so that it goes on from them after an interruption.
+//! Finished steps of a search for passages, from which an interrupted run resumes.
 //!
 //! ```text
 //! reading (find::checkpoint)      of each round: Selected, or Unequal and the next … Cut
 //! ```
 //!
-//! Which anchors repeat is found again, and words are compared again: what is reported was compared
-//! in the run that reports it.
+//! Repeated anchors are searched again, and words are compared again. So every reported passage was
+//! compared in the run that reports it.
 
 use crate::engine::{FindError, TextRun};
 use crate::spill::{Journal, SpillError, SpillLog, TempSpace};
@@ -16,12 +16,12 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Values that are written or read at once.
+/// The number of values per read or write.
 const PIECE_VALUES: usize = 3 << 14;
-/// Numbers of a place of a unitig, and of a range of tokens.
+/// The count of numbers that describe a place of a unitig, or a range of tokens.
 const TRIPLE: usize = 3;
 
-/// The unitigs by hashes of a seed: how many, and at how many places.
+/// The unitigs by hashes of a seed: their number, and the number of their places.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct SelectedStep {
     seed: u64,
@@ -30,35 +30,35 @@ struct SelectedStep {
     checksum: u64,
 }
 
-/// A round of cutting: how many ranges it cut.
+/// A round of cutting: the number of ranges it cut.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct CutStep {
     ranges: u64,
     checksum: u64,
 }
 
-/// A step that is done.
+/// A finished step.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 enum PassageStep {
     Selected(SelectedStep),
-    /// Words are different whose hashes of the seed are equal.
+    /// The seed has equal hashes for different words.
     Unequal {
         seed: u64,
     },
     Cut(CutStep),
 }
 
-/// The steps of the round at hand, and what rounds before it cut; nothing for a run that is not
+/// The steps of the current round, and the cuts of earlier rounds. Empty for a run that cannot be
 /// resumed.
 #[derive(Default)]
 pub(super) struct PassageCheckpoint {
     journal: Journal<PassageStep>,
     temp: Option<Arc<TempSpace>>,
-    /// Seeds that were tried in this round.
+    /// The number of seeds tried in this round.
     tried: u64,
-    /// What is selected in this round.
+    /// The selection of this round.
     selected: Option<SelectedStep>,
-    /// Rounds that are done.
+    /// The finished rounds.
     rounds: Vec<CutStep>,
 }
 
@@ -89,12 +89,12 @@ impl PassageCheckpoint {
         self.selected = None;
     }
 
-    /// The first seed that is not known to have equal hashes of different words.
+    /// The first seed that is not known to have equal hashes for different words.
     pub(super) fn first_seed(&self) -> u64 {
         self.tried
     }
 
-    /// The unitigs of this round by hashes of the seed, where they are stored.
+    /// Returns the stored unitigs of this round by hashes of the seed, if any.
     pub(super) fn selected(&self, run: &TextRun, seed: u64) -> Result<Option<Unitigs>, FindError> {
         let Some(step) = self.selected.filter(|step| step.seed == seed) else { return Ok(None) };
         let SelectedStep { unitigs, places, checksum, .. } = step;
@@ -115,7 +115,7 @@ impl PassageCheckpoint {
         if read == checksum { Ok(Some(of)) } else { Err(damaged("the repeated runs").into()) }
     }
 
-    /// Stores what is selected.
+    /// Stores the selection.
     pub(super) fn select(&mut self, seed: u64, unitigs: &Unitigs) -> Result<(), SpillError> {
         if !self.journal.is_active() {
             return Ok(());
@@ -132,18 +132,18 @@ impl PassageCheckpoint {
         self.journal.append(&PassageStep::Selected(step))
     }
 
-    /// Notes that the seed has equal hashes of different words.
+    /// Records that the seed has equal hashes for different words.
     pub(super) fn refuse(&mut self, seed: u64) -> Result<(), SpillError> {
         self.next_seed(seed);
         self.journal.append(&PassageStep::Unequal { seed })
     }
 
-    /// How many rounds of cutting are done.
+    /// The number of finished rounds of cutting.
     pub(super) fn rounds(&self) -> usize {
         self.rounds.len()
     }
 
-    /// The ranges that these rounds cut, one round after the other.
+    /// Returns the ranges that these rounds cut, by round.
     pub(super) fn cuts(&self, run: &TextRun) -> Result<Vec<Vec<TokenRange>>, FindError> {
         let all = self.rounds.iter().fold(0u64, |sum, step| sum.saturating_add(step.ranges));
         if all == 0 {
@@ -172,7 +172,7 @@ impl PassageCheckpoint {
         rounds.collect()
     }
 
-    /// Stores what a round cut, and begins the next one.
+    /// Stores the cuts of a round, and begins the next one.
     pub(super) fn cut(&mut self, ranges: &[TokenRange]) -> Result<(), SpillError> {
         if !self.journal.is_active() {
             return Ok(());
@@ -187,7 +187,7 @@ impl PassageCheckpoint {
         self.journal.append(&PassageStep::Cut(step))
     }
 
-    /// A file of the run with the numbers that are known to be there.
+    /// Opens a file of the run that has `len` valid numbers.
     fn open_log(&self, name: &'static str, len: u64) -> Result<SpillLog<u32>, SpillError> {
         match &self.temp {
             Some(temp) => SpillLog::stored(temp, name, 0, len),
@@ -203,7 +203,7 @@ struct StoredNumbers<'a> {
 }
 
 impl StoredNumbers<'_> {
-    /// Gives them to `take`, a piece at a time; returns the checksum after `checksum`.
+    /// Passes the numbers to `take` in pieces. Returns the checksum, continued from `checksum`.
     fn read(self, mut checksum: u64, mut take: impl FnMut(&[u32])) -> Result<u64, SpillError> {
         let mut at = self.range.start;
         while at < self.range.end {
@@ -217,7 +217,7 @@ impl StoredNumbers<'_> {
     }
 }
 
-/// Appends numbers; returns the checksum after `checksum`.
+/// Appends numbers. Returns the checksum, continued from `checksum`.
 fn append(
     log: &mut SpillLog<u32>,
     mut checksum: u64,

@@ -1,23 +1,23 @@
-//! Tokens that are left out of documents.
+//! Tokens that are cut out of documents.
 
 use crate::engine::DocumentNumber;
 use lookalike_core::passage::maximal::TokenRange;
 
-/// Ranges of tokens that do not touch, by document and position.
+/// Disjoint ranges of tokens that do not touch, by document and position.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TokenCuts {
     ranges: Vec<TokenRange>,
 }
 
 impl TokenCuts {
-    /// Those of a document.
+    /// Returns the cuts of a document.
     pub(crate) fn of(&self, document: DocumentNumber) -> &[TokenRange] {
         let start = self.ranges.partition_point(|range| range.document < document.0);
         let rest = &self.ranges[start..];
         &rest[..rest.partition_point(|range| range.document == document.0)]
     }
 
-    /// How many ranges there are.
+    /// The number of ranges.
     pub(super) fn len(&self) -> usize {
         self.ranges.len()
     }
@@ -27,7 +27,7 @@ impl TokenCuts {
         (self.ranges.len() * size_of::<TokenRange>()) as u64
     }
 
-    /// Adds ranges, which are by document and position; whether there are any.
+    /// Adds ranges, which are ordered by document and position. Returns whether there were any.
     pub(super) fn add(&mut self, more: &[TokenRange]) -> bool {
         let mut all: Vec<TokenRange> = self.ranges.iter().chain(more).copied().collect();
         all.sort_unstable_by_key(|range| (range.document, range.start));
@@ -38,14 +38,14 @@ impl TokenCuts {
         !more.is_empty()
     }
 
-    /// All of them, by document.
+    /// Iterates over all cuts, by document.
     pub(super) fn documents(&self) -> impl Iterator<Item = (DocumentNumber, &[TokenRange])> {
         let chunks = self.ranges.chunk_by(|a, b| a.document == b.document);
         chunks.map(|ranges| (DocumentNumber(ranges[0].document), ranges))
     }
 
-    /// Ranges of what the cuts leave of documents, as ranges of the documents. Both are by document
-    /// and position, and do not touch.
+    /// Converts ranges of the cut documents to ranges of the original documents. Both are ordered
+    /// by document and position, and do not touch.
     pub(super) fn whole(&self, mut ranges: Vec<TokenRange>) -> Vec<TokenRange> {
         for ranges in ranges.chunk_by_mut(|a, b| a.document == b.document) {
             let mut cuts = self.of(DocumentNumber(ranges[0].document)).iter().peekable();
@@ -64,13 +64,13 @@ impl TokenCuts {
         ranges
     }
 
-    /// Whether one of these cuts of one document, which ascend, contains the tokens.
+    /// Whether one of a document's cuts, which ascend, contains the tokens.
     pub(super) fn contain(cuts: &[TokenRange], start: u32, end: u32) -> bool {
         let at = cuts.partition_point(|cut| cut.end < end);
         cuts.get(at).is_some_and(|cut| cut.start <= start)
     }
 
-    /// What is left of the tokens of a document.
+    /// Returns the tokens of a document without its cuts.
     pub(super) fn without<T>(cuts: &[TokenRange], tokens: Vec<T>) -> Vec<T> {
         if cuts.is_empty() {
             return tokens;

@@ -1,4 +1,4 @@
-//! What a search for passages found.
+//! The results of a search for passages.
 
 use super::rows::PassageRows;
 use crate::engine::{DocumentNumber, FindError, Findings};
@@ -6,27 +6,27 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// How much of a source is repeated.
+/// Counts of repeated words in a source.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SourceRepeats {
-    /// Its name.
+    /// The name of the source.
     pub name: String,
-    /// Its documents, empty ones included.
+    /// Documents of the source, including empty ones.
     pub documents: u64,
     /// Documents with a repeated run.
     pub documents_with_repeats: u64,
-    /// Words of its documents.
+    /// Words of these documents.
     pub words: u64,
     /// Words that are in a repeated run.
     pub repeated_words: u64,
-    /// Words that are in a copy: a run with an equal one at an earlier place.
+    /// Words that are in a copy: a run that is equal to a run at an earlier place.
     pub copied_words: u64,
 }
 
 /// Counts of a search for passages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct PassageCounts {
-    /// Documents read, empty ones included, skipped ones not.
+    /// Documents read, including empty ones but not skipped ones.
     pub documents: u64,
     /// Documents without a word.
     pub empty: u64,
@@ -38,9 +38,9 @@ pub struct PassageCounts {
     pub passages: u64,
     /// Maximal repeated runs.
     pub runs: u64,
-    /// Documents with one.
+    /// Documents with a repeated run.
     pub documents_with_repeats: u64,
-    /// Words in one.
+    /// Words in a repeated run.
     pub repeated_words: u64,
     /// Words in a copy.
     pub copied_words: u64,
@@ -54,7 +54,7 @@ pub struct PassageFindings {
     pub rows: PassageRows,
     /// Counts of the search.
     pub counts: PassageCounts,
-    /// How much of each source is repeated, in reading order.
+    /// Counts of repeated words in each source, in reading order.
     pub sources: Vec<SourceRepeats>,
     /// The documents, which can be read again; without groups.
     pub run: Findings,
@@ -64,17 +64,18 @@ impl PassageFindings {
     /// The id of a document.
     ///
     /// # Errors
-    /// [`FindError::Spill`] when the temporary file it is in cannot be read.
+    /// [`FindError::Spill`] if the temporary file with the id cannot be read.
     pub fn id(&self, document: DocumentNumber) -> Result<String, FindError> {
         self.run.id(document)
     }
 
-    /// The `count` documents with most bytes in passages, most first, then by id: number and id.
+    /// Returns numbers and ids of the `count` documents with most bytes in passages, most first,
+    /// then by id.
     ///
     /// # Errors
-    /// As [`id`](Self::id).
+    /// See [`id`](Self::id).
     pub fn most_repeated(&self, count: usize) -> Result<Vec<(DocumentNumber, String)>, FindError> {
-        // Ids decide among equal ones, so that the order of the inputs does not.
+        // Resolve ties by id, so that the order of the inputs does not matter.
         let mut most = BTreeSet::new();
         for (bytes, document) in self.rows.most_repeated(count) {
             most.insert((Reverse(*bytes), self.id(*document)?, *document));
@@ -85,20 +86,20 @@ impl PassageFindings {
         Ok(most.into_iter().map(|(_, id, document)| (document, id)).collect())
     }
 
-    /// Releases everything, and removes what a run that may be resumed has stored: call it when the
+    /// Releases all resources, and removes the stored state of a resumable run. Call it after the
     /// results are written.
     ///
     /// # Errors
-    /// [`FindError::Spill`] when the folder of a run that may be resumed cannot be removed.
+    /// [`FindError::Spill`] if the folder of a resumable run cannot be removed.
     pub fn finish(self) -> Result<(), FindError> {
         drop(self.rows);
         self.run.finish()
     }
 
-    /// Reads a document again and gives its text as it is written.
+    /// Reads a document again and returns its original text.
     ///
     /// # Errors
-    /// [`FindError::Read`] when it is no longer what it was.
+    /// [`FindError::Read`] if it has changed.
     pub fn written_text(&self, document: DocumentNumber) -> Result<String, FindError> {
         self.run.written_text(document)
     }

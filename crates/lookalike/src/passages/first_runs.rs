@@ -1,22 +1,22 @@
-//! Of each run that repeats, the first one that is equal to it: a number for each run in memory, or
-//! sorted pairs where these do not fit, which take longer once they go to a file.
+//! Maps each repeated run to the first equal run. Uses a number for each run in memory. If these do
+//! not fit, uses sorted pairs, which take longer if they are written to a file.
 
 use crate::spill::{PartSorter, PartedValues, SpillError, TempSpace};
 use lookalike_core::passage::unitig::EqualRun;
 use std::sync::Arc;
 
-/// Represents no run.
+/// Marks the absence of a run.
 const NONE: u32 = u32::MAX;
 
-/// Takes runs in any order.
+/// Receives runs in any order.
 pub(super) enum FirstRunsWriter {
     Direct(Vec<u32>),
     Sorting(PartSorter),
 }
 
 impl FirstRunsWriter {
-    /// For runs numbered below `len`, in at most `direct` bytes, or sorted in `sorted` bytes where
-    /// that is too little.
+    /// Creates a writer for runs numbered below `len`, in at most `direct` bytes. If that does not
+    /// suffice, the runs are sorted in `sorted` bytes.
     pub(super) fn new(temp: &Arc<TempSpace>, len: u64, direct: usize, sorted: usize) -> Self {
         if len < u64::from(NONE) && len.saturating_mul(size_of::<u32>() as u64) <= direct as u64 {
             return Self::Direct(vec![NONE; len as usize]);
@@ -25,7 +25,7 @@ impl FirstRunsWriter {
         Self::Sorting(PartSorter::new(temp, bits, len, sorted))
     }
 
-    /// Takes a run.
+    /// Adds a run.
     pub(super) fn push(&mut self, run: EqualRun) -> Result<(), SpillError> {
         match self {
             Self::Direct(first) => {
@@ -38,7 +38,7 @@ impl FirstRunsWriter {
         }
     }
 
-    /// All runs that were taken.
+    /// Returns all added runs.
     pub(super) fn finish(self) -> Result<FirstRuns, SpillError> {
         match self {
             Self::Direct(first) => Ok(FirstRuns { direct: first, sorted: None }),
@@ -51,7 +51,7 @@ impl FirstRunsWriter {
 
 /// Runs in ascending order.
 pub(super) struct FirstRuns {
-    /// By the number of the run.
+    /// The first equal run, by run number.
     direct: Vec<u32>,
     sorted: Option<PartedValues>,
 }
@@ -62,7 +62,7 @@ impl FirstRuns {
         (self.direct.len() * size_of::<u32>()) as u64
     }
 
-    /// The runs, each with the first one.
+    /// Iterates over the runs, each with the first equal one.
     pub(super) fn iter(&self) -> impl Iterator<Item = Result<EqualRun, SpillError>> + '_ {
         let runs = (0..).zip(&self.direct).filter(|(_, first)| **first != NONE);
         let direct = runs.map(|(run, first)| Ok(EqualRun { run, first: u64::from(*first) }));

@@ -1,5 +1,5 @@
-//! Passages: what is repeated inside of documents and between them. The definitions are those of
-//! [`lookalike_core::passage`]; words are compared, hashes only select.
+//! Passages: word sequences that are repeated within or between documents. The definitions are
+//! those of [`lookalike_core::passage`]. Hashes select candidates, whose words are always compared.
 //!
 //! ```text
 //! read     blocks ─ anchors → log of anchors ─ documents, keep order
@@ -7,18 +7,18 @@
 //! compare  passages ─ words of every unitig against its first place → places in the texts
 //! ```
 //!
-//! | file | does |
+//! | file | content |
 //! |---|---|
 //! | `anchor_log` | first reading: anchors |
 //! | `candidates` | runs whose anchors repeat |
 //! | `records` | second reading: these runs, sorted and joined to unitigs |
-//! | `first_runs` | the first one of the runs that are equal |
+//! | `first_runs` | the first of equal runs |
 //! | `places` | third reading: words compared, places found in texts |
 //! | `rows` | the places of passages in the order of a report |
-//! | `checkpoint` | what an interrupted run goes on from |
+//! | `checkpoint` | the stored steps, from which an interrupted run resumes |
 //! | `pipeline` | calls the stages one after the other |
-//! | `rounds` | what goes of documents: copies, or boilerplate; applied until nothing changes |
-//! | `cuts` | words of a document that are left out |
+//! | `rounds` | removes copies or boilerplate, until nothing changes |
+//! | `cuts` | words that are cut out of a document |
 
 mod candidates;
 mod checkpoint;

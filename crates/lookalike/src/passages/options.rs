@@ -10,14 +10,14 @@ use lookalike_core::params::{Case, Params, ParamsBuilder, ShingleRule, TokenRule
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// The fewest words of a passage.
+/// The minimum of `min_words`.
 pub const LEAST_WORDS: usize = 2;
-/// The most words that the shortest passage may have.
+/// The maximum of `min_words`.
 pub const MOST_WORDS: usize = 1_000_000;
-/// Words of the shortest passage where no other number is asked for.
+/// The default of `min_words`.
 pub const DEFAULT_WORDS: usize = 50;
 
-/// Which passages are found, and how.
+/// Options that select passages, and options of the run.
 #[derive(Debug, Clone)]
 pub struct PassageOptions {
     min_words: usize,
@@ -25,7 +25,7 @@ pub struct PassageOptions {
 }
 
 impl PassageOptions {
-    /// Passages of at least `min_words` words: words as `tokens` and `case` say.
+    /// Selects passages of at least `min_words` words, as defined by `tokens` and `case`.
     ///
     /// # Errors
     /// [`ParamsError::Parse`] for fewer than [`LEAST_WORDS`] or more than [`MOST_WORDS`].
@@ -38,7 +38,7 @@ impl PassageOptions {
             });
         }
         let shingle = ShingleRule::new(Unit::Words, 1)?.with_tokens(tokens).with_case(case);
-        // Nothing is signed.
+        // Exact runs do not sign.
         let builder = ParamsBuilder { shingle, exact: true, ..ParamsBuilder::default() };
         let run = FindOptions { advice: false, ..FindOptions::new(Params::new(&builder)?) };
         Ok(Self { min_words, run })
@@ -49,54 +49,55 @@ impl PassageOptions {
         self.min_words
     }
 
-    /// How words are cut and compared.
+    /// The rule by which words are cut and compared.
     pub fn rule(&self) -> &ShingleRule {
         self.run.params.shingle()
     }
 
-    /// The order of documents: of equal runs that of the first document is the first.
+    /// Sets the order of documents. Among equal runs, the one in the first document is the first.
     #[must_use]
     pub fn with_keep(mut self, keep: KeepPolicy) -> Self {
         self.run.keep = keep;
         self
     }
 
-    /// The field whose value is the source that a document is counted under.
+    /// Sets the field whose value is the source of a document in counts.
     #[must_use]
     pub fn with_source_field(mut self, field: Option<String>) -> Self {
         self.run.source_field = field;
         self
     }
 
-    /// Whether the later of two documents with one id is left out; otherwise it is an error.
+    /// Sets whether to leave out the later of two documents with the same id. Otherwise it is an
+    /// error.
     #[must_use]
     pub fn with_skip_repeated_ids(mut self, skip: bool) -> Self {
         self.run.skip_repeated_ids = skip;
         self
     }
 
-    /// How much memory there is, where temporary files go, and whether the run may be resumed.
+    /// Sets the available memory, the place of temporary files, and whether the run can be resumed.
     #[must_use]
     pub fn with_memory(mut self, memory: Memory) -> Self {
         self.run.memory = memory;
         self
     }
 
-    /// Threads to use.
+    /// Sets the number of threads.
     #[must_use]
     pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
         self.run.threads = threads;
         self
     }
 
-    /// The inner loops to use; all give the same result.
+    /// Sets the inner loops. All return the same result.
     #[must_use]
     pub fn with_kernel(mut self, kernel: Kernel) -> Self {
         self.run.kernel = kernel;
         self
     }
 
-    /// Documents of the inputs that the run leaves out.
+    /// Sets the documents that the run leaves out.
     #[must_use]
     pub fn with_drop(mut self, drop: Option<Arc<DropList>>) -> Self {
         self.run.drop = drop;
@@ -108,7 +109,7 @@ impl PassageOptions {
         ReadOptions { fields: self.run.fields(), ..reading }
     }
 
-    /// The options of reading and of dedup's output.
+    /// Returns the options for reading and for dedup's output.
     pub fn run(&self) -> &FindOptions {
         &self.run
     }

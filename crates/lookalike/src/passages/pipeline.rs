@@ -19,10 +19,10 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Hash functions that are tried before the words of different hashes are taken to be equal on
-/// purpose.
+/// Hash functions to try. If different words have equal hashes under all of them, the input was
+/// made for that purpose.
 const SEEDS: u64 = 8;
-/// Bytes of memory for each place of a unitig while passages are made.
+/// Bytes of memory for each place of a unitig while passages are formed.
 const MAKING_BYTES: u64 = 40;
 
 /// Finds the repeated passages of files and folders, read with the defaults of [`ReadOptions`].
@@ -50,7 +50,7 @@ const MAKING_BYTES: u64 = 40;
 /// ```
 ///
 /// # Errors
-/// As [`passages_in`], and those of [`Collection::open`].
+/// Errors of [`passages_in`] and of [`Collection::open`].
 pub fn passages(
     inputs: &[PathBuf],
     options: &PassageOptions,
@@ -61,9 +61,9 @@ pub fn passages(
 
 /// Finds the repeated passages of an open collection.
 ///
-/// Cost: one pass over the input, then the documents that may have a repeated passage are read
-/// twice again. Memory: some 100 bytes for each document, 8 for each different repeated run, and
-/// what [`Memory`](crate::find::Memory) allows for sorting.
+/// Cost: one pass over the input, and two further reads of the documents that may have a repeated
+/// passage. Memory: some 100 bytes per document, 8 per different repeated run, and the memory that
+/// [`Memory`](crate::find::Memory) allows for sorting.
 ///
 /// # Errors
 /// Unreadable input, repeated ids, input that changes during the run, an index without texts,
@@ -106,14 +106,14 @@ pub fn passages_in(
     Ok(PassageFindings { min_words: length, rows, counts, sources, run })
 }
 
-/// Unitigs whose words were compared, and what was made of them.
+/// Unitigs whose words were compared, and the result of `make`.
 pub(super) struct ComparedUnitigs<T> {
     pub(super) unitigs: Unitigs,
     pub(super) made: T,
     pub(super) times: Vec<(Stage, Duration)>,
 }
 
-/// What repeated runs are looked for in: what `cuts` leave of the documents.
+/// The input of a search for repeated runs: the documents without `cuts`.
 pub(super) struct UnitigSearch<'a> {
     pub(super) run: &'a TextRun,
     pub(super) options: &'a PassageOptions,
@@ -122,8 +122,8 @@ pub(super) struct UnitigSearch<'a> {
 }
 
 impl UnitigSearch<'_> {
-    /// Finds repeated runs, and compares their words. `make` gives what is made of the unitigs,
-    /// which may take places that are found in texts, next to what is held then.
+    /// Finds repeated runs, and compares their words. `make` builds a value from the unitigs, which
+    /// may also receive places found in texts. Its memory adds to the memory held then.
     pub(super) fn compared<T: PlaceTaker>(
         &self,
         checkpoint: &mut PassageCheckpoint,
@@ -169,7 +169,7 @@ impl UnitigSearch<'_> {
     }
 }
 
-/// How much of each source is repeated.
+/// Counts the repeated words of each source.
 fn sources(
     run: &TextRun,
     anchors: &CompleteAnchors,
@@ -205,7 +205,7 @@ fn sources(
     Ok(sources)
 }
 
-/// Takes the ranges of a document off the beginning; gives how many tokens they have.
+/// Removes the ranges of a document from the beginning. Returns their number of tokens.
 fn take_words(ranges: &mut &[TokenRange], document: DocumentNumber) -> u64 {
     let (here, rest) =
         ranges.split_at(ranges.partition_point(|range| range.document <= document.0));

@@ -1,5 +1,5 @@
-//! Third reading: the words of every unitig are compared with those of its first place, and the
-//! places of passages are found in the texts.
+//! Third reading: compares the words of every unitig with those of its first place, and finds the
+//! places of passages in the texts.
 
 use super::cuts::TokenCuts;
 use crate::engine::workers::{Counter, on_threads};
@@ -12,13 +12,13 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Bytes of memory for each place of a unitig with the numbers of the unitigs, of which there are
+/// Bytes of memory for each place of a unitig, including the numbers of unitigs, of which there are
 /// fewer.
 pub(super) const PLACE_BYTES: u64 = size_of::<UnitigPlace>() as u64 + 8;
-/// Bytes of a passage that are kept to show it.
+/// The most bytes of a passage in its excerpt.
 const EXCERPT_BYTES: usize = 200;
 
-/// A run of tokens that is to be found in its text.
+/// A run of tokens to find in its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct WantedPlace {
     pub(super) document: DocumentNumber,
@@ -31,7 +31,7 @@ pub(super) struct WantedPlace {
     pub(super) is_first: bool,
 }
 
-/// Where a run is in its text, and the beginning of it where it is the first.
+/// The range of a run in its text, and an excerpt if it is the first place.
 #[derive(Debug)]
 pub(super) struct LocatedPlace {
     pub(super) place: WantedPlace,
@@ -39,20 +39,20 @@ pub(super) struct LocatedPlace {
     pub(super) excerpt: String,
 }
 
-/// Takes places that are found in texts, from any thread.
+/// Receives places found in texts, from any thread.
 pub(super) trait PlaceTaker: Sync {
-    /// What is to be found in some documents, in ascending order. By default nothing.
+    /// Returns the places to find in some documents, in ascending order. By default none.
     fn wanted(&self, _documents: &Range<DocumentNumber>) -> Vec<WantedPlace> {
         Vec::new()
     }
 
-    /// Takes what was found in a block of documents.
+    /// Receives the places found in a block of documents.
     fn take(&self, _located: &[LocatedPlace]) -> Result<(), FindError> {
         Ok(())
     }
 }
 
-/// What is compared and found.
+/// The places to compare and to find.
 #[derive(Clone, Copy)]
 pub(super) struct PlaceComparison<'a> {
     pub(super) run: &'a TextRun,
@@ -62,13 +62,13 @@ pub(super) struct PlaceComparison<'a> {
     /// The first place of each unitig, as an index of its places.
     pub(super) first: &'a [u32],
     pub(super) cuts: &'a TokenCuts,
-    /// Tokens of a run.
+    /// The number of tokens of a run.
     pub(super) length: usize,
 }
 
 impl PlaceComparison<'_> {
-    /// Compares all places, and finds those that `taker` wants. Whether all words are equal whose
-    /// hashes are; otherwise `taker` has only some of the places.
+    /// Compares all places, and finds those that `taker` requests. Returns `false` if different
+    /// words have equal hashes. In that case `taker` has received only some places.
     pub(super) fn compare(
         &self,
         taker: &impl PlaceTaker,
@@ -95,7 +95,7 @@ impl PlaceComparison<'_> {
     }
 }
 
-/// One thread's tools: documents that were read, the first ones let go first.
+/// The state of one thread: documents that were read. The first ones are dropped first.
 struct PlaceComparer<'a> {
     of: PlaceComparison<'a>,
     rule: WordRule,
@@ -119,8 +119,8 @@ impl<'a> PlaceComparer<'a> {
         }
     }
 
-    /// Compares the places in the documents of a block, and finds those that are wanted; `None`
-    /// where words differ whose hashes are equal.
+    /// Compares the places in the documents of a block, and finds the requested ones. Returns
+    /// `None` if different words have equal hashes.
     fn block(
         &mut self,
         documents: &Range<DocumentNumber>,
@@ -174,7 +174,7 @@ impl<'a> PlaceComparer<'a> {
         Ok(words.equal(at, &other, first_at, count))
     }
 
-    /// The words of a document.
+    /// Returns the words of a document.
     fn words(&mut self, document: DocumentNumber) -> Result<Rc<ComparedWords>, FindError> {
         if let Some(words) = self.held.get(&document) {
             return Ok(Rc::clone(words));
@@ -189,7 +189,7 @@ impl<'a> PlaceComparer<'a> {
         Ok(self.hold(document, words))
     }
 
-    /// Keeps the words of a document for a while.
+    /// Caches the words of a document.
     fn hold(&mut self, document: DocumentNumber, words: ComparedWords) -> Rc<ComparedWords> {
         let words = Rc::new(words);
         self.held_bytes += words.held();
@@ -203,7 +203,7 @@ impl<'a> PlaceComparer<'a> {
         words
     }
 
-    /// Finds places in the text of a document, as it is written, and gives its words.
+    /// Finds places in the original text of a document, and returns the words of the document.
     fn locate(
         &mut self,
         document: DocumentNumber,
@@ -238,7 +238,7 @@ impl<'a> PlaceComparer<'a> {
     }
 }
 
-/// The beginning of a passage.
+/// Returns the beginning of a passage.
 fn excerpt(text: &str, span: &TextSpan) -> String {
     let end = text.len().min(span.bytes.end as usize);
     let end = end.min(span.bytes.start as usize + EXCERPT_BYTES);

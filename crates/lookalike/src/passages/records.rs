@@ -1,5 +1,5 @@
-//! Second reading: the hashes of all runs that may repeat, sorted, then the classes of equal runs,
-//! joined to unitigs.
+//! Second reading: hashes all runs that may repeat, sorts the hashes, and joins the classes of
+//! equal runs to unitigs.
 //!
 //! ```text
 //! runs ─ (hash, number) ─ sorted ─ number of the first equal run, by the number ─ classes
@@ -22,26 +22,26 @@ use lookalike_core::passage::unitig::{EqualRun, RepeatedRun, RunRecord, Unitigs,
 use lookalike_core::shingle::Shingler;
 use parking_lot::Mutex;
 
-/// Records that a thread gathers before they are sorted in.
+/// Records that a thread gathers before it passes them to the sorter.
 const GATHERED: usize = 1 << 14;
-/// Bytes of memory for each class while unitigs are made.
+/// Bytes of memory for each class while unitigs are formed.
 const CLASS_BYTES: u64 = 8;
 
-/// What runs are selected from.
+/// The input of the selection of runs.
 #[derive(Clone, Copy)]
 pub(super) struct RunSelection<'a> {
     pub(super) run: &'a TextRun,
     pub(super) budget: &'a Budget,
     pub(super) options: &'a FindOptions,
     pub(super) candidates: &'a CandidateRuns,
-    /// What documents are without.
+    /// The tokens cut out of documents.
     pub(super) cuts: &'a TokenCuts,
-    /// Tokens of a run.
+    /// The number of tokens of a run.
     pub(super) length: usize,
 }
 
 impl RunSelection<'_> {
-    /// The unitigs of all repeated runs, by hashes of `seed`.
+    /// Returns the unitigs of all repeated runs, by hashes of `seed`.
     pub(super) fn unitigs(&self, seed: u64, progress: &dyn Progress) -> Result<Unitigs, FindError> {
         let temp = self.run.temp();
         let budget = self.budget;
@@ -69,7 +69,7 @@ impl RunSelection<'_> {
         Unitigs::new(repeated, classes)
     }
 
-    /// The runs that may repeat: hash and number, ascending.
+    /// Returns hash and number of the runs that may repeat, ascending.
     fn records(&self, seed: u64, progress: &dyn Progress) -> Result<PartedValues, FindError> {
         let temp = self.run.temp();
         let share = self.budget.share(4);
@@ -94,7 +94,7 @@ fn record(value: u128) -> RunRecord {
     RunRecord { hash: (value >> 64) as u64, run: value as u64 }
 }
 
-/// One thread's tools.
+/// The state of one thread.
 struct RunSelector<'a> {
     of: RunSelection<'a>,
     seed: u64,
@@ -177,7 +177,7 @@ struct NumberedRuns<'a> {
     first: u64,
 }
 
-/// Hashes of runs with their numbers, on their way to where they are sorted.
+/// A buffer of run hashes and numbers before they are sorted.
 struct GatheredRuns<'a> {
     hasher: RunHasher,
     length: usize,
@@ -193,7 +193,8 @@ impl GatheredRuns<'_> {
         for (place, runs) in candidates.ranges {
             let start = *place as u32 as usize;
             let runs = *runs as usize;
-            // The first run of a piece takes as long as all others when runs are as long.
+            // Hashing the first run of a piece costs its whole length. A piece has at least as many
+            // runs, so the cost at most doubles.
             for from in (0..runs).step_by(GATHERED.max(length)) {
                 let count = (runs - from).min(GATHERED.max(length));
                 let piece = start + from..start + from + count + length - 1;

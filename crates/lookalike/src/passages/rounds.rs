@@ -1,5 +1,5 @@
-//! Which words are removed, so that one place of each repeated passage stays, or no place of
-//! boilerplate: the rule is applied to the rest of the documents, until nothing changes.
+//! Selects the words to remove, so that one place of each passage is kept, or no place of
+//! boilerplate. Applies the rule to the rest of the documents until nothing changes.
 //!
 //! ```text
 //! anchors ─ unitigs, compared ─ tokens to remove ─ whole units ─ cuts ─┐
@@ -28,42 +28,43 @@ use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-/// Bytes of memory for each removed range: the range while it is found, extended to whole units and
+/// Bytes of memory for each removed range: the range when it is found, extended to whole units, and
 /// joined with earlier ones, and its document.
 const CUT_BYTES: u64 = 4 * size_of::<TokenRange>() as u64 + 16;
-/// Bytes of memory for the documents of each unitig by source.
+/// Bytes of memory for the counts of each unitig by source.
 const COUNT_BYTES: u64 = 48;
 
-/// Which repeated words are removed.
+/// The rule that selects the repeated words to remove.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum CutRule {
-    /// Those in a copy: of each passage the first place stays.
+    /// Words in a copy. The first place of each passage is kept.
     Copies,
-    /// Those in a run that is in this many documents, of one source where `per_source` is set: no
-    /// place stays.
+    /// Words in a run that occurs in this many documents (of the same source if `per_source` is
+    /// set). No place is kept.
     Boilerplate {
-        /// The least number of documents, 2 at least.
+        /// The minimum number of documents, at least 2.
         min_documents: u64,
-        /// The least share of the documents, 0 to 1.
+        /// The minimum share of the documents, 0 to 1.
         min_share: f64,
-        /// Whether documents are counted for each source, and cut where theirs has enough.
+        /// Whether to count documents per source, and to cut only in sources with enough of them.
         per_source: bool,
     },
 }
 
-/// How words are cut out of texts.
+/// Options for cutting words out of texts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CutOptions {
-    /// Which words are removed.
+    /// The rule that selects the words to remove.
     pub rule: CutRule,
-    /// Whole lines, paragraphs or sentences whose words are all removed; words where it is `None`.
+    /// Remove only whole lines, paragraphs or sentences, if all their words are selected. `None`
+    /// removes single words.
     pub unit: Option<TextUnit>,
-    /// A document is removed where fewer words than this are left of it; 1 at least.
+    /// A document is removed if fewer words than this remain; at least 1.
     pub min_left: u64,
 }
 
 impl CutOptions {
-    /// The options as the folder of a run that may be resumed has them.
+    /// The options as stored in the folder of a resumable run.
     fn description(&self) -> Value {
         let rule = match self.rule {
             CutRule::Copies => json!("copies"),
@@ -78,28 +79,28 @@ impl CutOptions {
     }
 }
 
-/// What is removed from a source.
+/// Counts of removed words in a source.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SourceCuts {
-    /// Its name.
+    /// The name of the source.
     pub name: String,
-    /// Its documents, empty ones included.
+    /// Documents of the source, including empty ones.
     pub documents: u64,
-    /// Documents that lose words and stay.
+    /// Documents that lose words and are kept.
     pub changed: u64,
     /// Documents that are removed.
     pub removed: u64,
-    /// Words of its documents.
+    /// Words of these documents.
     pub words: u64,
-    /// Words that are removed, those of removed documents included.
+    /// Removed words, including those of removed documents.
     pub cut_words: u64,
 }
 
-/// What is removed from all documents.
+/// The removed words of all documents.
 pub struct PassageCuts {
-    /// How often the rule was applied, the last time without effect.
+    /// How often the rule was applied. The last time had no effect.
     pub rounds: usize,
-    /// What is removed from each source, in reading order.
+    /// Counts of removed words in each source, in reading order.
     pub sources: Vec<SourceCuts>,
     /// The documents, which can be read again; without groups.
     pub run: Findings,
@@ -111,7 +112,7 @@ pub struct PassageCuts {
 }
 
 impl PassageCuts {
-    /// Finds what is removed.
+    /// Selects the words to remove.
     ///
     /// ```
     /// use lookalike::core::params::{Case, TokenRule};
@@ -138,11 +139,11 @@ impl PassageCuts {
     /// # }
     /// ```
     ///
-    /// Cost: that of [`passages_in`](super::passages_in), and for each further round that of the
-    /// documents that changed in the last one.
+    /// Cost: as for [`passages_in`](super::passages_in), and for each further round the cost of the
+    /// documents that changed in the previous one.
     ///
     /// # Errors
-    /// Those of [`passages_in`](super::passages_in).
+    /// Errors of [`passages_in`](super::passages_in).
     pub fn find(
         collection: &Collection,
         options: &PassageOptions,
@@ -155,7 +156,7 @@ impl PassageCuts {
         let checkpoint = &mut PassageCheckpoint::open(&run)?;
         let count = checkpoint.rounds();
         let mut anchors = anchors.finish(options.run().threads, run.budget.share(4))?;
-        // How many words each document has is kept to the end.
+        // The word counts of the documents are held until the end.
         run.hold_anchors(anchors.held() + 4 * run.order.len() as u64)?;
         let run = run;
         let rule = WordRule::of(options.rule());
@@ -169,16 +170,16 @@ impl PassageCuts {
         Ok(Self { rounds: count, sources, run, cuts, removed, cut: *cut, rule })
     }
 
-    /// Releases everything, and removes what a run that may be resumed has stored: call it when the
+    /// Releases all resources, and removes the stored state of a resumable run. Call it after the
     /// results are written.
     ///
     /// # Errors
-    /// [`FindError::Spill`] when the folder of a run that may be resumed cannot be removed.
+    /// [`FindError::Spill`] if the folder of a resumable run cannot be removed.
     pub fn finish(self) -> Result<(), FindError> {
         self.run.finish()
     }
 
-    /// Whether the document is removed: too little is left of it.
+    /// Whether the document is removed, because too few words remain.
     pub fn is_removed(&self, document: DocumentNumber) -> bool {
         self.removed.binary_search(&document).is_ok()
     }
@@ -188,21 +189,21 @@ impl PassageCuts {
         !self.cuts.of(document).is_empty()
     }
 
-    /// How many words the document loses, also where it is removed.
+    /// The number of words that the document loses, also if it is removed.
     pub fn cut_words(&self, document: DocumentNumber) -> u64 {
         self.cuts.of(document).iter().map(|range| u64::from(range.end - range.start)).sum()
     }
 
-    /// Which words are removed.
+    /// The rule that selected the words.
     pub fn rule(&self) -> CutRule {
         self.cut.rule
     }
 
-    /// The ranges of bytes that are removed from the text of a document, as it is written:
-    /// ascending, none touches another.
+    /// Returns the ranges of bytes to remove from the original text of a document, in ascending
+    /// order. Ranges do not touch.
     ///
     /// # Errors
-    /// [`FindError::Read`] when the document is no longer what it was.
+    /// [`FindError::Read`] if the document has changed.
     pub fn ranges(
         &self,
         document: DocumentNumber,
@@ -220,7 +221,7 @@ impl PassageCuts {
     }
 }
 
-/// Ranges are taken from unitigs, not from texts.
+/// Ranges come from unitigs, so no places in texts are requested.
 impl PlaceTaker for Vec<TokenRange> {}
 
 struct CutRounds<'a> {
@@ -260,7 +261,7 @@ impl CutRounds<'_> {
         }
     }
 
-    /// What an earlier run cut, with the anchors of what that leaves.
+    /// Returns the cuts of an earlier run, with the anchors of the remaining tokens.
     fn earlier_cuts(
         &self,
         anchors: &mut CompleteAnchors,
@@ -278,7 +279,7 @@ impl CutRounds<'_> {
         Ok(cuts)
     }
 
-    /// The tokens that go, in what is left of the documents.
+    /// Returns the tokens to remove, as ranges of the documents after previous cuts.
     fn selected(&self, unitigs: &Unitigs, budget: &Budget) -> Result<Vec<TokenRange>, FindError> {
         let length = self.options.min_words() as u32;
         Ok(match self.cut.rule {
@@ -301,7 +302,7 @@ impl CutRounds<'_> {
         })
     }
 
-    /// The sources of the documents with places.
+    /// Returns the sources of the documents with places.
     fn sources_of(
         &self,
         unitigs: &Unitigs,
@@ -313,8 +314,8 @@ impl CutRounds<'_> {
         places.map(|places| source(DocumentNumber(places[0].document))).collect()
     }
 
-    /// The part of the tokens that can go: whole units, and no words between two that would become
-    /// one.
+    /// Limits ranges to tokens that can be removed: whole units, and no words between two that
+    /// would merge into one.
     fn cuttable(
         &self,
         found: &[TokenRange],
@@ -341,7 +342,7 @@ impl CutRounds<'_> {
                 })
             })??;
             is_found.ok_or_else(|| self.run.not_aligned(document))?;
-            // What went before is no change.
+            // Earlier cuts are not changes.
             let old = cuts.of(document);
             can_go.retain(|range| !TokenCuts::contain(old, range.start, range.end));
             all_that_can.append(&mut can_go);
@@ -393,7 +394,7 @@ impl CutRounds<'_> {
         Ok(())
     }
 
-    /// How many words each source has, and each document that may lose some.
+    /// Counts the words of each source, and of each document that may lose some.
     fn words(&self, anchors: &CompleteAnchors) -> Result<DocumentCounts, FindError> {
         let mut counts = DocumentCounts::default();
         let named = self.run.findings.sources.iter().map(|source| SourceCuts {
@@ -420,7 +421,7 @@ impl CutRounds<'_> {
         Ok(counts)
     }
 
-    /// What is removed from each source, and the documents that are removed.
+    /// Counts the removed words of each source, and lists the removed documents.
     fn sources(
         &self,
         cuts: &TokenCuts,
@@ -446,21 +447,22 @@ impl CutRounds<'_> {
     }
 }
 
-/// Words of sources, and of documents in reading order.
+/// The word counts of sources, and of documents in reading order.
 #[derive(Default)]
 struct DocumentCounts {
     sources: Vec<SourceCuts>,
     words: Vec<u32>,
 }
 
-/// The tokens in runs that are in enough documents of one source: ranges that do not touch.
+/// Returns the tokens in runs that occur in enough documents of one source, as ranges that do not
+/// touch.
 fn frequent(
     unitigs: &Unitigs,
     length: u32,
     source: impl Fn(DocumentNumber) -> SourceIndex,
     least: impl Fn(SourceIndex) -> u64,
 ) -> Vec<TokenRange> {
-    // Of each unitig and source: documents so far, and the last of them.
+    // For each unitig and source: the number of documents so far, and the last of them.
     let mut counts: HashMap<(u32, SourceIndex), (u64, u32)> = HashMap::new();
     for place in &unitigs.places {
         let key = (place.unitig, source(DocumentNumber(place.document)));
@@ -475,7 +477,7 @@ fn frequent(
     })
 }
 
-/// The cuts without a first token that keeps the words on both sides apart.
+/// Removes the first token from a cut if it separates the words on both sides.
 fn apart<'a>(
     text: &'a str,
     words: &'a [Range<u32>],
@@ -499,7 +501,7 @@ fn apart<'a>(
     })
 }
 
-/// The tokens of units all of which go.
+/// Returns the tokens of units that consist only of selected tokens.
 fn whole_units(
     text: &str,
     words: &[Range<u32>],
@@ -524,7 +526,7 @@ fn whole_units(
     found
 }
 
-/// The bytes that go with tokens.
+/// Converts ranges of tokens to ranges of bytes.
 fn byte_ranges(
     text: &str,
     words: &[Range<u32>],
@@ -546,13 +548,13 @@ fn byte_ranges(
                 let start = part[0].start;
                 let last = part[part.len() - 1].end;
                 let before = cut.start.checked_sub(1).map_or(0, |at| words[at].end);
-                // White space and punctuation behind the words go with them, unless they keep the
-                // words on both sides apart.
+                // White space and punctuation after the words are also removed, unless they
+                // separate the words on both sides.
                 let end = match words.get(cut.end) {
                     Some(next) if cut.start == 0 || before < start => next.start,
                     _ => last,
                 };
-                // Words of one character that has several share its bytes.
+                // Several words of one character share its bytes.
                 if start < end {
                     push(start as usize..end as usize);
                 }

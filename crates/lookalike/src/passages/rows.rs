@@ -1,5 +1,4 @@
-//! The rows of a report: the places of passages, in the order of a report, in memory or on the
-//! disk.
+//! The rows of a report: the places of passages, in report order, in memory or on the disk.
 //!
 //! ```text
 //! Passages ─ rank of each ─┐
@@ -21,23 +20,23 @@ use std::mem::take;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of memory for each maximal run while passages are made, and for each passage: it, its rank
-/// and the number of its rows.
+/// Bytes of memory for each maximal run while passages are formed, and for each passage with its
+/// rank and the number of its rows.
 const RUN_BYTES: u64 = 32;
 const PASSAGE_BYTES: u64 = 52;
-/// Bytes of memory for each document with a place: how much of it is repeated, in a vector that
-/// grows.
+/// Bytes of memory for each document with a place: its count of repeated bytes, in a growing
+/// vector.
 const REPEATED_BYTES: u64 = 2 * size_of::<(u64, DocumentNumber)>() as u64;
 
-/// Takes the places of passages.
+/// Receives the places of passages.
 pub(super) struct PlaceRows<'a> {
     run: &'a TextRun,
     pub(super) passages: Passages,
-    /// The number of each passage in the order of a report.
+    /// The number of each passage in report order.
     ranks: Vec<u32>,
-    /// How many rows each passage has.
+    /// The number of rows of each passage.
     rows: Vec<u32>,
-    /// The passages whose first place is no maximal run, by that place.
+    /// The passages whose first place is not a maximal run, by that place.
     within: Vec<u32>,
     taken: Mutex<TakenPlaces>,
 }
@@ -48,7 +47,7 @@ struct TakenPlaces {
 }
 
 impl<'a> PlaceRows<'a> {
-    /// For the passages of at least `length` words.
+    /// Prepares rows for the passages of at least `length` words.
     pub(super) fn new(
         run: &'a TextRun,
         budget: &Budget,
@@ -95,7 +94,7 @@ impl<'a> PlaceRows<'a> {
         Ok(Self { run, passages, ranks, rows, within, taken })
     }
 
-    /// All rows that were taken.
+    /// Returns all rows.
     pub(super) fn finish(self) -> Result<PassageRows, FindError> {
         let TakenPlaces { sorter, mut repeated } = self.taken.into_inner();
         repeated.sort_unstable_by_key(|(bytes, document)| (Reverse(*bytes), *document));
@@ -104,7 +103,7 @@ impl<'a> PlaceRows<'a> {
         Ok(PassageRows { sorted, passages, repeated })
     }
 
-    /// A row as a record, into `key` and `payload`.
+    /// Encodes a row as a record, into `key` and `payload`.
     fn encode(&self, located: &LocatedPlace, key: &mut Vec<u8>, payload: &mut Vec<u8>) {
         let LocatedPlace { place, span, excerpt } = located;
         key.clear();
@@ -181,7 +180,7 @@ impl PlaceTaker for PlaceRows<'_> {
     }
 }
 
-/// How many bytes of a document are in passages, of which it has these places.
+/// Counts the bytes of a document that are in passages, from the places of these.
 pub(crate) fn repeated_bytes<'a>(places: impl IntoIterator<Item = &'a TextSpan>) -> u64 {
     let mut ranges: Vec<&Range<u64>> = places.into_iter().map(|span| &span.bytes).collect();
     ranges.sort_unstable_by_key(|range| range.start);
@@ -194,20 +193,20 @@ pub(crate) fn repeated_bytes<'a>(places: impl IntoIterator<Item = &'a TextSpan>)
     new.sum()
 }
 
-/// A sequence of words that is repeated.
+/// A repeated sequence of words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundPassage {
     /// Its number in the order of [`PassageRows`], from 0.
     pub number: u32,
-    /// How many words it has.
+    /// The number of words.
     pub words: u32,
-    /// At how many places these words are, alone or within longer repeated runs; 2 or more.
+    /// The number of places with these words, alone or within longer repeated runs; at least 2.
     pub places: u32,
-    /// How many documents these places are in.
+    /// The number of documents with these places.
     pub documents: u32,
-    /// How many rows it has: its first place, and the maximal runs.
+    /// The number of rows: one for its first place, and one for each other maximal run.
     pub rows: u32,
-    /// The beginning of its first place.
+    /// The beginning of the text at its first place.
     pub excerpt: String,
 }
 
@@ -220,28 +219,28 @@ pub struct PassagePlace {
     pub document: DocumentNumber,
     /// The position of its first word.
     pub position: u32,
-    /// Where it is in the text of the document, as it is written.
+    /// Its range in the original text of the document.
     pub span: TextSpan,
     /// Whether it is the first place of the passage, by the keep order and the position.
     pub is_first: bool,
-    /// Whether the run is maximal: where it is not, the first place is within a longer repeated
-    /// run.
+    /// Whether the run is maximal. The first place of a passage may instead lie within a longer
+    /// repeated run.
     pub is_maximal: bool,
 }
 
 /// A place of a passage, and the passage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PassageRow {
-    /// The passage, which the rows of all of its places share.
+    /// The passage, shared by the rows of all its places.
     pub passage: Arc<FoundPassage>,
     /// The place.
     pub place: PassagePlace,
 }
 
-/// The places of all passages, held in memory or on the disk: passage by passage, those in most
-/// documents first, then those at most places, the longest, and by the order of their first places.
-/// Of each passage its first place, then its maximal runs by the order of documents and the
-/// position.
+/// The places of all passages, held in memory or on the disk. Passages are ordered by the number of
+/// documents and then of places, both descending, then the longest first, then by their first
+/// places. The rows of a passage are its first place, and then its maximal runs by the order of
+/// documents and the position.
 #[derive(Debug, Default)]
 pub struct PassageRows {
     sorted: SortedRecords,
@@ -251,35 +250,35 @@ pub struct PassageRows {
 }
 
 impl PassageRows {
-    /// How many places there are.
+    /// The number of places.
     pub fn len(&self) -> usize {
         self.sorted.len() as usize
     }
 
-    /// Whether there are none.
+    /// Returns true if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many passages there are.
+    /// The number of passages.
     pub fn passages(&self) -> usize {
         self.passages
     }
 
-    /// How many documents have a place of one.
+    /// The number of documents with a place.
     pub fn documents(&self) -> usize {
         self.repeated.len()
     }
 
-    /// The `count` documents with most bytes in passages, with these, and all that have as many as
-    /// the last of them.
+    /// Returns the `count` documents with most bytes in passages, with the numbers of bytes. Also
+    /// returns documents with as many bytes as the last one.
     pub(super) fn most_repeated(&self, count: usize) -> &[(u64, DocumentNumber)] {
         let last = count.checked_sub(1).and_then(|last| self.repeated.get(last));
         let least = last.map_or(0, |(bytes, _)| *bytes);
         &self.repeated[..self.repeated.partition_point(|(bytes, _)| *bytes >= least)]
     }
 
-    /// The rows in order; may be asked for again. It ends after an error, which is that of the
+    /// Iterates over the rows in order. Can be called repeatedly. Ends after an error of the
     /// temporary file.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<PassageRow>> + '_ {
         let mut cursor = self.sorted.cursor();
@@ -295,7 +294,7 @@ impl PassageRows {
     }
 }
 
-/// What [`PlaceRows::encode`] made a record of; `last` is the passage of the row before.
+/// Decodes a record of [`PlaceRows::encode`]. `last` is the passage of the previous row.
 fn decode(key: &[u8], payload: &[u8], last: Option<Arc<FoundPassage>>) -> Option<PassageRow> {
     let number = |at: usize| {
         let bytes = key.get(at..).and_then(<[u8]>::first_chunk::<4>)?;

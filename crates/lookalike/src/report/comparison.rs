@@ -1,4 +1,4 @@
-//! How alike two texts are, in sentences and as JSON.
+//! Reports the similarity of two texts, in sentences and as JSON.
 
 use super::phrases::{count, one_line, thousands};
 use crate::difference::{DifferencePart, Differences, Places};
@@ -7,19 +7,19 @@ use lookalike_core::params::{Measure, Params};
 use lookalike_core::verify::Overlap;
 use serde_json::{Value, json};
 
-/// What is reported of two texts, A and B.
+/// A report about two texts, A and B.
 #[derive(Debug, Clone, Copy)]
 pub struct ComparisonReport<'a> {
-    /// Their similarity.
+    /// The similarity of the texts.
     pub similarity: &'a PairSimilarity,
-    /// The names of both.
+    /// The names of the texts.
     pub names: &'a [String; 2],
-    /// The parameters that they were compared with.
+    /// The parameters of the comparison.
     pub params: &'a Params,
 }
 
 impl ComparisonReport<'_> {
-    /// Whether they are similar, in one sentence.
+    /// Returns one sentence about whether they are similar.
     pub fn verdict(&self) -> String {
         let measure = self.params.measure();
         let threshold = self.params.threshold();
@@ -36,7 +36,7 @@ impl ComparisonReport<'_> {
         }
     }
 
-    /// The reason for the figures, where these alone do not show it.
+    /// Returns an explanation of the figures, if they alone would mislead.
     pub fn remark(&self) -> Option<String> {
         let Self { names, params, .. } = self;
         let Overlap { intersection, left, right } = self.similarity.overlap;
@@ -84,7 +84,8 @@ impl ComparisonReport<'_> {
         standard_error(self.similarity.overlap.jaccard(), self.params.num_hashes())
     }
 
-    /// All figures, with `differences` also these, as `docs/reference/report.md` specifies them.
+    /// Returns all figures, with the differences if given, as specified in
+    /// `docs/reference/report.md`.
     pub fn json(&self, differences: Option<&Differences>) -> Value {
         let Self { names, params, .. } = self;
         let overlap = &self.similarity.overlap;
@@ -139,7 +140,8 @@ impl ComparisonReport<'_> {
     }
 }
 
-/// `4 places with the same words written differently (case 3, punctuation 2)`; nothing for none.
+/// Returns `4 places with the same words written differently (case 3, punctuation 2)`, or `None`
+/// without such places.
 pub fn same_words(places: &Places) -> Option<String> {
     let Places { same_words, case, punctuation, white_space, .. } = *places;
     let kinds = [(case, "case"), (punctuation, "punctuation"), (white_space, "white space")];
@@ -152,8 +154,8 @@ pub fn same_words(places: &Places) -> Option<String> {
     })
 }
 
-/// Fewer shingles than this make a short text: one changed word among 40 leaves 0.78 of five-word
-/// shingles.
+/// Texts with fewer shingles are short: one changed word among 40 reduces the similarity by
+/// five-word shingles to 0.78.
 const SHORT: u64 = 40;
 
 /// √(J(1 − J)/k), the standard error of an estimate from k independent values.
@@ -161,7 +163,7 @@ fn standard_error(jaccard: f64, num_hashes: usize) -> f64 {
     (jaccard * (1.0 - jaccard) / num_hashes.max(1) as f64).sqrt()
 }
 
-/// A share in percent, rounded to one decimal; 100.0 % is all of it.
+/// A share in percent, rounded to one decimal. 100.0 % is the whole.
 pub fn percent(part: u64, whole: u64) -> String {
     let part = u128::from(part);
     let whole = u128::from(whole.max(1));

@@ -1,4 +1,5 @@
-//! A comparison of a benchmark with a corpus as JSON, and the list of documents to leave out.
+//! Writes a comparison of a benchmark with a corpus as JSON, and the list of documents to leave
+//! out.
 
 use super::FORMAT_VERSION;
 use crate::contamination::{
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// A line for each item, in the order of the benchmark:
+/// Writes a line for each item, in the order of the benchmark:
 ///
 /// ```json
 /// {"benchmark":"quiz.jsonl","field":"question","id":"q1","words":20,"covered":20,"share":1.0,
@@ -28,8 +29,8 @@ pub fn items(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     Ok(())
 }
 
-/// A line for each document that has a run of a contaminated item, by source and id, as
-/// `dedup --drop` reads it:
+/// Writes a line for each document that has a run of a contaminated item, by source and id, in the
+/// format of `dedup --drop`:
 ///
 /// ```json
 /// {"id":"d7","source":"web.jsonl"}
@@ -46,7 +47,7 @@ pub fn documents(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     Ok(())
 }
 
-/// Counts, benchmarks and what was skipped as one object, without a line end.
+/// Writes counts, benchmarks and skipped items as one object, without a line end.
 ///
 /// # Errors
 /// Errors of `out`.

@@ -1,4 +1,5 @@
-//! Findings as comma-separated values: `\n` ends a line, a value is quoted where it must be.
+//! Writes findings as comma-separated values. Lines end in `\n`, and values are quoted only if
+//! necessary.
 
 use crate::engine::{
     ESTIMATE_COLUMNS, Group, Groups, IdList, PairRef, Pairs, SkippedRecords, TextlessCopies,
@@ -12,19 +13,19 @@ use lookalike_core::verify::Overlap;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// How texts of the input are written: ids, sources, paths, reasons.
+/// The rule for texts from the input in cells: ids, sources, paths, reasons.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CellRule {
-    /// As they are.
+    /// Unchanged.
     #[default]
     Exact,
-    /// With `'` before those that a spreadsheet would take for a formula: those that begin with
-    /// `=`, `+`, `-`, `@`, their full-width forms, a tab, a carriage return or a line feed.
+    /// With a leading `'` if a spreadsheet would read the text as a formula: if it begins with `=`,
+    /// `+`, `-`, `@`, their full-width forms, a tab, a carriage return or a line feed.
     FormulaSafe,
 }
 
 impl CellRule {
-    /// The text to write.
+    /// Returns the text to write.
     pub(crate) fn text(self, text: &str) -> Cow<'_, str> {
         const FORMULAS: [char; 11] =
             ['=', '+', '-', '@', '\t', '\r', '\n', '\u{FF1D}', '\u{FF0B}', '\u{FF0D}', '\u{FF20}'];
@@ -43,10 +44,11 @@ pub(crate) fn writer<W: Write>(out: W) -> Writer<W> {
         .from_writer(out)
 }
 
-/// One line per document of a group: `group,id,role,keeper,jaccard`, and `containment` behind it
-/// where that is the measure. The role is `keeper` or `duplicate`, the similarity that with the
-/// keeper, with six decimals, and none for the keeper. Units have `parent,start,end,start_char,
-/// end_char` at the end: the id of their document and their range there.
+/// Writes one line per document of a group: `group,id,role,keeper,jaccard`, followed by
+/// `containment` if that is the measure. The role is `keeper` or `duplicate`. The similarity with
+/// the keeper has six decimals, and is empty for the keeper. Units have
+/// `parent,start,end,start_char,end_char` at the end: the id of their document and their range in
+/// it.
 ///
 /// # Errors
 /// Errors of `out`, and of temporary files that hold groups.
@@ -64,7 +66,7 @@ pub fn groups(
     csv.flush()
 }
 
-/// The first line of a file of groups.
+/// Writes the first line of a file of groups.
 pub(crate) fn groups_header<W: Write>(
     csv: &mut Writer<W>,
     measure: Measure,
@@ -75,10 +77,10 @@ pub(crate) fn groups_header<W: Write>(
     Ok(csv.write_record(names[..columns(measure) + 4].iter().chain(units))?)
 }
 
-/// Names of the columns of a unit: the id of its document, and its range there.
+/// Names of the columns of a unit: the id of its document, and its range in it.
 pub(crate) const UNIT_COLUMNS: [&str; 5] = ["parent", "start", "end", "start_char", "end_char"];
 
-/// The cells of a unit; none of a document.
+/// Returns the cells of a unit; none for a document.
 fn unit_cells(id: &str, unit: Option<UnitRange>, cells: CellRule) -> Vec<String> {
     let Some(unit) = unit else { return Vec::new() };
     let mut values = vec![cells.text(parent_id(id)).into_owned()];
@@ -86,7 +88,7 @@ fn unit_cells(id: &str, unit: Option<UnitRange>, cells: CellRule) -> Vec<String>
     values
 }
 
-/// The lines of a group.
+/// Writes the lines of a group.
 pub(crate) fn group<W: Write>(
     csv: &mut Writer<W>,
     number: u64,
@@ -112,7 +114,7 @@ pub(crate) fn group<W: Write>(
     Ok(())
 }
 
-/// How many similarities are in a line.
+/// The number of similarities in a line.
 fn columns(measure: Measure) -> usize {
     if measure == Measure::Containment { 2 } else { 1 }
 }
@@ -121,10 +123,10 @@ fn similarities(overlap: &Overlap) -> [String; 2] {
     [Measure::Jaccard, Measure::Containment].map(|measure| overlap.six_decimals_of(measure))
 }
 
-/// One line per verified pair: `id_a,id_b,jaccard` with `id_a` < `id_b` byte by byte, sorted, six
-/// decimals; and `containment` behind it where that is the measure. Pairs with estimates have
-/// `estimated_jaccard,error,standard_error` behind that, pairs of units the columns of a unit for
-/// each of both, with `_a` and `_b` at the end of their names.
+/// Writes one line per verified pair: `id_a,id_b,jaccard` with `id_a` < `id_b` byte by byte,
+/// sorted, with six decimals. `containment` follows if that is the measure, then
+/// `estimated_jaccard,error,standard_error` for pairs with estimates. Pairs of units end with the
+/// columns of both units, whose names have the suffixes `_a` and `_b`.
 ///
 /// # Errors
 /// Errors of `out`, and of temporary files that hold pairs.
@@ -160,7 +162,7 @@ pub fn pairs(
     out.flush()
 }
 
-/// The first line of a file of pairs.
+/// Writes the first line of a file of pairs.
 pub(crate) fn pairs_header(
     lines: &mut Vec<u8>,
     measure: Measure,
@@ -183,7 +185,7 @@ pub(crate) fn pairs_header(
     lines.push(b'\n');
 }
 
-/// The line of a pair, without its estimate and its end.
+/// Writes the line of a pair, without its estimate and its line end.
 pub(crate) fn pair(
     lines: &mut Vec<u8>,
     a: &str,
@@ -201,10 +203,10 @@ pub(crate) fn pair(
     }
 }
 
-/// Bytes of lines that go out at once.
+/// Bytes of lines per write.
 const LINES_BYTES: usize = 1 << 16;
 
-/// Adds a value that is not alone in its line, quoted as [`writer`] would with that delimiter.
+/// Appends a value, quoted like [`writer`] with that delimiter. It must not be alone in its line.
 pub(crate) fn quoted(delimiter: u8, text: &str, line: &mut Vec<u8>) {
     let special = |byte| matches!(byte, b'"' | b'\n' | b'\r') || byte == delimiter;
     if !text.bytes().any(special) {
@@ -220,7 +222,7 @@ pub(crate) fn quoted(delimiter: u8, text: &str, line: &mut Vec<u8>) {
     line.push(b'"');
 }
 
-/// Similarities as they were written before: overlaps come back in the pairs of one text.
+/// A cache of formatted similarities, since pairs of the same text often have the same overlap.
 pub(crate) struct Decimals(Vec<Option<(Overlap, Measure, String)>>);
 
 impl Decimals {
@@ -244,9 +246,9 @@ impl Decimals {
     }
 }
 
-/// One line per file or record that was not read, then one per empty document:
-/// `source,line,id,reason`. An empty document has neither source nor line, and the reason
-/// [`EMPTY`](super::EMPTY), with the first document that has the same text.
+/// Writes one line per file or record that was not read, then one per empty document:
+/// `source,line,id,reason`. An empty document has neither source nor line. Its reason is
+/// [`EMPTY`](super::EMPTY), with the first document of the same text.
 ///
 /// # Errors
 /// Errors of `out`, and of temporary files that hold records or ids.
@@ -367,7 +369,7 @@ mod tests {
         assert!(text.contains("\n2,ü,duplicate,k,0.900000,1.000000\n"), "{text}");
     }
 
-    /// Pairs with every id there is to quote, and more overlaps than are remembered.
+    /// Pairs of all ids that need quotes, and more overlaps than the cache holds.
     #[test]
     fn pairs_are_quoted_and_rounded_as_by_the_writer_of_the_other_tables() {
         let ids = ["", " ", "\"", "a,b", "\r", "x\ny", "plain", "'", "\\", "\u{0}", "\t", "ü#"];

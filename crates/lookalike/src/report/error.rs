@@ -1,4 +1,4 @@
-//! Errors of files that are written.
+//! Errors of writing files.
 
 use super::{TakenPlace, UnknownName};
 use crate::engine::FindError;
@@ -22,9 +22,9 @@ pub enum OutputError {
         /// The error of the system.
         source: io::Error,
     },
-    /// The file name states no possible format.
+    /// The extension of the file name does not match a possible format.
     Name(UnknownName),
-    /// An output is an input, or two outputs have one name.
+    /// An output is an input, or two outputs have the same name.
     Taken(TakenPlace),
 }
 

@@ -7,7 +7,7 @@ use crate::report::csv::UNIT_COLUMNS;
 use lookalike_core::params::Measure;
 use std::io::{self, Write};
 
-/// One line per group:
+/// Writes one line per group:
 ///
 /// ```json
 /// {"group":1,"keeper":"id","size":3,"duplicates":[{"id":"other","jaccard":0.912345}]}
@@ -29,8 +29,8 @@ pub fn groups(out: &mut dyn Write, groups: &Groups, measure: Measure) -> io::Res
     Ok(())
 }
 
-/// One group, without a line end. Similarities are written as digits, six of them, so that no
-/// binary fraction comes in between.
+/// Writes one group without a line end. Similarities are written as six decimal digits, without
+/// conversion to a binary fraction.
 pub(crate) fn group(
     out: &mut dyn Write,
     number: u64,
@@ -64,7 +64,7 @@ pub(crate) fn group(
     out.write_all(b"}")
 }
 
-/// The members of a unit; none of a document.
+/// Writes the members of a unit; none for a document.
 fn unit(out: &mut dyn Write, id: &str, unit: Option<UnitRange>) -> io::Result<()> {
     let Some(unit) = unit else { return Ok(()) };
     let [parent, names @ ..] = UNIT_COLUMNS;

@@ -1,4 +1,4 @@
-//! Findings → files and reports. `docs/reference/report.md` specifies every format.
+//! Writes findings as files and reports. `docs/reference/report.md` specifies every format.
 //!
 //! ```text
 //! groups, pairs, skipped ─ csv::…, jsonl::… ─► any writer
@@ -8,8 +8,8 @@
 //! Target::new (name → format, compression) ─ create ─► Output ─ finish ─► the file, whole
 //! ```
 //!
-//! An [`Output`] is opened before a run, so that a path that cannot be written fails early; the
-//! file gets its name when it is complete. Equal findings produce equal bytes.
+//! An [`Output`] is opened before a run, so that an unwritable path fails early. The file receives
+//! its name when it is complete. Equal findings produce equal bytes.
 
 pub mod comparison;
 pub mod contamination;
@@ -41,14 +41,14 @@ use lookalike_core::parameter::Parameter;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The version of everything written here, as `docs/reference/report.md` counts it.
+/// The version of all formats, as described in `docs/reference/report.md`.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// Why an empty document is among the skipped ones.
+/// The reason of an empty document among the skipped ones.
 pub const EMPTY: &str = "empty: no tokens";
 
-/// A parameter as an option of the command line, `--num-hashes`. Reports use this spelling in every
-/// front end.
+/// Returns a parameter as an option of the command line, `--num-hashes`. Reports of all front ends
+/// use this spelling.
 pub fn option_name(parameter: Parameter) -> String {
     match parameter {
         Parameter::AnnotateField => "--annotate=NAME".to_owned(),
@@ -64,7 +64,7 @@ pub fn option_name(parameter: Parameter) -> String {
     }
 }
 
-/// What a file of findings looks like.
+/// The format of a file of findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputFormat {
     /// One JSON object per line.
@@ -73,14 +73,14 @@ pub enum OutputFormat {
     Csv,
     /// A whole run as one JSON object.
     Json,
-    /// A whole run as a page for people.
+    /// A whole run as a web page.
     Html,
-    /// Apache Parquet, which compresses by itself.
+    /// Apache Parquet, which has its own compression.
     #[cfg(feature = "parquet")]
     Parquet,
 }
 
-/// How a file is compressed.
+/// The compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputCompression {
     None,
@@ -89,7 +89,7 @@ pub(crate) enum OutputCompression {
 }
 
 impl OutputCompression {
-    /// The compression that the extension of a name in lower case states, and the name without it.
+    /// Returns the compression by the extension of a lower-case name, and the name without it.
     pub(crate) fn of(name: &str) -> (Self, &str) {
         if let Some(stem) = name.strip_suffix(".gz") {
             (Self::Gzip, stem)
@@ -101,13 +101,13 @@ impl OutputCompression {
     }
 }
 
-/// The name in lower case without the extension of a compression, and whether it had one.
+/// Returns the lower-case name without the extension of a compression, and whether it had one.
 pub(crate) fn strip_compression(name: &str) -> (bool, &str) {
     let (compression, stem) = OutputCompression::of(name);
     (compression != OutputCompression::None, stem)
 }
 
-/// A file that is to be written.
+/// The name, the format and the compression of an output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     path: PathBuf,
@@ -120,7 +120,7 @@ pub struct Target {
 pub struct UnknownName {
     /// The name.
     pub path: PathBuf,
-    /// Formats that are possible there.
+    /// The possible formats.
     pub possible: &'static [OutputFormat],
 }
 
@@ -164,11 +164,11 @@ impl OutputFormat {
 }
 
 impl Target {
-    /// Takes format and compression from the end of the name, in upper or lower case. Nothing is
-    /// touched yet.
+    /// Derives format and compression from the extension, in upper or lower case. Does not access
+    /// the file.
     ///
     /// # Errors
-    /// [`UnknownName`] when the name has none of the `possible` ends.
+    /// [`UnknownName`] if the name does not end in one of the `possible` extensions.
     pub fn new(path: &Path, possible: &'static [OutputFormat]) -> Result<Self, UnknownName> {
         let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase());
         let name = name.unwrap_or_default();
@@ -184,7 +184,7 @@ impl Target {
         }
     }
 
-    /// The name given.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -207,7 +207,7 @@ pub(crate) mod tests {
     const MOST: Overlap = Overlap { intersection: 9, left: 10, right: 9 };
     const EQUAL: Overlap = Overlap { intersection: 1, left: 1, right: 1 };
 
-    /// Groups with everything that needs quoting somewhere.
+    /// Groups whose texts need quotes or escapes.
     pub(crate) fn groups() -> Groups {
         let keeper = |id: &str| Keeper {
             id: id.to_owned(),

@@ -1,4 +1,4 @@
-//! Files that are complete or not there.
+//! Files that appear only when they are complete.
 
 use super::part_file::PartFile;
 use super::{OutputCompression, OutputFormat, Target, UnknownName};
@@ -7,14 +7,14 @@ use flate2::write::GzEncoder;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes gathered before they go to the file.
+/// The size of the buffer for writing.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// A file being written under a temporary name in the folder of its later name. What was there
-/// before stays until [`finish`](Self::finish); dropped before that, the temporary file goes. The
-/// file keeps the permissions of the one it replaces.
+/// A file that is written under a temporary name in the folder of its final name. An existing file
+/// is kept until [`finish`](Self::finish). Dropping the output earlier removes the temporary file.
+/// The new file keeps the permissions of the one it replaces.
 ///
-/// [Standard output](Self::standard_output) is written as the bytes come.
+/// [Standard output](Self::standard_output) is written without delay.
 pub struct Output {
     /// The name as the user wrote it.
     path: PathBuf,
@@ -27,54 +27,55 @@ enum Encoder {
     Zstd(zstd::stream::write::Encoder<'static, BufWriter<OutputSink>>),
 }
 
-/// What takes the bytes.
+/// The destination of the bytes.
 enum OutputSink {
     File {
         part: PartFile,
-        /// The file to put in place: what the name points at where it is a link.
+        /// The file to replace. If the path is a link, the target of the link.
         place: PathBuf,
     },
     StandardOutput(io::Stdout),
-    /// Takes the bytes of a check and writes nothing.
+    /// Discards the bytes of a check.
     Nothing,
 }
 
 impl Output {
-    /// Makes the temporary file.
+    /// Creates the temporary file.
     ///
     /// # Errors
-    /// [`OutputError::Write`] when the folder does not exist or takes no files, or when the name
-    /// belongs to something other than a file.
+    /// [`OutputError::Write`] if the folder does not exist or is not writable, or if the path
+    /// exists and is not a file.
     pub fn create(target: &Target) -> Result<Self, OutputError> {
         Self::with(target.path.clone(), target.compression)
     }
 
-    /// Makes the temporary file of a name that says nothing about the format, and compresses by
-    /// its end: `.gz` or `.zst`.
+    /// Creates the temporary file of a name that does not state a format. Compresses if the name
+    /// ends in `.gz` or `.zst`.
     ///
     /// # Errors
-    /// As [`create`](Self::create).
+    /// See [`create`](Self::create).
     pub fn named(path: &Path) -> Result<Self, OutputError> {
         let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase());
         Self::with(path.to_owned(), OutputCompression::of(&name.unwrap_or_default()).0)
     }
 
-    /// Writes to standard output, uncompressed, as the bytes come. Its path is `-`.
+    /// Creates an output that writes to standard output, uncompressed and without delay. Its path
+    /// is `-`.
     pub fn standard_output() -> Self {
         Self::plain(OutputSink::StandardOutput(io::stdout()))
     }
 
-    /// Writes nothing, instead of [standard output](Self::standard_output).
+    /// Creates an output that writes nothing, instead of [standard output](Self::standard_output).
     pub(crate) fn nothing() -> Self {
         Self::plain(OutputSink::Nothing)
     }
 
-    /// The name it was made for.
+    /// The requested path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The error of an output in a format that is none of the `possible` ones.
+    /// Returns the error of an output whose format is not one of the `possible` ones.
     pub(super) fn other_format(&self, possible: &'static [OutputFormat]) -> OutputError {
         OutputError::Name(UnknownName { path: self.path.clone(), possible })
     }
@@ -105,10 +106,10 @@ impl Output {
         }
     }
 
-    /// Writes by `write`, brings everything to the disk and gives the file its name.
+    /// Calls `write`, syncs the file to the disk and renames it to its final name.
     ///
     /// # Errors
-    /// [`OutputError::Write`]; a former file under the name is unchanged.
+    /// [`OutputError::Write`]. In this case, an existing file is unchanged.
     pub fn finish(
         self,
         write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
@@ -119,7 +120,7 @@ impl Output {
     }
 }
 
-/// The error of the system, which the writer of tables hides in an error of its own.
+/// Extracts the system's error, which the writer of tables wraps in its own.
 fn of_system(error: io::Error) -> io::Error {
     match error.downcast::<::csv::Error>().map(::csv::Error::into_kind) {
         Ok(::csv::ErrorKind::Io(error)) | Err(error) => error,
@@ -127,7 +128,7 @@ fn of_system(error: io::Error) -> io::Error {
     }
 }
 
-/// Bytes that are written before [`finish`](Output::finish).
+/// Writes bytes before [`finish`](Output::finish).
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.encoder.write(bytes)
@@ -198,8 +199,8 @@ impl Write for Encoder {
     }
 }
 
-/// Where the file will stand. A link is followed, so that it stays a link; a device, a pipe or a
-/// folder is refused, for renaming would replace it.
+/// Returns the path of the file to replace. Follows a link, so that it remains a link. Refuses a
+/// device, a pipe or a folder, because renaming would replace it.
 fn place(path: &Path) -> io::Result<PathBuf> {
     match path.metadata() {
         Ok(data) if data.is_file() => path.canonicalize(),

@@ -1,29 +1,29 @@
-//! Names of outputs and of inputs: no output is written over a document, and no two over each
-//! other.
+//! Checks the names of outputs and inputs, so that no output overwrites a document or another
+//! output.
 
 use super::own_outputs;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A name that an output cannot have.
+/// A name that an output must not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TakenPlace {
     /// The name as the user wrote it.
     pub path: PathBuf,
-    /// Why not.
+    /// The user of the name.
     pub by: PathUser,
 }
 
-/// What a name is taken by.
+/// The user of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathUser {
     /// Another output.
     Output,
-    /// An output that is a folder, and is made as a whole.
+    /// An output folder, which is created as a whole.
     OutputFolder(PathBuf),
     /// An input.
     Input,
-    /// A file in an input folder that no run wrote.
+    /// A file in an input folder that was not written by a run.
     InputFolder(PathBuf),
 }
 
@@ -52,12 +52,12 @@ impl fmt::Display for TakenPlace {
 
 impl std::error::Error for TakenPlace {}
 
-/// Whether all `files` may be written: tables, lists and reports; and the survivors next to them,
-/// which have rules of their own in an input folder. A file in an input folder may be written over
-/// where an earlier run wrote one of its kind there.
+/// Checks whether all `files` (tables, lists and reports) may be written, and the survivors besides
+/// them. Survivors in an input folder have their own rules. A file in an input folder may be
+/// overwritten if an earlier run wrote it, as a file of these kinds.
 ///
 /// # Errors
-/// [`TakenPlace`] for the first that may not.
+/// [`TakenPlace`] for the first that must not be written.
 pub fn check_places<'a>(
     files: impl IntoIterator<Item = &'a Path>,
     survivors: Option<&'a Path>,
@@ -97,12 +97,12 @@ pub fn check_places<'a>(
     Ok(())
 }
 
-/// One spelling for every way to name a file.
+/// Returns a unique spelling of a path.
 fn same_name(path: &Path) -> PathBuf {
     if let Ok(found) = path.canonicalize() {
         return found;
     }
-    // It is not there yet; its folder may be, and be named in many ways.
+    // The file does not exist, but its folder may, and the folder can have several spellings.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new(".")).canonicalize();
     match (folder, path.file_name()) {

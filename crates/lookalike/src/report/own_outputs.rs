@@ -1,4 +1,4 @@
-//! Whether a file is what a run wrote: tables, lists and reports are known by how they begin.
+//! Recognises files written by a run: tables, lists and reports, by their first bytes.
 
 use crate::compressed_file::open_decompressed;
 use serde_json::Value;
@@ -7,9 +7,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Bytes looked at. The style of a page is before what it is known by.
+/// The number of bytes to read. In a page, the style precedes the recognised part.
 const BYTES: u64 = 1 << 18;
-/// How tables begin.
+/// The first bytes of tables.
 const BEGINNINGS: &[&str] = &[
     "group,id,role,keeper,jaccard",
     "id_a,id_b,jaccard",
@@ -19,14 +19,14 @@ const BEGINNINGS: &[&str] = &[
     "#!/bin/sh\n# Files that `lookalike dedup` found to be duplicates.",
     "#!/bin/sh\n# Undoes what `lookalike dedup` did with duplicate files.",
 ];
-/// What a page says of itself, below its style.
+/// A line of every page, below its style.
 const BRAND: &[u8] = b"<p class=\"brand\">lookalike ";
 /// The first bytes of Parquet files.
 #[cfg(feature = "parquet")]
 const PARQUET: &[u8] = b"PAR1";
 
-/// Whether it is groups, pairs, what was skipped or removed, or a report; or has nothing in it.
-/// What cannot be read is none.
+/// Whether the file contains groups, pairs, skipped or removed documents, a script or a report, or
+/// is empty. Unreadable files are not recognised.
 pub(super) fn is_output(path: &Path) -> bool {
     let Ok(beginning) = beginning(path) else { return false };
     #[cfg(feature = "parquet")]
@@ -43,16 +43,16 @@ pub(super) fn is_output(path: &Path) -> bool {
 fn beginning(path: &Path) -> io::Result<Vec<u8>> {
     let mut plain = Vec::new();
     match open_decompressed(path)?.take(BYTES).read_to_end(&mut plain) {
-        // What is before damage is the beginning, too.
+        // If the file is damaged, the bytes before the damage are sufficient.
         Err(error) if plain.is_empty() => Err(error),
         _ => Ok(plain),
     }
 }
 
-/// Groups, or removed documents, an object a line.
+/// Whether this is a list of groups or of removed documents, one object per line.
 fn is_list(beginning: &[u8]) -> bool {
     let line = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    // A group may be longer than what was taken.
+    // The line of a group may be longer than the bytes read.
     if line.starts_with(b"{\"group\":1,\"keeper\":\"") {
         return true;
     }
@@ -62,7 +62,7 @@ fn is_list(beginning: &[u8]) -> bool {
     similarity && members.len() == 6 && rest.iter().all(|name| members.contains_key(*name))
 }
 
-/// A run as JSON, of any version.
+/// Whether this is a run as JSON, of any version.
 fn is_report(beginning: &[u8]) -> bool {
     let mut lines = beginning.split(|byte| *byte == b'\n');
     let mut next = |start: &[u8]| lines.next().is_some_and(|line| line.starts_with(start));
@@ -74,7 +74,7 @@ fn is_page(beginning: &[u8]) -> bool {
         && beginning.windows(BRAND.len()).any(|bytes| bytes == BRAND)
 }
 
-/// Groups or pairs in Parquet.
+/// Whether the file contains groups or pairs in Parquet.
 #[cfg(feature = "parquet")]
 fn is_table(path: &Path) -> bool {
     use parquet::file::reader::FileReader;

@@ -21,11 +21,11 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The creator in the footer of files.
+/// The creator in the footer of files, by which later runs recognise them.
 pub(crate) const CREATED_BY: &str = concat!("lookalike version ", env!("CARGO_PKG_VERSION"));
-/// Rows of a row group at most.
+/// The most rows of a row group.
 const GROUP_ROWS: usize = 1 << 18;
-/// Bytes of text in a row group at most.
+/// The most bytes of text in a row group.
 const GROUP_BYTES: usize = 64 << 20;
 
 /// The type of the cells of a column.
@@ -37,7 +37,7 @@ pub(crate) enum Cell {
     Text,
 }
 
-/// Cells of a column that are not written yet.
+/// Cells of a column before they are written.
 #[derive(Debug)]
 pub(crate) enum PendingColumn {
     Bool(PendingCells<bool>),
@@ -74,8 +74,8 @@ impl PendingColumn {
         }
     }
 
-    /// Writes all cells as the next rows, and has none then. Cells of a required column must all
-    /// be there.
+    /// Writes all cells as the next rows and clears them. Cells of a required column must all be
+    /// present.
     pub(crate) fn write(
         &mut self,
         writer: &mut SerializedColumnWriter<'_>,
@@ -98,7 +98,7 @@ impl PendingColumn {
     }
 }
 
-/// The type of a column.
+/// Returns the type of a column.
 pub(crate) fn column_type(
     name: &str,
     cell: Cell,
@@ -126,7 +126,7 @@ struct ParquetTable {
 }
 
 impl ParquetTable {
-    /// Columns by name, cells, and whether each row has one.
+    /// Creates a table. Each column has a name, a type, and whether every row has a cell.
     fn create(output: Output, columns: &[(&str, Cell, bool)]) -> Result<Self, ParquetError> {
         let path = output.path().to_owned();
         let repetition = |all: bool| if all { Repetition::REQUIRED } else { Repetition::OPTIONAL };
@@ -144,7 +144,7 @@ impl ParquetTable {
         Ok(Self { path, writer, columns, rows: 0, bytes: 0 })
     }
 
-    /// Ends a row, whose cells are in the columns.
+    /// Ends a row whose cells have been added to the columns.
     fn end_row(&mut self, bytes: usize) -> Result<(), ParquetError> {
         self.rows += 1;
         self.bytes += bytes;
@@ -184,7 +184,7 @@ pub(crate) fn write_columns(
     Ok(())
 }
 
-/// An error of the crate as one of ours.
+/// Converts an error of the crate `parquet`.
 pub(crate) fn failed(path: PathBuf, error: ParquetError) -> OutputError {
     let source = match error {
         ParquetError::External(error) => match error.downcast::<std::io::Error>() {
@@ -196,7 +196,7 @@ pub(crate) fn failed(path: PathBuf, error: ParquetError) -> OutputError {
     OutputError::Write { path, source }
 }
 
-/// Places of passages as a table, with the columns of
+/// Writes places of passages as a table, with the columns of
 /// [`passages::csv`](super::passages::csv): 64-bit integers, `id` text, `first` and `maximal`
 /// Boolean.
 ///
@@ -236,9 +236,9 @@ pub fn passages(output: Output, findings: &PassageFindings) -> Result<(), Output
     table.finish()
 }
 
-/// Groups as a table, a document a row, with the columns of [`csv::groups`](super::csv::groups):
-/// `group` (64-bit integer), `id`, `role` and `keeper` (text), and the similarities (64-bit floats,
-/// the numbers that are in the other formats; null for keepers).
+/// Writes groups as a table, one document per row, with the columns of
+/// [`csv::groups`](super::csv::groups): `group` (64-bit integer), `id`, `role` and `keeper` (text),
+/// and the similarities (64-bit floats with the values of the other formats; null for keepers).
 ///
 /// # Errors
 /// [`OutputError::Write`], and errors of temporary files that hold groups.
@@ -270,8 +270,8 @@ pub fn groups(output: Output, groups: &Groups, measure: Measure) -> Result<(), O
     table.finish()
 }
 
-/// Verified pairs as a table with the columns of [`csv::pairs`](super::csv::pairs): `id_a` and
-/// `id_b` (text), and the similarities and estimates (64-bit floats).
+/// Writes verified pairs as a table with the columns of [`csv::pairs`](super::csv::pairs): `id_a`
+/// and `id_b` (text), and the similarities and estimates (64-bit floats).
 ///
 /// # Errors
 /// [`OutputError::Write`], and errors of temporary files that hold pairs.
@@ -296,12 +296,12 @@ pub fn pairs(output: Output, pairs: &Pairs, measure: Measure) -> Result<(), Outp
     table.finish()
 }
 
-/// The type of the cells of a column of a unit.
+/// Returns the type of a column of a unit.
 fn unit_cell(name: &str) -> Cell {
     if name.starts_with("parent") { Cell::Text } else { Cell::Int64 }
 }
 
-/// The similarities of a row, by name.
+/// Returns the similarities of a row, by name.
 fn similarities(measure: Measure) -> &'static [(&'static str, Measure)] {
     const BOTH: &[(&str, Measure)] =
         &[("jaccard", Measure::Jaccard), ("containment", Measure::Containment)];
@@ -359,14 +359,14 @@ impl ParquetTable {
     }
 }
 
-/// The numbers that are written elsewhere, with six decimals.
+/// Adds similarities with six decimals, as in the other formats.
 fn push_similarities(columns: &mut [PendingColumn], overlap: Option<&Overlap>, measure: Measure) {
     for (column, (_, measure)) in columns.iter_mut().zip(similarities(measure)) {
         push_double(column, overlap.map(|overlap| overlap.rounded(*measure)));
     }
 }
 
-/// Adds a cell to a column of that type; to no other.
+/// Adds a cell if the column has this type.
 pub(crate) fn push_text(column: &mut PendingColumn, value: Option<&str>) {
     if let PendingColumn::Text(cells) = column {
         cells.push(value.map(ByteArray::from));
@@ -436,7 +436,7 @@ mod tests {
         assert!(got.is_empty());
     }
 
-    /// The cells of a table, its header first, as CSV has them.
+    /// Returns the cells of a table, its header first, formatted as in CSV.
     fn cells(write: impl FnOnce(Output)) -> Vec<Vec<String>> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.parquet");
@@ -459,7 +459,7 @@ mod tests {
         table
     }
 
-    /// The cells of a table of CSV.
+    /// Returns the cells of a table in CSV.
     fn cells_of_csv(write: impl FnOnce(&mut Vec<u8>)) -> Vec<Vec<String>> {
         let mut bytes = Vec::new();
         write(&mut bytes);

@@ -1,7 +1,7 @@
 //! Temporary files of outputs: `.lookalike-XXXXXX.part` in the folder of the output.
 //!
-//! The writer holds an exclusive lock on its file, so that another run can tell a file in use from
-//! one that an interrupted run left.
+//! The writer holds an exclusive lock on its file. So another run can distinguish a file in use
+//! from the remains of an interrupted run.
 
 use crate::temporary::{self, RegisteredPath};
 use std::fs::{self, File, Metadata, Permissions};
@@ -9,16 +9,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// How the name of a temporary file or folder begins and ends.
+/// The prefix and the suffix of the name of a temporary file or folder.
 pub(crate) const PREFIX: &str = ".lookalike-";
 pub(crate) const SUFFIX: &str = ".part";
-/// Random characters between both.
+/// The number of random characters between them.
 const RANDOM_CHARS: usize = 6;
-/// Attempts to create a file that no other run removes before it is locked.
+/// Attempts to create a file. Another run may remove the file before it is locked.
 const ATTEMPTS: usize = 16;
 
-/// The temporary file of an output. Removed when dropped, unless [`persist`](Self::persist) gave it
-/// its name.
+/// The temporary file of an output. It is removed when dropped, unless [`persist`](Self::persist)
+/// renamed it.
 #[derive(Debug)]
 pub(crate) struct PartFile {
     file: NamedTempFile,
@@ -26,9 +26,9 @@ pub(crate) struct PartFile {
 }
 
 impl PartFile {
-    /// Creates the temporary file of `place`, in its folder. It gets the permissions and the group
-    /// of the file at `place`; where there is none, the permissions of any new file, less the
-    /// umask.
+    /// Creates the temporary file of `place`, in its folder. It has the permissions and the group
+    /// of the file at `place`. If no such file exists, it has the permissions of any new file,
+    /// restricted by the umask.
     pub(crate) fn create(place: &Path) -> io::Result<Self> {
         let replaced = place.metadata().ok();
         let folder = folder_of(place);
@@ -73,11 +73,11 @@ impl PartFile {
     }
 }
 
-/// Writes a file that appears complete under its name or not at all, and replaces a former file;
-/// `-` is standard output.
+/// Writes a file that appears only when it is complete, and replaces an existing file. `-` is
+/// standard output.
 ///
 /// # Errors
-/// The file cannot be written; a former file is unchanged.
+/// The file cannot be written. In this case, an existing file is unchanged.
 pub fn write_whole_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if path == Path::new("-") {
         let mut out = io::stdout().lock();
@@ -110,7 +110,7 @@ fn create(folder: &Path, replaced: Option<&Metadata>) -> io::Result<NamedTempFil
     Ok(file)
 }
 
-/// Sets the permissions that a new file gets, less the umask.
+/// Sets the permissions of a new file, which the umask restricts.
 #[cfg(unix)]
 pub(crate) fn restrict(builder: &mut tempfile::Builder<'_, '_>, mode: u32) {
     use std::os::unix::fs::PermissionsExt;
@@ -130,16 +130,16 @@ fn mode_of(_: &Metadata) -> u32 {
     0o666
 }
 
-/// Gives a new file the permissions of the one it replaces, and its owner and group where the
-/// system allows. A group that cannot be kept gets no permissions, since another one would get
-/// them.
+/// Sets the permissions of a new file to those of the file it replaces, and owner and group if the
+/// system allows. If the group cannot be kept, the file has another group, which receives no
+/// permissions.
 #[cfg(unix)]
 fn keep_permissions(file: &File, replaced: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
     let new = file.metadata()?;
     let mut mode = replaced.mode() & 0o777;
     if new.uid() != replaced.uid() {
-        // Only the superuser may.
+        // Only the superuser may change the owner.
         let _ = fchown(file, Some(replaced.uid()), None);
     }
     if new.gid() != replaced.gid() && fchown(file, None, Some(replaced.gid())).is_err() {
@@ -153,8 +153,8 @@ fn keep_permissions(_: &File, _: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// Locks a new file; false where another run has locked or removed it. If the file system has
-/// no locks, the file stays unlocked, and no run removes it.
+/// Locks a new file. Returns `false` if another run has locked or removed it. If the file system
+/// does not support locks, the file remains unlocked, and no run removes it.
 #[cfg(unix)]
 fn lock(file: &File) -> io::Result<bool> {
     match file.try_lock() {
@@ -165,30 +165,30 @@ fn lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Elsewhere a lock would keep others from reading the file when it is complete.
+/// On other systems, a lock would prevent reading the complete file.
 #[cfg(not(unix))]
 fn lock(_: &File) -> io::Result<bool> {
     Ok(true)
 }
 
-/// What interrupted runs left in a folder.
+/// The remains of interrupted runs in a folder.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Leftovers {
     /// Temporary files that were removed.
     pub removed: Vec<PathBuf>,
-    /// Temporary folders, which hold copies of documents and are left to the user to remove.
+    /// Temporary folders. They contain copies of documents, so the user decides about them.
     pub folders: Vec<PathBuf>,
 }
 
 /// Removes the temporary files that interrupted runs left in the folder of the output `path`:
-/// regular files of this user, named as temporary files are, which no run has locked. Links are
-/// not followed. Folders named so are listed only. Nothing is removed where the file system has no
-/// locks, and elsewhere than on Unix.
+/// regular files of this user, with the name of a temporary file, which no run has locked. Does not
+/// follow links. Only lists folders with such names. Does not remove anything if the file system
+/// does not support locks, or on systems other than Unix.
 ///
-/// What cannot be read or removed is left out: it does not keep a run from its work.
+/// Skips entries that cannot be read or removed, because they must not stop a run.
 pub fn remove_leftovers(path: &Path) -> Leftovers {
     let mut found = Leftovers::default();
-    // The temporary file of a link is in the folder that the link leads to.
+    // The temporary file for a link is in the folder of the link's target.
     let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let Ok(entries) = fs::read_dir(folder_of(&place)) else { return found };
     for entry in entries.flatten() {
@@ -207,7 +207,7 @@ pub fn remove_leftovers(path: &Path) -> Leftovers {
     found
 }
 
-/// Whether a name is one that temporary files get.
+/// Whether a name has the form of temporary names.
 pub(crate) fn is_temporary_name(name: &str) -> bool {
     let random = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
     random.is_some_and(|random| {
@@ -216,7 +216,7 @@ pub(crate) fn is_temporary_name(name: &str) -> bool {
 }
 
 enum AbandonedFile {
-    /// A file, which is removed now.
+    /// A removed file.
     File,
     Folder,
     Not,
@@ -233,7 +233,7 @@ fn is_abandoned(path: &Path) -> io::Result<AbandonedFile> {
     if !is_own || !(opened.is_file() || opened.is_dir()) || file.try_lock().is_err() {
         return Ok(AbandonedFile::Not);
     }
-    // A run that was just finished has renamed its file.
+    // The run may have just finished and renamed its file.
     let named = path.symlink_metadata()?;
     if (named.dev(), named.ino()) != (opened.dev(), opened.ino()) {
         return Ok(AbandonedFile::Not);

@@ -21,7 +21,7 @@ pub(super) const COLUMNS: [&str; 11] = [
     "maximal",
 ];
 
-/// Gives every place with its id, passage by passage.
+/// Calls a function with every place and the id of its document, passage by passage.
 pub(super) fn each_place(
     findings: &PassageFindings,
     mut take: impl FnMut(u64, &FoundPassage, &PassagePlace, &str) -> io::Result<()>,

@@ -1,5 +1,5 @@
-//! Passages as tables and as JSON: one row for each place. `docs/reference/passages.md` specifies
-//! them.
+//! Writes passages as tables and as JSON: one row for each place. `docs/reference/passages.md`
+//! specifies them.
 
 use super::csv::{CellRule, writer};
 use super::html;
@@ -13,17 +13,17 @@ use lookalike_core::parameter::NamesParameters;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// What a file holds of passages.
+/// The content of a file of passages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PassageOutput {
     /// All places.
     Places,
-    /// All of the run.
+    /// The whole run.
     Report,
 }
 
 impl PassageOutput {
-    /// The formats that it is written in.
+    /// The possible formats.
     pub fn formats(self) -> &'static [OutputFormat] {
         match self {
             Self::Places => &[
@@ -91,7 +91,7 @@ impl<'a> PlaceView<'a> {
     }
 }
 
-/// One line for each place:
+/// Writes one line for each place:
 ///
 /// ```json
 /// {"passage":1,"words":52,"places":3,"documents":2,"id":"a","bytes":[0,311],"chars":[0,309],
@@ -112,7 +112,7 @@ pub fn jsonl(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> 
     })
 }
 
-/// One line for each place, with a header.
+/// Writes one line for each place, with a header.
 ///
 /// # Errors
 /// Errors of `out`, and of temporary files.
@@ -163,7 +163,7 @@ struct PassageView<'a> {
     words: u32,
     places: u32,
     documents: u32,
-    /// The beginning of its first place.
+    /// The beginning of the text at its first place.
     text: &'a str,
     runs: Vec<serde_json::Value>,
 }
@@ -177,7 +177,7 @@ struct Head<'a> {
     skipped: Vec<PassageSkippedView>,
 }
 
-/// The run as one JSON object.
+/// Writes the run as one JSON object.
 ///
 /// # Errors
 /// Errors of `out`, and of temporary files.

@@ -10,7 +10,7 @@ pub fn count(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
-/// The options by which a setting differs from the one in use.
+/// Returns the options by which a setting differs from the current one.
 pub fn setting_options(setting: &Setting, used: &Setting) -> String {
     let SettingChanges { measure, shingle, stop_words, threshold } = setting.changes_from(used);
     let options = [
@@ -23,19 +23,19 @@ pub fn setting_options(setting: &Setting, used: &Setting) -> String {
     options.join(" ")
 }
 
-/// How a front end spells the remedies of [`excess_candidates`].
+/// The spelling of the remedies of [`excess_candidates`] in a front end.
 #[derive(Debug, Clone, Copy)]
 pub struct RemedySpelling {
     /// Values, bands and rows as arguments.
     pub setting: fn(&Choice) -> String,
-    /// The argument by which bands are chosen for the documents.
+    /// The argument that chooses bands by the documents.
     pub auto: &'static str,
     /// The command or function that tunes.
     pub tune: &'static str,
 }
 
-/// A warning about candidates that are not similar, with what takes less time. `is_of_index` is
-/// whether they are in an index, whose parameters are fixed.
+/// Returns a warning about candidates that are not similar, with faster alternatives. `is_of_index`
+/// states whether the candidates are in an index, whose parameters are fixed.
 pub fn excess_candidates(
     excess: &ExcessCandidates,
     spelling: &RemedySpelling,
@@ -64,7 +64,7 @@ pub fn excess_candidates(
     )
 }
 
-/// A number with commas between thousands.
+/// Formats a number with commas between thousands.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
@@ -77,17 +77,16 @@ pub fn thousands(number: u64) -> String {
     out
 }
 
-/// A text with escapes for line breaks and tabs: for names in lines and tables. Other control
-/// characters stay.
+/// Escapes line breaks and tabs, for names in lines and tables. Other control characters remain.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     let ends_line =
         |c| matches!(c, '\t'..='\r' | '\u{1C}'..='\u{1E}' | '\u{85}' | '\u{2028}' | '\u{2029}');
     escaped(text, ends_line)
 }
 
-/// Whether a character is invisible and can change what is shown of others: control characters,
+/// Whether a character is invisible and can change the appearance of others: control characters,
 /// line and paragraph separators, bidirectional controls, and blanks without width. Joiners are not
-/// among them, since scripts and pictographs need these.
+/// included, because scripts and pictographs need them.
 pub fn is_hidden(c: char) -> bool {
     let direction = matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}')
         || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
@@ -95,7 +94,7 @@ pub fn is_hidden(c: char) -> bool {
     c.is_control() || direction || invisible || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// A text with escapes for some of its characters.
+/// Escapes some characters of a text.
 pub fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&is_escaped) {
         return Cow::Borrowed(text);

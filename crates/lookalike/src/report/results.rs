@@ -1,4 +1,4 @@
-//! A run → a file of its groups, its pairs, what was skipped, or all of it.
+//! Writes a run to a file: its groups, its pairs, the skipped items, or all of them.
 
 use super::csv::CellRule;
 use super::run_page::{self, RunSubject};
@@ -6,16 +6,16 @@ use super::{Output, OutputFormat, csv, json, jsonl};
 use crate::engine::Pairs;
 use crate::report::error::OutputError;
 
-/// What a file holds of a run.
+/// The content of a file of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputKind {
     /// The groups.
     Groups,
-    /// The verified pairs; none where the run did not list them.
+    /// The verified pairs; none if the run did not list them.
     Pairs,
-    /// What was not read, and the empty documents.
+    /// The skipped items, and the empty documents.
     Skipped,
-    /// All of it.
+    /// The whole run.
     Report,
 }
 
@@ -27,7 +27,7 @@ const PAIR_FORMATS: &[OutputFormat] = &[
 ];
 
 impl OutputKind {
-    /// The formats that it is written in.
+    /// The possible formats.
     pub fn formats(self) -> &'static [OutputFormat] {
         match self {
             Self::Groups => &[

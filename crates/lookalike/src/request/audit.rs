@@ -1,4 +1,4 @@
-//! `audit`: a report and its documents → the measured recall.
+//! The use case `audit`: measures the recall of the run in a report.
 
 use super::RunInputs;
 use crate::audit::{Audit, AuditError, AuditOptions, Report, pairs_file, true_neighbours};

@@ -1,4 +1,4 @@
-//! `contamination`: a corpus, a benchmark and options → how much of each item is in the corpus.
+//! The use case `contamination`: finds the items of a benchmark in a corpus.
 
 use super::RunInputs;
 use crate::contamination::{

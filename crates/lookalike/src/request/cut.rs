@@ -1,4 +1,4 @@
-//! `cut`: inputs and options → repeated passages, then documents without them.
+//! The use case `cut`: finds repeated passages, then writes documents without them.
 
 use super::RunInputs;
 use super::dedup_outputs::{DedupOutputs, OutputPlan};

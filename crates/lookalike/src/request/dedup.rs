@@ -1,4 +1,4 @@
-//! `dedup`: inputs and options → findings, then the outputs and actions that they decide.
+//! The use case `dedup`: finds duplicates, then writes outputs and acts on files.
 
 use super::dedup_outputs::{DedupFiles, DedupOutputs, OutputPlan};
 use super::{FindOutcome, FindRequest, OpenedFind};
@@ -75,7 +75,7 @@ impl DedupEffects {
     }
 }
 
-/// The files that are duplicates, and what became of them.
+/// The duplicate files, and the result of the action.
 pub struct FileOutcome {
     /// The files.
     pub found: DuplicateFiles,

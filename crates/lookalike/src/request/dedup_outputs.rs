@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub struct DedupOutputs {
     /// The kept documents, in the format of the input. `-` is standard output.
     pub survivors: Option<PathBuf>,
-    /// The beginning of the names of annotations. With one, all documents are written.
+    /// The prefix of the names of annotations. If it is set, all documents are written.
     pub annotate: Option<String>,
     /// Whether a folder also gets copies of the files that are not documents.
     pub copies_others: bool,

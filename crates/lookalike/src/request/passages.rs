@@ -1,4 +1,4 @@
-//! `passages`: inputs and options → repeated passages.
+//! The use case `passages`: finds repeated passages.
 
 use super::RunInputs;
 use crate::engine::FindError;

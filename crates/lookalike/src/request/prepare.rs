@@ -1,4 +1,4 @@
-//! `prepare`: documents → their signatures and bucket keys, as columns.
+//! The use case `prepare`: computes signatures and bucket keys of documents, as columns.
 
 use super::RunInputs;
 use crate::document_pass::{DocumentVisitor, each_document};
@@ -13,10 +13,10 @@ use lookalike_core::params::Params;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 
-/// How the ids of documents are found.
+/// The origin of the ids of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdOrigin {
-    /// Rows are the ids, so that no two are equal.
+    /// Row numbers are the ids, so they are all different.
     Rows,
     /// Documents in memory have ids.
     InMemory,
@@ -42,16 +42,16 @@ pub struct SignatureBlock {
     source: u32,
     /// The id of each document.
     pub ids: Vec<String>,
-    /// The row of each document in memory, else 0.
+    /// The row of each document in memory, otherwise 0.
     rows: Vec<u64>,
     skipped: Vec<SkippedItem>,
     /// The number of different shingles of each document.
     pub shingles: Vec<u64>,
     /// The fingerprint of the shingles of each document, big-endian.
     pub fingerprints: Vec<[u8; 16]>,
-    /// `num_hashes` values of each document, 0 without a token.
+    /// `num_hashes` values for each document; 0 without a token.
     pub signatures: Vec<u32>,
-    /// `bands` keys of each document, 0 without a token.
+    /// `bands` keys for each document; 0 without a token.
     pub keys: Vec<u64>,
 }
 
@@ -116,7 +116,8 @@ impl PrepareRequest {
 /// A block, and the index of a document in it.
 type DocumentIndex = (usize, usize);
 
-/// The documents whose ids came before, in order, each with the first document of its id.
+/// Returns the documents whose ids occurred before, in order, each with the first document of its
+/// id.
 fn repeated_documents(blocks: &[SignatureBlock]) -> Vec<(DocumentIndex, DocumentIndex)> {
     let mut known: HashMap<&str, DocumentIndex> = HashMap::new();
     let mut repeated = Vec::new();

@@ -1,4 +1,5 @@
-//! `tune`: a threshold, a recall and perhaps documents → bands, rows and a measured sample.
+//! The use case `tune`: chooses bands and rows for a threshold and a recall, from documents if
+//! given.
 
 use super::RunInputs;
 use crate::engine::FindError;

@@ -1,11 +1,11 @@
-//! Packed rows of the stage `keys`: one block for each part and flush, since a row for each bucket
-//! costs an engine more than the work on it.
+//! Packed rows of the stage `keys`: one block for each part and flush. A row for each bucket would
+//! cost an engine more than the work on it.
 
 use super::forest::Edge;
 use crate::engine::ids::Node;
 use std::fmt;
 
-/// How a block begins.
+/// The first bytes of a block.
 pub const BLOCK_VERSION: [u8; 4] = *b"lkb1";
 
 /// Bytes before the rows.
@@ -18,7 +18,7 @@ const IDENTITY: usize = 24;
 /// A document in a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Membership {
-    /// The key of the bucket; it has the number of its band in it.
+    /// The key of the bucket, which includes the number of its band.
     pub key: u64,
     /// The document.
     pub node: Node,
@@ -29,17 +29,17 @@ pub struct Membership {
 pub struct NodeIdentity {
     /// The document.
     pub node: Node,
-    /// The lower half of its fingerprint, by which a second reading is compared.
+    /// The lower half of its fingerprint, which is compared in the second reading.
     pub check: u64,
     /// The length of its text in bytes.
     pub bytes: u64,
 }
 
-/// Rows of one part: `lkb1`, the numbers of memberships, edges and identities as `u32`, then their
-/// members as `u64`, all little-endian.
+/// Rows of one part, encoded as `lkb1`, the numbers of memberships, edges and identities as `u32`,
+/// then their members as `u64`, all little-endian.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ShardBlock {
-    /// Documents and their buckets, of those buckets that belong to the part.
+    /// Memberships of documents in the buckets of the part.
     pub memberships: Vec<Membership>,
     /// Documents that share a bucket.
     pub edges: Vec<Edge>,
@@ -48,15 +48,15 @@ pub struct ShardBlock {
 }
 
 impl ShardBlock {
-    /// Whether there is no row.
+    /// Whether the block is empty.
     pub fn is_empty(&self) -> bool {
         self.memberships.is_empty() && self.edges.is_empty() && self.identities.is_empty()
     }
 
-    /// The block as bytes; 16 for a membership or an edge, 24 for an identity, and 16.
+    /// Encodes the block: 16 bytes, 16 for each membership or edge, and 24 for each identity.
     ///
     /// # Panics
-    /// With 2³² rows of one kind or more, which no flush has.
+    /// If one kind has 2³² rows or more. A flush never has that many.
     pub fn encode(&self) -> Vec<u8> {
         let counts = [self.memberships.len(), self.edges.len(), self.identities.len()];
         let rows = PAIR * (counts[0] + counts[1]) + IDENTITY * counts[2];
@@ -78,10 +78,10 @@ impl ShardBlock {
         out
     }
 
-    /// Adds the rows of an encoded block to these.
+    /// Adds the rows of an encoded block.
     ///
     /// # Errors
-    /// Where the bytes are no block of this version, or not all of one.
+    /// If the bytes are not a complete block of this version.
     pub fn decode_into(&mut self, bytes: &[u8]) -> Result<(), BlockError> {
         let (header, rows) = bytes
             .split_at_checked(HEADER)
@@ -119,16 +119,16 @@ impl ShardBlock {
 /// Bytes that are not a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockError {
-    /// They do not begin as a block does, or are a block of another version.
+    /// The bytes are not a block, or are a block of another version.
     Version {
         /// The first bytes.
         got: [u8; 4],
     },
-    /// The length is not what the beginning states.
+    /// The length differs from that in the header.
     Length {
-        /// Bytes that there are.
+        /// The number of bytes.
         got: usize,
-        /// Bytes that the beginning states.
+        /// The number of bytes by the header.
         expected: u64,
     },
 }
@@ -158,7 +158,7 @@ fn put<const N: usize>(out: &mut Vec<u8>, values: [u64; N]) {
     }
 }
 
-/// Rows of `N` numbers; a rest is left out.
+/// Iterates over rows of `N` numbers. Ignores an incomplete row at the end.
 fn rows_of<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u64; N]> {
     let (numbers, _) = bytes.as_chunks::<8>();
     let (rows, _) = numbers.as_chunks::<N>();

@@ -1,47 +1,47 @@
-//! All blocks of a part in; a forest of its documents, their identities, and the nodes of
-//! documents with one id out.
+//! Reduces all blocks of a part to a forest of its documents, their identities, and the nodes of
+//! documents with repeated ids.
 
 use super::block::{BlockError, NodeIdentity, ShardBlock};
 use super::forest::{Edge, merge};
 use super::keys::BucketRule;
 use crate::engine::ids::Node;
 
-/// Collects the blocks of a part. Holds their rows: 16 bytes for a bucket of a document, 24 for a
-/// document.
+/// Collects the blocks of a part. Memory: 16 bytes per bucket of a document, 24 per document.
 #[derive(Debug, Default)]
 pub struct Connector {
     rows: ShardBlock,
     rule: BucketRule,
 }
 
-/// What the blocks of a part come to.
+/// The result of the blocks of a part.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ConnectedPart {
-    /// Documents that share buckets of the part; nodes of several documents are connected with
-    /// themselves, so that these are compared.
+    /// Edges between documents that share buckets of the part. A node of several documents is
+    /// connected with itself, so that these are compared.
     pub forest: Vec<Edge>,
     /// The documents whose nodes belong to the part, by node.
     pub identities: Vec<NodeIdentity>,
-    /// Nodes of more than one document: their ids are equal, or collide. Ascending.
+    /// Nodes of more than one document, ascending. The ids of these documents are equal, or their
+    /// hashes collide.
     pub repeated: Vec<Node>,
 }
 
 impl Connector {
-    /// A connector of blocks whose buckets have this rule; by default documents that share one are
+    /// Creates a connector for buckets with this rule. By default, all documents of a bucket are
     /// connected.
     pub fn new(rule: BucketRule) -> Self {
         Self { rows: ShardBlock::default(), rule }
     }
 
-    /// Takes in an encoded block.
+    /// Adds an encoded block.
     ///
     /// # Errors
-    /// Where it is none.
+    /// If the bytes are not a block.
     pub fn add(&mut self, block: &[u8]) -> Result<(), BlockError> {
         self.rows.decode_into(block)
     }
 
-    /// Connects what was taken in. O(n log n).
+    /// Connects the documents of all added blocks. O(n log n).
     pub fn finish(self) -> ConnectedPart {
         let ShardBlock { mut memberships, edges, mut identities } = self.rows;
         memberships.sort_unstable();

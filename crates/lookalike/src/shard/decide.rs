@@ -1,4 +1,4 @@
-//! Whole components in; their groups, pairs and counts out, as rows that can be sorted anywhere.
+//! Decides whole components. Returns groups, pairs and counts as rows that any engine can sort.
 
 use super::error::ShardError;
 use super::rank::SimilarityRank;
@@ -8,18 +8,18 @@ use crate::read::Collection;
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
 
-/// Documents of whole components, with what the stage `keys` knows of them.
+/// Documents of whole components, with the checks of the stage `keys`.
 pub struct CheckedDocuments<'a> {
     /// The documents.
     pub collection: &'a Collection,
-    /// The [`check`](super::NodeIdentity::check) of each document, in reading order; `None` where
-    /// several documents have one node, and which check is whose is not known.
+    /// The [`check`](super::NodeIdentity::check) of each document, in reading order; `None` if
+    /// several documents have the same node, because their checks cannot be distinguished.
     pub checks: &'a [Option<u64>],
 }
 
 impl CheckedDocuments<'_> {
-    /// Runs [`find`](crate::find()) on them. The counts of documents, empty and skipped ones are
-    /// those of the stage `keys`; the others add up to those of one run.
+    /// Runs [`find`](crate::find()) on the documents. The counts of documents, empty and skipped
+    /// ones come from the stage `keys`. The other counts of all parts add up to those of one run.
     ///
     /// # Errors
     /// [`ShardError`] if a document has changed since the stage `keys`, and errors of
@@ -47,36 +47,36 @@ impl CheckedDocuments<'_> {
     }
 }
 
-/// What a document is in its group.
+/// The role of a document in its group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MemberRole {
-    /// It is kept.
+    /// The document is kept.
     Keeper,
-    /// It resembles the keeper.
+    /// The document is similar to the keeper.
     Duplicate,
 }
 
-/// A document of a group. Sorted by size (descending), keeper, reference, role, rank (descending)
-/// and id, the rows of a collection are in the order of its report.
+/// A document of a group. If the rows of a collection are sorted by size (descending), keeper,
+/// reference, role, rank (descending) and id, their order is that of its report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemberRow<'a> {
-    /// Documents of the group.
+    /// The number of documents in the group.
     pub size: u64,
     /// The id of its keeper.
     pub keeper: &'a str,
     /// Whether the keeper belongs to a reference collection.
     pub reference: bool,
-    /// What the document is.
+    /// The role of the document.
     pub role: MemberRole,
-    /// Its similarity to the keeper; the greatest for the keeper.
+    /// Its similarity to the keeper, or the greatest rank for the keeper.
     pub rank: SimilarityRank,
     /// Its id.
     pub id: &'a str,
-    /// Its overlap with the keeper, which is on the left; none for the keeper.
+    /// Its overlap with the keeper, which is on the left; `None` for the keeper.
     pub overlap: Option<Overlap>,
 }
 
-/// The rows of a group, the keeper first.
+/// Returns the rows of a group, the keeper first.
 pub fn member_rows(group: &Group, measure: Measure) -> impl Iterator<Item = MemberRow<'_>> {
     let keeper = MemberRow {
         size: group.duplicates.len() as u64 + 1,
@@ -108,10 +108,10 @@ pub struct PairRow<'a> {
     pub overlap: Overlap,
 }
 
-/// Gives the verified pairs of a run, where it lists them.
+/// Passes the verified pairs of a run, if it lists them, to `take`.
 ///
 /// # Errors
-/// Those of `take`, and of temporary files that hold pairs.
+/// Errors of `take`, and of temporary files with pairs.
 pub fn pair_rows<E: From<FindError>>(
     findings: &Findings,
     take: &mut dyn FnMut(PairRow<'_>) -> Result<(), E>,

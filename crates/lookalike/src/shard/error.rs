@@ -1,23 +1,23 @@
-//! The error of the stages.
+//! The error type of the stages.
 
 use crate::engine::FindError;
 use crate::error_macros::wraps_find_error;
 use lookalike_core::parameter::{NamesParameters, ParameterSpelling};
 use std::fmt;
 
-/// An error of a stage: the second reading fails, or has other documents than the first.
+/// An error of a stage: the second reading failed, or found other documents than the first.
 #[derive(Debug)]
 pub enum ShardError {
     /// The documents could not be read or compared.
     Find(FindError),
-    /// A document has other shingles than in the stage `keys`.
+    /// The shingles of a document differ from those in the stage `keys`.
     Changed {
         /// Its id.
         id: String,
     },
-    /// A document was read in the stage `keys`, and not again.
+    /// The second reading did not find a document of the stage `keys`.
     Missing {
-        /// How many of them.
+        /// The number of missing documents.
         documents: u64,
     },
 }

@@ -1,30 +1,29 @@
-//! Connected documents: edges in, a spanning forest out, whose trees are stars around their least
-//! nodes.
+//! Reduces edges to a spanning forest, whose trees are stars around their smallest nodes.
 
 use crate::engine::ids::Node;
 use lookalike_core::disjoint_sets::DisjointSets;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Two connected documents; in a forest, a document and the least node of its component.
+/// Two connected documents. In a forest, a document and the smallest node of its component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Edge {
-    /// The least node of the component, which names it.
+    /// The smallest node of the component, which identifies it.
     pub component: Node,
     /// Another node of the component.
     pub node: Node,
 }
 
 impl Edge {
-    /// An edge between the nodes with these bits.
+    /// Creates an edge between the nodes with these bits.
     pub const fn new(component: u64, node: u64) -> Self {
         Self { component: Node(component), node: Node(node) }
     }
 }
 
-/// Joins edges, those of other forests among them, to one forest: an [`Edge`] for each node that
-/// is not the least of its component, sorted. The same set of connected nodes gives the same
-/// forest, whatever its edges. O(edges), some 60 bytes for each node.
+/// Joins edges, which may come from other forests, to one forest: an [`Edge`] for each node that is
+/// not the smallest of its component, sorted. The forest depends only on the sets of connected
+/// nodes, not on the edges between them. O(edges), some 60 bytes per node.
 ///
 /// ```
 /// use lookalike::shard::{Edge, merge};
@@ -38,8 +37,8 @@ pub fn merge(edges: impl IntoIterator<Item = Edge>) -> Vec<Edge> {
     forest
 }
 
-/// As [`merge`], with an edge from each component to itself. A node that has an edge to itself
-/// alone is a component.
+/// Like [`merge`], with an edge from each component to itself. A node whose only edge leads to
+/// itself is a component.
 pub fn merge_with_roots(edges: impl IntoIterator<Item = Edge>) -> Vec<Edge> {
     let mut nodes = NodeNumbers::default();
     let numbered: Vec<(u32, u32)> = edges
@@ -64,7 +63,7 @@ pub fn merge_with_roots(edges: impl IntoIterator<Item = Edge>) -> Vec<Edge> {
     forest
 }
 
-/// Numbers nodes as they occur.
+/// Numbers nodes in the order of their first occurrence.
 #[derive(Default)]
 struct NodeNumbers {
     numbers: HashMap<Node, u32, BuildHasherDefault<NodeHasher>>,
@@ -80,7 +79,7 @@ impl NodeNumbers {
     }
 }
 
-/// Nodes are hashes; one multiplication spreads those of callers that number their documents.
+/// Nodes are hashes. The multiplication spreads the nodes of callers that number their documents.
 #[derive(Default)]
 struct NodeHasher(u64);
 
@@ -107,7 +106,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// Components by repeated relabelling.
+    /// Finds components by repeated relabelling.
     fn naive(edges: &[Edge]) -> Vec<Edge> {
         let nodes = edges.iter().flat_map(|edge| [edge.component, edge.node]);
         let mut names: BTreeMap<Node, Node> = nodes.map(|node| (node, node)).collect();

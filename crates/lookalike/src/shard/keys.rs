@@ -1,4 +1,4 @@
-//! Documents in, packed rows for each part out.
+//! Packs documents into rows for each part.
 
 use super::block::{Membership, NodeIdentity, ShardBlock};
 use super::forest::{Edge, merge};
@@ -13,15 +13,15 @@ use lookalike_core::prefix;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// Memberships that are held before a flush: 16 MiB of them.
+/// The number of memberships before a flush: 16 MiB of them.
 const FLUSH: usize = 1 << 20;
 
-/// The part that a key or a node belongs to: those of one part are a range.
+/// The part of a key or a node. The keys of a part form a range.
 pub fn part_of(hash: u64, parts: NonZeroU32) -> u32 {
     ((u128::from(hash) * u128::from(parts.get())) >> 64) as u32
 }
 
-/// An encoded [`ShardBlock`], and the part that it is for.
+/// An encoded [`ShardBlock`] with its part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartBlock {
     /// The part, below the number of parts.
@@ -30,28 +30,28 @@ pub struct PartBlock {
     pub rows: Vec<u8>,
 }
 
-/// What the keys of a document are.
+/// The rule that determines the keys of a document.
 enum KeyRule {
     /// The buckets of its signature.
     Bands(BandKeys),
-    /// Its rarest shingles: as many that documents which reach the threshold share one.
+    /// Its rarest shingles: enough that documents which reach the threshold share one.
     Rarest { counters: Arc<RarityCounters>, threshold: f64, ranked: Vec<u64>, rule: BucketRule },
 }
 
-/// Which documents that have a key are connected.
+/// The rule that determines which documents with a key are connected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum BucketRule {
     /// All of them.
     #[default]
     Shared,
-    /// All of them if one of them looks it up: the lowest bit of its key is 1. A document that is
-    /// contained in another one has one of its rarest shingles in common with all that the other
-    /// has, so all have all their keys, and look up those of their rarest shingles.
+    /// All of them if at least one probes the key: the lowest bit of its key is 1. If a document is
+    /// contained in another one, the other contains one of its rarest shingles. So all shingles of
+    /// a document are keys, and the rarest ones are probed.
     Probed,
 }
 
 impl BucketRule {
-    /// The rule of the rare shingles of a run.
+    /// The rule for the rare shingles of a run.
     pub fn of_measure(measure: Measure) -> Self {
         match measure {
             Measure::Jaccard => Self::Shared,
@@ -59,7 +59,7 @@ impl BucketRule {
         }
     }
 
-    /// The bucket of a key.
+    /// Returns the bucket of a key.
     fn bucket(self, key: u64) -> u64 {
         match self {
             Self::Shared => key,
@@ -67,14 +67,15 @@ impl BucketRule {
         }
     }
 
-    /// The buckets of sorted memberships, each with whether its documents are connected.
+    /// Iterates over the buckets of sorted memberships, each with whether its documents are
+    /// connected.
     pub(super) fn buckets(
         self,
         sorted: &[Membership],
     ) -> impl Iterator<Item = (&[Membership], bool)> {
         let buckets = sorted.chunk_by(move |a, b| self.bucket(a.key) == self.bucket(b.key));
         buckets.map(move |bucket| {
-            // Those that look it up are the last.
+            // Probing members are last.
             let is_probed = bucket.last().is_some_and(|member| member.key & 1 == 1);
             (bucket, self == Self::Shared || is_probed)
         })
@@ -88,7 +89,7 @@ impl KeyRule {
         Self::Rarest { counters, threshold, ranked: Vec::new(), rule }
     }
 
-    /// The keys of a document with these shingles, into `keys`.
+    /// Replaces the content of `keys` by the keys of a document with these shingles.
     fn keys(&mut self, hashes: &[u32], keys: &mut Vec<u64>) {
         keys.clear();
         match self {
@@ -99,7 +100,8 @@ impl KeyRule {
             Self::Rarest { counters, threshold, ranked, rule } => {
                 let length = prefix::prefix_length(hashes.len(), *threshold);
                 rank(hashes, counters, ranked);
-                // Mixed, since ties leave the lesser hashes, which would all be in the first parts.
+                // Ties are resolved by smaller hashes, which would all fall into the first parts:
+                // mix the bits.
                 let mut mixed = ranked.iter().map(|rank| hash::mix64(*rank & UPPER));
                 match rule {
                     BucketRule::Shared => keys.extend(mixed.take(length)),
@@ -113,7 +115,7 @@ impl KeyRule {
     }
 }
 
-/// Finds the keys of documents that are their rarest shingles.
+/// Computes the keys of documents from their rarest shingles.
 pub(crate) struct RareKeys {
     cutter: ShingleCutter,
     rule: KeyRule,
@@ -126,7 +128,7 @@ impl RareKeys {
         Self { cutter: ShingleCutter::new(options), rule, keys: Vec::new() }
     }
 
-    /// Those of a document; one without a token has none.
+    /// Returns the keys of a document, none for a document without a token.
     pub(crate) fn of(&mut self, document: &Document<'_>) -> &[u64] {
         self.rule.keys(self.cutter.shingles(document).hashes, &mut self.keys);
         &self.keys
@@ -136,9 +138,9 @@ impl RareKeys {
 /// The bits of a rank that are the upper half of the shingle's hash.
 const UPPER: u64 = u32::MAX as u64;
 
-/// Puts different shingles into one order for all documents, the rarest first: by count, then by
-/// hash. Shingles that share the upper half of their hashes have one place in it, so that a prefix
-/// holds at least as many shingles as places.
+/// Ranks different shingles in the same order for all documents, the rarest first: by count, then
+/// by hash. Shingles that share the upper half of their hashes have one place in it, so that a
+/// prefix holds at least as many shingles as places.
 fn rank(hashes: &[u32], counters: &RarityCounters, ranked: &mut Vec<u64>) {
     ranked.clear();
     let rank = |hash: &u32| u64::from(counters.get(*hash)) << 32 | u64::from(*hash);
@@ -147,7 +149,7 @@ fn rank(hashes: &[u32], counters: &RarityCounters, ranked: &mut Vec<u64>) {
     ranked.dedup();
 }
 
-/// What a [`KeyCollector`] finds a document to be.
+/// The properties of a document that a [`KeyCollector`] determines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CollectedDocument {
     /// Whether it has no token.
@@ -163,14 +165,14 @@ pub struct RarityCounter {
 }
 
 impl RarityCounter {
-    /// `2^log2_slots` counters.
+    /// Creates `2^log2_slots` counters.
     pub fn new(options: &FindOptions, log2_slots: u32) -> Self {
         let cutter = ShingleCutter::new(options);
         let counters = RarityCounters::new(log2_slots);
         Self { cutter, counters }
     }
 
-    /// The counters of all documents that were read into it.
+    /// Returns the counters of all documents so far.
     pub fn counters(&self) -> &RarityCounters {
         &self.counters
     }
@@ -185,7 +187,7 @@ impl DocumentSink for RarityCounter {
         Ok(())
     }
 
-    /// The stage of the keys counts and lists what is skipped.
+    /// The stage `keys` counts and lists skipped items.
     fn skipped(&mut self, _: SkippedItem) -> Result<(), ReadError> {
         Ok(())
     }
@@ -193,12 +195,12 @@ impl DocumentSink for RarityCounter {
 
 /// Collects the bucket keys and identities of documents as rows for each part.
 ///
-/// Where documents of one flush are connected by a bucket, one of them is a member of it and the
-/// others are connected to it here. So a bucket whose documents are connected has at most one
-/// membership of a flush, however many documents it has.
+/// If a bucket connects documents of one flush, one of them is a member of the bucket, and edges
+/// connect the others to it. So a flush has at most one membership of such a bucket, regardless of
+/// the number of documents.
 ///
-/// The edges of a bucket are in its part, as the membership is: an engine that runs a task again,
-/// with its documents in another order, gives each part the rows of one attempt.
+/// The edges and the membership of a bucket are in the same part. If an engine repeats a task with
+/// its documents in another order, each part receives the rows of one attempt.
 pub(crate) struct MembershipCollector {
     parts: NonZeroU32,
     rule: BucketRule,
@@ -221,12 +223,12 @@ impl MembershipCollector {
         self.memberships.extend(keys.into_iter().map(|key| Membership { key, node }));
     }
 
-    /// Whether it is time to [`flush`](Self::flush).
+    /// Whether [`flush`](Self::flush) is due.
     pub(crate) fn is_full(&self) -> bool {
         self.memberships.len() >= FLUSH || self.identities.len() >= FLUSH
     }
 
-    /// The rows that were collected, for each part that has any.
+    /// Returns the collected rows, for each part that has any.
     pub(crate) fn flush(&mut self) -> Vec<PartBlock> {
         let mut blocks = vec![ShardBlock::default(); self.parts.get() as usize];
         let mut memberships = std::mem::take(&mut self.memberships);
@@ -255,13 +257,13 @@ impl MembershipCollector {
     }
 }
 
-/// Shingles documents, finds their keys, and collects their rows. Documents of which one run makes
-/// a pair share a key, whichever of the two kinds of keys it is. A key has at most one row of a
-/// flush, however many documents have it.
+/// Shingles documents, computes their keys, and collects their rows. Documents that a single run
+/// would report as a pair share a key, for both kinds of keys. A flush has at most one row of a
+/// key, regardless of the number of documents.
 pub struct KeyCollector {
     cutter: ShingleCutter,
     rule: KeyRule,
-    /// The keys of the document at hand.
+    /// The keys of the current document.
     keys: Vec<u64>,
     rows: MembershipCollector,
     documents: u64,
@@ -269,16 +271,17 @@ pub struct KeyCollector {
 }
 
 impl KeyCollector {
-    /// Keys of signatures: a key for each band. `None` for an exact run, which has none.
+    /// Creates a collector of keys from signatures: a key for each band. `None` for an exact run,
+    /// which has no signatures.
     pub fn new(options: &FindOptions, parts: NonZeroU32) -> Option<Self> {
         let bands = BandKeys::new(options);
         (bands.count() > 0).then(|| Self::with(options, parts, KeyRule::Bands(bands)))
     }
 
-    /// Keys of the rarest shingles, a share of 1 - threshold of them: templates that are filled in
-    /// differently have none in common. Whatever the counters hold, documents that reach the
-    /// threshold share a key (see [`prefix`]). For containment all shingles are keys, and
-    /// [`BucketRule::Probed`] is the rule of their buckets.
+    /// Creates a collector of keys from the rarest shingles, a share of 1 - threshold of them.
+    /// Documents made from the same template, with different values, share none of these. Documents
+    /// that reach the threshold share a key for any values of the counters (see [`prefix`]). For
+    /// containment all shingles are keys, and their buckets follow [`BucketRule::Probed`].
     pub fn screening(
         options: &FindOptions,
         parts: NonZeroU32,
@@ -302,7 +305,7 @@ impl KeyCollector {
         }
     }
 
-    /// Adds a document; what is known of it. One without a token is known by its identity alone.
+    /// Adds a document and returns its properties. Without a token, it has only an identity.
     pub fn add(&mut self, node: Node, document: &Document<'_>) -> CollectedDocument {
         let shingles = self.cutter.shingles(document);
         let check = shingles.fingerprint as u64;
@@ -318,17 +321,17 @@ impl KeyCollector {
         CollectedDocument { empty, check }
     }
 
-    /// Whether it is time to [`flush`](Self::flush).
+    /// Whether [`flush`](Self::flush) is due.
     pub fn is_full(&self) -> bool {
         self.rows.is_full()
     }
 
-    /// Documents that were added, and how many of them have no token.
+    /// The number of added documents, and of those without a token.
     pub fn counts(&self) -> (u64, u64) {
         (self.documents, self.empty)
     }
 
-    /// The rows that were collected, for each part that has any.
+    /// Returns the collected rows, for each part that has any.
     pub fn flush(&mut self) -> Vec<PartBlock> {
         self.rows.flush()
     }
@@ -339,7 +342,7 @@ mod tests {
     use super::*;
     use crate::shard::connect::Connector;
 
-    /// The rows of a task whose documents come in this order, a flush after `first` of them.
+    /// The rows of a task with its documents in this order, which flushes after `first` of them.
     fn attempt(documents: &[u64], first: usize, parts: NonZeroU32) -> Vec<PartBlock> {
         let mut collector = MembershipCollector::new(parts, BucketRule::Shared);
         let mut rows = Vec::new();
@@ -382,7 +385,7 @@ mod tests {
             let mut collector = MembershipCollector::new(parts, BucketRule::Probed);
             let rows = [(1, 20), (2, 20), (3, 20), (4, 20), (5, 30), (6, 31), (7, 41), (8, 41)];
             for (node, key) in rows {
-                // The bucket 20 is not looked up, 30 is by one, 40 by both.
+                // No member probes bucket 20, one probes 30, and both probe 40.
                 collector.add_keys(Node(node), [key]);
                 if flushes == 2 {
                     for block in collector.flush() {

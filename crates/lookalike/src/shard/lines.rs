@@ -1,4 +1,4 @@
-//! Sorted rows in, the bytes of the reports out.
+//! Writes sorted rows as the bytes of reports.
 
 use super::decide::{MemberRole, MemberRow, PairRow};
 use crate::engine::{DocumentNumber, Duplicate, Group, Keeper};
@@ -8,8 +8,8 @@ use ::csv::{IntoInnerError, Writer};
 use lookalike_core::params::Measure;
 use std::io;
 
-/// Writes the rows of groups as `find -o` does. The bytes of consecutive ranges of the rows, one
-/// behind the other, are those of all, where the first range has the header.
+/// Writes the rows of groups as `find -o` does. The outputs for consecutive ranges of rows can be
+/// concatenated, if only the first has a header.
 pub struct GroupLines {
     measure: Measure,
     next: u64,
@@ -23,8 +23,8 @@ enum LineFormat {
 }
 
 impl GroupLines {
-    /// Lines of CSV; the first group has the number `first`, from 1. The header comes before the
-    /// lines if `header` is true.
+    /// Creates a writer of CSV. The first group has the number `first`, from 1. The header precedes
+    /// the lines if `header` is true.
     ///
     /// # Errors
     /// None, as the lines are held in memory.
@@ -36,7 +36,7 @@ impl GroupLines {
         Ok(Self { measure, next: first, group: None, out: LineFormat::Csv(Box::new(csv)) })
     }
 
-    /// Lines of JSON; the first group has the number `first`, from 1.
+    /// Creates a writer of JSON lines. The first group has the number `first`, from 1.
     pub fn jsonl(measure: Measure, first: u64) -> Self {
         Self { measure, next: first, group: None, out: LineFormat::Jsonl(Vec::new()) }
     }
@@ -44,8 +44,7 @@ impl GroupLines {
     /// Adds a row. A group is written when it is complete.
     ///
     /// # Errors
-    /// For a duplicate that is not behind its keeper: the rows are not sorted, or a group is
-    /// divided.
+    /// If a duplicate does not follow its keeper: the rows are not sorted, or a group is divided.
     pub fn push(&mut self, row: &MemberRow<'_>) -> io::Result<()> {
         let (MemberRole::Duplicate, Some(overlap)) = (row.role, row.overlap) else {
             self.end_group()?;
@@ -94,7 +93,7 @@ impl GroupLines {
         Ok(())
     }
 
-    /// All lines.
+    /// Returns all lines.
     ///
     /// # Errors
     /// None, as the lines are held in memory.
@@ -115,7 +114,7 @@ pub struct PairLines {
 }
 
 impl PairLines {
-    /// Lines of CSV, behind the header if `header` is true.
+    /// Creates a writer of CSV, with a header if `header` is true.
     pub fn new(measure: Measure, header: bool) -> Self {
         let mut out = Vec::new();
         if header {
@@ -131,7 +130,7 @@ impl PairLines {
         self.out.push(b'\n');
     }
 
-    /// All lines.
+    /// Returns all lines.
     pub fn finish(self) -> Vec<u8> {
         self.out
     }

@@ -1,21 +1,24 @@
-//! Documents and kept documents in; which of the kept each document resembles most out.
+//! Matches documents with the most similar kept documents.
 
 use crate::engine::{self, FindError, FindOptions, Findings, KeeperChoice};
 use crate::progress::Progress;
 use crate::read::Collection;
 
 /// Compares documents with kept ones, which are the reference side of the collection, by the rule
-/// of [`find`](crate::find()): a document that resembles kept ones is a duplicate of the most
-/// similar of them, and of several of these of the earliest in the keep order. Documents are not
-/// compared with each other. The pairs, where they are listed, are all verified pairs of a document
-/// and a kept one.
+/// of [`find`](crate::find()). A document that is similar to kept ones is a duplicate of the most
+/// similar of them. Among equally similar ones, the earliest in the keep order is selected.
+/// Documents are not compared with each other. If pairs are listed, they are all verified pairs of
+/// a document and a kept one.
 ///
-/// The keepers of a component are found in rounds, without all of it in one place. The first
-/// documents of it in the keep order decide about themselves, as [`CheckedDocuments`] does; those
-/// that resemble a keeper of theirs are dropped; the first of the others are next. They resemble no
-/// keeper before them, so they decide about themselves, too. Dropped documents are compared with
-/// later keepers before them in the keep order, too: the best of all is theirs, and of equal
-/// ones that of the earliest round.
+/// Rounds of this function find the keepers of a component that does not fit in one place:
+///
+/// - The first documents in the keep order are decided as by [`CheckedDocuments`].
+/// - Documents that are similar to one of their keepers are dropped.
+/// - The first of the remaining documents are next. They are similar to no earlier keeper, so they
+///   are decided in the same way.
+/// - Dropped documents are also compared with later keepers that precede them in the keep order.
+///   The most similar keeper is theirs; among equally similar ones, the keeper of the earliest
+///   round.
 ///
 /// [`CheckedDocuments`]: super::CheckedDocuments
 ///

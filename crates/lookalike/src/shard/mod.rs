@@ -1,5 +1,5 @@
-//! The stages of [`find`](crate::find()) for a collection that is divided over many tasks, whatever
-//! starts them: a cluster engine, a batch scheduler, a shell loop.
+//! The stages of [`find`](crate::find()) for a collection that is divided over many tasks. Any tool
+//! can start them: a cluster engine, a batch scheduler, a shell loop.
 //!
 //! ```text
 //! documents ─ KeyCollector → blocks for each part ─ Connector → a forest for each part
@@ -8,24 +8,23 @@
 //!   ─ sorted → GroupLines, PairLines: the bytes of the reports
 //! ```
 //!
-//! What a run reports of a document depends on its component in the graph of verified pairs alone.
-//! So any division of the documents into sets that no verified pair crosses gives the groups,
-//! pairs and counts of one run. The stages make such sets: documents that share a bucket are
-//! connected. Joining too much (equal hashes, candidates that are not similar) costs time and
-//! changes nothing.
+//! The result for a document depends only on its component in the graph of verified pairs. So any
+//! division of the documents into sets that no verified pair crosses yields the groups, pairs and
+//! counts of one run. The stages form such sets by connecting documents that share a bucket.
+//! Unnecessary connections (equal hashes, candidates that are not similar) cost time and do not
+//! change the result.
 //!
-//! A component may be too large for a task. Then its documents get other keys, those of their
-//! rarest shingles ([`RarityCounter`], [`KeyCollector::screening`]), and are connected by these;
-//! what stays together is decided in rounds over prefixes of the keep order ([`KeepOrder`],
-//! [`match_kept`]). Exact runs have these keys from the beginning.
+//! A component may be too large for a task. In that case its documents receive other keys, their
+//! rarest shingles ([`RarityCounter`], [`KeyCollector::screening`]), and are connected by these.
+//! Components that remain too large are decided in rounds over prefixes of the keep order
+//! ([`KeepOrder`], [`match_kept`]). Exact runs always use these keys.
 //!
 //! A document is a *node* here: 64 bits, the hash of its id, chosen by the caller ([`node_of`] is
-//! one such hash). Nodes that collide join two components, and are not checked in the second
-//! reading. Nodes of documents with equal ids are equal, and are reported
-//! ([`ConnectedPart::repeated`]).
+//! one such hash). Colliding nodes join two components and are not checked in the second reading.
+//! Nodes of documents with equal ids are equal, and are reported ([`ConnectedPart::repeated`]).
 //!
-//! Every stage is a function of its rows: it may run again, twice, or in another order. [`job`]
-//! runs them on files, for collections that are files.
+//! Every stage is a function of its rows, and can be repeated or run in another order. [`job`] runs
+//! the stages on files, for collections in files.
 //! `docs/reference/stages.md` specifies the rows.
 
 mod block;
@@ -58,8 +57,8 @@ pub use stars::{StarRows, StarStep, star_step};
 
 use lookalike_core::hash;
 
-/// The node of a document: a hash of its id, and of whether it is part of a reference collection,
-/// whose ids are names of their own.
+/// Returns the node of a document: a hash of its id, and of whether the document belongs to a
+/// reference collection, whose ids are separate from the others.
 ///
 /// ```
 /// use lookalike::shard::node_of;
@@ -71,7 +70,7 @@ pub fn node_of(id: &str, reference: bool) -> Node {
     node_of_hash(hash::token_hash(id.as_bytes()), reference)
 }
 
-/// The node of a document whose id has the hash `id`.
+/// Returns the node of a document whose id has the hash `id`.
 pub(crate) fn node_of_hash(id: u64, reference: bool) -> Node {
     Node(if reference { hash::mix64(id) } else { id })
 }

@@ -1,4 +1,4 @@
-//! Documents in; their places in the keep order, as bytes that any engine sorts, out.
+//! Computes the places of documents in the keep order, as bytes that any engine can sort.
 
 use crate::engine::prepare::keep_keys::KeepKeyMaker;
 use crate::engine::prepare::shingles::ShingleCutter;
@@ -6,47 +6,47 @@ use crate::engine::{FindError, FindOptions};
 use crate::read::{Collection, Document};
 use lookalike_core::keep;
 
-/// Where a document is in the keep order.
+/// The place of a document in the keep order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PlacedDocument {
-    /// The lesser of two, byte by byte, is kept rather than the other. No two documents of one
-    /// side have the same.
+    /// Compares bytewise. The document with the smaller place is kept. Places are unique within
+    /// each side.
     pub place: Vec<u8>,
     /// The fingerprint of its shingles: equal documents have equal ones.
     pub fingerprint: u128,
-    /// Whether it has no shingles: such documents are no copies of each other.
+    /// Whether it has no shingles. Such documents are not copies of each other.
     pub is_empty: bool,
     /// The length of its text in bytes.
     pub bytes: u64,
 }
 
-/// Notes which fields and patterns of the keep rules the documents of a task have, so that a rule
-/// that none of all tasks has is reported.
+/// Records which fields and patterns of the keep rules occur in the documents of a task, so that a
+/// rule without any occurrence in all tasks is reported.
 pub struct KeepRuleUse(KeepKeyMaker);
 
 impl KeepRuleUse {
-    /// The rules of a run with these options.
+    /// Creates a recorder for the rules of a run with these options.
     ///
     /// # Errors
-    /// A pattern of the keep rules cannot be understood.
+    /// A pattern of the keep rules is invalid.
     pub fn new(options: &FindOptions) -> Result<Self, FindError> {
         KeepKeyMaker::new(options).map(Self)
     }
 
-    /// Notes a document in memory.
+    /// Records a document in memory.
     pub fn observe(&self, document: &Document<'_>) {
         self.0.observe(document);
     }
 
-    /// The places of the rules about fields and patterns in the keep policy, and whether a document
-    /// so far has a value in the field, or matches the pattern.
+    /// Returns the position of each rule about fields and patterns in the keep policy, with whether
+    /// any document so far has a value in the field or matches the pattern.
     pub fn rules(&self) -> Vec<(usize, bool)> {
         self.0.uses()
     }
 }
 
-/// Finds the places of documents, each by itself. Rules about the reading order give no order here:
-/// all documents have one position.
+/// Computes the places of single documents. Rules about the reading order have no effect, because
+/// all documents have the same position.
 pub struct KeepOrder {
     rules: KeepKeyMaker,
     cutter: ShingleCutter,
@@ -54,18 +54,18 @@ pub struct KeepOrder {
 }
 
 impl KeepOrder {
-    /// The order of a run with these options.
+    /// Creates the order of a run with these options.
     ///
     /// # Errors
-    /// A pattern of the keep rules cannot be understood.
+    /// A pattern of the keep rules is invalid.
     pub fn new(options: &FindOptions) -> Result<Self, FindError> {
         let rules = KeepKeyMaker::new(options)?;
         let cutter = ShingleCutter::new(options);
         Ok(Self { rules, cutter, key: Vec::new() })
     }
 
-    /// The place of a document of a collection; `reference` states whether it is of a reference
-    /// collection, whose documents come first.
+    /// Returns the place of a document of a collection. `reference` states whether it belongs to a
+    /// reference collection, whose documents precede others.
     pub fn place(
         &mut self,
         collection: &Collection,

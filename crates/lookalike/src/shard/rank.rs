@@ -1,4 +1,4 @@
-//! Similarities as whole numbers that are ordered as the exact fractions are.
+//! Similarities as whole numbers in the order of the exact fractions.
 
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
@@ -10,7 +10,7 @@ use lookalike_core::verify::Overlap;
 pub struct SimilarityRank(u64);
 
 impl SimilarityRank {
-    /// That of equal sets.
+    /// The rank of equal sets.
     pub const GREATEST: Self = Self(u64::MAX);
 
     /// The rank of an overlap by a measure.
@@ -28,7 +28,7 @@ impl SimilarityRank {
         self.0
     }
 
-    /// The number less 2⁶³, for engines whose whole numbers have a sign: the order is the same.
+    /// The number minus 2⁶³, for engines with signed whole numbers. The order is the same.
     pub fn signed(self) -> i64 {
         (self.0 ^ 1 << 63).cast_signed()
     }

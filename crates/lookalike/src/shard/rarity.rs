@@ -1,26 +1,26 @@
-//! How often shingles occur in the documents of many tasks, about: counters of one size, which add
-//! up.
+//! Approximate counts of shingles in the documents of many tasks. Counters of the same size can be
+//! added up.
 
 use std::fmt;
 
-/// How encoded counters begin.
+/// The first bytes of encoded counters.
 pub const COUNTERS_VERSION: [u8; 4] = *b"lkc1";
 
-/// Counters for the upper halves of shingles' hashes: all that fall into a slot are counted
-/// together. They decide what [`KeyCollector::screening`](super::KeyCollector::screening) costs,
-/// never what is found.
+/// Counters for the upper halves of shingles' hashes. All shingles of a slot are counted together.
+/// The counts affect the cost of [`KeyCollector::screening`](super::KeyCollector::screening), never
+/// the result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RarityCounters {
     slots: Vec<u32>,
 }
 
 impl RarityCounters {
-    /// `2^log2_slots` counters; 1 to 28, and what is beyond counts as the nearest.
+    /// Creates `2^log2_slots` counters. The exponent is clamped to 1 to 28.
     pub fn new(log2_slots: u32) -> Self {
         Self { slots: vec![0; 1 << log2_slots.clamp(1, 28)] }
     }
 
-    /// Counts the shingles of a document; counters stay at the greatest number.
+    /// Counts the shingles of a document. Counters saturate.
     pub fn add(&mut self, hashes: &[u32]) {
         for hash in hashes {
             let slot = self.slot(*hash);
@@ -28,7 +28,7 @@ impl RarityCounters {
         }
     }
 
-    /// The count of a shingle, and of those that share its slot.
+    /// Returns the count of a shingle and of those that share its slot.
     pub fn get(&self, hash: u32) -> u32 {
         self.slots[self.slot(hash)]
     }
@@ -38,10 +38,10 @@ impl RarityCounters {
         product as usize & (self.slots.len() - 1)
     }
 
-    /// Adds other counters to these.
+    /// Adds other counters.
     ///
     /// # Errors
-    /// [`CountersError::Sizes`] where there are not as many.
+    /// [`CountersError::Sizes`] if the numbers of counters differ.
     pub fn merge(&mut self, other: &Self) -> Result<(), CountersError> {
         if self.slots.len() != other.slots.len() {
             let [expected, got] = [self.slots.len(), other.slots.len()];
@@ -53,16 +53,16 @@ impl RarityCounters {
         Ok(())
     }
 
-    /// `lkc1` and the counters, little-endian.
+    /// Encodes the counters: `lkc1` and the counters, little-endian.
     pub fn encode(&self) -> Vec<u8> {
         let counts = self.slots.iter().flat_map(|count| count.to_le_bytes());
         COUNTERS_VERSION.into_iter().chain(counts).collect()
     }
 
-    /// The counters of some bytes.
+    /// Decodes counters.
     ///
     /// # Errors
-    /// Where they are not those of [`encode`](Self::encode) in this version.
+    /// If the bytes are not an output of [`encode`](Self::encode) in this version.
     pub fn decode(bytes: &[u8]) -> Result<Self, CountersError> {
         let (version, counts) =
             bytes.split_first_chunk().ok_or(CountersError::Length { got: bytes.len() })?;
@@ -77,20 +77,20 @@ impl RarityCounters {
     }
 }
 
-/// Counters that are none, or do not add up.
+/// Bytes that are not counters, or counters that cannot be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountersError {
-    /// They do not begin as counters do, or are of another version.
+    /// The bytes are not counters, or are counters of another version.
     Version {
         /// The first bytes.
         got: [u8; 4],
     },
-    /// The bytes do not fit counters, whose number is a power of two.
+    /// The length does not fit counters, whose number is a power of two.
     Length {
-        /// Bytes that there are.
+        /// The number of bytes.
         got: usize,
     },
-    /// Two tasks have another number of counters each.
+    /// Two tasks have different numbers of counters.
     Sizes {
         /// Counters of the first task.
         expected: usize,

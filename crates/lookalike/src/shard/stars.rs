@@ -1,14 +1,16 @@
-//! Components of a graph that is larger than a task, in rounds: each connects the neighbours of a
-//! node with the least of them, and nodes with the neighbours of their neighbours, until every
-//! component is a star around its least node (alternating stars, Kiveris et al. 2014).
+//! Finds components of a graph that is larger than a task, in rounds. Each round connects the
+//! neighbours of a node with the smallest of them, and nodes with the neighbours of their
+//! neighbours, until every component is a star around its smallest node (alternating stars, Kiveris
+//! et al. 2014).
 //!
-//! An edge is in the part of its greater node, its least node first. So a node with many greater
-//! neighbours makes no part large: a part asks for its least neighbour once.
+//! An edge is in the part of its greater node, and its smaller node comes first. So a node with
+//! many greater neighbours does not make a part large: each part requests its smallest neighbour
+//! once.
 //!
 //! ```text
-//! Request   edges            → edges, and for each lesser node of an edge a question to its part
-//! Reply     edges, questions → edges, and the least neighbour of these nodes to those who asked
-//! Join      edges, replies   → edges to these neighbours; those of one node are connected
+//! Request   edges             → edges, and a request to the part of each edge's smaller node
+//! Reply     edges, requests   → edges, and the smallest neighbour of these nodes as replies
+//! Join      edges, replies    → edges to these neighbours; neighbours of one node are connected
 //! ```
 
 use super::block::{Membership, ShardBlock};
@@ -21,27 +23,27 @@ use std::num::NonZeroU32;
 /// A step of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StarStep {
-    /// The first.
+    /// The first step.
     Request,
-    /// The second.
+    /// The second step.
     Reply,
-    /// The last.
+    /// The last step.
     Join,
 }
 
-/// What a task of a step gives.
+/// The output of a task of a step.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct StarRows {
-    /// Rows of the next step, by part.
+    /// The input of the next step, by part.
     pub blocks: Vec<PartBlock>,
-    /// Edges that are not of a star yet, after [`StarStep::Join`]. Where all tasks have none, their
-    /// edges are the components: an edge from the least node of a component to each of its nodes,
-    /// itself included, some of them several times. A node that was connected with itself alone is
-    /// one, too.
+    /// The number of edges that are not part of a star yet, after [`StarStep::Join`]. If it is 0 in
+    /// all tasks, their edges are the components: an edge from the smallest node of a component to
+    /// each of its nodes, including itself, some of them repeated. A node that was connected only
+    /// with itself is also a component.
     pub unsettled: u64,
 }
 
-/// Runs a task of a step on the rows of one part or of several. O(n log n).
+/// Runs a task of a step on the rows of one or several parts. O(n log n).
 pub fn star_step(step: StarStep, mut rows: ShardBlock, parts: NonZeroU32) -> StarRows {
     let mut out = PartRows { parts, blocks: BTreeMap::new(), unsettled: 0 };
     for edge in &mut rows.edges {
@@ -144,7 +146,7 @@ mod tests {
     use crate::shard::forest::merge_with_roots;
     use proptest::prelude::*;
 
-    /// Rounds until all edges are settled; how many, and the edges.
+    /// Runs rounds until all edges are settled. Returns the number of rounds, and the edges.
     fn components(edges: &[Edge], parts: u32) -> (u32, Vec<Edge>) {
         let parts = NonZeroU32::new(parts).unwrap();
         let mut blocks: BTreeMap<u32, ShardBlock> = BTreeMap::new();
@@ -179,7 +181,7 @@ mod tests {
         merge_with_roots(edges.iter().copied())
     }
 
-    /// Numbers that are spread over parts as hashes are.
+    /// Spreads numbers over parts like hashes.
     fn spread(number: u64) -> u64 {
         number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }

@@ -1,23 +1,23 @@
-//! Records in memory, in one piece, and their order.
+//! Sortable records in one contiguous buffer.
 
 use super::codec::{FieldReader, put_u64};
 use std::cmp::Ordering;
 
-/// Memory that an index entry takes.
+/// The memory of one entry of the index.
 const ENTRY_BYTES: usize = size_of::<SortEntry>();
 
 /// The smallest allocation of either buffer.
 const FIRST_BYTES: usize = 4096;
 
-/// Records as they were pushed, and after [`sort`](Batch::sort) in the order of key, then payload.
+/// Records in insertion order; after [`sort`](Batch::sort), in the order of key, then payload.
 #[derive(Debug, Default)]
 pub(super) struct SortBatch {
-    /// Each record is the length of its key, that of its payload, the key, the payload.
+    /// For each record: the length of its key, the length of its payload, the key, the payload.
     arena: Vec<u8>,
     entries: Vec<SortEntry>,
 }
 
-/// Where a record begins, and bytes of its key to compare first.
+/// The start of a record, and the bytes of its key to compare first.
 #[derive(Debug, Clone, Copy)]
 struct SortEntry {
     prefix: u64,
@@ -25,19 +25,19 @@ struct SortEntry {
 }
 
 impl SortBatch {
-    /// Records in it.
+    /// The number of records.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Bytes it has taken from the system.
+    /// The number of bytes allocated.
     pub(super) fn memory(&self) -> usize {
         self.arena.capacity() + self.entries.capacity() * ENTRY_BYTES
     }
 
-    /// Makes room for a record of `bytes` with its lengths, as long as no more than `limit` bytes
-    /// are taken from the system in all. Whether it could. Buffers grow to twice their size, so
-    /// that a copy of what is in them is counted too.
+    /// Makes room for a record of `bytes`, which include its lengths. Returns `false` if that would
+    /// allocate more than `limit` bytes in total. Buffers double their size, and `limit` must also
+    /// leave space for the copy.
     pub(super) fn make_room(&mut self, bytes: usize, limit: usize) -> bool {
         let used = self.arena.len().saturating_add(bytes);
         let records = self.entries.len() + 1;
@@ -67,13 +67,13 @@ impl SortBatch {
         self.arena.extend_from_slice(payload);
     }
 
-    /// Bytes that a record with its lengths takes at most.
+    /// The most bytes that a record takes, including its lengths.
     pub(super) fn record_bytes(key: &[u8], payload: &[u8]) -> usize {
         key.len().saturating_add(payload.len()).saturating_add(20)
     }
 
-    /// Sorts the records. O(n log n) comparisons, nearly all of 8 bytes behind what all keys begin
-    /// with; no memory.
+    /// Sorts the records in place. O(n log n) comparisons. Nearly all compare only the 8 bytes that
+    /// follow the common prefix of all keys.
     pub(super) fn sort(&mut self) {
         let Self { arena, entries } = self;
         let shared = shared_prefix(arena, entries);
@@ -86,12 +86,12 @@ impl SortBatch {
         });
     }
 
-    /// The record at a place of the order.
+    /// Returns the record at a position of the order.
     pub(super) fn get(&self, at: usize) -> Option<KeyedRecord<'_>> {
         self.entries.get(at).map(|entry| record(&self.arena, entry.start))
     }
 
-    /// The bytes of all records in the order, with their lengths.
+    /// Returns the bytes of all records in order, with their lengths.
     pub(super) fn records(&self) -> impl Iterator<Item = &[u8]> {
         self.entries.iter().map(|entry| {
             let bytes = &self.arena[entry.start..];
@@ -99,7 +99,8 @@ impl SortBatch {
         })
     }
 
-    /// Takes out all records. The memory is then all of `limit`, divided as they needed it.
+    /// Removes all records. The buffers then use all of `limit`, divided between them by the sizes
+    /// of the removed records.
     pub(super) fn clear(&mut self, limit: usize) {
         let used = self.arena.len();
         let records = self.entries.len();
@@ -114,7 +115,7 @@ impl SortBatch {
         self.grow(limit.saturating_sub(entries * ENTRY_BYTES), entries);
     }
 
-    /// Gives back memory that no record needs.
+    /// Releases unused memory.
     pub(super) fn shrink(&mut self) {
         self.arena.shrink_to_fit();
         self.entries.shrink_to_fit();
@@ -124,7 +125,7 @@ impl SortBatch {
 /// A key and its payload.
 pub(crate) type KeyedRecord<'a> = (&'a [u8], &'a [u8]);
 
-/// Where the parts of a record are, behind its lengths.
+/// The positions of a record's parts, which follow its lengths.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RecordLayout {
     pub(super) key: usize,
@@ -133,14 +134,14 @@ pub(super) struct RecordLayout {
 }
 
 impl RecordLayout {
-    /// Key and payload of a record; `bytes` are all of it at least.
+    /// Returns the key and the payload of a record. `bytes` contain at least the whole record.
     pub(super) fn split(self, bytes: &[u8]) -> KeyedRecord<'_> {
         (&bytes[self.key..self.payload], &bytes[self.payload..self.end])
     }
 }
 
-/// The layout of the record that `bytes` begin with; its parts may go on behind them. `None` if the
-/// lengths are not complete, or none.
+/// Returns the layout of the record at the start of `bytes`, which may end before the parts do.
+/// `None` if the lengths are incomplete or invalid.
 pub(super) fn parse(bytes: &[u8]) -> Option<RecordLayout> {
     let mut reader = FieldReader::new(bytes);
     let key_bytes = reader.u64()?;
@@ -151,13 +152,13 @@ pub(super) fn parse(bytes: &[u8]) -> Option<RecordLayout> {
     Some(RecordLayout { key, payload, end })
 }
 
-/// The record that begins at `start`.
+/// Returns the record that begins at `start`.
 fn record(arena: &[u8], start: usize) -> KeyedRecord<'_> {
     let bytes = &arena[start..];
     layout(bytes).split(bytes)
 }
 
-/// The layout of a record that was pushed, whose lengths are complete.
+/// Returns the layout of a stored record, whose lengths are complete.
 fn layout(bytes: &[u8]) -> RecordLayout {
     parse(bytes).unwrap_or_default()
 }
@@ -166,8 +167,8 @@ fn by_record(arena: &[u8], a: usize, b: usize) -> Ordering {
     record(arena, a).cmp(&record(arena, b))
 }
 
-/// The first eight bytes as a number that sorts like them; zeros represent those not there, so
-/// equal numbers do not mean equal bytes.
+/// The first eight bytes as a number that sorts like them. Shorter keys are padded with zeros, so
+/// equal numbers do not imply equal bytes.
 fn prefix(key: &[u8]) -> u64 {
     let mut first = [0; 8];
     for (to, from) in first.iter_mut().zip(key) {
@@ -176,7 +177,7 @@ fn prefix(key: &[u8]) -> u64 {
     u64::from_be_bytes(first)
 }
 
-/// How many bytes all keys have in common from their first on.
+/// The length of the longest prefix that all keys share.
 fn shared_prefix(arena: &[u8], entries: &[SortEntry]) -> usize {
     let Some(first) = entries.first() else { return 0 };
     let mut shared = record(arena, first.start).0;

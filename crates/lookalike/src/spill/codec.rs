@@ -1,11 +1,12 @@
-//! Records as bytes, and keys as bytes whose order is that of what they represent.
+//! Encodings of records, and of keys whose byte order is the order of the encoded values.
 //!
-//! `put_…` appends to a record, the method of [`FieldReader`] named like it takes it off again.
-//! What the `key_…` functions append sorts, byte by byte, like the tuple of what was put.
+//! Each `put_…` function appends to a record, and the method of [`FieldReader`] with the same name
+//! reads the value. Keys built by `key_…` functions compare bytewise like the tuples of their
+//! values.
 
 use lookalike_core::verify::Overlap;
 
-/// The most bytes a variable-length number takes.
+/// The most bytes of a variable-length number.
 const MAX_VARINT: usize = 10;
 
 /// Appends a number in 1 to 10 bytes, seven bits each, the lowest first.
@@ -35,12 +36,12 @@ pub(crate) fn put_overlap(out: &mut Vec<u8>, overlap: Overlap) {
     }
 }
 
-/// Appends a number to a key, 8 bytes: large ones first.
+/// Appends 8 bytes to a key that sort large numbers first.
 pub(crate) fn key_u64_descending(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&(!value).to_be_bytes());
 }
 
-/// Appends bytes to a key that goes on after them: each 0 becomes 0 255, and 0 0 ends them.
+/// Appends bytes to a key that has further parts: encodes each 0 as 0 255, and ends with 0 0.
 pub(crate) fn key_part(out: &mut Vec<u8>, bytes: &[u8]) {
     let mut rest = bytes;
     while let Some(zero) = memchr::memchr(0, rest) {
@@ -53,8 +54,8 @@ pub(crate) fn key_part(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(&[0, 0]);
 }
 
-/// Takes off the front of a record what was put into it, part by part. Every method gives `None`
-/// where the bytes are not what the part would be; nothing can be taken after that.
+/// Reads the parts of a record in order. Every method returns `None` if the bytes are not a valid
+/// part. Nothing can be read after that.
 #[derive(Debug, Clone)]
 pub(crate) struct FieldReader<'a> {
     rest: &'a [u8],
@@ -66,17 +67,17 @@ impl<'a> FieldReader<'a> {
         Self { rest: bytes }
     }
 
-    /// What is not taken yet.
+    /// The bytes that have not been read.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// Whether everything is taken.
+    /// Whether everything has been read.
     pub(crate) fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// What [`put_u64`] appended.
+    /// Reads a number that [`put_u64`] appended.
     #[inline]
     pub(crate) fn u64(&mut self) -> Option<u64> {
         let mut value = 0u64;
@@ -95,7 +96,7 @@ impl<'a> FieldReader<'a> {
         self.fail()
     }
 
-    /// What [`put_u32`] appended.
+    /// Reads a number that [`put_u32`] appended.
     pub(crate) fn u32(&mut self) -> Option<u32> {
         match u32::try_from(self.u64()?) {
             Ok(value) => Some(value),
@@ -103,7 +104,7 @@ impl<'a> FieldReader<'a> {
         }
     }
 
-    /// What [`put_bytes`] appended.
+    /// Reads bytes that [`put_bytes`] appended.
     pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
         let length = self.u64()?;
         match usize::try_from(length) {
@@ -112,7 +113,7 @@ impl<'a> FieldReader<'a> {
         }
     }
 
-    /// What [`put_bytes`] appended, as a text.
+    /// Reads a text that [`put_bytes`] appended.
     pub(crate) fn str(&mut self) -> Option<&'a str> {
         match str::from_utf8(self.bytes()?) {
             Ok(text) => Some(text),
@@ -120,17 +121,17 @@ impl<'a> FieldReader<'a> {
         }
     }
 
-    /// What [`put_overlap`] appended.
+    /// Reads an overlap that [`put_overlap`] appended.
     pub(crate) fn overlap(&mut self) -> Option<Overlap> {
         Some(Overlap { intersection: self.u64()?, left: self.u64()?, right: self.u64()? })
     }
 
-    /// What [`key_u64_descending`] appended.
+    /// Reads a number that [`key_u64_descending`] appended.
     pub(crate) fn key_u64_descending(&mut self) -> Option<u64> {
         self.take(8)?.try_into().ok().map(|bytes| !u64::from_be_bytes(bytes))
     }
 
-    /// The next `length` bytes.
+    /// Reads `length` bytes.
     pub(crate) fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let Some((taken, rest)) = self.rest.split_at_checked(length) else { return self.fail() };
         self.rest = rest;

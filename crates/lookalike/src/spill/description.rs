@@ -1,4 +1,5 @@
-//! What a resumable run is: stored in its folder, and compared when it is found again.
+//! The description of a resumable run. It is stored in the folder of the run and compared when the
+//! folder is opened again.
 
 use super::difference::Difference;
 use super::error::SpillError;
@@ -10,13 +11,13 @@ use std::io::{self, Write};
 use std::path::Path;
 use tempfile::NamedTempFile;
 
-/// The file that makes a folder one of a run.
+/// The file that marks a folder as the folder of a run.
 const FILE: &str = "run.json";
 
-/// Prefix of the name that file has while it is written.
+/// Prefix of the name of that file while it is written.
 const UNFINISHED: &str = ".unfinished-";
 
-/// Version of what the files of a run are; another one is another run.
+/// Version of the file formats of a run. A run of another version cannot be resumed.
 const FORMAT_VERSION: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
@@ -25,11 +26,11 @@ struct StoredDescription {
     run: Value,
 }
 
-/// Stores the description in a new folder, or compares it with the one that is stored. The folder
-/// is locked, by its file `lock`.
+/// Stores the description in a new folder, or compares it with the stored one. The caller has
+/// locked the folder by its file `lock`.
 ///
 /// # Errors
-/// As [`TempSpace::resumable`](super::TempSpace::resumable).
+/// See [`TempSpace::resumable`](super::TempSpace::resumable).
 pub(super) fn check(
     private: &PrivateFolder,
     lock: &str,
@@ -49,7 +50,7 @@ pub(super) fn check(
             let stored: StoredDescription = serde_json::from_slice(&found).map_err(|error| {
                 damaged(format!("a description of a run was expected, {error}"))
             })?;
-            // The text is read as the stored one was, so that numbers went the same way.
+            // Parsing the text, as for the stored one, makes the numbers of both comparable.
             let wanted: StoredDescription =
                 serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
             let mut differences = Vec::new();
@@ -79,7 +80,7 @@ fn text_of(description: &Value) -> serde_json::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Complete under its name, or not there.
+/// Writes the file. It appears only when it is complete.
 fn store(folder: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
     file.write_all(text)?;
@@ -88,7 +89,7 @@ fn store(folder: &Path, text: &[u8]) -> io::Result<()> {
     sync_folder(folder)
 }
 
-/// A file in a folder without a description that a start which was stopped did not leave.
+/// Finds a file, in a folder without a description, that no interrupted start of a run left.
 fn foreign(folder: &Path, lock: &str) -> io::Result<Option<String>> {
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
@@ -99,14 +100,14 @@ fn foreign(folder: &Path, lock: &str) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-/// Where two descriptions differ.
+/// Lists the differences of two descriptions.
 pub(crate) fn differences(stored: &Value, wanted: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     compare("", (Some(stored), Some(wanted)), &mut found);
     found
 }
 
-/// As deep as both sides are objects or arrays.
+/// Compares recursively, as long as both sides are objects or arrays.
 fn compare(member: &str, sides: (Option<&Value>, Option<&Value>), found: &mut Vec<Difference>) {
     match sides {
         (stored, wanted) if stored == wanted => {}

@@ -1,4 +1,4 @@
-//! Where two descriptions of runs differ.
+//! A difference of two descriptions of runs.
 
 use std::fmt;
 
@@ -8,17 +8,17 @@ const SHOWN_CHARS: usize = 80;
 /// A member in which two descriptions of runs differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Which one, as a path through the description such as `inputs[2].bytes`.
+    /// The path of the member in the description, such as `inputs[2].bytes`.
     pub member: String,
-    /// Its value in the run that was found, as JSON; `None` where it is absent.
+    /// Its value in the stored run, as JSON; `None` if it is absent.
     pub stored: Option<String>,
-    /// Its value in the run that was to go on.
+    /// Its value in the run to resume.
     pub wanted: Option<String>,
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Long values are shown from shortly before where they part.
+        // Shortened values begin shortly before their first difference.
         let stored = self.stored.as_deref();
         let wanted = self.wanted.as_deref();
         let both = stored.unwrap_or_default().chars().zip(wanted.unwrap_or_default().chars());
@@ -37,7 +37,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Lists at most `most` differences, and how many more there are.
+/// Lists at most `most` differences, and the number of further ones.
 pub(crate) fn fmt_list(f: &mut fmt::Formatter<'_>, all: &[Difference], most: usize) -> fmt::Result {
     for difference in all.iter().take(most) {
         write!(f, " {difference};")?;

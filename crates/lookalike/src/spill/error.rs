@@ -7,7 +7,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// How many differences a message lists.
+/// The most differences that a message lists.
 const SHOWN_DIFFERENCES: usize = 8;
 
 /// An error of temporary files, or of the folder of a resumable run.
@@ -39,7 +39,7 @@ pub enum SpillError {
         /// The place in the file, if it is known.
         position: Option<SpillPosition>,
     },
-    /// The folder for temporary files does not exist or takes no files.
+    /// The folder for temporary files does not exist or is not writable.
     TempDir {
         /// The folder.
         path: PathBuf,
@@ -68,7 +68,7 @@ pub enum SpillError {
 }
 
 impl SpillError {
-    /// The error of a temporary file without a value, if neither the file nor the place is known.
+    /// Creates an error for a missing value if neither the file nor the position is known.
     pub(crate) fn altered(what: impl Into<String>) -> Self {
         Self::Altered { what: what.into(), path: None, position: None }
     }

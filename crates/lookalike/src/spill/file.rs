@@ -1,4 +1,4 @@
-//! A temporary file: bytes are appended from many threads, and read at positions.
+//! A temporary file. Many threads append bytes and read them by position.
 
 use super::error::SpillError;
 use super::folder::SpillFolder;
@@ -7,12 +7,12 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A temporary file. Appends and reads take `&self` and may come from any number of threads; each
-/// append is in one piece. It is never mapped, so a full disk is an error, not a signal.
+/// A temporary file. Any number of threads may append and read through `&self`; each append is
+/// contiguous. The file is never mapped, so a full disk is an error, not a signal.
 #[derive(Debug)]
 pub(crate) struct SpillFile {
     file: Spool,
-    /// Where it lies stays as long as the file.
+    /// Keeps the folder until the file is dropped.
     _folder: Option<Arc<SpillFolder>>,
 }
 
@@ -21,29 +21,30 @@ impl SpillFile {
         Self { file, _folder: folder }
     }
 
-    /// Writes `bytes` at the end and gives the position of the first. The operating system has them
-    /// when this returns; the disk has them after [`sync`](Self::sync).
+    /// Writes `bytes` at the end and returns the position of the first byte. The operating system
+    /// has received them when this function returns. They are on the disk after
+    /// [`sync`](Self::sync).
     ///
     /// # Errors
-    /// [`SpillError::Io`]; the place of `bytes` then holds anything.
+    /// [`SpillError::Io`]. The content at the position of `bytes` is then undefined.
     pub(super) fn append(&self, bytes: &[u8]) -> Result<u64, SpillError> {
         self.file.append(bytes).map_err(|error| self.error(io_error(error)))
     }
 
-    /// Fills `buffer` with the bytes from `offset` on.
+    /// Fills `buffer` with the bytes at `offset`.
     ///
     /// # Errors
-    /// [`SpillError::Io`], also where the file ends before.
+    /// [`SpillError::Io`], also if the file ends earlier.
     pub(super) fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), SpillError> {
         self.file.read_at(buffer, offset).map_err(|error| self.error(io_error(error)))
     }
 
-    /// Bytes appended so far.
+    /// The number of appended bytes.
     pub(super) fn len(&self) -> u64 {
         self.file.len()
     }
 
-    /// Brings what was appended to the disk.
+    /// Syncs the appended bytes to the disk.
     ///
     /// # Errors
     /// [`SpillError::Io`].
@@ -51,7 +52,7 @@ impl SpillFile {
         self.file.sync().map_err(|source| self.error(source))
     }
 
-    /// Its name, for messages. A temporary folder's files cannot be opened by it.
+    /// The path for messages. A file of a temporary folder cannot be opened by its path.
     pub(super) fn path(&self) -> &Path {
         self.file.path()
     }
@@ -61,7 +62,7 @@ impl SpillFile {
     }
 }
 
-/// The error of the system for a file whose path is known.
+/// Extracts the system's error for a file whose path is known.
 pub(super) fn io_error(error: ReadError) -> io::Error {
     match error {
         ReadError::Spool { error, .. } => error,

@@ -1,4 +1,4 @@
-//! The folder of temporary files, removed or unlocked when the last of its users is dropped.
+//! The folder of temporary files. Dropping its last user removes or unlocks it.
 
 use super::description;
 use super::error::SpillError;
@@ -10,21 +10,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Locked as long as a run is at work in a resumable folder.
+/// The lock file of a resumable folder, locked while a run uses the folder.
 const LOCK: &str = "lock";
 
-/// The folder itself. Its permissions keep others than its owner from the files.
+/// The folder. Its permissions deny other users access to the files.
 #[derive(Debug)]
 pub(super) enum SpillFolder {
-    /// `lookalike-….tmp`, removed when dropped, and by [`temporary::remove_all`]; after a kill it
-    /// stays, empty: its files have no name to the system.
+    /// `lookalike-….tmp`. Dropping it or [`temporary::remove_all`] removes it. After a kill it
+    /// remains as an empty folder, because its files have already been unlinked.
     Temporary { folder: TempDir, _registered: RegisteredPath },
-    /// `lookalike-NAME.run`, stays; the lock goes when dropped.
+    /// `lookalike-NAME.run`. It remains after the run is stopped. Dropping it releases the lock.
     Resumable { folder: PrivateFolder, _lock: File },
 }
 
 impl SpillFolder {
-    /// Makes a temporary folder in `parent`.
+    /// Creates a temporary folder in `parent`.
     pub(super) fn temporary(parent: &Path) -> Result<Self, SpillError> {
         let mut builder = tempfile::Builder::new();
         builder.prefix("lookalike-").suffix(".tmp");
@@ -35,7 +35,7 @@ impl SpillFolder {
         Ok(Self::Temporary { folder, _registered: registered })
     }
 
-    /// Makes the folder of the run `name` in `parent`, or finds it again.
+    /// Creates the folder of the run `name` in `parent`, or opens it if it exists.
     pub(super) fn resumable(
         parent: &Path,
         name: &str,
@@ -60,7 +60,7 @@ impl SpillFolder {
         }
     }
 
-    /// A file to read and write with the content it has, made if it is not there.
+    /// Opens a file to read and write, without truncating it. Creates it if it does not exist.
     pub(super) fn file(&self, name: &str) -> io::Result<File> {
         match self {
             Self::Temporary { folder, .. } => tempfile::tempfile_in(folder.path()),
@@ -68,19 +68,19 @@ impl SpillFolder {
         }
     }
 
-    /// The error of a file that does not hold what was written to it.
+    /// The error of a file whose content differs from the written content.
     pub(super) fn damaged(&self, path: PathBuf, problem: String) -> SpillError {
         let is_resumable = matches!(self, Self::Resumable { .. });
         let folder = is_resumable.then(|| self.path().to_owned());
         SpillError::Damaged { path, problem, folder }
     }
 
-    /// Removes a resumable folder and all that is in it. A temporary one goes when it is dropped.
+    /// Removes a resumable folder with its content. A temporary one is removed when it is dropped.
     pub(super) fn finish(&self) -> Result<(), SpillError> {
         let Self::Resumable { folder, .. } = self else { return Ok(()) };
         let path = folder.path();
-        // Under another name first: stopped halfway, the rest must not be taken for a run. Where
-        // open files are in the way of that, it is removed as it is.
+        // Rename it first, so that a partly removed folder is not mistaken for a run. If open files
+        // prevent renaming, remove the folder under its current name.
         let done = path.with_extension("run.done");
         let _ = fs::remove_dir_all(&done);
         let place = if fs::rename(path, &done).is_ok() { &done } else { path };

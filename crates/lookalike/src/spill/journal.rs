@@ -1,7 +1,8 @@
-//! The steps of a run that are done: one line each, on the disk before the next step begins.
+//! The journal of a run's finished steps. A step is one line, synced to the disk before the next
+//! step begins.
 //!
-//! A line is 16 hexadecimal digits, a space, the step as JSON and `\n`; the digits are the hash of
-//! the JSON's bytes as tokens are hashed.
+//! A line consists of 16 hexadecimal digits, a space, the step as JSON and `\n`. The digits are the
+//! hash of the JSON's bytes, computed with the hash function of tokens.
 
 use super::error::SpillError;
 use super::folder::SpillFolder;
@@ -15,10 +16,10 @@ use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Digits of a checksum.
+/// The number of digits of a checksum.
 const DIGITS: usize = 16;
 
-/// The finished steps of a run that may be resumed; of another run, a journal that does nothing.
+/// The finished steps of a resumable run. For another run, a journal that does nothing.
 #[derive(Debug)]
 pub(crate) struct Journal<T> {
     file: Option<JournalFile>,
@@ -29,7 +30,7 @@ pub(crate) struct Journal<T> {
 struct JournalFile {
     path: PathBuf,
     state: Mutex<JournalState>,
-    /// Stays locked as long as the journal.
+    /// Keeps the folder locked until the journal is dropped.
     _folder: Arc<SpillFolder>,
 }
 
@@ -40,16 +41,16 @@ struct JournalState {
 }
 
 impl<T> Default for Journal<T> {
-    /// That of a run which is not resumed.
+    /// Creates the journal of a run that cannot be resumed.
     fn default() -> Self {
         Self { file: None, steps: PhantomData }
     }
 }
 
 impl<T: Serialize + DeserializeOwned> Journal<T> {
-    /// Opens the journal `name` of a resumable run and gives the steps it holds, in their order;
-    /// makes it if it is not there. A last line that was not written to its end is cut off. Without
-    /// a resumable run there is no file and no step.
+    /// Opens the journal `name` of a resumable run and returns its steps in order. Creates the file
+    /// if it does not exist. Cuts off a last line that is incomplete. Without a resumable run,
+    /// there is neither a file nor a step.
     ///
     /// # Errors
     /// [`SpillError::Damaged`] if a line before the last is damaged or not a `T`,
@@ -79,12 +80,12 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
         self.file.is_some()
     }
 
-    /// Appends a step, which is on the disk when this returns. A step speaks of data in logs:
-    /// [`SpillLog::sync`](super::SpillLog::sync) them before, for what the journal holds is taken
-    /// as done.
+    /// Appends a step, which is on the disk when this function returns. Steps refer to data in
+    /// logs: call [`SpillLog::sync`](super::SpillLog::sync) first, because a resumed run relies on
+    /// that data.
     ///
     /// # Errors
-    /// [`SpillError::Io`]; the step is then not in the journal.
+    /// [`SpillError::Io`]. The journal then lacks the step.
     pub(crate) fn append(&self, step: &T) -> Result<(), SpillError> {
         let Some(JournalFile { path, state, .. }) = &self.file else { return Ok(()) };
         let failed = |source| SpillError::Io { path: path.clone(), source };
@@ -92,7 +93,7 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
         let mut state = state.lock();
         let written = state.write(&line);
         if written.is_err() {
-            // Should this fail too, the line is a torn end, which the next run cuts off.
+            // If truncating also fails, the next run cuts off the incomplete line.
             let _ = state.file.set_len(state.len);
         }
         written.map_err(failed)
@@ -114,8 +115,8 @@ fn line<T: Serialize>(step: &T) -> io::Result<Vec<u8>> {
     Ok(format!("{:0DIGITS$x} {json}\n", token_hash(json.as_bytes())).into_bytes())
 }
 
-/// How many bytes are whole lines as they were written. What follows the last of them is the end
-/// that was torn off; a bad line before a good one is damage.
+/// Returns the length of the complete and valid lines. The rest is an incomplete last line. Fails
+/// if a valid line follows an invalid one.
 fn whole_lines(bytes: &[u8]) -> Result<usize, String> {
     let mut good = 0;
     let mut at = 0;
@@ -134,7 +135,7 @@ fn whole_lines(bytes: &[u8]) -> Result<usize, String> {
     Ok(good)
 }
 
-/// The JSON of a line that is whole.
+/// Returns the JSON of a line, if the line is valid.
 fn json_of(line: &[u8]) -> Option<&[u8]> {
     let (digits, rest) = line.split_at_checked(DIGITS)?;
     let json = rest.strip_prefix(b" ")?.strip_suffix(b"\n")?;

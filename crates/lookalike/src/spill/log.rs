@@ -1,5 +1,5 @@
-//! A sequence of values that is in memory, in a temporary file, or goes on behind what an earlier
-//! run wrote.
+//! A sequence of values in memory or in a temporary file. It can continue the file of an earlier
+//! run.
 //!
 //! ```text
 //! append → in memory ─ above its share → file        position = number of values before
@@ -13,18 +13,18 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes that are written or read at once.
+/// The number of bytes per read or write.
 const PIECE_BYTES: usize = 1 << 18;
 
-/// A value of a fixed number of bytes in a file.
+/// A value with a fixed number of bytes in a file.
 pub(crate) trait LogValue: Copy {
-    /// How many.
+    /// The number of bytes.
     const BYTES: usize;
 
     /// Appends the bytes of `values`.
     fn write(values: &[Self], out: &mut Vec<u8>);
 
-    /// Appends the values of `bytes`, which are whole ones.
+    /// Appends the values decoded from `bytes`, which contain complete values.
     fn read(bytes: &[u8], out: &mut Vec<Self>);
 }
 
@@ -80,27 +80,26 @@ impl<D: Into<u32> + From<u32> + Copy> LogValue for (u64, D) {
     }
 }
 
-/// Values one after the other, each with its position. Those that are in memory come behind those
-/// in the file.
+/// Values in order, each with its position. The values in memory follow those in the file.
 #[derive(Debug)]
 pub(crate) struct SpillLog<T> {
-    /// `None` where all stays in memory.
+    /// `None` if all values stay in memory.
     temp: Option<Arc<TempSpace>>,
     name: &'static str,
     share: usize,
-    /// Whether an earlier run may have begun the file, and a later one may go on with it.
+    /// Whether the file can continue an earlier run and can be continued by a later one.
     is_stored: bool,
     file: Option<SpillFile>,
-    /// Values in the file.
+    /// The number of values in the file.
     written: u64,
-    /// What was appended since, with the position of the first value.
+    /// The values appended since then, with the position of the first value of each append.
     held: Vec<(u64, Vec<T>)>,
     held_bytes: usize,
     len: u64,
 }
 
 impl<T> Default for SpillLog<T> {
-    /// In memory.
+    /// Creates a log without a temporary file.
     fn default() -> Self {
         Self {
             temp: None,
@@ -117,17 +116,18 @@ impl<T> Default for SpillLog<T> {
 }
 
 impl<T: LogValue> SpillLog<T> {
-    /// An empty log that ends with the process: more than `share` bytes of values go to a file in
+    /// Creates an empty log for this process only. Values beyond `share` bytes go to a file in
     /// `temp`.
     pub(crate) fn scratch(temp: &Arc<TempSpace>, name: &'static str, share: usize) -> Self {
         Self { temp: Some(Arc::clone(temp)), name, share, ..Self::default() }
     }
 
-    /// The same, but in the folder of a resumable run the log goes on behind the `len` values that
-    /// an earlier run wrote, and all go to the file at once.
+    /// Creates a log that, in the folder of a resumable run, continues after the `len` values of an
+    /// earlier run and writes all values to the file at once. Otherwise like
+    /// [`scratch`](Self::scratch).
     ///
     /// # Errors
-    /// [`SpillError::Damaged`] when the file has fewer values, [`SpillError::Io`] when it cannot be
+    /// [`SpillError::Damaged`] if the file has fewer values, [`SpillError::Io`] if it cannot be
     /// opened.
     pub(crate) fn stored(
         temp: &Arc<TempSpace>,
@@ -143,20 +143,20 @@ impl<T: LogValue> SpillLog<T> {
         Ok(Self { file, written: len, len, share: 0, is_stored: true, ..log })
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Bytes of values in memory.
+    /// The number of bytes of values in memory.
     pub(crate) fn held(&self) -> usize {
         self.held_bytes
     }
 
-    /// Appends values, which are then a range.
+    /// Appends values and returns their range.
     ///
     /// # Errors
-    /// [`SpillError::TempDir`] and [`SpillError::Io`] when they exceed the share and cannot be
+    /// [`SpillError::TempDir`] and [`SpillError::Io`] if they exceed the share and cannot be
     /// written.
     pub(crate) fn append(&mut self, values: Vec<T>) -> Result<Range<u64>, SpillError> {
         let start = self.len;
@@ -168,16 +168,16 @@ impl<T: LogValue> SpillLog<T> {
         if self.held_bytes > self.share {
             self.spill()?;
         } else if let Some((_, values)) = self.held.last_mut() {
-            // A vector that grew has room for as much again.
+            // A growing vector may have doubled its capacity.
             values.shrink_to_fit();
         }
         Ok(start..self.len)
     }
 
-    /// Writes what is in memory to the file.
+    /// Writes the values in memory to the file.
     ///
     /// # Errors
-    /// As [`append`](Self::append).
+    /// See [`append`](Self::append).
     pub(crate) fn spill(&mut self) -> Result<(), SpillError> {
         let Some(temp) = self.temp.as_ref().filter(|_| !self.held.is_empty()) else {
             return Ok(());
@@ -202,10 +202,10 @@ impl<T: LogValue> SpillLog<T> {
         Ok(())
     }
 
-    /// Brings all values to the disk, where a later run may go on with them.
+    /// Syncs all values to the disk, where a later run can continue after them.
     ///
     /// # Errors
-    /// As [`append`](Self::append).
+    /// See [`append`](Self::append).
     pub(crate) fn sync(&mut self) -> Result<(), SpillError> {
         if !self.is_stored {
             return Ok(());
@@ -214,10 +214,10 @@ impl<T: LogValue> SpillLog<T> {
         self.file.as_ref().map_or(Ok(()), SpillFile::sync)
     }
 
-    /// The values of a range that lies in one that was appended.
+    /// Returns the values of a range, which must lie within the range of one append.
     ///
     /// # Errors
-    /// [`SpillError::Io`] when the file cannot be read, [`SpillError::Altered`] for another range.
+    /// [`SpillError::Io`] if the file cannot be read, [`SpillError::Altered`] for another range.
     pub(crate) fn range(&self, range: Range<u64>) -> Result<Cow<'_, [T]>, SpillError> {
         let count = range.end.saturating_sub(range.start) as usize;
         if count == 0 {
@@ -239,13 +239,13 @@ impl<T: LogValue> SpillLog<T> {
         found.map(Cow::Borrowed).ok_or_else(|| self.damaged(range.start))
     }
 
-    /// Gives every record to `take`, in the order of the positions: as many values as `length` says
-    /// of some that begin with it. That may be more than `length` sees, and is asked again then. No
-    /// record begins in one range that was appended and ends in another.
+    /// Passes every record to `take`, in the order of positions. `length` returns the number of
+    /// values of the record at the start of a slice. If the slice is shorter, `length` is called
+    /// again with more values. No record spans two appended ranges.
     ///
     /// # Errors
-    /// [`SpillError::Io`] when the file cannot be read, [`SpillError::Altered`] when it ends inside
-    /// of a record, and what `take` returns.
+    /// [`SpillError::Io`] if the file cannot be read, [`SpillError::Altered`] if it ends inside a
+    /// record, and errors of `take`.
     pub(crate) fn each_record<E: From<SpillError>>(
         &self,
         length: impl Fn(&[T]) -> usize,
@@ -283,7 +283,7 @@ impl<T: LogValue> SpillLog<T> {
         if is_whole { Ok(()) } else { Err(self.damaged(whole).into()) }
     }
 
-    /// The error of values that are not there, from the one at a position on.
+    /// The error of missing values from a position on.
     fn damaged(&self, at: u64) -> SpillError {
         let path = self.file.as_ref().map(|file| file.path().to_owned());
         let position = path.as_ref().map(|_| SpillPosition::Byte(at * T::BYTES as u64));

@@ -1,4 +1,4 @@
-//! Sorted runs of records in a temporary file, and many of them as one.
+//! Merges sorted runs of records from a temporary file.
 
 use super::batch::{KeyedRecord, RecordLayout, parse};
 use super::error::SpillError;
@@ -6,19 +6,19 @@ use super::file::SpillFile;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// The least bytes of a run that are read at once.
+/// The least bytes of a run per read.
 pub(super) const LEAST_BUFFER: usize = 4096;
-/// The most: larger reads are no faster.
+/// The most bytes per read. Larger reads are not faster.
 const MOST_BUFFER: usize = 1 << 18;
-/// The most runs that are merged at once.
+/// The most runs in one merge.
 const MOST_RUNS: usize = 64;
 
-/// How many runs are merged at once with `memory` bytes, one buffer of which is for writing.
+/// The number of runs that `memory` bytes can merge in one pass. One buffer is used for writing.
 pub(super) fn fan_in(memory: usize) -> usize {
     (memory / LEAST_BUFFER).saturating_sub(1).clamp(2, MOST_RUNS)
 }
 
-/// Bytes of each of `count` buffers that share `memory` bytes.
+/// The size of each of `count` buffers that share `memory` bytes.
 pub(super) fn buffer_bytes(memory: usize, count: usize) -> usize {
     (memory / count.max(1)).clamp(LEAST_BUFFER, MOST_BUFFER)
 }
@@ -27,14 +27,14 @@ pub(super) fn buffer_bytes(memory: usize, count: usize) -> usize {
 #[derive(Debug)]
 pub(super) struct MergedRuns<'a> {
     file: &'a SpillFile,
-    /// A heap: the source with the first record is the first.
+    /// A heap whose first source has the first record.
     sources: Vec<RunReader>,
-    /// Whether the first source's record was given.
+    /// Whether the record of the first source was returned.
     given: bool,
 }
 
 impl<'a> MergedRuns<'a> {
-    /// Reads the first bytes of each of `runs`, with `buffer` bytes for each.
+    /// Reads the first bytes of each of `runs`, with a buffer of `buffer` bytes for each.
     ///
     /// # Errors
     /// [`SpillError::Io`], [`SpillError::Damaged`].
@@ -57,7 +57,7 @@ impl<'a> MergedRuns<'a> {
         Ok(merge)
     }
 
-    /// The next record: its bytes with its lengths, and where its parts are in them.
+    /// Returns the next record: its bytes with its lengths, and the positions of its parts in them.
     ///
     /// # Errors
     /// [`SpillError::Io`], [`SpillError::Damaged`].
@@ -103,12 +103,12 @@ impl<'a> MergedRuns<'a> {
 /// A run being read from its first record to its last.
 #[derive(Debug)]
 struct RunReader {
-    /// What of the file is not in the buffer yet.
+    /// The bytes of the file that have not been read into the buffer.
     rest: Range<u64>,
     buffer: Vec<u8>,
-    /// Size the buffer has unless a record is larger.
+    /// The size of the buffer unless a record is larger.
     usual: usize,
-    /// Where the record begins in the buffer.
+    /// The start of the record in the buffer.
     start: usize,
     layout: RecordLayout,
 }
@@ -118,7 +118,7 @@ impl RunReader {
         Self { rest: run, buffer: Vec::new(), usual, start: 0, layout: RecordLayout::default() }
     }
 
-    /// Bytes of the record, with its lengths.
+    /// The bytes of the record, with its lengths.
     fn bytes(&self) -> &[u8] {
         &self.buffer[self.start..self.start + self.layout.end]
     }
@@ -127,7 +127,7 @@ impl RunReader {
         self.layout.split(self.bytes())
     }
 
-    /// Goes to the next record. Whether there is one.
+    /// Moves to the next record. Returns `false` at the end.
     fn advance(&mut self, file: &SpillFile) -> Result<bool, SpillError> {
         self.start += self.layout.end;
         self.layout = RecordLayout::default();
@@ -156,8 +156,8 @@ impl RunReader {
         }
     }
 
-    /// Reads until the buffer is full, and holds `need` bytes of the record at least if the run has
-    /// them; the record begins the buffer then.
+    /// Reads until the buffer is full and contains at least `need` bytes of the record, if the run
+    /// has that many. Afterwards, the record is at the start of the buffer.
     fn fill(&mut self, file: &SpillFile, need: usize) -> Result<(), SpillError> {
         self.buffer.drain(..self.start);
         self.start = 0;

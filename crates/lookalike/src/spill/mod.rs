@@ -1,31 +1,30 @@
-//! Temporary files: what does not fit in memory goes to them, and a run that was stopped goes on
-//! from them.
+//! Temporary files, for data that does not fit in memory and for resuming a stopped run.
 //!
 //! ```text
 //! values   SpillLog: appended, read by position or one after the other
 //! records  Sorter → SortedRecords, in the order of the keys
-//! steps    Journal: which are done, in a run that may be resumed
+//! steps    Journal: the finished steps of a resumable run
 //! ```
 //!
-//! Each is in memory, or in files of a `TempSpace`. The stages are the same for both.
+//! Each is in memory or in files of a `TempSpace`. The stages are the same for both.
 //!
-//! | file | is |
+//! | file | content |
 //! |---|---|
-//! | `log` | values in memory, then in a file, or behind those of an earlier run |
+//! | `log` | values in memory, then in a file, which may continue that of an earlier run |
 //! | `sorter` | records in any order → in the order of their keys |
-//! | `value_sorter` | numbers of 128 bits, likewise |
-//! | `part_sorter` | the same for numbers whose upper bits are uniform |
+//! | `value_sorter` | sorts numbers of 128 bits |
+//! | `part_sorter` | sorts numbers of 128 bits whose upper bits are uniform |
 //! | `batch`, `merge` | records in memory, and records in files, for the sorter |
-//! | `journal` | the steps that are done, one line each |
-//! | `temp_space`, `folder` | the folder of the temporary files, and when it is made and removed |
-//! | `private` | that folder where it stays: whose it is, and its files |
-//! | `description` | what a resumable run is, stored with it and compared |
+//! | `journal` | the finished steps, one line each |
+//! | `temp_space`, `folder` | the folder of the temporary files, its creation and removal |
+//! | `private` | a resumable folder: its owner and permissions, and its files |
+//! | `description` | the stored description of a resumable run, and its comparison |
 //! | `file` | a temporary file |
-//! | `codec` | records as bytes, keys as bytes that sort right |
+//! | `codec` | encodings of records, and of keys that sort bytewise |
 //!
-//! In place of a crate for external sorting, such as `extsort`, which limits memory by a number of
-//! items: records here have any length, and a stopped run goes on from its files. None has been
-//! compared; `cargo x bench bar memory` measures runs within a limit (November 2026).
+//! Crates for external sorting, such as `extsort`, are not used. They limit memory by a number of
+//! items, but records here have any length, and a stopped run must resume from its files. No crate
+//! has been compared; `cargo x bench bar memory` measures runs within a limit (November 2026).
 
 mod batch;
 pub(crate) mod codec;

@@ -1,6 +1,6 @@
-//! Sorts numbers of 128 bits that are about uniform: they are divided by their upper bits into
-//! parts as they come, which go to a temporary file unsorted, and each part is sorted when it is
-//! read. A part fits in the caches of a processor, and nothing is merged.
+//! Sorts numbers of 128 bits that are roughly uniform. Their upper bits divide them into parts,
+//! which are written unsorted to a temporary file. Each part is sorted when it is read. A part fits
+//! in the caches of a processor, and nothing is merged.
 //!
 //! ```text
 //! append → parts, in memory ─ above the share → blocks of one file
@@ -16,26 +16,26 @@ use std::mem::take;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Numbers that a part is meant to have.
+/// The intended number of values of a part.
 const PART_VALUES: u64 = 1 << 15;
-/// The most parts: each has a place in memory of its own that is written to.
+/// The most parts. Each has its own buffer in memory.
 const MOST_PARTS: u64 = 1 << 11;
-/// The least bytes of a part that are written at once.
+/// The least bytes of a part per write.
 const LEAST_BLOCK: usize = 1 << 14;
-/// Numbers of a part that is merged which are in memory.
+/// The number of values in memory when merging a part.
 const PIECE: usize = 1 << 12;
 
-/// Takes numbers and gives them in ascending order, equal ones as often as they were pushed.
+/// Sorts numbers in ascending order and keeps repeated ones.
 #[derive(Debug)]
 pub(crate) struct PartSorter {
     temp: Arc<TempSpace>,
-    /// Bits of a number below those that its part is chosen by.
+    /// The number of bits below those that select the part.
     shift: u32,
     parts: Vec<ValuePart>,
-    /// The most numbers of a part in memory, and those for which there is room at first.
+    /// The most numbers of a part in memory, and the initial capacity.
     most: usize,
     first: usize,
-    /// The most numbers of a part that are sorted in memory.
+    /// The most numbers of a part to sort in memory.
     most_sorted: usize,
     log: SpillLog<u128>,
 }
@@ -46,14 +46,14 @@ struct ValuePart {
     held: Vec<u128>,
     written: Vec<Range<u64>>,
     len: usize,
-    /// All of them, where they are too many to be sorted in memory.
+    /// All numbers of the part, if they are too many to sort in memory.
     merged: Option<SortedValues>,
 }
 
 impl PartSorter {
-    /// For numbers below 2 to the power of `bits`, some `expected` of them. Holds at most `memory`
-    /// bytes, some MiB at least, half of them while a part is read; what is more goes to a file in
-    /// `temp`. Numbers whose upper bits are not uniform take longer.
+    /// Creates a sorter for about `expected` numbers below 2 to the power of `bits`. Uses at most
+    /// `memory` bytes (at least some MiB), half of them for reading a part. Further numbers go to a
+    /// file in `temp`. Numbers whose upper bits are not uniform take longer.
     pub(crate) fn new(temp: &Arc<TempSpace>, bits: u32, expected: u64, memory: usize) -> Self {
         let held = (memory / 2).max(64 * LEAST_BLOCK);
         let most_parts = MOST_PARTS.min((held / LEAST_BLOCK) as u64);
@@ -67,13 +67,13 @@ impl PartSorter {
             parts: (0..parts).map(|_| ValuePart::default()).collect(),
             most: held / parts / size_of::<u128>(),
             first: (expected / parts as u64 * 9 / 8) as usize + 64,
-            // What is sorted is there twice.
+            // Sorting needs a second buffer.
             most_sorted: held / 2 / size_of::<u128>(),
             log: SpillLog::scratch(temp, "parts", 0),
         }
     }
 
-    /// Takes numbers, and empties `values`.
+    /// Moves all numbers out of `values`.
     ///
     /// # Errors
     /// [`SpillError::TempDir`] and [`SpillError::Io`].
@@ -81,10 +81,10 @@ impl PartSorter {
         values.drain(..).try_for_each(|value| self.push(value))
     }
 
-    /// Takes a number.
+    /// Adds a number.
     ///
     /// # Errors
-    /// As [`append`](Self::append).
+    /// See [`append`](Self::append).
     #[inline]
     pub(crate) fn push(&mut self, value: u128) -> Result<(), SpillError> {
         let last = self.parts.len() - 1;
@@ -97,7 +97,7 @@ impl PartSorter {
         Ok(())
     }
 
-    /// Takes a number of a part that has no room left.
+    /// Adds a number to a part whose buffer is full.
     #[cold]
     fn push_with_room(&mut self, at: usize, value: u128) -> Result<(), SpillError> {
         let part = &mut self.parts[at];
@@ -114,7 +114,7 @@ impl PartSorter {
         Ok(())
     }
 
-    /// All numbers that were taken.
+    /// Returns all numbers in ascending order.
     ///
     /// # Errors
     /// [`SpillError::TempDir`] and [`SpillError::Io`].
@@ -132,7 +132,7 @@ impl PartSorter {
     }
 }
 
-/// The numbers of a part, sorted in `memory` bytes; takes those in memory.
+/// Returns the numbers of a part, sorted within `memory` bytes. Consumes the numbers in memory.
 fn merged(
     part: &mut ValuePart,
     log: &SpillLog<u128>,
@@ -155,13 +155,13 @@ pub(crate) struct PartedValues {
 }
 
 impl PartedValues {
-    /// The numbers from the first on; [`SpillError::Io`] when the file cannot be read. It ends
+    /// Iterates over the numbers. Yields [`SpillError::Io`] if the file cannot be read, and ends
     /// after an error.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Result<u128, SpillError>> + '_ {
         PartReader { of: self, next: 0, merged: None, batch: Cow::default(), taken: 0 }
     }
 
-    /// A part that is not merged.
+    /// Reads and sorts a part that was not merged.
     fn sorted(&self, part: &'_ ValuePart) -> Result<Vec<u128>, SpillError> {
         let mut values = Vec::with_capacity(part.len);
         for range in &part.written {
@@ -173,20 +173,20 @@ impl PartedValues {
     }
 }
 
-/// Reads one part after the other.
+/// Reads the parts one after the other.
 struct PartReader<'a> {
     of: &'a PartedValues,
-    /// The part behind that of the batch.
+    /// The number of the part that follows the batch.
     next: usize,
-    /// What follows of a part that is merged.
+    /// The rest of a merged part.
     merged: Option<Box<dyn Iterator<Item = Result<u128, SpillError>> + 'a>>,
     batch: Cow<'a, [u128]>,
-    /// How many of the batch are taken.
+    /// The number of values of the batch that were returned.
     taken: usize,
 }
 
 impl<'a> PartReader<'a> {
-    /// Whether there is another batch.
+    /// Reads the next batch. Returns `false` at the end.
     fn next_batch(&mut self) -> Result<bool, SpillError> {
         self.batch = Cow::default();
         self.taken = 0;
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use lookalike_core::hash::SplitMix64;
 
-    /// What comes out, and whether some of it was written and some merged.
+    /// The sorted numbers, whether some were written to a file, and whether a part was merged.
     fn sorted(values: &[u128], bits: u32, memory: usize) -> (Vec<u128>, bool, bool) {
         let parent = tempfile::tempdir().unwrap();
         let temp = Arc::new(TempSpace::new(parent.path().to_owned()));
@@ -277,7 +277,7 @@ mod tests {
         want.sort_unstable();
         assert!(sorted(&values, 125, usize::MAX) == (want.clone(), false, false));
         assert!(sorted(&values, 125, 0) == (want.clone(), true, true));
-        // Numbers above the limit are in the last part.
+        // Numbers above the limit are put into the last part.
         assert!(sorted(&values, 40, 0) == (want, true, true));
     }
 }

@@ -1,8 +1,8 @@
-//! A folder that only this user can read or write, and its files.
+//! A folder that only its owner can read or write, and its files.
 //!
-//! The folder may lie in one that others write to, such as `/tmp`, under a name that they can
-//! guess. So its owner and permissions are checked, and files are opened by the folder's
-//! descriptor without following links: a folder or file that somebody else put there is refused.
+//! The parent may be a folder that others can write to, such as `/tmp`, and they may guess the
+//! name. So the owner and the permissions are checked, and files are opened through the folder's
+//! descriptor without following links. A folder or file created by another user is refused.
 
 use super::error::SpillError;
 use std::fs::{self, DirBuilder, File};
@@ -21,8 +21,8 @@ impl PrivateFolder {
     /// Creates the folder, or opens it if it exists.
     ///
     /// # Errors
-    /// [`SpillError::RunNotPrivate`] when it exists and is a link or no folder, belongs to another
-    /// user or is open to others; [`SpillError::TempDir`] when it cannot be created or opened.
+    /// [`SpillError::RunNotPrivate`] if it exists and is a link or a file, belongs to another user
+    /// or is open to others; [`SpillError::TempDir`] if it cannot be created or opened.
     pub(super) fn open(path: PathBuf) -> Result<Self, SpillError> {
         #[cfg_attr(not(unix), expect(unused_mut, reason = "permissions are set on Unix only"))]
         let mut builder = DirBuilder::new();
@@ -42,8 +42,8 @@ impl PrivateFolder {
         &self.path
     }
 
-    /// Opens a file to read and write, with the content it has. Creates it if it does not exist;
-    /// then its name is on the disk when this returns.
+    /// Opens a file to read and write, without truncating it. Creates it if it does not exist. In
+    /// that case its name is on the disk when this function returns.
     pub(super) fn file(&self, name: &str) -> io::Result<File> {
         let (file, is_new) = self.open_file(name)?;
         if is_new {
@@ -52,7 +52,7 @@ impl PrivateFolder {
         Ok(file)
     }
 
-    /// The content of a file.
+    /// Reads the content of a file.
     pub(super) fn read(&self, name: &str) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.open_existing(name)?.read_to_end(&mut bytes)?;
@@ -72,7 +72,7 @@ fn open_folder(path: PathBuf) -> Result<PrivateFolder, SpillError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = rustix::fs::open(&path, flags, Mode::empty());
     let metadata = match opened {
-        // One that cannot be read belongs to somebody else, which is the better message.
+        // An unreadable folder belongs to another user. Reporting that is more helpful.
         Err(_) => path.symlink_metadata().map_err(failed)?,
         Ok(ref folder) => {
             File::from(folder.try_clone().map_err(failed)?).metadata().map_err(failed)?
@@ -106,7 +106,7 @@ impl PrivateFolder {
         }
     }
 
-    /// Opens a file that an earlier run wrote. Its content is private from now on, if it was not.
+    /// Opens a file of an earlier run. Makes it private if others had access.
     fn open_existing(&self, name: &str) -> io::Result<File> {
         use rustix::fs::{Mode, OFlags};
         use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -133,7 +133,7 @@ impl PrivateFolder {
     }
 }
 
-/// An error about a file that no run wrote.
+/// An error about a file that was not written by a run.
 #[cfg(unix)]
 fn foreign(problem: &str) -> io::Error {
     io::Error::other(format!("{problem}, which no run leaves there"))
@@ -165,7 +165,7 @@ impl PrivateFolder {
     }
 }
 
-/// Brings the names in a folder to the disk, where the system can.
+/// Syncs the names in a folder to the disk, if the system can.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }

@@ -1,5 +1,5 @@
-//! Sorts more records than fit in memory: batches in memory are sorted and go to a temporary file
-//! as runs, runs are merged when they are read.
+//! Sorts more records than fit in memory. Sorted batches are written to a temporary file as runs,
+//! which are merged when they are read.
 
 use super::batch::{KeyedRecord, SortBatch};
 use super::error::{SpillError, SpillPosition};
@@ -11,15 +11,14 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Takes a record: its key and its payload.
+/// A callback for a record: its key and its payload.
 pub(crate) type TakeRecord<'a, E = SpillError> = dyn FnMut(&[u8], &[u8]) -> Result<(), E> + 'a;
 
-/// The least memory a sorter works with, in bytes; with a smaller share it takes this.
+/// The least memory of a sorter in bytes. A smaller share is raised to this.
 pub(super) const MIN_MEMORY: usize = 4 * LEAST_BUFFER;
 
-/// Takes records, each a key and a payload, both any bytes, and gives them in the order of the
-/// keys, byte by byte; records with equal keys in that of their payloads. Equal records stay as
-/// many as they are.
+/// Sorts records by the bytes of their keys, and records with equal keys by the bytes of their
+/// payloads. Keeps equal records.
 #[derive(Debug)]
 pub(crate) struct Sorter {
     temp: Option<Arc<TempSpace>>,
@@ -37,27 +36,28 @@ struct SpilledRuns {
 }
 
 impl Sorter {
-    /// Holds at most `memory` bytes ([`MIN_MEMORY`] at least), its index among them, but always one
-    /// record; what is more goes to a file in `temp`. Records of less than half of `memory` never
-    /// do; others may, for a buffer that grows is there twice for a moment. Without `temp` all
-    /// stays in memory.
+    /// Creates a sorter that uses at most `memory` bytes ([`MIN_MEMORY`] at least), including its
+    /// index. More records go to a file in `temp`. Only a single record that is larger than half of
+    /// `memory` may exceed the limit, because growing a buffer needs a second one for a moment.
+    /// Without `temp`, all records stay in memory.
     pub(crate) fn new(temp: Option<Arc<TempSpace>>, memory: usize) -> Self {
         let memory = memory.max(MIN_MEMORY);
         Self { temp, memory, batch: SortBatch::default(), spilled: None, len: 0 }
     }
 
-    /// Takes a record.
+    /// Adds a record.
     ///
     /// # Errors
-    /// [`SpillError::TempDir`] and [`SpillError::Io`] when memory is full and the records cannot go
-    /// to a file; the sorter is then good for nothing more.
+    /// [`SpillError::TempDir`] and [`SpillError::Io`] if memory is full and the records cannot be
+    /// written to a file. The sorter must not be used after that.
     pub(crate) fn push(&mut self, key: &[u8], payload: &[u8]) -> Result<(), SpillError> {
         let bytes = SortBatch::record_bytes(key, payload);
         let limit = self.limit();
         if !self.batch.make_room(bytes, limit) {
             self.spill()?;
             if !self.batch.make_room(bytes, limit) {
-                // Larger than all the memory there is: by itself, and at once to the file.
+                // The record exceeds the limit: keep it alone, and write it to the file
+                // immediately.
                 self.batch = SortBatch::default();
                 self.batch.make_room(bytes, usize::MAX);
             }
@@ -71,13 +71,13 @@ impl Sorter {
         Ok(())
     }
 
-    /// Bytes it has taken from the system at this moment.
+    /// The number of bytes allocated now.
     #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
         self.batch.memory()
     }
 
-    /// Sorts what is in memory; merges runs until one pass over all can give the records.
+    /// Sorts the records in memory. Merges runs until a single pass can return all records.
     ///
     /// # Errors
     /// [`SpillError::TempDir`], [`SpillError::Io`], [`SpillError::Damaged`].
@@ -98,7 +98,7 @@ impl Sorter {
         Ok(SortedRecords { len, records: SortedStorage::File { spilled, memory } })
     }
 
-    /// How much the batch may take: a part is for the buffer through which it is written.
+    /// The memory limit of the batch. The rest is the buffer for writing.
     fn limit(&self) -> usize {
         if self.temp.is_some() { self.memory - write_buffer(self.memory) } else { usize::MAX }
     }
@@ -129,7 +129,7 @@ impl Sorter {
     }
 }
 
-/// Bytes of the buffer for writing.
+/// The size of the buffer for writing.
 fn write_buffer(memory: usize) -> usize {
     buffer_bytes(memory, 8)
 }
@@ -139,7 +139,7 @@ impl SpilledRuns {
         Ok(Self { file: temp.scratch("sort")?, runs: Vec::new() })
     }
 
-    /// Longer and fewer runs, in another file; this one goes.
+    /// Merges into fewer, longer runs in another file, and removes this one.
     fn merged(self, temp: &TempSpace, memory: usize) -> Result<Self, SpillError> {
         let mut longer = Self::new(temp)?;
         let together = fan_in(memory);
@@ -160,7 +160,7 @@ impl SpilledRuns {
     }
 }
 
-/// Records in order. Any number of threads may read them, each from the first, and again.
+/// Sorted records. Any number of threads may read them from the start, repeatedly.
 #[derive(Debug, Default)]
 pub(crate) struct SortedRecords {
     len: u64,
@@ -180,19 +180,19 @@ impl Default for SortedStorage {
 }
 
 impl SortedRecords {
-    /// How many there are.
+    /// The number of records.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether they are in a file.
+    /// Whether the records are in a file.
     #[cfg(test)]
     pub(super) fn is_spilled(&self) -> bool {
         matches!(self.records, SortedStorage::File { .. })
     }
 
-    /// Bytes of memory they take. Every [`cursor`](Self::cursor) takes as much as the sorter was
-    /// given in addition if they are in a file, and nothing otherwise.
+    /// The number of bytes in memory. If the records are in a file, every [`cursor`](Self::cursor)
+    /// uses the memory limit of the sorter in addition.
     #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
         match &self.records {
@@ -201,7 +201,7 @@ impl SortedRecords {
         }
     }
 
-    /// Reads them from the first on, without a copy of each.
+    /// Returns a cursor over the records, which does not copy them.
     pub(crate) fn cursor(&self) -> RecordCursor<'_> {
         let state = match &self.records {
             SortedStorage::Memory(batch) => CursorState::Memory { batch, at: 0 },
@@ -216,7 +216,7 @@ impl SortedRecords {
         RecordCursor { state, path, given: 0 }
     }
 
-    /// The records from the first on, copied: key and payload. It ends after an error.
+    /// Iterates over copies of the records: key and payload. Ends after an error.
     pub(crate) fn iter(
         &self,
     ) -> impl Iterator<Item = Result<(Vec<u8>, Vec<u8>), SpillError>> + Send + '_ {
@@ -227,8 +227,8 @@ impl SortedRecords {
         })
     }
 
-    /// What `decode` makes of key and payload of each record, `what` for messages. It ends after an
-    /// error, which is that of the temporary file where `decode` gives nothing.
+    /// Iterates over the values that `decode` returns for key and payload. Ends after an error. If
+    /// `decode` returns `None`, the error says that the temporary file lacks a `what`.
     pub(crate) fn decoded<'s, T: 's>(
         &'s self,
         what: &'static str,
@@ -244,7 +244,7 @@ impl SortedRecords {
     }
 }
 
-/// What `next` gives, up to the first error or `None`.
+/// Iterates over the results of `next`, up to the first error or `None`.
 pub(crate) fn until_error<T, E>(
     mut next: impl FnMut() -> Result<Option<T>, E>,
 ) -> impl Iterator<Item = Result<T, E>> {
@@ -256,13 +256,13 @@ pub(crate) fn until_error<T, E>(
     })
 }
 
-/// Goes through records, one at a time.
+/// Reads records one at a time.
 #[derive(Debug)]
 pub(crate) struct RecordCursor<'a> {
     state: CursorState<'a>,
     /// The temporary file, if the records are in one.
     path: Option<&'a Path>,
-    /// How many records were read.
+    /// The number of records that were read.
     given: u64,
 }
 
@@ -272,7 +272,7 @@ enum CursorState<'a> {
         batch: &'a SortBatch,
         at: usize,
     },
-    /// The runs are opened when the first record is asked for.
+    /// The state before the first record, when the runs have not been opened.
     Opening {
         spilled: &'a SpilledRuns,
         memory: usize,
@@ -281,10 +281,10 @@ enum CursorState<'a> {
 }
 
 impl RecordCursor<'_> {
-    /// The next record, key and payload.
+    /// Returns the next record: key and payload.
     ///
     /// # Errors
-    /// [`SpillError::Io`] and [`SpillError::Damaged`] when the temporary file cannot be read.
+    /// [`SpillError::Io`] and [`SpillError::Damaged`] if the temporary file cannot be read.
     pub(crate) fn next_record(&mut self) -> Result<Option<KeyedRecord<'_>>, SpillError> {
         if let CursorState::Opening { spilled, memory } = &self.state {
             let buffer = buffer_bytes(*memory, spilled.runs.len());
@@ -303,7 +303,7 @@ impl RecordCursor<'_> {
         }
     }
 
-    /// The error of the record read last, which is no `what`.
+    /// The error for a record, the last one read, that is not a valid `what`.
     pub(crate) fn damaged(&self, what: &str) -> SpillError {
         let position = self.path.map(|_| SpillPosition::Record(self.given.saturating_sub(1)));
         SpillError::Altered { what: what.to_owned(), path: self.path.map(Path::to_owned), position }

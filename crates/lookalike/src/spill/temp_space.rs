@@ -1,5 +1,5 @@
-//! The space for temporary files of a run: a folder that goes with the run, or one that stays until
-//! the run is complete.
+//! The place for temporary files of a run: a folder that is removed with the run, or a folder that
+//! is kept until the run is complete.
 
 use super::error::SpillError;
 use super::file::{SpillFile, io_error};
@@ -11,32 +11,32 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// Where temporary files may go. The folder for them is made when the first is needed, and removed
-/// when this and all its files are dropped; that of a resumable run by [`finish`](Self::finish).
+/// The place for temporary files. Their folder is created on first use. It is removed when this
+/// value and all its files are dropped, or, for a resumable run, by [`finish`](Self::finish).
 #[derive(Debug)]
 pub(crate) struct TempSpace {
     parent: PathBuf,
     folder: OnceLock<Arc<SpillFolder>>,
-    /// Held while the folder is made.
+    /// Held while the folder is created.
     making: Mutex<()>,
     is_resumable: bool,
 }
 
 impl TempSpace {
-    /// A folder will be made in `parent` when one is needed.
+    /// Creates a folder in `parent` on first use.
     pub(crate) fn new(parent: PathBuf) -> Self {
         Self { parent, folder: OnceLock::new(), making: Mutex::new(()), is_resumable: false }
     }
 
-    /// Makes the folder `lookalike-NAME.run` in `parent`, or finds it again. It is locked against a
-    /// second run until this one ends. `name` must be good for a file name. `description` is what
-    /// makes the run the one it is: inputs, parameters, version of the formats.
+    /// Creates the folder `lookalike-NAME.run` in `parent`, or opens it if it exists. Locks it
+    /// against a second run until this run ends. `name` must be valid in a file name. `description`
+    /// identifies the run: inputs, parameters and version of the formats.
     ///
     /// On Unix the folder has mode 700 and its files 600, and an existing one must belong to this
     /// user with no permissions for others; links in it are not followed.
     ///
     /// # Errors
-    /// [`SpillError::TempDir`] if `parent` takes no files, [`SpillError::RunNotPrivate`] if the
+    /// [`SpillError::TempDir`] if `parent` is not writable, [`SpillError::RunNotPrivate`] if the
     /// folder is a link or other users may write to it. [`SpillError::RunInUse`] if another run
     /// uses the folder, [`SpillError::RunDiffers`] if it has another description,
     /// [`SpillError::Damaged`] if it is not the folder of a run.
@@ -49,15 +49,15 @@ impl TempSpace {
         Ok(Self { folder: folder.into(), is_resumable: true, ..Self::new(parent.to_owned()) })
     }
 
-    /// Whether its files stay when the run is stopped.
+    /// Whether its files remain after the run is stopped.
     pub(crate) fn is_resumable(&self) -> bool {
         self.is_resumable
     }
 
-    /// The folder, made at the first call.
+    /// Returns the folder. Creates it on the first call.
     ///
     /// # Errors
-    /// [`SpillError::TempDir`]; the next call tries again.
+    /// [`SpillError::TempDir`]. The next call tries again.
     pub(super) fn folder(&self) -> Result<&Arc<SpillFolder>, SpillError> {
         if let Some(folder) = self.folder.get() {
             return Ok(folder);
@@ -70,20 +70,20 @@ impl TempSpace {
         Ok(self.folder.get_or_init(|| Arc::new(made)))
     }
 
-    /// Opens a file that an earlier run made, and cuts off what is behind its first `len` bytes,
-    /// which are the ones known to be on the disk. With a `len` of 0 it is made, or emptied.
+    /// Opens a file of an earlier run and truncates it to its first `len` bytes, which are known to
+    /// be on the disk. If `len` is 0, creates the file or empties it.
     ///
     /// # Errors
-    /// [`SpillError::Damaged`] when it is not there or shorter than that, [`SpillError::Io`] when
-    /// it cannot be opened.
+    /// [`SpillError::Damaged`] if it does not exist or is shorter, [`SpillError::Io`] if it cannot
+    /// be opened.
     pub(super) fn open(&self, name: &str, len: u64) -> Result<SpillFile, SpillError> {
         Ok(SpillFile::new(self.spool(name, len)?, Some(Arc::clone(self.folder()?))))
     }
 
-    /// As [`open`](Self::open), for bytes that a collection cannot read again.
+    /// Like [`open`](Self::open), for bytes that a collection cannot read again.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open).
+    /// Errors of [`open`](Self::open).
     pub(crate) fn spool(&self, name: &str, len: u64) -> Result<Spool, SpillError> {
         let (file, path) = self.raw(name)?;
         let failed = |source| SpillError::Io { path: path.clone(), source };
@@ -96,8 +96,8 @@ impl TempSpace {
         spool(file, path)
     }
 
-    /// Makes a file that nobody else can open and that goes when it is dropped or the process
-    /// ends, also in a resumable folder. `name` is for messages.
+    /// Creates a file that no other user can open, also in a resumable folder. It is removed when
+    /// it is dropped or the process ends. `name` is for messages.
     ///
     /// # Errors
     /// [`SpillError::Io`].
@@ -110,7 +110,7 @@ impl TempSpace {
         }
     }
 
-    /// A file to read and write with the content it has, and its name.
+    /// Opens a file to read and write, without truncating it, and returns its path.
     pub(super) fn raw(&self, name: &str) -> Result<(File, PathBuf), SpillError> {
         let folder = self.folder()?;
         let path = folder.path().join(name);
@@ -120,16 +120,16 @@ impl TempSpace {
         }
     }
 
-    /// Removes the folder of a resumable run and all that is in it: the run is done.
+    /// Removes the folder of a resumable run with its content, after the run is complete.
     ///
     /// # Errors
-    /// [`SpillError::Io`] naming the folder when it cannot be removed.
+    /// [`SpillError::Io`] with the folder if it cannot be removed.
     pub(crate) fn finish(&self) -> Result<(), SpillError> {
         self.folder.get().map_or(Ok(()), |folder| folder.finish())
     }
 }
 
-/// The file from its end on.
+/// Converts the file to a spool that appends at its end.
 fn spool(file: File, path: PathBuf) -> Result<Spool, SpillError> {
     Spool::new(file, path.clone()).map_err(|error| SpillError::Io { path, source: io_error(error) })
 }

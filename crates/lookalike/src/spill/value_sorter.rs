@@ -1,5 +1,5 @@
-//! Sorts numbers of 128 bits: records of a fixed width, where they are too many for the bytes and
-//! comparisons of a [`Sorter`](super::Sorter).
+//! Sorts numbers of 128 bits. A [`Sorter`](super::Sorter) would need more memory and time for so
+//! many records of a fixed width.
 
 use super::error::SpillError;
 use super::log::SpillLog;
@@ -10,19 +10,19 @@ use std::sync::Arc;
 
 /// The least bytes in memory before a run is written.
 const LEAST_BYTES: usize = 1 << 20;
-/// Runs that are merged at once.
+/// The most runs in one merge.
 const FAN_IN: usize = 64;
-/// Parts of which each is sorted by itself, and the least values for which there are parts.
+/// The number of parts that are sorted separately, and the least number of values to divide.
 const PARTS: usize = 1 << 11;
 const LEAST_PARTED: usize = 1 << 13;
-/// The most numbers of a part that is sorted by comparison.
+/// The most numbers of a part to sort by comparison.
 const LEAST_PART: usize = 32;
-/// Numbers that agree in the bits of their parts up to which neighbours are exchanged to sort them.
+/// The most numbers with equal part bits that are sorted by insertion.
 const MOST_NEAR: usize = 64;
-/// Values of a run that are read at once.
+/// The number of values of a run per read.
 const PIECE: u64 = 1 << 12;
 
-/// Takes numbers and gives them in ascending order, equal ones as often as they were pushed.
+/// Sorts numbers in ascending order and keeps repeated ones.
 #[derive(Debug)]
 pub(crate) struct ValueSorter {
     temp: Arc<TempSpace>,
@@ -31,7 +31,7 @@ pub(crate) struct ValueSorter {
     runs: SortedRuns,
 }
 
-/// Ascending runs, one behind the other.
+/// Ascending runs, one after the other.
 #[derive(Debug)]
 struct SortedRuns {
     log: SpillLog<u128>,
@@ -40,20 +40,21 @@ struct SortedRuns {
 
 impl SortedRuns {
     fn new(temp: &Arc<TempSpace>) -> Self {
-        // What is appended goes to the file at once.
+        // The log writes everything to the file immediately.
         Self { log: SpillLog::scratch(temp, "values", 0), ranges: Vec::new() }
     }
 }
 
 impl ValueSorter {
-    /// Holds at most `memory` bytes, some MiB at least; what is more goes to a file in `temp`.
+    /// Creates a sorter that uses at most `memory` bytes, but at least some MiB. More numbers go to
+    /// a file in `temp`.
     pub(crate) fn new(temp: &Arc<TempSpace>, memory: usize) -> Self {
-        // A buffer that grows or is sorted is there twice for a moment.
+        // A buffer that grows or is sorted needs a second one for a moment.
         let most = memory.max(4 * LEAST_BYTES) / 3 / size_of::<u128>();
         Self { temp: Arc::clone(temp), most, batch: Vec::new(), runs: SortedRuns::new(temp) }
     }
 
-    /// Takes numbers, and empties `values`.
+    /// Moves all numbers out of `values`.
     ///
     /// # Errors
     /// [`SpillError::TempDir`] and [`SpillError::Io`].
@@ -74,7 +75,7 @@ impl ValueSorter {
         Ok(())
     }
 
-    /// Sorts what is in memory; merges runs until one pass over all can give the values.
+    /// Sorts the numbers in memory. Merges runs until a single pass can return all numbers.
     ///
     /// # Errors
     /// [`SpillError::TempDir`] and [`SpillError::Io`].
@@ -107,9 +108,9 @@ impl ValueSorter {
     }
 }
 
-/// Sorts numbers: they are parted by the upper of the bits in which they differ, and each part
-/// again, so that what is left to compare is near its place. On numbers of uniform bits that is
-/// three times as fast as a sort by comparison, which sorts the parts of others.
+/// Sorts numbers. Divides them into parts by the upper of the bits in which they differ, and
+/// divides each part again, after which every number is close to its final place. Uniform numbers
+/// take a third of the time of a comparison sort. Parts of other numbers are sorted by comparison.
 pub(crate) fn sort_values(values: &mut Vec<u128>) {
     if values.len() < LEAST_PARTED {
         values.sort_unstable();
@@ -140,14 +141,14 @@ pub(crate) fn sort_values(values: &mut Vec<u128>) {
     *values = parted;
 }
 
-/// How many of the lower bits may differ.
+/// The number of lower bits that may differ.
 fn differing_bits(values: &[u128]) -> u32 {
     let first = values.first().copied().unwrap_or(0);
     u128::BITS - values.iter().fold(0, |all, value| all | value ^ first).leading_zeros()
 }
 
-/// Copies `values`, which differ in the lower `bits`, to `out` in the order of the upper `parts` of
-/// these; `ends` is where each part ends.
+/// Copies `values`, which differ only in the lower `bits`, to `out`, ordered by the upper `parts`
+/// of these bits. Sets `ends` to the end of each part.
 fn part_by_bits(values: &[u128], out: &mut [u128], bits: u32, parts: u32, ends: &mut Vec<usize>) {
     let shift = bits.saturating_sub(parts);
     let mask = (1_usize << parts) - 1;
@@ -188,7 +189,7 @@ pub(crate) struct SortedValues {
 }
 
 impl SortedValues {
-    /// The numbers from the first on; [`SpillError::Io`] when the file cannot be read. It ends
+    /// Iterates over the numbers. Yields [`SpillError::Io`] if the file cannot be read, and ends
     /// after an error.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Result<u128, SpillError>> + '_ {
         let merged = MergedValues::new(&self.runs.log, &self.runs.ranges);
@@ -196,13 +197,14 @@ impl SortedValues {
     }
 }
 
-/// Runs, merged: what is in memory of all of them is sorted up to the number behind which one of
-/// them goes on in the file. On uniform numbers that takes a quarter of the time of a heap.
+/// Merges runs in batches. A batch consists of all numbers in memory up to the smallest number
+/// after which a run continues in the file. On uniform numbers, sorting the batches takes a quarter
+/// of the time of a heap.
 struct MergedValues<'a> {
     log: &'a SpillLog<u128>,
     cursors: Vec<RunCursor<'a>>,
     batch: Vec<u128>,
-    /// How many of the batch are taken.
+    /// The number of values of the batch that were returned.
     taken: usize,
     has_failed: bool,
 }
@@ -214,7 +216,7 @@ struct RunCursor<'a> {
 }
 
 impl<'a> RunCursor<'a> {
-    /// Reads the next piece where the last one is taken.
+    /// Reads the next piece if the current one is exhausted.
     fn load(&mut self, log: &'a SpillLog<u128>) -> Result<(), SpillError> {
         if self.at == self.piece.len() {
             let end = self.rest.end.min(self.rest.start + PIECE);
@@ -225,7 +227,7 @@ impl<'a> RunCursor<'a> {
         Ok(())
     }
 
-    /// The last number in memory, where others follow in the file.
+    /// The last number in memory, if more numbers follow in the file.
     fn bound(&self) -> Option<u128> {
         self.piece.last().copied().filter(|_| !self.rest.is_empty())
     }

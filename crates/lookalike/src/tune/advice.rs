@@ -1,35 +1,35 @@
-//! Which shingle rule to use, and why.
+//! Recommends a shingle rule.
 
 use super::profile::Profile;
 
-/// Why a shingle rule is advised.
+/// The reason for a recommended shingle rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdviceReason {
-    /// The rule in use has no fault.
+    /// The current rule has no defect.
     Fits,
-    /// Unrelated documents look alike under the rule in use, and do not under the advised one.
+    /// Unrelated documents are similar by the current rule, and are not by the recommended one.
     Saturated,
-    /// Many documents are shorter than a shingle of the rule in use.
+    /// Many documents are shorter than a shingle of the current rule.
     TooLong,
-    /// Every rule that was tried is saturated or too long; the advised one is least so.
+    /// Every measured rule is saturated or too long. The recommended one has the smallest defect.
     NoneFits,
 }
 
-/// Which of some rules to use, and why.
+/// The recommended rule and the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Advice {
-    /// The place of the advised rule among the profiles.
+    /// The index of the recommended rule among the profiles.
     pub advised: usize,
-    /// The place of the rule in use among the profiles.
+    /// The index of the current rule among the profiles.
     pub current: usize,
-    /// Why.
+    /// The reason.
     pub reason: AdviceReason,
 }
 
-/// Advises a rule: the one in use, at place `current`, unless unrelated documents look alike under
-/// it or many documents are shorter than its shingle; then the nearest length of the same unit that
-/// has neither fault, else of the other units. Nothing where no two documents could be compared, or
-/// `current` is no place.
+/// Recommends a rule. Keeps the current one, at index `current`, unless unrelated documents are
+/// similar by it or many documents are shorter than its shingles. In that case, recommends the
+/// nearest length of the same unit without these defects, otherwise of the other units. Returns
+/// `None` if no two documents could be compared, or if `current` is out of range.
 pub fn advise(profiles: &[Profile], current: usize, threshold: f64) -> Option<Advice> {
     let used = profiles.get(current).filter(|profile| profile.similarities.pairs() > 0)?;
     let fits = |profile: &Profile| !profile.is_saturated(threshold) && !profile.is_too_long();
@@ -84,12 +84,12 @@ mod tests {
 
     #[test]
     fn advice_has_its_reason() {
-        // 40 words, 300 tokens a document: one- and two-word shingles are everywhere.
+        // 40 words, 300 tokens per document: shingles of one or two words occur everywhere.
         let same = texts(60, 300, 40);
         assert_eq!(advised(&same, &[1, 2, 3, 5], 3), (5, AdviceReason::Fits));
         assert_eq!(advised(&same, &[1, 2, 3, 5], 0), (3, AdviceReason::Saturated));
         assert_eq!(advised(&same, &[1], 0), (1, AdviceReason::NoneFits));
-        // Four words each: a shingle of five is longer than all.
+        // Four words each: shorter than a shingle of five.
         let short = texts(60, 4, 5_000);
         assert_eq!(advised(&short, &[1, 2, 3, 5], 3), (3, AdviceReason::TooLong));
         assert_eq!(advise(&[], 0, 0.8), None);

@@ -1,4 +1,4 @@
-//! Bands and rows for a collection, from a sample of it.
+//! Chooses bands and rows for a collection from a sample of it.
 
 use super::document_sample::SAMPLE_DOCUMENTS;
 use super::plan::{MeasuredSample, plan};
@@ -10,20 +10,21 @@ use lookalike_core::params::{Params, ParamsBuilder};
 /// Parameters for a collection.
 #[derive(Debug, Clone)]
 pub struct ChosenBands {
-    /// As was wished, with the values, bands and rows that are expected to take the least time.
+    /// The requested parameters, with the values, bands and rows that are expected to take the
+    /// least time.
     pub params: Params,
-    /// How many documents were drawn for that.
+    /// The number of documents in the sample.
     pub documents: usize,
 }
 
 /// Chooses values, bands and rows for a collection by the similarities of [`SAMPLE_DOCUMENTS`] of
-/// its documents, drawn by the hash of their ids, so that the choice does not depend on their
-/// order. Bands and rows of `builder` are not looked at; a number of values that is named stays.
-/// Reads the collection once.
+/// its documents. They are drawn by the hash of their ids, so that the choice does not depend on
+/// their order. Ignores the bands and rows of `builder`, but keeps a given number of values. Reads
+/// the collection once.
 ///
 /// # Errors
-/// As those of [`sample`](super::sample); parameters out of range, and a recall that the number of
-/// values named does not allow.
+/// Errors of [`sample`](super::sample); parameters out of range, and a recall that the given number
+/// of values cannot reach.
 pub fn choose_bands(
     collection: &Collection,
     builder: &ParamsBuilder,

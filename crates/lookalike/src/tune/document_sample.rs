@@ -1,4 +1,4 @@
-//! A collection → the texts of a sample, drawn by the hashes of ids.
+//! Draws the texts of a sample from a collection, by the hashes of ids.
 
 use crate::engine::FindError;
 use crate::id_sample::IdSample;
@@ -11,27 +11,27 @@ use crate::read_progress::ReadProgress;
 use lookalike_core::hash;
 use std::time::Instant;
 
-/// Documents in a sample when the user says nothing: two million pairs, of which 2,000 lie above
-/// the 99.9th percentile.
+/// The default number of documents in a sample: two million pairs, of which 2,000 lie above the
+/// 99.9th percentile.
 pub const SAMPLE_DOCUMENTS: usize = 2_000;
 
 /// Documents drawn from a collection.
 #[derive(Debug)]
 pub struct TextSample {
-    /// Texts of the sample in random order, so that the first few are a sample, too.
+    /// Texts of the sample in random order, so that the first ones are also a sample.
     pub texts: Vec<String>,
-    /// Documents of the collection, those without texts left out.
+    /// The number of documents in the collection, except those without texts.
     pub documents: u64,
-    /// Records and files that could not be read as documents, in no promised order.
+    /// Records and files that could not be read as documents, in any order.
     pub skipped: Vec<SkippedItem>,
 }
 
-/// Draws `size` documents, or all where there are fewer. One pass on one thread; memory for the
-/// texts of the sample.
+/// Draws `size` documents, or all if there are fewer. One pass in one thread. Memory: the texts of
+/// the sample.
 ///
-/// Documents without texts, those of an index that stores shingle sets alone, are not drawn.
-/// A document is drawn by the hash of its id and the seed, so the sample depends on the documents
-/// there are, and neither on their order nor on how they are split into files.
+/// Documents without texts, from an index that only stores shingle sets, are not drawn. A document
+/// is drawn by the hash of its id and the seed. So the sample depends only on the documents, not on
+/// their order or their division into files.
 ///
 /// # Errors
 /// [`FindError::Read`] if the collection cannot be read, [`FindError::Interrupted`] if the caller
@@ -63,11 +63,11 @@ pub fn sample(
     Ok(TextSample { texts, documents: draw.documents, skipped: draw.skipped })
 }
 
-/// Takes the documents of a collection, and keeps those that are drawn.
+/// Receives the documents of a collection and keeps the drawn ones.
 struct SampleSink {
     seed: u64,
     block: Option<BlockNumber>,
-    /// Equal ids are in reading order.
+    /// The sample. Documents with the same id are in reading order.
     sample: IdSample<(String, Option<BlockNumber>, DocumentPosition), String>,
     documents: u64,
     skipped: Vec<SkippedItem>,

@@ -1,16 +1,16 @@
-//! What a collection says about the choice of parameters: a sample in, measurements and advice out.
+//! Measures a sample of a collection to recommend parameters.
 //!
 //! ```text
 //! collection  sample → 2,000 documents  measure(rule) → Profile { similarities, vocabulary, … }
 //!   profiles  advise → which shingle, and why        similarities  plan → bands, rows, cost
 //! ```
 //!
-//! Most pairs of a large collection are unrelated. What a rule makes of them decides two things:
-//! how many become candidates, which is time, and whether "similar" means anything. A text of `l`
-//! characters holds almost any shingle of `k` unless the number of possible shingles, cᵏ for an
-//! alphabet of c letters that are really used (about 20 in English), is far greater than `l`. Here
-//! nothing is assumed about alphabets: the pairs of the sample are compared. Two documents count as
-//! unrelated where they have no [`RELATED_WORDS`] words in a row in common.
+//! Most pairs of a large collection are unrelated. Their similarity by a rule decides two things:
+//! how many become candidates, which costs time, and whether "similar" has a meaning. A text of `l`
+//! characters contains almost any shingle of `k`, unless the number of possible shingles is far
+//! greater than `l`. That number is cᵏ for an alphabet of c letters in use (about 20 in English).
+//! This module makes no assumption about alphabets, but compares the pairs of the sample. Two
+//! documents count as unrelated if they have no [`RELATED_WORDS`] words in a row in common.
 
 mod advice;
 mod auto;

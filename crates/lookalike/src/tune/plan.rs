@@ -1,4 +1,4 @@
-//! What is asked for, and perhaps a sample, in; bands and rows out.
+//! Chooses bands and rows for requested parameters, from a sample if there is one.
 
 use super::advice::{Advice, advise};
 use super::document_sample::{TextSample, sample};
@@ -12,26 +12,26 @@ use lookalike_core::curve::{self, Banding, Choice, Cost};
 use lookalike_core::error::ParamsError;
 use lookalike_core::params::{Params, ParamsBuilder, RecallCaveat, ShingleRule, Unit};
 
-/// A sample of a collection, and what shingle rules make of it.
+/// A sample of a collection, measured by shingle rules.
 #[derive(Debug)]
 pub struct MeasuredSample {
-    /// Documents drawn.
+    /// The drawn documents.
     pub sample: TextSample,
-    /// What each rule makes of them.
+    /// The profiles of the sample, one per rule.
     pub profiles: Vec<Profile>,
-    /// How many documents of the sample the normal form `fold` changes.
+    /// The number of documents of the sample that the normal form `fold` changes.
     pub folding: FoldingEffect,
-    /// The profile of the rule in use on the folded texts, where the form changes some.
+    /// The profile of the current rule on the folded texts, if the form changes some.
     pub folded: Option<Profile>,
-    /// The place of the rule in use.
+    /// The index of the current rule.
     current: usize,
 }
 
 impl MeasuredSample {
-    /// Draws `size` documents and measures them by `rules`, of which `used` is one.
+    /// Draws `size` documents and measures them by `rules`, which include `used`.
     ///
     /// # Errors
-    /// As those of [`sample`] and [`measure`].
+    /// Errors of [`sample`] and [`measure`].
     pub fn of(
         collection: &Collection,
         size: usize,
@@ -55,8 +55,9 @@ impl MeasuredSample {
         Ok(Self { sample, profiles, folding, folded, current: current.unwrap_or(rules.len()) })
     }
 
-    /// Pairs of the sample at `threshold` or above by the rule in use: as the texts are, and
-    /// folded. `None` where the form changes no document, or where not all documents are compared.
+    /// Returns the numbers of pairs of the sample at `threshold` or above by the current rule: of
+    /// the original texts, and of the folded ones. `None` if the form changes no document, or if
+    /// not all documents are compared.
     pub fn pairs_by_folding(&self, threshold: f64) -> Option<(u64, u64)> {
         let used = self.used()?;
         let folded = self.folded.as_ref()?;
@@ -68,17 +69,17 @@ impl MeasuredSample {
         Some((count(used)?, count(folded)?))
     }
 
-    /// The place of the rule in use among the profiles.
+    /// The index of the current rule among the profiles.
     pub fn current(&self) -> usize {
         self.current
     }
 
-    /// The profile of the rule in use.
+    /// The profile of the current rule.
     pub fn used(&self) -> Option<&Profile> {
         self.profiles.get(self.current)
     }
 
-    /// Which rule to use. See [`advise`].
+    /// The recommended rule. See [`advise`].
     pub fn advice(&self, threshold: f64) -> Option<Advice> {
         advise(&self.profiles, self.current, threshold)
     }
@@ -88,8 +89,8 @@ fn length(rule: &ShingleRule) -> (Unit, usize) {
     (rule.unit(), rule.size())
 }
 
-/// The rules to measure: those of the lengths named and the one in use, in order of length, or the
-/// usual ones where none is named. All have the settings of the one in use.
+/// The rules to measure: the given lengths and the current one, in order of length, or the usual
+/// ones if none is given. All have the settings of the current rule.
 pub fn rules_to_try(used: &ShingleRule, tried: &[ShingleRule]) -> Vec<ShingleRule> {
     if tried.is_empty() {
         return usual_rules(used);
@@ -100,34 +101,34 @@ pub fn rules_to_try(used: &ShingleRule, tried: &[ShingleRule]) -> Vec<ShingleRul
     rules.into_iter().map(|rule| settings_of(used, rule)).collect()
 }
 
-/// A choice of bands and rows, and what it is for.
+/// A choice of bands and rows, and its purpose.
 #[derive(Debug, Clone)]
 pub struct BandPlan {
     /// The similarity from which on pairs are to be found.
     pub threshold: f64,
-    /// The share of pairs at the threshold that is to be found.
+    /// The requested share of pairs at the threshold to find.
     pub recall: f64,
-    /// What a run over the collection costs.
+    /// The cost of a run over the collection.
     pub cost: Cost,
-    /// What a run takes by default.
+    /// The default of a run.
     pub usual: Choice,
-    /// The cheapest for the documents measured; the usual one where there are none.
+    /// The cheapest choice for the measured documents; the default without measured documents.
     pub best: Choice,
-    /// Whether documents were measured: at least two with a token.
+    /// Whether at least two documents with a token were measured.
     pub measured: bool,
-    /// Why runs may find less than predicted, if there is a reason.
+    /// The reason why runs may find less than predicted, if there is one.
     pub recall_caveat: Option<RecallCaveat>,
 }
 
-/// Chooses bands and rows for `params`, which were made of `builder`.
+/// Chooses bands and rows for `params`, which were created from `builder`.
 ///
-/// Only what was measured speaks against what a run takes by default, and bands or rows
-/// that are named stay. The plan is for `documents`; else for as many as the collection has that
-/// was measured, else for a million. How many there are does not decide the choice on its own: a
-/// run does not know it either when it begins.
+/// Only measurements can replace the default of a run, and given bands or rows are kept. The plan
+/// is for `documents`. If it is missing, the plan is for the number of documents in the measured
+/// collection, or otherwise for a million. This number alone does not determine the choice, because
+/// a run does not know it either when it begins.
 ///
 /// # Errors
-/// [`ParamsError`] where no choice of that length reaches the recall.
+/// [`ParamsError`] if no choice of that length reaches the recall.
 pub fn plan(
     builder: &ParamsBuilder,
     params: &Params,
@@ -140,7 +141,7 @@ pub fn plan(
     let bands = params.bands();
     let rows = params.rows();
     let usual = Choice { num_hashes, bands, rows };
-    // Fewer than two documents have no pair to tell anything by.
+    // Fewer than two documents have no pair to measure.
     let used = measured.and_then(MeasuredSample::used);
     let used = used.filter(|profile| profile.similarities.pairs() > 0);
     let mut cost = Cost::default();
@@ -161,7 +162,7 @@ pub fn plan(
 }
 
 impl BandPlan {
-    /// What to expect of a choice.
+    /// Returns the expected behaviour of a choice.
     pub fn banding(&self, choice: Choice) -> Banding {
         let Choice { bands, rows, .. } = choice;
         let recall = curve::candidate_probability(self.threshold, bands, rows);
@@ -212,8 +213,8 @@ mod tests {
 
     #[test]
     fn what_is_measured_decides() {
-        // A third of the shingles of any two are the same, so a run by default would
-        // compare far too many.
+        // Any two documents share a third of their shingles, so the default of a run would compare
+        // far too many.
         let numbered = |name: &str| (0..20).map(|k| format!("{name}{k}")).collect::<Vec<_>>();
         let same = numbered("same").join(" ");
         let own = |text: usize| numbered(&format!("own{text}x")).join(" ");
@@ -225,7 +226,7 @@ mod tests {
         let by_hand = ParamsBuilder { bands: Some(21), rows: Some(6), ..ParamsBuilder::default() };
         let plan = planned(&by_hand, Some(&alike), Some(1_000_000));
         assert_eq!(plan.best, plan.usual);
-        // Nothing to compare, and still known to be one.
+        // There is nothing to compare, and the plan states that nothing was measured.
         let plan = planned(&ParamsBuilder::default(), Some(&measured(&texts[..1])), None);
         assert_eq!((plan.best, plan.cost.documents, plan.measured), (plan.usual, 1, false));
     }

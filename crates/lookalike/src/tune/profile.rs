@@ -1,4 +1,4 @@
-//! What a shingle rule makes of a sample.
+//! Measures a sample by a shingle rule.
 
 use super::rules::settings_of;
 use super::similarities::{RelatedPairs, SampleSimilarities, sets, similarities};
@@ -7,38 +7,38 @@ use lookalike_core::params::ShingleRule;
 use lookalike_core::shingle::Shingler;
 use std::time::Instant;
 
-/// A rule is too long where more than this share of the documents has fewer tokens than a shingle.
+/// A rule is too long if more than this share of the documents has fewer tokens than a shingle.
 const MOST_SHORT: f64 = 0.05;
-/// A rule is saturated where unrelated documents have this similarity in the mean. At 0.05 they
-/// share a tenth of their shingles. Measured on articles of 260 words: 0.10 for single words, 0.06
-/// for five characters, 0.012 for two words, below 0.001 from three words on.
+/// A rule is saturated if unrelated documents have this mean similarity. At 0.05 they share a tenth
+/// of their shingles. Measured on articles of 260 words: 0.10 for single words, 0.06 for five
+/// characters, 0.012 for two words, below 0.001 from three words on.
 const SATURATED_MEAN: f64 = 0.05;
 
-/// What a shingle rule makes of a sample.
+/// The measurements of a sample by a shingle rule.
 #[derive(Debug, Clone)]
 pub struct Profile {
     /// The rule.
     pub rule: ShingleRule,
-    /// Documents with a token; the other counts are about these.
+    /// Documents with a token. The other counts are about these.
     pub documents: usize,
     /// Documents without a token.
     pub empty: usize,
-    /// Documents of fewer tokens than a shingle. Each is one shingle, and similar only to documents
-    /// of the same tokens.
+    /// Documents with fewer tokens than a shingle. Each is one shingle, and is similar only to
+    /// documents with the same tokens.
     pub short: usize,
     /// The median number of shingles in a document's set.
     pub median_shingles: usize,
     /// Different shingles in all documents.
     pub vocabulary: usize,
-    /// How many of these occur in more than one document.
+    /// The number of these that occur in more than one document.
     pub shared: usize,
-    /// How similar the documents are to each other. Fewer documents are compared than there are
-    /// where comparing all would take more than about a second.
+    /// The similarities of the documents to each other. Only some documents are compared if all
+    /// would take more than about a second.
     pub similarities: SampleSimilarities,
 }
 
 impl Profile {
-    /// The share of documents of fewer tokens than a shingle, 0 to 1.
+    /// The share of documents with fewer tokens than a shingle, 0 to 1.
     pub fn short_share(&self) -> f64 {
         self.short as f64 / self.documents.max(1) as f64
     }
@@ -48,8 +48,8 @@ impl Profile {
         self.shared as f64 / self.vocabulary.max(1) as f64
     }
 
-    /// Whether unrelated documents look alike: they share a tenth of their shingles in the mean, or
-    /// one such pair in a thousand comes half of the way to the threshold.
+    /// Whether unrelated documents are similar: they share a tenth of their shingles on average, or
+    /// one such pair in a thousand reaches half of the threshold.
     pub fn is_saturated(&self, threshold: f64) -> bool {
         self.similarities.unrelated_mean() >= SATURATED_MEAN
             || self.similarities.unrelated_quantile(0.999) >= threshold / 2.0
@@ -60,9 +60,9 @@ impl Profile {
         self.short_share() > MOST_SHORT
     }
 
-    /// How many tokens, far from each other, can be replaced in a document of median length before
-    /// the similarity to the original falls below the threshold: each changes `k` of `n` shingles,
-    /// so `e` of them leave (n − ek)/(n + ek).
+    /// The number of tokens, far from each other, that can be replaced in a document of median
+    /// length before the similarity to the original falls below the threshold. Each changes `k` of
+    /// `n` shingles, so after `e` of them (n − ek)/(n + ek) remain.
     pub fn tolerated_changes(&self, threshold: f64) -> f64 {
         let n = self.median_shingles as f64;
         let k = self.rule.size() as f64;
@@ -70,11 +70,11 @@ impl Profile {
     }
 }
 
-/// Measures a sample by each rule. O(n log n) in the shingles of the sample, and about a second at
-/// most per rule to compare its documents.
+/// Measures a sample by each rule. O(n log n) in the shingles of the sample, and at most about a
+/// second per rule to compare its documents.
 ///
 /// # Errors
-/// [`Interruption`] where it is not wanted any more.
+/// [`Interruption`] if the caller cancels.
 pub fn measure(
     texts: &[String],
     rules: &[ShingleRule],
@@ -101,7 +101,7 @@ fn profile(
     let sets = sets(texts, rule, progress)?;
     let mut short = 0;
     for (text, set) in texts.iter().zip(&sets) {
-        // A set of two shingles or more has all tokens it needs.
+        // A set of at least two shingles has enough tokens.
         if let Some(counter) = counter.as_mut().filter(|_| set.len() == 1) {
             short += usize::from(counter.shingle(text).hashes.len() < rule.size());
         }
@@ -122,7 +122,7 @@ fn profile(
     })
 }
 
-/// Different shingles, and those in more than one document.
+/// Returns the number of different shingles, and of those in more than one document.
 fn vocabulary(sets: &[Vec<u64>]) -> (usize, usize) {
     let mut all: Vec<u64> = sets.iter().flatten().copied().collect();
     all.sort_unstable();
@@ -149,7 +149,7 @@ mod tests {
     fn a_profile_by_hand() {
         let texts = ["a b c d", "b c d e", "x y", "--", "a b c d"].map(str::to_owned);
         let profile = &measure(&texts, &[words(3)])[0];
-        // {abc bcd} {bcd cde} {xy} and {abc bcd} again.
+        // {abc bcd} {bcd cde} {xy}, and {abc bcd} repeated.
         assert_eq!((profile.documents, profile.empty, profile.short), (4, 1, 1));
         assert_eq!((profile.vocabulary, profile.shared, profile.median_shingles), (4, 2, 2));
         let third = 1.0 / 3.0;

@@ -1,9 +1,9 @@
-//! Shingle rules to try.
+//! Shingle rules to measure.
 
 use lookalike_core::error::ParamsError;
 use lookalike_core::params::{ShingleRule, Unit};
 
-/// Shingle lengths that are tried when the user names none.
+/// The default shingle lengths to measure.
 pub const LENGTHS: [(Unit, usize); 10] = [
     (Unit::Words, 1),
     (Unit::Words, 2),
@@ -17,8 +17,8 @@ pub const LENGTHS: [(Unit, usize); 10] = [
     (Unit::Chars, 13),
 ];
 
-/// The lengths of [`LENGTHS`] and that of `rule`, each with the settings of `rule` for case, words,
-/// stop words and frequencies.
+/// Returns rules with [`LENGTHS`] and the length of `rule`, each with the settings of `rule` for
+/// case, words, stop words and frequencies.
 pub fn usual_rules(rule: &ShingleRule) -> Vec<ShingleRule> {
     let mut lengths = LENGTHS.to_vec();
     if !lengths.contains(&(rule.unit(), rule.size())) {
@@ -27,7 +27,7 @@ pub fn usual_rules(rule: &ShingleRule) -> Vec<ShingleRule> {
     rules(rule, &lengths).unwrap_or_default()
 }
 
-/// The same for other lengths.
+/// Like [`usual_rules`], for other lengths.
 ///
 /// # Errors
 /// [`ParamsError::ShingleSize`] for a length out of range.
@@ -41,7 +41,7 @@ pub fn rules(
         .collect()
 }
 
-/// `other` with everything of `rule` but its unit and size.
+/// Returns `other` with all settings of `rule`, except unit and size.
 pub(super) fn settings_of(rule: &ShingleRule, other: ShingleRule) -> ShingleRule {
     other
         .with_tokens(rule.tokens())

@@ -1,12 +1,14 @@
-//! How many documents have a neighbour, by the run's setting and by those of `docs/choosing.md`.
+//! Counts the documents with a neighbour, by the run's setting and by the settings of
+//! `docs/choosing.md`.
 //!
 //! ```text
 //! texts ─ candidates (settings) ─ neighbours (exact, all pairs) → SettingProfile …
 //!   ─ better_setting → the setting that finds clearly more pairs above the background
 //! ```
 //!
-//! Nothing is known of which pairs people would call similar, and most pairs of a collection are
-//! unrelated. Two measurements say whether the pairs of a setting are well above that background:
+//! It is unknown which pairs users would call similar, and most pairs of a collection are
+//! unrelated. Two measurements determine whether the pairs of a setting are well above that
+//! background:
 //!
 //! * Jaccard: 99 of 100 pairs of the collection reach at most half of the threshold.
 //! * Containment: nine of ten documents with a neighbour share a *passage* with one: three
@@ -26,30 +28,31 @@ use lookalike_core::shingle::Shingler;
 use lookalike_core::verify::Overlap;
 use std::collections::{BTreeMap, HashSet};
 
-/// Documents whose language decides the list of stop words.
+/// The number of documents that determine the language of the stop words.
 const LANGUAGE_SAMPLE: usize = 100;
-/// A share of `1 / BACKGROUND_PAIRS` of the pairs may be above the background.
+/// One in this number of pairs may be above the background.
 const BACKGROUND_PAIRS: u64 = 100;
-/// Words of a shingle of a passage.
+/// The number of words of a shingle of a passage.
 const PASSAGE_WORDS: usize = 5;
-/// Shingles of [`PASSAGE_WORDS`] words in common that make a passage.
+/// The number of common shingles of [`PASSAGE_WORDS`] words that form a passage.
 const PASSAGE_SHINGLES: u64 = 3;
-/// A shingle that more than `1 / PASSAGE_DOCUMENTS` of the documents have makes no passage.
+/// A shingle in more than `1 / PASSAGE_DOCUMENTS` of the documents does not count for a passage.
 const PASSAGE_DOCUMENTS: usize = 5;
-/// Of the settings that find clearly more, the first that finds this share of the most is named.
+/// Among the clearly better settings, the first that finds this share of the maximum is
+/// recommended.
 const NEARLY_MOST: f64 = 0.95;
-/// Containment of a smaller set is chance: a title shares its words with many texts.
+/// Containment of a smaller set is chance. For example, a title shares its words with many texts.
 const LEAST_CONTAINED: u64 = 10;
 
-/// Documents of which settings are measured.
+/// The documents for measuring settings.
 pub struct SettingTexts<'a> {
     /// The texts.
     pub texts: &'a [String],
-    /// Whether each is of a reference collection: two of these are no pair. May be shorter.
+    /// Whether each belongs to a reference collection. Two of these are not a pair. May be shorter.
     pub reference: &'a [bool],
-    /// Whether the stop words of its language are taken out of each text already.
+    /// Whether the stop words of its language have already been removed from each text.
     pub without_stop_words: bool,
-    /// Meetings of two documents in a shingle that are counted at most, for each setting.
+    /// The most meetings of two documents in a shingle to count, for each setting.
     pub most_meetings: u64,
 }
 
@@ -74,7 +77,7 @@ impl SettingTexts<'_> {
     }
 }
 
-/// The setting in use, then those of `docs/choosing.md` that find pairs which it does not find.
+/// Returns the current setting, then the settings of `docs/choosing.md` that find further pairs.
 pub fn settings_to_compare(used: Setting, texts: &SettingTexts<'_>) -> Vec<Setting> {
     let words = |size| {
         let rule = ShingleRule::new(Unit::Words, size).ok()?;
@@ -100,7 +103,7 @@ pub fn settings_to_compare(used: Setting, texts: &SettingTexts<'_>) -> Vec<Setti
     for (job, measure, rule, threshold) in all {
         let Some(rule) = rule else { continue };
         let setting = Setting { job, measure, rule, threshold };
-        // Containment of a pair is at least its Jaccard similarity.
+        // The containment of a pair is at least its Jaccard similarity.
         let is_narrower = measure == Measure::Jaccard && settings[0].measure != measure;
         if !is_narrower && !settings[0].covers(&setting) {
             settings.push(setting);
@@ -109,8 +112,8 @@ pub fn settings_to_compare(used: Setting, texts: &SettingTexts<'_>) -> Vec<Setti
     settings
 }
 
-/// The ISO 639-1 code of the language that most of the first documents are in; of two with as many
-/// documents, the first by code.
+/// Returns the ISO 639-1 code of the most frequent language of the first documents. Among equally
+/// frequent ones, the first by code.
 fn most_frequent_language(texts: &[String]) -> Option<&'static str> {
     let mut counts = BTreeMap::<&str, usize>::new();
     for language in texts.iter().take(LANGUAGE_SAMPLE).filter_map(|text| language_of(text)) {
@@ -119,16 +122,16 @@ fn most_frequent_language(texts: &[String]) -> Option<&'static str> {
     counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(language, _)| language)
 }
 
-/// Numbers of the documents that are compared.
+/// The numbers of compared documents and pairs.
 struct ComparedDocuments {
-    /// All of them.
+    /// All documents.
     count: u64,
-    /// Pairs of which at least one is no reference.
+    /// Pairs with at least one document that is not a reference.
     pairs: u64,
 }
 
 impl ComparedDocuments {
-    /// Those whose set is not empty.
+    /// Counts the documents whose set is not empty.
     fn with_token(sets: &[Vec<u64>], texts: &SettingTexts<'_>) -> Self {
         let full = || (0..sets.len()).filter(|document| !sets[*document].is_empty());
         let count = full().count() as u64;
@@ -138,11 +141,11 @@ impl ComparedDocuments {
     }
 }
 
-/// Measures settings exactly; those for which not all documents can be compared within the limits
-/// are left out.
+/// Measures settings exactly. Leaves out settings by which not all documents can be compared within
+/// the limits.
 ///
 /// # Errors
-/// [`Interruption`] where the caller asks for that.
+/// [`Interruption`] if the caller cancels.
 pub fn measure_settings(
     settings: &[Setting],
     texts: &SettingTexts<'_>,
@@ -154,7 +157,7 @@ pub fn measure_settings(
     let mut with_token = None;
     for setting in settings {
         let sets = texts.sets(&setting.rule, progress)?;
-        // Shares of all settings are of the same documents.
+        // The shares of all settings refer to the same documents.
         let with_token =
             with_token.get_or_insert_with(|| ComparedDocuments::with_token(&sets, texts));
         profiles.extend(neighbours(setting, &sets, texts, with_token, &passages, progress)?);
@@ -162,7 +165,7 @@ pub fn measure_settings(
     Ok(profiles)
 }
 
-/// The pairs of documents that share a passage; `None` where not all can be compared.
+/// Returns the pairs of documents that share a passage; `None` if not all can be compared.
 fn passages(
     used: &ShingleRule,
     texts: &SettingTexts<'_>,
@@ -237,9 +240,9 @@ fn neighbours(
     }))
 }
 
-/// Of profiles of which the first is the setting in use, the one that finds clearly more: twice as
-/// many documents with a neighbour, a tenth of all at least, well above the background. Of several,
-/// the first that finds 95 % of what the best of them finds.
+/// Returns the profile of a setting that finds clearly more than the current setting, which is the
+/// first profile: twice as many documents with a neighbour, at least a tenth of all, well above the
+/// background. Among several, returns the first that finds 95 % of the maximum.
 pub fn better_setting(profiles: &[SettingProfile]) -> Option<&SettingProfile> {
     let (used, others) = profiles.split_first()?;
     if used.setting.job != SettingJob::InUse {

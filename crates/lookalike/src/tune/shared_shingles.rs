@@ -1,17 +1,18 @@
-//! Pairs of documents that share shingles, counted through an inverted index.
+//! Finds pairs of documents that share shingles, with an inverted index.
 
 use crate::progress::{Interruption, Progress};
 
-/// Documents of a sample that are compared at most: 12 million pairs.
+/// The most documents of a sample to compare: 12 million pairs.
 pub(super) const MOST_DOCUMENTS: usize = 5_000;
-/// Shingles that are held at a time to compare a sample, 16 bytes each.
+/// The most shingles to hold while comparing a sample, 16 bytes each.
 const MOST_SHINGLES: usize = 8_000_000;
-/// Meetings of two documents in a shingle that are counted; about a second.
+/// The most meetings of two documents in a shingle to count; about a second.
 pub(super) const MOST_MEETINGS: u64 = 1_000_000_000;
 
-/// Calls `pair` for each pair of documents that share a shingle, with `(earlier, later, shared
-/// shingles)`, and gives the number of documents that were compared: the first ones only, where all
-/// would take too long. Counts through an inverted index, so pairs that share nothing cost nothing.
+/// Calls `pair` for each pair of documents that share a shingle, with
+/// `(earlier, later, shared shingles)`. Returns the number of compared documents: only the first
+/// ones if comparing all would take too long. Uses an inverted index, so pairs without common
+/// shingles cost nothing.
 pub(super) fn shared_shingles(
     sets: &[Vec<u64>],
     most_meetings: u64,
@@ -30,7 +31,7 @@ pub(super) fn shared_shingles(
     let mut places: Vec<Vec<(u32, u32)>> = vec![Vec::new(); documents];
     for (list, members) in lists.iter().enumerate() {
         let inside = members.partition_point(|member| (member.1 as usize) < documents);
-        // The last one has no later document.
+        // No document follows the last one.
         for (at, member) in members[..inside].iter().enumerate().take(inside.saturating_sub(1)) {
             places[member.1 as usize].push((list as u32, at as u32 + 1));
         }
@@ -55,8 +56,8 @@ pub(super) fn shared_shingles(
     Ok(documents)
 }
 
-/// Every shingle with every document that has it, by shingle, then document; those of one document
-/// alone left out.
+/// Lists every shingle with every document that has it, by shingle, then document. Leaves out
+/// shingles of a single document.
 fn postings(sets: &[Vec<u64>]) -> Vec<(u64, u32)> {
     let mut all = Vec::with_capacity(sets.iter().map(Vec::len).sum());
     for (document, set) in (0u32..).zip(sets) {
@@ -78,7 +79,7 @@ fn postings(sets: &[Vec<u64>]) -> Vec<(u64, u32)> {
     all
 }
 
-/// The number of first documents that meet at most `most` times in a shingle, two by two.
+/// The number of first documents that meet at most `most` times in a shingle, counted by pairs.
 fn affordable(lists: &[&[(u64, u32)]], mut documents: usize, most: u64) -> usize {
     loop {
         let inside = |list: &&[(u64, u32)]| {

@@ -1,4 +1,4 @@
-//! How similar the documents of a sample are to each other.
+//! The similarities of the documents of a sample to each other.
 
 use super::shared_shingles::{MOST_DOCUMENTS, MOST_MEETINGS, shared_shingles};
 use crate::progress::{Interruption, Progress};
@@ -7,7 +7,8 @@ use lookalike_core::params::{ShingleRule, Unit};
 use lookalike_core::shingle::Shingler;
 use lookalike_core::verify::Overlap;
 
-/// Documents that share this many words in a row are related, whatever else they hold.
+/// Documents that share this number of words in a row are related, regardless of their other
+/// content.
 pub const RELATED_WORDS: usize = 10;
 
 /// The exact Jaccard similarities of all pairs of some documents.
@@ -20,12 +21,12 @@ pub struct SampleSimilarities {
 }
 
 impl SampleSimilarities {
-    /// Documents that were compared, each with each.
+    /// The number of documents that were compared with each other.
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// Pairs that were compared: n(n − 1)/2.
+    /// The number of compared pairs: n(n − 1)/2.
     pub fn pairs(&self) -> u64 {
         self.documents * self.documents.saturating_sub(1) / 2
     }
@@ -40,15 +41,15 @@ impl SampleSimilarities {
         self.unrelated_pairs
     }
 
-    /// The mean over the unrelated pairs, 0 to 1; 0 where there are none.
+    /// The mean over the unrelated pairs, 0 to 1; 0 without such pairs.
     pub fn unrelated_mean(&self) -> f64 {
-        // Not `sum`, which is −0 for nothing.
+        // `sum` is not used, because it returns −0 for an empty list.
         let sum = self.unrelated_above_zero.iter().fold(0.0, |sum, similarity| sum + similarity);
         sum / self.unrelated_pairs.max(1) as f64
     }
 
     /// The least similarity that at least this share (0 to 1) of the unrelated pairs does not
-    /// exceed; 0 where there are none.
+    /// exceed; 0 without such pairs.
     pub fn unrelated_quantile(&self, share: f64) -> f64 {
         let pairs = self.unrelated_pairs;
         let rank = ((share.clamp(0.0, 1.0) * pairs as f64).ceil() as u64).clamp(1, pairs.max(1));
@@ -58,7 +59,7 @@ impl SampleSimilarities {
             .unwrap_or(0.0)
     }
 
-    /// What a run over `documents` documents like these costs.
+    /// The cost of a run over `documents` documents like these.
     pub fn cost(&self, documents: u64) -> Cost {
         Cost::of_sample(documents, self.documents, self.above_zero.iter().copied())
     }
@@ -80,7 +81,7 @@ pub(super) fn sets(
     texts.iter().map(copy).collect()
 }
 
-/// Which pairs of documents share [`RELATED_WORDS`] words in a row, a bit each.
+/// Whether each pair of documents shares [`RELATED_WORDS`] words in a row, as bits.
 pub(super) struct RelatedPairs {
     pub(super) documents: usize,
     bits: Vec<u64>,
@@ -100,15 +101,15 @@ impl RelatedPairs {
         Ok(related)
     }
 
-    /// For `a` before `b`.
+    /// Returns the bit for `a`, which must precede `b`.
     fn get(&self, a: usize, b: usize) -> bool {
         let bit = a * self.documents + b;
         b < self.documents && self.bits[bit / 64] >> (bit % 64) & 1 == 1
     }
 }
 
-/// The exact similarities of all pairs of documents, given as ascending sets; of the first
-/// documents only, where all would take too long. Empty documents are left out.
+/// Returns the exact similarities of all pairs of documents, given as ascending sets. Compares only
+/// the first documents if all would take too long. Leaves out empty documents.
 pub(super) fn similarities(
     sets: &[Vec<u64>],
     related: &RelatedPairs,

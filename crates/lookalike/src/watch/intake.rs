@@ -1,4 +1,4 @@
-//! The files of a folder → an index, and the documents that they resemble.
+//! Adds the files of a folder to an index, and finds the similar documents.
 
 use crate::engine::FindError;
 use crate::index::{self, AddError, AddOptions, Existing, last_number, time};
@@ -36,9 +36,9 @@ pub struct Resemblance {
     pub replaced: bool,
     /// Ids and similarities with six decimals, most similar first.
     pub matches: Vec<(String, String)>,
-    /// The number of documents that it resembles, listed or not.
+    /// The number of similar documents, listed or not.
     pub total: u64,
-    /// Whether the most similar document resembled no other one before.
+    /// Whether the most similar document was not similar to any other before.
     pub is_new_group: bool,
     /// The time of the addition, as text.
     pub time: String,

@@ -1,10 +1,10 @@
-//! `watch`: the files of a folder that changed → an index, and the documents that each resembles.
+//! Implements `watch`: adds changed files of a folder to an index, and finds the similar documents.
 //!
 //! ```text
 //! changes ─ PendingFiles (settled files) ─ FolderIntake (list, read, add, query) ─► Resemblance
 //! ```
 //!
-//! The caller gets changes from the system, waits, and reports.
+//! The caller receives changes from the system, waits, and reports.
 
 mod intake;
 mod pending_files;

@@ -1,42 +1,42 @@
-//! Which files are still being written, by what the system reports about them.
+//! Determines which files are still being written, from the changes that the system reports.
 
 use crate::read::Stamp;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a file that a program has open for writing, and does not write to, is waited for. Where
-/// the system does not report that a file was closed, it is read then.
+/// How long to wait for a file that a program has open for writing but does not write to. If the
+/// system does not report when files are closed, the file is read after this time.
 const OPEN_PATIENCE: Duration = Duration::from_secs(60);
 
-/// What happened to a file.
+/// A reported change of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileChange {
-    /// A program has made it or written to it, and may go on.
+    /// A program has created or written the file, and may continue.
     Written,
-    /// The program that wrote to it has closed it.
+    /// The program that wrote the file has closed it.
     Closed,
-    /// It has its name, such as by being moved there.
+    /// The file received its name, for example by being moved.
     Named,
-    /// Its times or rights changed; whether a program has it open is as before.
+    /// Its times or permissions changed. This does not affect whether a program has it open.
     Touched,
 }
 
-/// The files that changed a moment ago, or are to be read.
+/// Files that changed recently, or that will be read.
 pub struct PendingFiles {
     settle: Duration,
     files: HashMap<PathBuf, PendingFile>,
-    /// Files that were reported, and are settled since.
+    /// Reported files that have settled since then.
     settled: HashSet<PathBuf>,
-    /// Files that are to be read, as they were at the last look.
+    /// Files to read, with their state at the last look.
     seen: HashMap<PathBuf, SeenFile>,
 }
 
-/// A file as it was at a look.
+/// The state of a file at a look.
 #[derive(Clone, Copy)]
 struct SeenFile {
     stamp: Stamp,
-    /// When it was first seen so; `None` where it is settled.
+    /// The time at which this state was first seen; `None` if the file is settled.
     since: Option<Instant>,
 }
 
@@ -46,8 +46,8 @@ struct PendingFile {
 }
 
 impl PendingFiles {
-    /// A file is settled when nothing has changed it for `settle`, and nobody has it open for
-    /// writing.
+    /// Creates an empty set. A file is settled when it has not changed for `settle` and no program
+    /// has it open for writing.
     pub fn new(settle: Duration) -> Self {
         let files = HashMap::new();
         let settled = HashSet::new();
@@ -67,12 +67,12 @@ impl PendingFiles {
         self.files.insert(path.to_owned(), PendingFile { changed: now, is_open });
     }
 
-    /// Whether a file is being written, as far as is known.
+    /// Whether a file is probably being written.
     fn is_pending(&self, path: &Path, now: Instant) -> bool {
         self.files.get(path).is_some_and(|file| now < self.settled_at(file))
     }
 
-    /// Whether any file became settled since the last call.
+    /// Whether any file has settled since the last call.
     pub fn settle(&mut self, now: Instant) -> bool {
         let settle = self.settle;
         let settled: Vec<PathBuf> = self
@@ -85,8 +85,8 @@ impl PendingFiles {
         any
     }
 
-    /// Which of the files that a look found can be read: those that are settled, and those that
-    /// nothing was reported of and that are as they were at a look before.
+    /// Returns which of the listed files can be read: settled ones, and ones without reported
+    /// changes whose state is the same as at the previous look.
     pub fn ready(&mut self, files: &[(PathBuf, Stamp)], now: Instant) -> Vec<bool> {
         let before = std::mem::take(&mut self.seen);
         let mut ready = Vec::with_capacity(files.len());
@@ -110,12 +110,12 @@ impl PendingFiles {
         ready
     }
 
-    /// Records that a file is settled: it has been as it is for long.
+    /// Records that a file is settled, because it has not changed for a long time.
     pub fn trust(&mut self, path: &Path) {
         self.settled.insert(path.to_owned());
     }
 
-    /// When the next file is settled; `None` where there is none to wait for.
+    /// The time at which the next file settles; `None` if no file is pending.
     pub fn next(&self) -> Option<Instant> {
         self.files.values().map(|file| self.settled_at(file)).min()
     }
@@ -140,7 +140,7 @@ mod tests {
         let mut pending = PendingFiles::new(Duration::from_millis(100));
         assert!(!pending.is_pending(path, start) && pending.next().is_none());
         pending.note(path, FileChange::Written, start);
-        // However long its program thinks.
+        // However long its program pauses.
         assert!(pending.is_pending(path, after(5_000)));
         assert!(!pending.settle(after(5_000)));
         pending.note(path, FileChange::Touched, after(5_500));

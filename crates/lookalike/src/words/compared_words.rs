@@ -1,4 +1,4 @@
-//! The words of a text as they are compared.
+//! The words of a text in the form for comparisons.
 
 use lookalike_core::hash::mix64;
 use lookalike_core::params::{Case, ShingleRule, TokenRule};
@@ -6,14 +6,14 @@ use lookalike_core::text::{lower_case, word_ranges};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Which words are equal.
+/// The rule by which words are equal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WordRule {
     tokens: TokenRule,
     case: Case,
 }
 
-/// The words of one text, as they are compared.
+/// The words of one text in the form for comparisons.
 #[derive(Debug)]
 pub(crate) struct ComparedWords {
     text: String,
@@ -23,12 +23,12 @@ pub(crate) struct ComparedWords {
 }
 
 impl WordRule {
-    /// That of a rule of shingles: its tokens and its case.
+    /// Returns the rule with the tokens and the case of a shingle rule.
     pub(crate) fn of(rule: &ShingleRule) -> Self {
         Self { tokens: rule.tokens(), case: rule.case() }
     }
 
-    /// The words of a text.
+    /// Returns the words of a text.
     pub(crate) fn words(self, text: &str) -> ComparedWords {
         let text = match self.case {
             Case::Fold => lower_case(text),
@@ -39,14 +39,14 @@ impl WordRule {
         ComparedWords { text, words: Arc::new(words), is_whole: true }
     }
 
-    /// Where the words are in a text that is in no other form.
+    /// Iterates over the ranges of the words in a text without a normal form.
     pub(crate) fn ranges(self, text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
         word_ranges(text, self.tokens)
     }
 }
 
 impl ComparedWords {
-    /// The words that `select` makes of these.
+    /// Returns the words whose ranges `select` returns.
     pub(crate) fn select(
         self,
         select: impl FnOnce(Vec<Range<u32>>) -> Vec<Range<u32>>,
@@ -57,7 +57,7 @@ impl ComparedWords {
         Self { text: self.text, words: Arc::new(words), is_whole }
     }
 
-    /// Where they are in the text as it is compared, in bytes.
+    /// The ranges of the words in the compared form of the text, in bytes.
     pub(super) fn ranges(&self) -> &Arc<Vec<Range<u32>>> {
         &self.words
     }
@@ -67,7 +67,7 @@ impl ComparedWords {
         self.text.capacity() + self.words.capacity() * size_of::<Range<u32>>()
     }
 
-    /// How many there are.
+    /// The number of words.
     pub(crate) fn len(&self) -> usize {
         self.words.len()
     }
@@ -77,7 +77,7 @@ impl ComparedWords {
         Some(words.iter().map(|word| &self.text[word.start as usize..word.end as usize]))
     }
 
-    /// Whether `count` words from `at` on are equal to those of `other` from `other_at` on.
+    /// Whether `count` words from `at` on equal the words of `other` from `other_at` on.
     pub(crate) fn equal(&self, at: usize, other: &Self, other_at: usize, count: usize) -> bool {
         match (self.run(at..at + count), other.run(other_at..other_at + count)) {
             (Some(a), Some(b)) => self.is_same_text(at, other, other_at, count) || a.eq(b),
@@ -85,8 +85,8 @@ impl ComparedWords {
         }
     }
 
-    /// Whether the text from the first of `count` words to the last is the same in both, and all
-    /// words of it are there: they are equal then.
+    /// Whether the text between the first and the last of `count` words is the same in both, and
+    /// neither lacks words of it. If so, the words are equal.
     fn is_same_text(&self, at: usize, other: &Self, other_at: usize, count: usize) -> bool {
         let part = |words: &'_ Self, at: usize| {
             let run = &words.words[at..at + count];
@@ -97,7 +97,7 @@ impl ComparedWords {
         self.text.as_bytes()[a] == other.text.as_bytes()[b]
     }
 
-    /// How many words from `at` on are equal to those of `other` from `other_at` on.
+    /// The number of words from `at` on that equal the words of `other` from `other_at` on.
     pub(crate) fn common(&self, at: usize, other: &Self, other_at: usize) -> usize {
         match (self.run(at..self.len()), other.run(other_at..other.len())) {
             (Some(a), Some(b)) => a.zip(b).take_while(|(a, b)| a == b).count(),
@@ -105,7 +105,7 @@ impl ComparedWords {
         }
     }
 
-    /// Hashes of the words by a function of `seed`, in place of those of shingles.
+    /// Hashes the words with a function selected by `seed`. Replaces the content of `out`.
     pub(crate) fn hashes(&self, seed: u64, out: &mut Vec<u64>) {
         out.clear();
         out.extend(self.run(0..self.len()).into_iter().flatten().map(|word| {

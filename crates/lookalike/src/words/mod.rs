@@ -1,4 +1,4 @@
-//! The words of a text: as they are compared, and where they are in the text as it is written.
+//! The words of a text: their form for comparisons, and their ranges in the original text.
 
 mod compared_words;
 mod spans;

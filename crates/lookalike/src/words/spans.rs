@@ -1,4 +1,4 @@
-//! Tokens of a document → bytes and characters of its text as it is written.
+//! Maps tokens of a document to bytes and characters of its original text.
 
 use super::compared_words::{ComparedWords, WordRule};
 use crate::read::{Normalization, TextNormalizer};
@@ -14,7 +14,7 @@ pub struct TextSpan {
     pub chars: Range<u64>,
 }
 
-/// Where the words of a document are in its text.
+/// The ranges of a document's words in its text.
 pub(crate) struct Spans<'a> {
     text: &'a str,
     words: Arc<Vec<Range<u32>>>,
@@ -23,7 +23,7 @@ pub(crate) struct Spans<'a> {
 }
 
 impl WordRule {
-    /// The words of the normal form of a text, and where they are in the text; `None` where they
+    /// Returns the words of the normal form of a text, and their ranges in the text; `None` if they
     /// cannot be found in it.
     pub(crate) fn words_and_spans(
         self,
@@ -35,17 +35,17 @@ impl WordRule {
         if normal.is_some() || !text.is_ascii() {
             return Some((words, Spans::of(text, self, normalization)?));
         }
-        // Folding leaves the words of ASCII where they are.
+        // Folding does not move the words of an ASCII text.
         let spans = Spans::new(text, Arc::clone(words.ranges()));
         Some((words, spans))
     }
 }
 
-/// Bytes of text of which the characters are counted at once.
+/// The number of bytes whose characters are counted together.
 const PIECE: usize = 1024;
 
 impl<'a> Spans<'a> {
-    /// The words of `text`; `None` where the words of its normal form cannot be found in it.
+    /// Finds the words of `text`; `None` if the words of its normal form cannot be found in it.
     pub(crate) fn of(text: &'a str, rule: WordRule, normalization: Normalization) -> Option<Self> {
         let short = |word: Range<usize>| word.start as u32..word.end as u32;
         let words: Vec<Range<u32>> = match normal_form(text, normalization) {
@@ -57,7 +57,7 @@ impl<'a> Spans<'a> {
         Some(Self::new(text, Arc::new(words)))
     }
 
-    /// Words of `text`.
+    /// Creates spans from the ranges of words in `text`.
     fn new(text: &'a str, words: Arc<Vec<Range<u32>>>) -> Self {
         let count = |piece: &[u8]| piece.iter().filter(|byte| byte.cast_signed() >= -0x40).count();
         let mut total = 0;
@@ -70,7 +70,7 @@ impl<'a> Spans<'a> {
         Self { text, words, chars }
     }
 
-    /// The words that `select` makes of these.
+    /// Returns the words whose ranges `select` returns.
     pub(crate) fn select(self, select: impl FnOnce(Vec<Range<u32>>) -> Vec<Range<u32>>) -> Self {
         Self { words: Arc::new(select(Arc::unwrap_or_clone(self.words))), ..self }
     }
@@ -80,7 +80,7 @@ impl<'a> Spans<'a> {
         &self.words
     }
 
-    /// The text from the first of some words to the last.
+    /// Returns the range of the text from the first of some words to the last.
     pub(crate) fn span(&self, at: usize, count: usize) -> Option<TextSpan> {
         let words = self.words.get(at..at.checked_add(count)?)?;
         let start = words.first()?.start;
@@ -88,7 +88,7 @@ impl<'a> Spans<'a> {
         Some(self.between(start as usize, end as usize))
     }
 
-    /// The text between two bytes.
+    /// Returns the range of the text between two bytes.
     pub(crate) fn between(&self, start: usize, end: usize) -> TextSpan {
         let chars = self.chars_before(start)..self.chars_before(end);
         TextSpan { bytes: start as u64..end as u64, chars }
@@ -104,7 +104,7 @@ impl<'a> Spans<'a> {
     }
 }
 
-/// The normal form of a text, where it is another text.
+/// Returns the normal form of a text, if it differs from the text.
 pub(super) fn normal_form(text: &str, normalization: Normalization) -> Option<String> {
     if normalization == Normalization::default() {
         return None;
@@ -114,10 +114,10 @@ pub(super) fn normal_form(text: &str, normalization: Normalization) -> Option<St
     (normal != text).then(|| normal.to_owned())
 }
 
-/// The words of `normal`, each as bytes of `text`, whose normal form it is.
+/// Returns the words of `normal`, which is the normal form of `text`, each as a range of `text`.
 ///
 /// The text is divided into pieces whose joined normal forms are `normal`. A word within a piece is
-/// the whole piece.
+/// mapped to the whole piece.
 fn aligned(
     text: &str,
     normal: &str,
@@ -132,7 +132,7 @@ fn aligned(
         let last = begins.partition_point(|begin| begin.0 < word.end);
         let start = begins[first];
         let end = begins.get(last).copied().unwrap_or((normal.len(), text.len()));
-        // White space and punctuation at the edges of the pieces are no part of the word.
+        // White space and punctuation at the edges of the pieces are not part of the word.
         let is_outside = |c: char| {
             let mut bytes = [0; 4];
             let normal = words.of(c.encode_utf8(&mut bytes), normalization);
@@ -140,21 +140,21 @@ fn aligned(
         };
         let whole = start.1..end.1;
         let inner = trimmed(text, whole.clone(), is_outside);
-        // A character without a word of its own may change the one that it is next to.
+        // A character that is not in a word may change an adjacent character.
         let part = &text[inner.clone()];
         let word = &normal[word];
         let is_found = part.contains(word) || words.of(part, normalization).contains(word);
         if is_found { inner } else { whole }
     };
     let mut places: Vec<Range<usize>> = rule.ranges(normal).map(place).collect();
-    // Of two words in one piece the first begins first.
+    // If two words share a piece, the first must not begin after the second.
     for later in (1..places.len()).rev() {
         places[later - 1].start = places[later - 1].start.min(places[later].start);
     }
     Some(places)
 }
 
-/// Whether normal forms leave a character apart from those before it: ASCII, the characters of
+/// Whether normal forms never combine a character with those before it: ASCII, the characters of
 /// scripts that are written without spaces, their punctuation, and syllables of Hangul.
 fn begins_piece(c: char) -> bool {
     c.is_ascii()
@@ -164,8 +164,8 @@ fn begins_piece(c: char) -> bool {
             | '\u{ac00}'..='\u{d7a3}' | '\u{ff01}'..='\u{ff9d}' | '\u{20000}'..='\u{3fffd}')
 }
 
-/// The bytes of `normal` and of `text` at which pieces begin, the end as the last of them; there
-/// may be a blank between the normal forms of pieces. `None` where these are not `normal`.
+/// Returns the bytes of `normal` and of `text` at which pieces begin, followed by the ends. The
+/// normal forms of pieces may be separated by a blank. `None` if the joined forms are not `normal`.
 fn piece_begins(
     text: &str,
     normal: &str,
@@ -181,7 +181,7 @@ fn piece_begins(
         let piece = words.of(&text[start..end], normalization);
         let rest = &normal[at..];
         if !rest.starts_with(piece) {
-            // A form puts blanks around a syllable.
+            // A normal form adds blanks around some syllables.
             at += rest.strip_prefix(' ').filter(|rest| rest.starts_with(piece)).map(|_| 1)?;
             begins.last_mut()?.0 = at;
         }
@@ -192,8 +192,8 @@ fn piece_begins(
     (at == normal.len()).then_some(begins)
 }
 
-/// A range of a text without the characters at its edges that are no part of a word; all of it
-/// where no other is in it.
+/// Removes characters at the edges of a range that are not part of a word. Returns the whole range
+/// if no other characters remain.
 fn trimmed(
     text: &str,
     range: Range<usize>,
@@ -217,7 +217,7 @@ mod tests {
         Normalization { normal_form: Some(form), ..Normalization::default() }
     }
 
-    /// The words of a text as they are written.
+    /// Returns the words of a text in their original form.
     fn written(text: &str, form: NormalForm) -> Vec<&str> {
         let rule = WordRule::of(&ShingleRule::default());
         let spans = Spans::of(text, rule, normalization(form)).unwrap();
@@ -234,10 +234,10 @@ mod tests {
         let korean = "3월은 한국(Korea)어";
         let words = ["3", "월", "은", "한", "국", "Korea", "어"];
         assert_eq!(written(korean, NormalForm::Fold), words);
-        // A mark that is in no word, and keeps the accent of the letter before it.
+        // A mark outside of all words, which keeps the accent of the preceding letter.
         assert_eq!(written("é\u{3099} é", NormalForm::Unaccent), ["é\u{3099}", "é\u{3099}", "é"]);
         assert_eq!(written("ｱ漢ｶﾞ。Ｗ字", NormalForm::Nfkc), ["ｱ", "漢", "ｶﾞ", "Ｗ", "字"]);
-        // A separator as it is written, letters in the normal form.
+        // The separator is in its original form, the letters are in the normal form.
         assert_eq!(written("5㎏, ㎏", NormalForm::Nfkc), ["5㎏", "㎏"]);
     }
 
@@ -261,7 +261,7 @@ mod tests {
                     let words: Vec<&str> = rule.ranges(normal).map(|word| &normal[word]).collect();
                     prop_assert_eq!(words.len(), spans.words().len());
                     for (word, range) in words.iter().zip(spans.words()) {
-                        // A character outside of the word may have kept it as it is written.
+                        // A character outside of the word may have kept its original form.
                         let written = &text[range.start as usize..range.end as usize];
                         let part = part.of(written, normalization(form));
                         let is_found = part.contains(word) || written.contains(word);

@@ -1,4 +1,4 @@
-//! Duplicates with the same bytes as their keepers → links to these.
+//! //! Replaces duplicates that have the bytes of their keepers by links to the keepers.
 
 use super::{ActionCounts, DuplicateFile, DuplicateFiles, NotDone, UndoScript};
 use crate::report::part_file::{PREFIX, SUFFIX, folder_of};
@@ -11,9 +11,10 @@ use tempfile::TempDir;
 /// How two files share their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkKind {
-    /// Two names of one file: what is written to one is in the other.
+    /// Two names of one file. Writing to one changes the other.
     Hard,
-    /// Two files that share blocks until one is written to, where the file system can.
+    /// Two files that share blocks until one of them is written to. Requires support by the file
+    /// system.
     Reflink,
 }
 
@@ -85,19 +86,20 @@ fn replace(
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).suffix(SUFFIX);
     let create = || builder.tempdir_in(folder_of(&file.path));
-    // The folder goes first when it is dropped.
+    // Both stay in one tuple, whose fields drop in order: the folder is removed before its
+    // registration ends.
     let folder = temporary::register(create, TempDir::path)?;
     let link = folder.0.path().join("link");
     match kind {
         LinkKind::Hard => fs::hard_link(keeper, &link)?,
         LinkKind::Reflink => reflink(theirs, &link, before)?,
     }
-    // What was written to the file since it was compared is not lost.
+    // The file may have been written to since it was compared. That content must not be lost.
     file.check().map_err(io::Error::other)?;
     fs::rename(&link, &file.path)
 }
 
-/// Whether both files are read and written by the same users.
+/// Returns an error if the two files differ in owner or permissions.
 #[cfg(unix)]
 fn same_access(file: &Metadata, keeper: &Metadata) -> Result<(), String> {
     use std::os::unix::fs::MetadataExt;
@@ -166,8 +168,8 @@ fn fill(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(read)
 }
 
-/// A new file with the blocks of `keeper`, and the permissions, times and owner of the file that
-/// it is to replace.
+/// Creates a file with the blocks of `keeper`, and the permissions, times and owner of the file
+/// that it will replace.
 #[cfg(target_os = "linux")]
 fn reflink(keeper: &File, link: &Path, replaced: &Metadata) -> io::Result<()> {
     use std::fs::FileTimes;

@@ -1,4 +1,4 @@
-//! Duplicates that are files of their own → moved, replaced by links, or listed in a script.
+//! Moves files that are duplicates, replaces them by links, or lists them in a script.
 //!
 //! ```text
 //! Findings ─ find_files (one more pass) ─ DuplicateFiles ─┬─ move_to ─ UndoScript
@@ -6,9 +6,9 @@
 //!                                                         └─ write_script
 //! ```
 //!
-//! A file is acted on when it is one document, that document is a duplicate, all of the file was
-//! read, and the file and its keeper are what they were when the inputs were opened. Nothing is
-//! overwritten and nothing is removed but a name whose content has another one.
+//! A file qualifies if it is one document, that document is a duplicate, the file was read
+//! completely, and neither the file nor its keeper changed since the inputs were opened. No action
+//! overwrites a file. Only names are removed, and only if their content has another name.
 
 mod link;
 mod relocate;
@@ -32,17 +32,17 @@ use std::path::{Path, PathBuf};
 pub struct DuplicateFile {
     /// The file.
     pub path: PathBuf,
-    /// The id of the document that stays for it.
+    /// The id of the kept document that this one duplicates.
     pub keeper: String,
-    /// The file that holds that document; `None` where it is a record, or in a reference.
+    /// The file of the keeper. `None` if the keeper is a record or belongs to a reference.
     pub keeper_path: Option<PathBuf>,
     /// How similar it is to the keeper, with six decimals.
     pub similarity: String,
-    /// Why the keeper stays rather than this one.
+    /// Why the keeper was chosen over this document.
     pub reason: String,
-    /// What the file looked like when the inputs were opened.
+    /// Size and times of the file when the inputs were opened.
     stamp: Stamp,
-    /// The same of the keeper's file.
+    /// Size and times of the keeper's file when the inputs were opened.
     keeper_stamp: Option<Stamp>,
 }
 
@@ -51,24 +51,26 @@ pub struct DuplicateFile {
 pub struct DuplicateFiles {
     /// In reading order.
     pub files: Vec<DuplicateFile>,
-    /// Files in which some documents are duplicates, and why nothing is done with them.
+    /// Files in which only some documents are duplicates, with the reason why they are not acted
+    /// on.
     pub refused: Vec<RefusedFile>,
 }
 
-/// What was done with duplicates.
+/// Counts of an action on duplicate files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ActionCounts {
     /// Files that were moved or replaced by links.
     pub done: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Files for which the action is not meant, and why: other bytes than the keeper's.
+    /// Files that do not meet a condition of the action, with the reason. For example, their bytes
+    /// differ from the keeper's.
     pub unsuitable: Vec<RefusedFile>,
-    /// Files on which it failed, and why: they changed, or the system refused.
+    /// Files on which the action failed, with the reason: they changed, or a system call failed.
     pub failed: Vec<RefusedFile>,
 }
 
-/// Why a file is left as it is.
+/// Why an action did not change a file.
 enum NotDone {
     Unsuitable(String),
     Failed(String),
@@ -94,7 +96,7 @@ impl ActionCounts {
 }
 
 impl DuplicateFile {
-    /// Whether the file and its keeper are still what they were, and two files.
+    /// Returns an error if the file or its keeper changed, or if both are the same file.
     fn check(&self) -> Result<(), String> {
         unchanged(&self.path, self.stamp)?;
         let (Some(keeper), Some(stamp)) = (&self.keeper_path, self.keeper_stamp) else {
@@ -125,7 +127,7 @@ fn unchanged(path: &Path, before: Stamp) -> Result<(), String> {
     Err(format!("it changed while it was compared: it was {before}, and is {after}"))
 }
 
-/// The documents of the file at work: those of a file come one after the other.
+/// The file whose documents are being read. Documents of a file follow each other.
 struct Current {
     path: PathBuf,
     documents: u64,
@@ -134,7 +136,7 @@ struct Current {
     file: Option<DuplicateFile>,
 }
 
-/// Gathers files from documents in reading order.
+/// Collects duplicate files from documents in reading order.
 #[derive(Default)]
 pub(super) struct Collector {
     current: Option<Current>,
@@ -142,7 +144,7 @@ pub(super) struct Collector {
     /// Files of keepers, by the number of the group.
     keepers: HashMap<u64, PathBuf>,
     groups: Vec<u64>,
-    /// Duplicates in files of records, by the name of the file.
+    /// Counts of duplicates in files of records, by file name.
     records: BTreeMap<String, u64>,
 }
 
@@ -254,8 +256,8 @@ impl Collector {
     }
 }
 
-/// The name of the first input, where none is a file that can be moved or linked: all are files of
-/// records, archives or streams. `None` where some are.
+/// Returns the name of the first input if no input is a file that can be moved or linked. All
+/// inputs are files of records, archives or streams in this case.
 pub fn without_files(collection: &Collection) -> Option<String> {
     let mut inputs = (0..collection.sources()).filter(|source| !collection.is_reference(*source));
     let is_file = |source: u32| {

@@ -1,4 +1,4 @@
-//! Duplicates → a shell script that removes them, to look at and run.
+//! Writes a shell script that removes the duplicates, for the user to review and run.
 
 use super::{DuplicateFile, DuplicateFiles};
 use crate::report::{Output, OutputError};
@@ -6,8 +6,8 @@ use lookalike_core::params::Measure;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The part before the files. `$1` is the duplicate, `$2` its size in bytes and `$3` the file
-/// that stays for it, if that is one.
+/// The part before the files. `$1` is the duplicate, `$2` its size in bytes and `$3` the file of
+/// the keeper, if the keeper is a file.
 const HEAD: &str = r#"#!/bin/sh
 # Files that `lookalike dedup` found to be duplicates. Nothing was done with them.
 # Read the list, delete the lines of files that should stay, then run: sh THIS_FILE
@@ -28,8 +28,8 @@ duplicate() {
 
 "#;
 
-/// Writes the script as a file that is complete or not there. Paths are absolute, so that it can be
-/// run anywhere, and are quoted byte by byte.
+/// Writes the script. The file appears only when it is complete. Paths are absolute, so that the
+/// script can be run from any folder, and are quoted byte by byte.
 ///
 /// # Errors
 /// [`OutputError::Write`].
@@ -68,7 +68,8 @@ fn entry(out: &mut dyn Write, file: &DuplicateFile, measure: Measure) -> io::Res
     out.write_all(b"\n\n")
 }
 
-/// The absolute path in single quotes, in which only these end the text.
+/// Writes the absolute path in single quotes. Only a single quote ends such a text, so only that is
+/// escaped.
 pub(super) fn quoted(out: &mut dyn Write, path: &Path) -> io::Result<()> {
     let path = std::path::absolute(path)?;
     out.write_all(b"'")?;

@@ -1,13 +1,13 @@
-//! The Arrow schema in the metadata of a Parquet file → the same with the columns of an annotation.
+//! Adds the columns of an annotation to the Arrow schema in the metadata of a Parquet file.
 //!
-//! Writers that come from Arrow store their schema as an entry `ARROW:schema`: in base 64, an
+//! Writers based on Arrow store their schema as an entry `ARROW:schema`: in base 64, an
 //! encapsulated message of the [Arrow format], whose metadata is a table of [FlatBuffers]. Readers
-//! take it for the types of all columns, so it must have all of them. What is there stays as it is;
-//! new tables that point at it, and at the new fields, are put in front: offsets in that format
-//! lead forward only.
+//! derive the types of all columns from it, so it must contain all columns. The existing bytes are
+//! kept unchanged. New tables, which point to them and to the new fields, are written before them,
+//! because offsets in that format only lead forward.
 //!
-//! In place of the crate `arrow-ipc`, which writes a new schema: fields that it does not know would
-//! be lost, and it comes with all of Arrow's arrays.
+//! The crate `arrow-ipc` is not used. It would write a new schema without the fields that it does
+//! not know, and it depends on all of Arrow's arrays.
 //!
 //! [Arrow format]: https://arrow.apache.org/docs/format/Columnar.html
 //! [FlatBuffers]: https://flatbuffers.dev/internals/
@@ -18,13 +18,13 @@ use crate::report::parquet::Cell;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine as _, alphabet};
 
-/// What precedes the length of a message.
+/// The bytes before the length of a message.
 const CONTINUATION: [u8; 4] = [0xFF; 4];
 /// The number of `Schema` in the union of headers.
 const SCHEMA: u8 = 1;
-/// Bytes that every field of a table takes here: the most that one needs.
+/// Bytes reserved for each field of a table: the size of the largest field.
 const SLOT: usize = 8;
-/// Reads what other writers make, with or without padding.
+/// Accepts base 64 with or without padding, since writers differ.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new()
@@ -32,7 +32,7 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The schema with nullable columns behind its own; `None` where it is not what it should be.
+/// Returns the schema with nullable columns appended; `None` if the schema is invalid.
 pub(super) fn extended(schema: &str, columns: &[(String, Cell)]) -> Option<String> {
     let bytes = LENIENT.decode(schema).ok()?;
     let bytes = bytes.strip_prefix(&CONTINUATION).unwrap_or(&bytes);
@@ -43,7 +43,7 @@ pub(super) fn extended(schema: &str, columns: &[(String, Cell)]) -> Option<Strin
     Some(LENIENT.encode([&CONTINUATION[..], &length, &new].concat()))
 }
 
-/// A buffer to read; every position in it is checked.
+/// A buffer to read. Every access checks the position.
 struct Old<'a> {
     bytes: &'a [u8],
 }
@@ -53,12 +53,12 @@ impl Old<'_> {
         self.bytes.get(at..)?.first_chunk().copied()
     }
 
-    /// Where the offset at `at` leads.
+    /// Returns the target of the offset at `at`.
     fn follow(&self, at: usize) -> Option<usize> {
         at.checked_add(u32::from_le_bytes(self.chunk(at)?) as usize)
     }
 
-    /// Where a field of a table is; `None` where it has the default.
+    /// Returns the position of a table's field; `None` if the field has the default value.
     fn field(&self, table: usize, number: usize) -> Option<usize> {
         let back = i32::from_le_bytes(self.chunk(table)?);
         let descriptor = table.checked_add_signed(isize::try_from(-i64::from(back)).ok()?)?;
@@ -80,7 +80,7 @@ struct New {
 }
 
 impl New {
-    /// The message `old` with a schema of more columns.
+    /// Returns the message `old` with additional columns in its schema.
     fn with(old: &Old<'_>, columns: &[(String, Cell)]) -> Option<Vec<u8>> {
         let message = old.follow(0)?;
         let kind = old.field(message, 1)?;
@@ -114,7 +114,7 @@ impl New {
             new.point(list + 4 * (1 + count + i), field);
         }
         new.align();
-        // What was there follows, and all that leads to it is known now.
+        // The old bytes follow. The positions of everything that points to them are known now.
         let start = new.bytes.len();
         for (i, place) in places.iter().enumerate() {
             new.point(list + 4 * (1 + i), start + place);
@@ -129,8 +129,8 @@ impl New {
         Some(new.bytes)
     }
 
-    /// A table with those of its fields that are named true, each in a slot of its own by its
-    /// number; gives its position. Slots are zero.
+    /// Appends a table and returns its position. `fields` tells which fields it has. The slot of a
+    /// field has its number, and slots are zero.
     fn table(&mut self, fields: &[bool]) -> usize {
         self.align();
         let descriptor = self.bytes.len();
@@ -146,7 +146,7 @@ impl New {
         table
     }
 
-    /// A vector of offsets that are set later.
+    /// Appends a vector of offsets, which are set later.
     fn vector(&mut self, count: usize) -> usize {
         self.align();
         let at = self.bytes.len();
@@ -155,7 +155,7 @@ impl New {
         at
     }
 
-    /// A nullable field without children.
+    /// Appends a nullable field without children.
     fn column(&mut self, name: &str, cell: Cell) -> usize {
         // name, nullable, kind of the type, type, dictionary, children
         let field = self.table(&[true, true, true, true, false, true]);
@@ -216,7 +216,7 @@ impl New {
 mod tests {
     use super::*;
 
-    /// As pyarrow 26 writes it for `id: large_string, x: int8 not null`, with metadata `k: v`.
+    /// Written by pyarrow 26 for `id: large_string, x: int8 not null`, with metadata `k: v`.
     const WRITTEN: &str = "\
         /////+gAAAAQAAAAAAAKAA4ABgAFAAgACgAAAAABBAAQAAAAAAAKAAwAAAAEAAgACgAAADQAAAAEAAAA\
         AQAAAAwAAAAIAAwABAAIAAgAAAAQAAAABAAAAAEAAAB2AAAAAQAAAGsAAAACAAAAXAAAABQAAAAQABQA\
@@ -254,7 +254,7 @@ mod tests {
         for end in 0..bytes.len() - 8 {
             assert_eq!(extended(&LENIENT.encode(&bytes[..end]), &[]), None);
         }
-        // Whatever a byte is changed to, nothing fails; mostly there is no schema any more.
+        // No changed byte causes a panic. Most changes make the schema invalid.
         for at in 0..bytes.len() {
             for change in [1, 0x80, 0xFF] {
                 let mut bytes = bytes.clone();

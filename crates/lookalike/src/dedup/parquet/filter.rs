@@ -1,8 +1,8 @@
-//! A column chunk → the values of those of its rows that stay.
+//! Copies the values of a column chunk for the rows that are kept.
 //!
-//! A row begins where the repetition level is 0 and takes the levels up to the next such place; a
-//! value is there where the definition level is the highest. So rows are chosen by levels alone,
-//! whatever the column is nested in.
+//! A row begins where the repetition level is 0 and includes all levels up to the next such place.
+//! A value exists where the definition level is the highest. So levels alone select the rows,
+//! regardless of the column's nesting.
 
 use super::input::ParquetInput;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -22,20 +22,20 @@ const BATCH_ROWS: usize = 8192;
 /// Rows of a column chunk.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ChunkRows<'a> {
-    /// The first, counted from the beginning of the chunk.
+    /// The first row, counted from the beginning of the chunk.
     pub(super) first: usize,
-    /// Which of those from there on stay.
+    /// Whether to keep each row, starting with `first`.
     pub(super) keep: &'a [bool],
-    /// How many to hold in memory.
+    /// The number of rows to hold in memory.
     pub(super) batch: usize,
-    /// What goes of the values of some rows, counted from the beginning of the chunk.
+    /// The ranges to cut from values, by the row counted from the beginning of the chunk.
     pub(super) cuts: &'a RowCuts,
 }
 
-/// Ranges of bytes by row, ascending and apart.
+/// Ranges of bytes by row, ascending and disjoint.
 pub(super) type RowCuts = BTreeMap<usize, Vec<Range<usize>>>;
 
-/// Takes ranges out of a value.
+/// Removes ranges from a value.
 type CutValue<T> = fn(&mut T, &[Range<usize>]) -> Result<()>;
 
 /// Copies rows from a reader at the beginning of its chunk.
@@ -60,7 +60,7 @@ pub(super) fn copy(
     }
 }
 
-/// How many rows of a row group can be read in all columns, and why there are no more.
+/// The number of rows of a row group that can be read in all columns, and the error that ends them.
 pub(super) fn readable_rows(input: &ParquetInput, group: usize) -> (usize, Option<ParquetError>) {
     let mut rows = (input.start(group + 1) - input.start(group)) as usize;
     let mut problem = None;
@@ -114,7 +114,7 @@ fn read_rows(
     }
 }
 
-/// The error of a value of which nothing can be taken out.
+/// Returns the error for a type whose values cannot be cut.
 fn uncut<T>(_: &mut T, _: &[Range<usize>]) -> Result<()> {
     Err(ParquetError::General("the column of texts does not hold bytes".to_owned()))
 }
@@ -207,7 +207,7 @@ impl<T: DataType> ValueBatch<T> {
         if rows == wanted { Ok(()) } else { Err(too_short()) }
     }
 
-    /// The value of a row of a column that is not repeated.
+    /// Returns the value of a row of a column that is not repeated.
     fn value_of(&mut self, row: usize, most: (i16, i16)) -> Result<&mut T::T> {
         let is_there = |level: &&i16| **level == most.0;
         let at = match self.definitions.get(..row) {
@@ -218,7 +218,7 @@ impl<T: DataType> ValueBatch<T> {
         value.ok_or_else(changed)
     }
 
-    /// Leaves the levels and values of the rows to keep. `most` are the highest levels.
+    /// Keeps only the levels and values of the rows to keep. `most` are the highest levels.
     fn choose(&mut self, keep: &[bool], most: (i16, i16)) {
         if keep.iter().all(|keep| *keep) {
             return;
@@ -232,7 +232,7 @@ impl<T: DataType> ValueBatch<T> {
     }
 }
 
-/// Which values and which levels are of the rows to keep; no levels where there are none.
+/// Masks of the values and of the levels of the rows to keep. `None` if the column has no levels.
 fn masks(
     keep: &[bool],
     definitions: &[i16],

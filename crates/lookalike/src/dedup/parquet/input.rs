@@ -1,4 +1,4 @@
-//! A Parquet file that is read again: its schema, its columns, and how these were written.
+//! A Parquet file to read again: its schema, its columns, and how they were written.
 
 use super::arrow_schema;
 use crate::report::parquet::Cell;
@@ -16,13 +16,13 @@ use std::path::Path;
 /// Bytes of a column that are in memory at a time, in addition to its page.
 const BATCH_BYTES: u64 = 16 << 20;
 
-/// The entry that holds the schema as Arrow has it.
+/// The entry that holds the Arrow schema.
 const ARROW_SCHEMA: &str = "ARROW:schema";
 
 pub(super) struct ParquetInput {
     name: String,
     reader: SerializedFileReader<File>,
-    /// For each row group the number of rows before it, and at the end that of all.
+    /// The number of rows before each row group, followed by the number of all rows.
     starts: Vec<u64>,
 }
 
@@ -59,17 +59,17 @@ impl ParquetInput {
         self.metadata().file_metadata().schema_descr().num_columns()
     }
 
-    /// The column of a name, as fields of groups are named: `meta.text`.
+    /// Finds a column by its name. Fields of groups have names such as `meta.text`.
     pub(super) fn column(&self, name: &str) -> Option<usize> {
         let columns = self.metadata().file_metadata().schema_descr().columns();
         columns.iter().position(|column| column.path().string() == name)
     }
 
-    /// The row group in which a row of the file is, and its place there.
+    /// Returns the row group of a row of the file, and the row's position in that group.
     pub(super) fn place(&self, row: u64) -> Option<(usize, usize)> {
         let after = self.starts.partition_point(|start| *start <= row);
         let group = after.checked_sub(1)?;
-        // Behind the last row group there is none.
+        // A row after the last row group does not exist.
         self.starts.get(after)?;
         Some((group, usize::try_from(row - self.starts.get(group)?).ok()?))
     }
@@ -79,7 +79,7 @@ impl ParquetInput {
         self.starts.get(group).copied().unwrap_or(0)
     }
 
-    /// Bytes of a row on average, not compressed.
+    /// The average number of bytes of a row, uncompressed.
     pub(super) fn row_bytes(&self, group: usize) -> u64 {
         self.group(group).map_or(0, |group| ratio(group.total_byte_size(), group.num_rows()))
     }
@@ -91,12 +91,12 @@ impl ParquetInput {
         (BATCH_BYTES / ratio(size, group.num_rows()).max(1)) as usize
     }
 
-    /// A reader at the beginning of a column chunk.
+    /// Opens a reader at the beginning of a column chunk.
     pub(super) fn reader(&self, group: usize, column: usize) -> Result<ColumnReader> {
         self.reader.get_row_group(group)?.get_column_reader(column)
     }
 
-    /// In what the columns of another file differ, in words.
+    /// Describes how the columns of another file differ.
     pub(super) fn difference(&self, other: &Self) -> Option<String> {
         let ours = self.schema();
         let theirs = other.schema();
@@ -120,7 +120,7 @@ impl ParquetInput {
         ))
     }
 
-    /// How the output is to be written: metadata, compression and encodings as they are here.
+    /// The properties of the output: metadata, compression and encodings of this file.
     pub(super) fn properties(
         &self,
         created_by: &str,
@@ -131,7 +131,7 @@ impl ParquetInput {
             .set_key_value_metadata(self.key_values(annotation));
         if let Some(group) = self.group(0) {
             for (at, column) in group.columns().iter().enumerate() {
-                // Annotations are compressed as the first column is.
+                // Annotations are compressed like the first column.
                 if at == 0 {
                     properties = properties.set_compression(writable(column.compression()));
                 }
@@ -180,10 +180,10 @@ fn as_in(
     }
 }
 
-/// The compression itself, or its counterpart that can be written.
+/// Returns the compression, or its counterpart if the compression cannot be written.
 fn writable(compression: Compression) -> Compression {
     match compression {
-        // The framing of the older kind is not agreed upon.
+        // Implementations disagree about the framing of the older kind.
         Compression::LZ4 => Compression::LZ4_RAW,
         Compression::LZO => Compression::SNAPPY,
         other => other,

@@ -1,11 +1,11 @@
-//! Rows of Parquet files with decisions → a Parquet file of the same schema.
+//! Writes rows of Parquet files to a Parquet file of the same schema, as was decided.
 //!
 //! ```text
 //! source (opens, compares schemas) ─ row, row, … → parts of row groups ─ flush → a row group
 //! ```
 //!
-//! Rows are only marked while they come. When enough are to be written, their columns are copied
-//! one after the other. Row groups of the input that leave little are written as one.
+//! Rows are only marked when they arrive. When enough are pending, their columns are copied one
+//! after the other. Small remainders of row groups of the input are combined into one row group.
 
 mod arrow_schema;
 mod filter;
@@ -34,7 +34,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What the columns of an annotation hold, as [`Annotate::columns`] names them.
+/// The types of the columns of an annotation, in the order of [`Annotate::columns`].
 fn cells(annotate: &Annotate) -> &'static [Cell] {
     match annotate.subject {
         AnnotationSubject::Groups(_) => &[
@@ -51,23 +51,24 @@ fn cells(annotate: &Annotate) -> &'static [Cell] {
     }
 }
 
-/// Bytes, not compressed, that make a row group.
+/// Uncompressed bytes after which a row group is written.
 const GROUP_BYTES: u64 = 128 << 20;
-/// Rows that make one.
+/// Rows after which a row group is written.
 const GROUP_ROWS: usize = 1 << 20;
-/// The same with annotations, whose cells are in memory until then.
+/// Rows after which an annotated row group is written. It is smaller because the cells of the
+/// annotation are in memory until then.
 const ANNOTATED_ROWS: usize = 1 << 18;
 
 /// A Parquet file being written.
 pub(super) struct Rewriter {
     out: PathBuf,
-    /// Waits for the first source, whose schema is that of the output.
+    /// The output before the first source, which determines the schema.
     output: Option<Output>,
     writer: Option<SerializedFileWriter<Output>>,
     annotate: Option<Annotate>,
     /// The columns of the annotation, with the cells of the pending rows.
     notes: Vec<PendingColumn>,
-    /// The first input, with whose schema others are compared.
+    /// The first input. The schemas of later inputs are compared with it.
     first: Option<Arc<ParquetInput>>,
     input: Option<Arc<ParquetInput>>,
     pending: Vec<RowGroupPart>,
@@ -75,15 +76,15 @@ pub(super) struct Rewriter {
     bytes: u64,
     /// Whether rows that cannot be read are listed instead of ending the run.
     pub(super) skips_unreadable: bool,
-    /// The row group at work, where rows that cannot be read are listed, and how many can.
+    /// The current row group and its number of readable rows, if unreadable rows are listed.
     readable: Option<(usize, usize)>,
     unreadable: UnreadableRows,
 }
 
-/// Rows of the input that could not be read.
+/// Rows of the input that could not be read again.
 #[derive(Debug, Default)]
 pub(super) struct UnreadableRows {
-    /// Files with the rows and the reason.
+    /// Files with their unreadable rows and the reason.
     pub(super) listed: Vec<RefusedFile>,
     /// Rows that were to be kept.
     pub(super) kept: u64,
@@ -91,14 +92,14 @@ pub(super) struct UnreadableRows {
     pub(super) removed: u64,
 }
 
-/// Rows of a row group that are to be written or left out.
+/// Rows of a row group that will be written or left out.
 struct RowGroupPart {
     input: Arc<ParquetInput>,
     group: usize,
-    /// The first row, counted in the row group.
+    /// The first row, counted from the beginning of the row group.
     first: usize,
     keep: Vec<bool>,
-    /// The column of texts, and what goes of those of some rows.
+    /// The column of texts, in which `cuts` applies to some rows.
     text: Option<usize>,
     cuts: RowCuts,
 }
@@ -123,7 +124,7 @@ impl Rewriter {
         }
     }
 
-    /// Opens a file and begins the output with the first.
+    /// Opens a file. The first file begins the output.
     pub(super) fn source(&mut self, origin: &DocumentOrigin) -> Result<(), DedupError> {
         let Some(path) = &origin.path else {
             return Err(self.refused(format!("{} cannot be read a second time", origin.name)));
@@ -152,8 +153,8 @@ impl Rewriter {
         Ok(())
     }
 
-    /// Whether all columns of a row can be read; lists the row group if not. A row group of the
-    /// output cannot be taken back once begun, so the columns are read before.
+    /// Whether all columns of a row can be read. Lists the row group if not. The columns are read
+    /// before writing, because a row group of the output cannot be withdrawn once begun.
     fn is_readable(&mut self, input: &ParquetInput, group: usize, at: usize) -> bool {
         if !self.skips_unreadable {
             return true;
@@ -184,13 +185,13 @@ impl Rewriter {
         Ok(())
     }
 
-    /// The columns of the annotation.
+    /// The names and types of the annotation's columns.
     fn new_columns(&self) -> Option<Vec<(String, Cell)>> {
         let annotate = self.annotate.as_ref()?;
         Some(annotate.columns().into_iter().zip(cells(annotate).iter().copied()).collect())
     }
 
-    /// The schema of the input, with the columns of the annotation behind.
+    /// The schema of the input, with the columns of the annotation appended.
     fn schema(&self, input: &ParquetInput) -> Result<TypePtr, DedupError> {
         let root = input.schema();
         let Some(columns) = self.new_columns() else { return Ok(root) };
@@ -209,12 +210,12 @@ impl Rewriter {
         Ok(schema.map(Arc::new).map_err(|error| failed(self.out.clone(), error))?)
     }
 
-    /// Takes a row of the source named last; rows that are never given are left out.
+    /// Takes a row of the current source. Rows that are never passed are left out.
     pub(super) fn row(&mut self, row: u64, outcome: &Outcome<'_>) -> Result<(), DedupError> {
         self.take_row(row, outcome, None)
     }
 
-    /// Takes a row that stays without some ranges of its text, which is in the column
+    /// Takes a row that is kept without some ranges of its text, which is in the column
     /// `text_field`.
     pub(super) fn cut_row(
         &mut self,
@@ -246,7 +247,7 @@ impl Rewriter {
         let written = outcome.is_kept() || self.annotate.is_some();
         let same = |part: &RowGroupPart| part.group == group && Arc::ptr_eq(&part.input, &input);
         if !self.pending.last().is_some_and(same) {
-            // What nothing is left of need not be looked at again.
+            // A part without kept rows need not be read again.
             self.pending.pop_if(|part| !part.keep.contains(&true));
             let input = Arc::clone(&input);
             let keep = Vec::new();
@@ -254,7 +255,7 @@ impl Rewriter {
             self.pending.push(RowGroupPart { input, group, first: at, keep, text: None, cuts });
         }
         if let Some(part) = self.pending.last_mut() {
-            // Bad rows between were not given.
+            // Bad rows in between were not passed to this function.
             part.keep.resize(at.saturating_sub(part.first), false);
             part.keep.push(written);
             if let Some((text_field, taken)) = cut {
@@ -294,7 +295,7 @@ impl Rewriter {
                 push_number(cut_words, Some(words));
                 push_text(passages, Some(&json_spans(spans)));
             }
-            // Documents are not annotated: there are no columns.
+            // Without annotation, no columns exist.
             _ => {}
         }
         Ok(())
@@ -333,7 +334,7 @@ impl Rewriter {
     }
 }
 
-/// A similarity as text → its number.
+/// Parses the number of a similarity.
 fn number(similarity: Option<&str>) -> Result<Option<f64>, DedupError> {
     let number = similarity.map(str::parse).transpose();
     number.map_err(|_| SpillError::altered("the similarity of an outcome").into())

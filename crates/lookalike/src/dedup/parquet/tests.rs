@@ -235,7 +235,7 @@ proptest! {
         let mut expected = Vec::new();
         let mut first = None;
         for _ in 0..files {
-            // The same seed gives the same schema, and the same rows; what is kept differs.
+            // The same seed yields the same schema and rows. Only the kept rows differ.
             let path = folder.path().join("in.parquet");
             let count = random_file(&path, seed, groups);
             first.get_or_insert_with(|| path.clone());

@@ -1,5 +1,5 @@
-//! Documents without a token whose text equals the text of an earlier one: pictures of characters,
-//! punctuation, blanks.
+//! Documents without a token whose text equals the text of an earlier one. Such texts are pictures
+//! made of characters, punctuation, or blanks.
 
 use crate::engine::error::FindError;
 use crate::engine::memory::Budget;
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
-/// Empty documents with the text of another one, and which.
+/// Documents without a token that repeat the text of an earlier one.
 #[derive(Debug, Default)]
 pub struct EmptyCopies {
     /// The id of the copy → the id of the first document with its text.
@@ -18,7 +18,8 @@ pub struct EmptyCopies {
 }
 
 impl EmptyCopies {
-    /// Finds them. Reads the empty documents again of whose length there are several.
+    /// Finds these documents. Reads documents without a token again if several have the same
+    /// length.
     pub(crate) fn of(
         documents: &RunDocuments,
         budget: &Budget,
@@ -35,7 +36,7 @@ impl EmptyCopies {
         for document in documents.in_state(DocumentState::EMPTY) {
             documents.with_row(document, |block, row| {
                 let alone = lengths.get(&row.bytes).is_none_or(|count| *count < 2);
-                // An index may keep no texts.
+                // An index without texts cannot compare them.
                 if row.bytes == 0 || alone || !block.retained.has_texts() {
                     return Ok(());
                 }
@@ -63,12 +64,12 @@ impl EmptyCopies {
         Self { sorted }
     }
 
-    /// How many there are.
+    /// The number of copies.
     pub fn len(&self) -> u64 {
         self.sorted.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -80,7 +81,8 @@ impl EmptyCopies {
         self.sorted.decoded("an id", move |copy, first| Some((text(copy)?, text(first)?)))
     }
 
-    /// Ids in ascending order, each with the first document that has its text, if it is a copy.
+    /// Joins ascending ids with the ids of the first documents that have the same texts, if they
+    /// are copies.
     pub fn join<'a>(
         &'a self,
         ids: impl Iterator<Item = io::Result<String>> + 'a,

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-/// A category as reports have it.
+/// A category in the form of reports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CategoryName {
     /// Its place in the tree.
     pub path: String,
-    /// Its most telling words.
+    /// Its most characteristic words.
     pub label: Vec<String>,
 }
 

@@ -1,11 +1,11 @@
-//! How the pairs within groups are spread over the groups: whether one group has most of them.
+//! The distribution of the pairs within groups: whether one group has most of them.
 //!
 //! The predicted recall is the mean over seeds. It is a good estimate for one run if the pairs are
 //! independent of each other, such as the pairs of many small groups. In a large cluster of
-//! documents that have most of their shingles in common, pairs of one similarity have much the same
-//! values in their signatures, so one seed finds nearly all of them or misses many.
+//! documents that share most of their shingles, pairs of the same similarity have nearly the same
+//! values in their signatures. So one seed finds nearly all of them or misses many.
 
-/// The least documents of a group that is called large.
+/// The minimum number of documents of a large group.
 const LARGE_GROUP: u64 = 50;
 
 /// Pairs of documents of one group, counted over all groups.

@@ -1,4 +1,4 @@
-//! Groups: decided batch by batch, given in the order of a report, held in memory or on the disk.
+//! Groups of near-duplicates, in report order, held in memory or on the disk.
 
 use crate::engine::collect::group_categories::GroupCategories;
 use crate::engine::decide::batch::ComponentBatch;
@@ -26,7 +26,7 @@ pub struct Keeper {
     pub bytes: u64,
     /// Whether it belongs to a reference collection.
     pub reference: bool,
-    /// Whether it is kept because a person decided so.
+    /// Whether it is kept because of a user decision.
     pub by_decision: bool,
     /// Its range in its document, if it is a unit.
     pub unit: Option<UnitRange>,
@@ -52,17 +52,17 @@ pub struct Duplicate {
     pub unit: Option<UnitRange>,
 }
 
-/// Near-duplicates, and which of them is kept.
+/// Near-duplicates and the document that is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     /// The document that is kept.
     pub keeper: Keeper,
-    /// The others: most similar first, then by id.
+    /// The other documents: most similar first, then by id.
     pub duplicates: Vec<Duplicate>,
 }
 
-/// The groups of a run: largest first, then by the keeper's id; of two with one id, the keeper of a
-/// reference collection comes second.
+/// The groups of a run: largest first, then by the keeper's id. If two keepers have the same id,
+/// the keeper of a reference collection comes second.
 #[derive(Debug, Default)]
 pub struct Groups {
     sorted: SortedRecords,
@@ -71,12 +71,12 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// How many there are.
+    /// The number of groups.
     pub fn len(&self) -> usize {
         self.sorted.len() as usize
     }
 
-    /// Whether there are none.
+    /// Returns true if the run found no group.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -104,13 +104,13 @@ impl Groups {
     /// Iterates over the groups in order, from the first at each call, and reads them one by one.
     ///
     /// # Errors
-    /// An item is an error where a temporary file cannot be read ([`FindError::of_io`]); it is the
-    /// last.
+    /// If a temporary file cannot be read, the item is an error ([`FindError::of_io`]) and the last
+    /// one.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<Group>> + '_ {
         self.sorted.decoded("a group", |_, payload| decode(payload))
     }
 
-    /// Gives the groups as records, in order.
+    /// Passes the groups as records, in order, to `take`.
     pub(crate) fn each_record<E: From<SpillError>>(
         &self,
         take: &mut TakeRecord<'_, E>,
@@ -121,7 +121,7 @@ impl Groups {
         })
     }
 
-    /// Of groups made by hand, in any order.
+    /// Creates groups from a list in any order.
     ///
     /// # Errors
     /// None: the groups are in memory.
@@ -139,7 +139,7 @@ impl Groups {
     }
 }
 
-/// Gives the groups of a batch as records; `decided` is sorted by keeper.
+/// Passes the groups of a batch as records. `decided` must be sorted by keeper.
 pub(crate) fn records(
     batch: &ComponentBatch,
     decided: &BatchResult,
@@ -178,7 +178,8 @@ pub(crate) fn records(
     Ok(())
 }
 
-/// Largest first, then the lesser id, then the keeper that is not of a reference collection.
+/// Returns the sort key: the largest first, then the lesser keeper id, then keepers of reference
+/// collections last.
 fn key(group: &Group) -> Vec<u8> {
     let mut key = Vec::new();
     key_u64_descending(&mut key, group.duplicates.len() as u64);
@@ -187,14 +188,14 @@ fn key(group: &Group) -> Vec<u8> {
     key
 }
 
-/// The number of duplicates that the key of a group holds.
+/// Returns the number of duplicates from the key of a group.
 pub(crate) fn duplicates_of_key(key: &[u8]) -> Option<u64> {
     FieldReader::new(key).key_u64_descending()
 }
 
-/// Added to a number that the range of a unit follows.
+/// A flag in a number that is followed by the range of a unit.
 pub(crate) const HAS_UNIT: u64 = 1 << 32;
-/// The flag of a keeper that is kept because a person decided so.
+/// The flag of a keeper that is kept because of a user decision.
 const BY_DECISION: u64 = 1 << 1;
 
 fn unit_flag(unit: Option<UnitRange>) -> u64 {
@@ -208,7 +209,7 @@ pub(crate) fn put_unit(out: &mut Vec<u8>, unit: Option<UnitRange>) {
     }
 }
 
-/// Takes off the range of a unit, if `flags` say that there is one. `None` where bytes are missing.
+/// Reads the range of a unit, if `flags` state that it exists. `None` if bytes are missing.
 #[expect(clippy::option_option, reason = "the outer one is that of all readers of fields")]
 pub(crate) fn unit(flags: u64, reader: &mut FieldReader<'_>) -> Option<Option<UnitRange>> {
     if flags & HAS_UNIT == 0 {

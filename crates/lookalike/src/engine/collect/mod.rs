@@ -1,4 +1,4 @@
-//! Results of batches in; the findings of a run, in the order of a report, out.
+//! Sorts the results of batches into the findings of a run, in report order.
 
 pub(crate) mod assembled;
 pub(crate) mod empty_copies;

@@ -1,4 +1,4 @@
-//! Kept documents without a group that resemble duplicates of other keepers.
+//! Kept documents without a group that are similar to duplicates of other keepers.
 
 use crate::engine::decide::batch::ComponentBatch;
 use crate::engine::decide::batch_result::BatchResult;
@@ -10,7 +10,7 @@ use crate::spill::codec::{FieldReader, put_bytes, put_overlap};
 use lookalike_core::verify::Overlap;
 use std::io;
 
-/// A kept document without a group, and the duplicate that it resembles most.
+/// A kept document without a group, and the duplicate most similar to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelatedDocument {
     /// The number of the kept document in reading order.
@@ -21,7 +21,7 @@ pub struct RelatedDocument {
     pub overlap: Overlap,
 }
 
-/// Every such document of a run, in reading order.
+/// All such documents of a run, in reading order.
 #[derive(Debug, Default)]
 pub struct RelatedDocuments {
     sorted: SortedRecords,
@@ -33,11 +33,11 @@ impl RelatedDocuments {
         Self { sorted }
     }
 
-    /// The documents in order.
+    /// Iterates over the documents in order.
     ///
     /// # Errors
-    /// An item is an error where a temporary file cannot be read ([`FindError::of_io`]); it is the
-    /// last.
+    /// If a temporary file cannot be read, the item is an error ([`FindError::of_io`]) and the last
+    /// one.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<RelatedDocument>> + '_ {
         self.sorted.decoded("a related document", decode)
     }

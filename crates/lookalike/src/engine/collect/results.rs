@@ -18,12 +18,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of records that are appended to the log at once.
+/// Bytes of records per append to the log.
 const PIECE_BYTES: usize = 1 << 20;
 /// Bytes of the length before a record in the log.
 const LENGTH_BYTES: usize = 8;
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum RecordKind {
     Group,
@@ -68,7 +68,7 @@ impl ResultSorters {
         }
     }
 
-    /// Puts everything in order; there are `pair_count` pairs.
+    /// Sorts all results. `pair_count` is the number of pairs.
     pub(crate) fn finish(self, pair_count: u64) -> Result<SortedResults, FindError> {
         let pairs = self.pairs.map(Sorter::finish).transpose()?;
         Ok(SortedResults {
@@ -88,18 +88,18 @@ pub(crate) struct SortedResults {
     pub(crate) concentration: GroupConcentration,
 }
 
-/// Everything that was found.
+/// All results of a run.
 pub(crate) struct RunResults {
     pub(crate) sorted: SortedResults,
-    /// Pairs that were compared.
+    /// The number of compared pairs.
     pub(crate) compared: u64,
-    /// Documents that share a bucket with another one.
+    /// The number of documents that share a bucket with another one.
     pub(crate) candidates: u64,
     /// Duplicates and their bytes, by source.
     pub(crate) duplicates: Vec<(u64, u64)>,
 }
 
-/// What all batches have given so far.
+/// The results of all batches so far.
 pub(crate) struct ResultCollector<'a> {
     options: &'a FindOptions,
     /// Whether the run has a reference collection.
@@ -110,7 +110,7 @@ pub(crate) struct ResultCollector<'a> {
     log: SpillLog<u8>,
     /// First documents of components that an earlier run has decided.
     done: Vec<Range<DocumentNumber>>,
-    /// Pairs that were compared.
+    /// The number of compared pairs.
     compared: u64,
     pair_count: u64,
     /// Duplicates and their bytes, by source.
@@ -118,7 +118,8 @@ pub(crate) struct ResultCollector<'a> {
 }
 
 impl<'a> ResultCollector<'a> {
-    /// With what an earlier run has finished; documents count under `sources` sources.
+    /// Creates a collector with the results of an earlier run. Documents are counted for `sources`
+    /// sources.
     pub(crate) fn new(
         options: &'a FindOptions,
         has_reference: bool,
@@ -151,7 +152,7 @@ impl<'a> ResultCollector<'a> {
         Ok(collector)
     }
 
-    /// The parts of some ranges of first documents that no earlier run decided.
+    /// Returns the parts of some ranges of first documents that no earlier run decided.
     pub(crate) fn remaining(
         &self,
         ranges: Vec<Range<DocumentNumber>>,
@@ -166,7 +167,7 @@ impl<'a> ResultCollector<'a> {
         left
     }
 
-    /// Takes what was decided in a batch.
+    /// Adds the results of a batch.
     pub(crate) fn add(
         &mut self,
         roots: Range<DocumentNumber>,
@@ -214,7 +215,7 @@ impl<'a> ResultCollector<'a> {
     ///
     /// # Errors
     /// [`SpillError::Altered`] for a source that the run does not have, or numbers that are too
-    /// large: the step of an earlier run is not what was written.
+    /// large. Both show that the stored step was changed.
     fn count(&mut self, batch: &BatchStep) -> Result<(), FindError> {
         let add = |sum: &mut u64, number| {
             *sum = sum.checked_add(number).ok_or_else(damaged)?;
@@ -230,7 +231,8 @@ impl<'a> ResultCollector<'a> {
         Ok(())
     }
 
-    /// Puts everything in order. `candidates` documents share a bucket with another one.
+    /// Sorts all results. `candidates` is the number of documents that share a bucket with another
+    /// one.
     pub(crate) fn finish(self, candidates: u64) -> Result<RunResults, FindError> {
         let Self { sorters, pair_count, compared, duplicates, .. } = self;
         let sorted = sorters.finish(pair_count)?;
@@ -249,8 +251,8 @@ fn encode(kind: RecordKind, key: &[u8], payload: &[u8], out: &mut Vec<u8>) {
     out[start - LENGTH_BYTES..start].copy_from_slice(&length.to_le_bytes());
 }
 
-/// The length of the record that some bytes begin with, or of its beginning where that is not all
-/// there.
+/// Returns the length of the record at the start of some bytes. If the bytes end before the record
+/// does, returns the length of its known part.
 fn record_length(bytes: &[u8]) -> usize {
     let length = bytes.first_chunk().map_or(0, |length| u64::from_le_bytes(*length));
     LENGTH_BYTES.saturating_add(usize::try_from(length).unwrap_or(usize::MAX))
@@ -267,7 +269,7 @@ fn damaged() -> SpillError {
     SpillError::altered("groups and pairs")
 }
 
-/// Duplicates and their bytes, by the sources that have any.
+/// Returns duplicates and their bytes, for each source that has any.
 fn of_sources(
     documents: &RunDocuments,
     batch: &ComponentBatch,
@@ -290,7 +292,7 @@ mod tests {
     use crate::engine::memory::Memory;
     use lookalike_core::params::{Params, ParamsBuilder};
 
-    /// What a run with `sources` sources takes from the journal of an earlier one.
+    /// Returns the counts by source from a step of an earlier run with `sources` sources.
     fn resumed(step: &BatchStep, sources: usize) -> Result<Vec<(u64, u64)>, FindError> {
         let options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
         let budget = Budget::new(&Memory::default(), 1).unwrap();

@@ -1,5 +1,5 @@
-//! Files that have no text and are copies of each other, byte for byte, and documents without a
-//! token that have one text.
+//! Files without text that are byte-for-byte copies of each other, and documents without a token
+//! that have the same text.
 
 use crate::engine::collect::empty_copies::EmptyCopies;
 use crate::engine::prepare::skipped::SkippedRecords;
@@ -8,18 +8,19 @@ use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
-/// Groups of files without text that hold the same bytes, and empty documents of one text.
+/// Groups of files without text that contain the same bytes, and empty documents with the same
+/// text.
 #[derive(Debug, Default)]
 pub struct TextlessCopies {
     groups: Vec<Vec<String>>,
-    /// Every file of a group but the first → the first.
+    /// The group of each file that is not the first of its group.
     first: HashMap<String, usize>,
     pub(crate) empty: EmptyCopies,
 }
 
 impl TextlessCopies {
-    /// Finds them among what was skipped. A file whose bytes were not read is read only where
-    /// another one of them is as long. Memory: the names of all files without text.
+    /// Finds copies among the skipped items. A file whose bytes were not read is read only if
+    /// another such file has the same length. Memory: the names of all files without text.
     pub(crate) fn of(skipped: &SkippedRecords) -> io::Result<Self> {
         let mut known: Vec<(Content, usize, String)> = Vec::new();
         let mut unread: HashMap<u64, Vec<(usize, String)>> = HashMap::new();
@@ -41,7 +42,7 @@ impl TextlessCopies {
             }
         }
         for (at, source) in unread.into_values().filter(|files| files.len() > 1).flatten() {
-            // What cannot be read now is skipped all the same, and a copy of nothing.
+            // A file that is unreadable now is still skipped, and is not a copy.
             if let Ok(content) = Content::of_file(Path::new(&source)) {
                 known.push((content, at, source));
             }
@@ -61,12 +62,13 @@ impl TextlessCopies {
         Ok(Self { groups, first, empty: EmptyCopies::default() })
     }
 
-    /// The groups, in reading order of their first files, each in reading order.
+    /// The groups, in reading order of their first files. The files of a group are in reading
+    /// order.
     pub fn groups(&self) -> &[Vec<String>] {
         &self.groups
     }
 
-    /// How many files are copies of an earlier one.
+    /// The number of files that are copies of an earlier one.
     pub fn copies(&self) -> usize {
         self.first.len()
     }
@@ -76,13 +78,13 @@ impl TextlessCopies {
         &self.empty
     }
 
-    /// The first file with the bytes of this one, if that is another.
+    /// Returns the first file with the bytes of this one, if that is another file.
     pub fn first_of(&self, skipped: &SkippedItem) -> Option<&str> {
         self.groups.get(*self.first.get(name(skipped))?)?.first().map(String::as_str)
     }
 }
 
-/// What a file is called: its path, or its id where it is a record of another file.
+/// The name of a file: its path, or its id if it is a record of another file.
 fn name(skipped: &SkippedItem) -> &str {
     match (&skipped.line, &skipped.id) {
         (Some(_), Some(id)) => id,

@@ -1,4 +1,4 @@
-//! Components that are worked on at a time: as many as memory allows, in the order of their first
+//! Components that are processed at a time: as many as memory allows, in the order of their first
 //! documents.
 //!
 //! ```text
@@ -52,16 +52,16 @@ impl Links {
     }
 }
 
-/// Which documents are connected with others, and through which.
+/// The documents that are connected with others, and the lists that connect them.
 pub(crate) struct ComponentLinks {
     forest: DisjointSets,
     involved: Bits,
-    /// How many documents share a bucket with another one.
+    /// The number of documents that share a bucket with another one.
     pub(crate) sharing: u64,
 }
 
 impl ComponentLinks {
-    /// Joins all that are in one list.
+    /// Joins the documents of each list.
     pub(crate) fn new(documents: usize, links: &Links) -> Result<Self, FindError> {
         let mut forest = DisjointSets::new(documents);
         let mut involved = Bits::new(documents);
@@ -78,13 +78,13 @@ impl ComponentLinks {
         Ok(Self { forest, involved, sharing })
     }
 
-    /// How many documents are connected with another one.
+    /// The number of documents that are connected with another one.
     pub(crate) fn documents(&self) -> u64 {
         self.involved.count()
     }
 
-    /// Ranges of first documents whose components fit the budget together; a component that does
-    /// not fit is alone.
+    /// Ranges of first documents whose components fit the budget together. A component that exceeds
+    /// it has a range of its own.
     pub(crate) fn plan(
         &mut self,
         links: &Links,
@@ -127,17 +127,18 @@ impl ComponentLinks {
     }
 }
 
-/// Some components, with their documents and the links between these.
+/// Some components, with their documents and the links between them.
 pub(crate) struct ComponentBatch {
-    /// Ascending.
+    /// The documents, ascending.
     pub(crate) documents: IdVec<BatchIndex, DocumentNumber>,
     pub(crate) rows: LoadedRows,
     /// Documents with equal shingles, each list in the keep order.
     pub(crate) classes: IdVec<ClassIndex, Vec<BatchIndex>>,
     class_of: IdVec<BatchIndex, Option<ClassIndex>>,
-    /// Every document by itself: a class of one.
+    /// Classes of one document, for every document.
     singles: Vec<BatchIndex>,
-    /// Components have only the first document in reading order of each class.
+    /// The candidate pairs. Components contain only the first document in reading order of each
+    /// class.
     pub(crate) candidates: Candidates,
     pub(crate) directed: bool,
     pub(crate) judged: JudgedDocuments<BatchIndex>,
@@ -199,7 +200,7 @@ impl ComponentBatch {
         })
     }
 
-    /// The documents, ascending.
+    /// Indices of the documents, ascending.
     pub(crate) fn indices(&self) -> impl Iterator<Item = BatchIndex> + use<> {
         ids::first(self.documents.len())
     }
@@ -218,8 +219,7 @@ impl ComponentBatch {
         lone.map(|(_, documents)| documents.as_slice())
     }
 
-    /// The documents with the shingles of this one, in the keep order; only itself if no other
-    /// document has these.
+    /// Returns the documents with the same shingles as this one, in keep order, including itself.
     pub(crate) fn class(&self, document: BatchIndex) -> &[BatchIndex] {
         match self.class_of[document] {
             None => std::slice::from_ref(&self.singles[document.index()]),
@@ -228,7 +228,7 @@ impl ComponentBatch {
     }
 }
 
-/// Buckets as the core takes them.
+/// Buckets in the form for the core.
 #[derive(Default)]
 struct BatchBuckets {
     memberships: Vec<(u32, u32)>,

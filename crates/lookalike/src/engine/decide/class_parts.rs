@@ -1,8 +1,8 @@
-//! Documents with equal shingles that are not one member of their component, since some of them are
-//! of a reference collection.
+//! Documents with equal shingles that are not one member of their component, because some of them
+//! belong to a reference collection.
 //!
-//! * In components, documents of a reference collection join nothing among themselves, and others
-//!   with the same shingles do: the two kinds are a member each, which are joined.
+//! * In components, documents of a reference collection are not joined with each other, but others
+//!   with the same shingles are. So the two kinds are a member each, and these are joined.
 //! * In stars, documents that must not be duplicates of each other may have keepers with the same
 //!   shingles: each of several documents of a reference collection is a keeper by itself.
 
@@ -10,15 +10,15 @@ use crate::engine::decide::batch::ComponentBatch;
 use crate::engine::ids::BatchIndex;
 use crate::engine::options::{FindOptions, Grouping};
 
-/// How the classes of one component are divided.
+/// The division of the classes of a component into members.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ClassDivision {
     /// A class is a member.
     Whole,
-    /// Documents of a reference collection are a member, the others another one.
+    /// Documents of a reference collection are one member, the others another one.
     References,
-    /// As many documents of a reference collection are a member each; a class, with all of its
-    /// documents, is the first of them.
+    /// This many documents of a reference collection are a member each. The first of these members
+    /// has all documents of the class.
     Keepers(usize),
 }
 
@@ -53,8 +53,8 @@ impl ClassDivision {
         !matches!(self, Self::Whole)
     }
 
-    /// The documents of each member that a class is, the first of which represents it. A class is
-    /// in the keep order, in which documents of a reference collection come first.
+    /// Returns the documents of each member of a class. The first of them represents the member. A
+    /// class is in keep order, in which documents of a reference collection come first.
     pub(crate) fn members<'c>(
         self,
         batch: &ComponentBatch,

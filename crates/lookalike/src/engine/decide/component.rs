@@ -1,7 +1,7 @@
-//! One component: its members in keep order, and what is a duplicate of what.
+//! One component: its members in keep order, and the duplicates among them.
 //!
-//! Members represent all documents with equal shingles (their *class*); copies of a duplicate are
-//! decided here, since a document that was kept later than their first may be more like them.
+//! Members represent all documents with equal shingles (their *class*). Copies of a duplicate are
+//! decided here, because a later keeper may be more similar to them.
 
 use crate::engine::collect::pairs::MAX_PAIRS;
 use crate::engine::decide::batch_result::{
@@ -25,12 +25,12 @@ use lookalike_core::verify::Overlap;
 use std::cell::RefCell;
 use std::collections::HashSet;
 
-/// `FAILED_COMPARISONS · (members + 64)` comparisons below the threshold are made before the other
+/// After `FAILED_COMPARISONS · (members + 64)` comparisons below the threshold, the remaining
 /// candidates are screened.
 const FAILED_COMPARISONS: u64 = 64;
 
 impl OrderedComponent<'_> {
-    /// Verifies, groups, and adds the result to `decided`.
+    /// Verifies and groups the component, and adds the result to `decided`.
     pub(crate) fn decide_component(
         &self,
         sets: &mut ShingleSets<'_>,
@@ -93,8 +93,8 @@ impl OrderedComponent<'_> {
         Ok(())
     }
 
-    /// The screen by rare shingles, if it selects fewer pairs than the buckets do. Misses are no
-    /// longer counted.
+    /// Returns the screen by rare shingles, if it selects fewer pairs than the buckets do. From
+    /// then on, misses are not counted.
     fn screen<'p>(
         &'p self,
         comparer: &mut Comparer<'_, '_>,
@@ -117,8 +117,8 @@ impl OrderedComponent<'_> {
         Ok(comparer.screened.then_some(screen))
     }
 
-    /// Adds the kept documents that resemble duplicates of others, without those that copies made a
-    /// keeper: the component's duplicates in `decided` begin at `first`.
+    /// Adds the kept documents that are similar to duplicates of others, except those that became
+    /// keepers of copies. The component's duplicates in `decided` begin at `first`.
     fn add_related(&self, related: &[RelatedMember], first: usize, decided: &mut BatchResult) {
         if related.is_empty() {
             return;
@@ -134,7 +134,7 @@ impl OrderedComponent<'_> {
         }
     }
 
-    /// Groups by some buckets: the buckets of the component, or of the screen.
+    /// Groups the members by the buckets of the component, or of the screen.
     fn group(
         &self,
         comparer: &mut Comparer<'_, '_>,
@@ -190,8 +190,8 @@ impl OrderedComponent<'_> {
 }
 
 impl OrderedComponent<'_> {
-    /// All verified pairs without the pairs of two members that are entirely of the reference
-    /// collection.
+    /// Returns all verified pairs, except pairs of two members that only have documents of the
+    /// reference collection.
     fn all_pairs(
         &self,
         buckets: &impl BucketMembership,
@@ -209,7 +209,7 @@ impl OrderedComponent<'_> {
     }
 }
 
-/// Results of a rule of grouping; members are numbers as the core has them.
+/// The result of grouping. Members have the numbers of the core.
 #[derive(Default)]
 struct GroupedComponent {
     duplicates: Vec<DuplicateMember>,

@@ -1,4 +1,4 @@
-//! The judgments of people about the members of one component.
+//! User judgments about the members of one component.
 
 use crate::engine::ids::{BatchIndex, IdVec, MemberNumber};
 use crate::engine::link::judged_documents::JudgedDocuments;
@@ -7,14 +7,14 @@ use std::collections::{HashMap, HashSet};
 /// Judgments about members.
 #[derive(Debug, Default)]
 pub(crate) struct ComponentJudgments {
-    /// As the core takes them.
+    /// Pairs that are not duplicates, in the form for the core.
     separated: HashMap<MemberNumber, Vec<u32>>,
     /// Pairs of duplicates, the earlier member first.
     joined: HashSet<(MemberNumber, MemberNumber)>,
 }
 
 impl ComponentJudgments {
-    /// The judgments about members that these documents represent.
+    /// Selects the judgments about members that these documents represent.
     pub(crate) fn new(
         judged: &JudgedDocuments<BatchIndex>,
         representatives: &IdVec<MemberNumber, BatchIndex>,
@@ -42,14 +42,14 @@ impl ComponentJudgments {
         found
     }
 
-    /// The pairs of duplicates, the earlier member first; sorted.
+    /// Returns the pairs of duplicates, the earlier member first, sorted.
     pub(crate) fn joined_pairs(&self) -> Vec<(MemberNumber, MemberNumber)> {
         let mut pairs: Vec<_> = self.joined.iter().copied().collect();
         pairs.sort_unstable();
         pairs
     }
 
-    /// The members that are not duplicates of this one, as the core takes them.
+    /// Returns the members that are not duplicates of this one, in the form for the core.
     pub(crate) fn separated(&self, member: MemberNumber) -> &[u32] {
         self.separated.get(&member).map_or(&[], Vec::as_slice)
     }

@@ -1,7 +1,7 @@
 //! Decides the copies of a class, its documents after the first, once the first is decided.
 //!
 //! Copies of a kept document are its duplicates. Copies of a duplicate are duplicates of its
-//! keeper as well, unless a document that was kept between the two is more similar. Documents of a
+//! keeper as well, unless a more similar document was kept between the two. Documents of a
 //! reference collection are never duplicates.
 
 use crate::engine::decide::batch::ComponentBatch;
@@ -55,7 +55,7 @@ pub(crate) fn decide_copies(
         let mut later = later.into_iter().peekable();
         for &document in copies.iter().filter(|copy| !batch.rows.is_reference(**copy)) {
             let is_earlier = |other| batch.rows.compare(other, document).is_lt();
-            // The keeper reaches the threshold, so a better document also does.
+            // The keeper reaches the threshold, so a more similar document also does.
             while let Some((other, found)) = later.next_if(|(other, _)| is_earlier(*other)) {
                 if found.compare(&overlap, component.options.params.measure()).is_gt() {
                     keeper = other;
@@ -87,7 +87,7 @@ fn copies_of(
     decided.duplicates.extend(copies.map(duplicate));
 }
 
-/// By fingerprint: the first document of a reference collection that is judged. Such a document
+/// Returns the first judged document of a reference collection, by fingerprint. Such a document
 /// represents itself, and is the keeper of equal documents if it precedes the first of their class.
 fn judged_references(component: &OrderedComponent<'_>) -> HashMap<u128, BatchIndex> {
     let batch = component.batch;
@@ -117,7 +117,7 @@ fn by_bucket(
     kept
 }
 
-/// The kept members that are candidates of `member` and come after it, in order, with their
+/// Returns the kept members that are candidates of `member` and come after it, in order, with their
 /// overlaps.
 fn later_of(
     component: &OrderedComponent<'_>,

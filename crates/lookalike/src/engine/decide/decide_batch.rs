@@ -1,5 +1,5 @@
-//! A batch in, its result out: components are independent, so threads take them one after the
-//! other.
+//! Decides the components of a batch. Components are independent, so threads process them one after
+//! the other.
 
 use crate::engine::collect::pairs::MAX_PAIRS;
 use crate::engine::decide::batch::ComponentBatch;
@@ -14,7 +14,7 @@ use crate::engine::prepare::documents::RunDocuments;
 use crate::engine::workers::{Counter, on_threads};
 use crate::progress::Progress;
 
-/// Bytes of a verified pair that is held, its places in the index of pairs by member among them.
+/// Bytes of a held pair, including its entries in the index of pairs by member.
 const PAIR_BYTES: usize = 48;
 
 /// Verifies and groups all components of a batch.

@@ -1,5 +1,5 @@
-//! Whole components of a divided run: verified and grouped as in one run. The records are sorted
-//! with the records of other parts.
+//! Decides whole components of a divided run as a single run would. The records are sorted with the
+//! records of other parts.
 
 use crate::engine::checkpoint::Checkpoint;
 use crate::engine::collect::findings::Findings;
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Documents of whole components, on their way to [`decide`].
+/// Collects documents of whole components for [`decide`].
 pub(crate) struct PartDocuments<'a> {
     collection: &'a Collection,
     budget: Budget,
@@ -29,7 +29,7 @@ pub(crate) struct PartDocuments<'a> {
     blocks: Vec<ColumnBlock>,
 }
 
-/// What the components of a part add to the counts of a run.
+/// The contribution of a part to the counts of a run.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct PartCounts {
     pub(crate) documents: u64,
@@ -39,7 +39,7 @@ pub(crate) struct PartCounts {
     pub(crate) pairs: u64,
 }
 
-/// Duplicates of one source.
+/// The duplicates of one source.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct SourceDuplicates {
     pub(crate) name: String,
@@ -49,8 +49,8 @@ pub(crate) struct SourceDuplicates {
 }
 
 impl<'a> PartDocuments<'a> {
-    /// No documents yet. `sources` are the names of the sources that rows have the numbers of, and
-    /// whether each is of a reference collection.
+    /// Creates an empty collection. Rows have numbers of sources; `sources` are the names of these,
+    /// and whether each belongs to a reference collection.
     pub(crate) fn new<'s>(
         collection: &'a Collection,
         options: &FindOptions,
@@ -78,10 +78,10 @@ impl<'a> PartDocuments<'a> {
         Ok(())
     }
 
-    /// Verifies and groups them.
+    /// Verifies and groups the documents.
     ///
     /// # Errors
-    /// As [`in_collection`](crate::find::in_collection).
+    /// Errors of [`in_collection`](crate::find::in_collection).
     pub(crate) fn decide(
         self,
         options: &FindOptions,
@@ -103,7 +103,7 @@ impl<'a> PartDocuments<'a> {
     }
 }
 
-/// What a block has of each source.
+/// Returns the counts of a block by source.
 fn tallies(block: &ColumnBlock) -> Result<Vec<SourceTally>, FindError> {
     let number = block.retained.number();
     let mut tallies: BTreeMap<SourceNumber, SourceTally> = BTreeMap::new();
@@ -119,7 +119,7 @@ fn tallies(block: &ColumnBlock) -> Result<Vec<SourceTally>, FindError> {
 }
 
 impl Findings {
-    /// What they add to the counts of a run.
+    /// Returns the contribution of the part to the counts of a run.
     pub(crate) fn part_counts(&self) -> PartCounts {
         PartCounts {
             documents: self.counts.documents,
@@ -130,7 +130,7 @@ impl Findings {
         }
     }
 
-    /// Duplicates of each source that has any.
+    /// Returns the duplicates of each source that has any.
     pub(crate) fn source_duplicates(&self) -> Vec<SourceDuplicates> {
         let with_duplicates = self.sources.iter().filter(|source| source.duplicates > 0);
         let duplicates = with_duplicates.map(|source| SourceDuplicates {

@@ -1,6 +1,6 @@
-//! What signatures estimate of verified pairs, next to the exact similarity.
+//! Similarities that signatures estimate for verified pairs, next to the exact similarity.
 //!
-//! Two minimal hash values are equal with a probability that is the Jaccard similarity J, so the
+//! Two minimal hash values are equal with a probability that is the Jaccard similarity J. So the
 //! share of equal values of two signatures with k values estimates J with the standard error
 //! √(J(1−J)/k) (Broder, *On the resemblance and containment of documents*, 1997).
 
@@ -14,7 +14,7 @@ use lookalike_core::params::Measure;
 use lookalike_core::signature::Signer;
 use lookalike_core::verify::{self, Overlap};
 
-/// How many values of two signatures are equal, place by place.
+/// The number of equal values at the same positions of two signatures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SignatureEstimate {
     /// Equal values.
@@ -45,7 +45,7 @@ impl SignatureEstimate {
         (jaccard * (1.0 - jaccard) / f64::from(self.num_hashes.max(1))).sqrt()
     }
 
-    /// The values of [`ESTIMATE_COLUMNS`], with six decimals.
+    /// Returns the values of [`ESTIMATE_COLUMNS`], with six decimals.
     pub fn six_decimals(&self, exact: &Overlap) -> [String; 3] {
         let values = [self.jaccard(), self.error(exact), self.standard_error(exact)];
         values.map(|value| {
@@ -54,11 +54,11 @@ impl SignatureEstimate {
         })
     }
 
-    /// The numbers that [`six_decimals`](Self::six_decimals) writes.
+    /// Returns the numbers that [`six_decimals`](Self::six_decimals) formats.
     pub fn rounded(&self, exact: &Overlap) -> [f64; 3] {
         let values = [self.jaccard(), self.error(exact), self.standard_error(exact)];
         let texts = self.six_decimals(exact);
-        // Six decimals are a number, so each value is parsed.
+        // Six decimals always parse as a number.
         std::array::from_fn(|i| texts[i].parse().unwrap_or(values[i]))
     }
 }
@@ -66,7 +66,7 @@ impl SignatureEstimate {
 /// The columns of pairs with estimates, in the order of [`SignatureEstimate::six_decimals`].
 pub const ESTIMATE_COLUMNS: [&str; 3] = ["estimated_jaccard", "error", "standard_error"];
 
-/// Refuses estimates where the run has no signatures of the measure.
+/// Refuses estimates if the run has no signatures of the measure.
 pub(crate) fn check(options: &FindOptions) -> Result<(), FindError> {
     if options.pairs != PairList::WithEstimates {
         return Ok(());
@@ -80,7 +80,7 @@ pub(crate) fn check(options: &FindOptions) -> Result<(), FindError> {
     Ok(())
 }
 
-/// How many values of the signatures of each pair are equal. A member is signed once where the
+/// Counts the equal values in the signatures of each pair. Signs a member only once if the
 /// signatures fit in the share of memory.
 ///
 /// # Errors

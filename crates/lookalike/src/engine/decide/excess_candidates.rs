@@ -1,5 +1,5 @@
-//! Whether there are too many candidates: documents that are not related look so alike that
-//! most of them are compared with each other.
+//! Detects an excess of candidates: unrelated documents are so similar that most of them are
+//! compared with each other.
 
 use crate::engine::decide::ordered_component::OrderedComponent;
 use crate::engine::decide::shingle_sets::ShingleSets;
@@ -8,15 +8,14 @@ use crate::progress::ExcessCandidates;
 use lookalike_core::curve::{self, Choice, Cost};
 use lookalike_core::verify;
 
-/// Pairs still to look at from which on a user is warned: about a second.
+/// The number of remaining pairs that causes a warning. They take about a second.
 const MANY: u64 = 1_000_000;
-/// Documents that are compared to see how alike they are.
+/// The number of documents to compare with each other, to measure their similarity.
 const SAMPLE: usize = 400;
-/// Shingles of them at most, 8 bytes each.
+/// The most shingles of these documents, 8 bytes each.
 const SAMPLE_SHINGLES: usize = 4_000_000;
 
-/// What to report of a component in which this many pairs remain to be looked at; `None` where
-/// they are few.
+/// Returns the report about a component in which this many pairs remain; `None` if they are few.
 ///
 /// # Errors
 /// A shingle set cannot be made.
@@ -47,7 +46,7 @@ pub(crate) fn excess_candidates(
     Ok(Some(ExcessCandidates { documents: component.len(), pairs, mean, better }))
 }
 
-/// The sets of members at even distances in the keep order.
+/// Returns the sets of members at even distances in the keep order.
 fn sample(
     component: &OrderedComponent<'_>,
     sets: &mut ShingleSets<'_>,

@@ -1,4 +1,4 @@
-//! The rows of the documents of a batch, next to each other in memory.
+//! The rows of the documents of a batch, contiguous in memory.
 
 use crate::engine::error::FindError;
 use crate::engine::ids::{BatchIndex, DocumentNumber, IdVec, SourceNumber};
@@ -17,7 +17,7 @@ pub(crate) struct LoadedRows {
     has_reference: bool,
 }
 
-/// A row without its key and id, and where these end.
+/// A row without its key and id, and the ends of these in the buffer.
 #[derive(Debug)]
 struct LoadedRow {
     place: DocumentPosition,
@@ -77,22 +77,22 @@ impl LoadedRows {
         DocumentRow { place, fingerprint, bytes, source, key, id }
     }
 
-    /// The block a document is in.
+    /// The block of a document.
     pub(crate) fn block(&self, document: BatchIndex) -> usize {
         self.heads[document].block as usize
     }
 
-    /// Whether it is of a reference collection.
+    /// Whether it belongs to a reference collection.
     pub(crate) fn is_reference(&self, document: BatchIndex) -> bool {
         self.heads[document].reference
     }
 
-    /// Whether some of them are of a reference collection.
+    /// Whether some of them belong to a reference collection.
     pub(crate) fn has_reference(&self) -> bool {
         self.has_reference
     }
 
-    /// The keep order: `Less` means that `a` is kept rather than `b`.
+    /// Compares two documents in the keep order: `Less` means that `a` is kept rather than `b`.
     pub(crate) fn compare(&self, a: BatchIndex, b: BatchIndex) -> Ordering {
         let (a_key, a_id) = self.key_and_id(a);
         let (b_key, b_id) = self.key_and_id(b);

@@ -1,4 +1,4 @@
-//! Lists in; the duplicates, pairs and related documents of each component out.
+//! Decides the duplicates, pairs and related documents of each component.
 
 pub(crate) mod batch;
 pub(crate) mod batch_result;

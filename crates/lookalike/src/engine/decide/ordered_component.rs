@@ -1,4 +1,4 @@
-//! The members of a component in keep order, and how two of them are compared.
+//! The members of a component in keep order, and the comparison of two members.
 
 use crate::engine::decide::batch::ComponentBatch;
 use crate::engine::decide::batch_result::EQUAL;
@@ -13,7 +13,7 @@ use lookalike_core::group::{BucketMembership, MemberRules};
 use lookalike_core::verify::{self, Overlap};
 use std::collections::HashMap;
 
-/// Pairs of members as the core takes them.
+/// Pairs of members in the form for the core.
 pub(crate) type MemberPairs = Vec<(u32, u32, Overlap)>;
 
 /// A component's members, numbered in keep order.
@@ -69,10 +69,11 @@ impl<'a> OrderedComponent<'a> {
         this
     }
 
-    /// The buckets that each member probes, where not all of a bucket may find each other.
-    /// `ComponentBatch::load` makes two buckets of each list of [`Links`](super::batch::Links):
-    /// all its documents are inserted into b, and those that probe b also into b + half. The others
-    /// probe b + half, so at least one of two members that meet is a probing one.
+    /// Returns the buckets that each member probes, if only some members of a bucket may find each
+    /// other. `ComponentBatch::load` creates two buckets for each list of
+    /// [`Links`](super::batch::Links). All documents are inserted into b, and the probing ones also
+    /// into b + half. Probing documents probe b, the others probe b + half. So at least one of two
+    /// members that meet is a probing one.
     fn directed(&self) -> IdVec<MemberNumber, Vec<u32>> {
         let half = self.component.bucket_count as u32 / 2;
         let probed = |member: MemberNumber| {
@@ -97,8 +98,8 @@ impl<'a> OrderedComponent<'a> {
         self.representatives[member]
     }
 
-    /// Whether all verified pairs are held: if they are listed, and if components are made of
-    /// members some of which are separated.
+    /// Whether to hold all verified pairs: if they are listed, or if components contain separated
+    /// members.
     fn lists_pairs(&self) -> bool {
         let are_joined_by_pair = self.options.grouping == Grouping::Components;
         self.options.pairs.is_listed() || are_joined_by_pair && self.judged.has_separated()
@@ -113,7 +114,7 @@ impl<'a> OrderedComponent<'a> {
         self.component.buckets_of(self.class_of[member].index())
     }
 
-    /// The shingle set of a member.
+    /// Returns the shingle set of a member.
     pub(crate) fn set<'s>(
         &self,
         member: MemberNumber,
@@ -157,7 +158,7 @@ impl<'a> OrderedComponent<'a> {
         pairs.map(|(first, member)| (first.0, member.0, EQUAL)).collect()
     }
 
-    /// Verified pairs by the first member of each class, as if classes were not divided.
+    /// Returns verified pairs as if classes were not divided, by the first member of each class.
     pub(crate) fn pairs_of_classes(&self, pairs: MemberPairs) -> MemberPairs {
         if self.divided.len() == 0 {
             return pairs;
@@ -204,7 +205,8 @@ impl<'a> OrderedComponent<'a> {
     }
 }
 
-/// The members of a component in no order: the class of each, and the documents that it represents.
+/// Returns the members of a component in any order: the class of each, and the documents that it
+/// represents.
 fn members<'a>(
     batch: &'a ComponentBatch,
     options: &FindOptions,
@@ -250,9 +252,9 @@ impl MemberRules for OrderedComponent<'_> {
     }
 }
 
-/// The reason for which the comparisons of a component end early.
+/// The reason why the comparisons of a component end early.
 pub(crate) enum CompareStop {
-    /// Too many were below the threshold: the candidates are to be screened first.
+    /// Too many were below the threshold. Candidates must be screened first.
     TooManyMisses,
     /// No further pair fits into memory.
     PairsAreFull,
@@ -266,32 +268,32 @@ impl From<FindError> for CompareStop {
     }
 }
 
-/// Compares members, and counts.
+/// Compares members and counts the comparisons.
 pub(crate) struct Comparer<'p, 's> {
     pub(crate) component: &'p OrderedComponent<'p>,
     pub(crate) sets: &'p mut ShingleSets<'s>,
-    /// Comparisons below the threshold that are left before the first
-    /// [`CompareStop::TooManyMisses`]; `None` where they are not counted.
+    /// Remaining comparisons below the threshold before the first [`CompareStop::TooManyMisses`];
+    /// `None` if they are not counted.
     pub(crate) misses_left: Option<u64>,
     pub(crate) screened: bool,
-    /// Pairs that may still be found before [`CompareStop::PairsAreFull`].
+    /// Remaining pairs before [`CompareStop::PairsAreFull`].
     pub(crate) most_pairs: u64,
-    /// Pairs whose sets were compared, whatever the result.
+    /// The number of compared pairs, similar or not.
     pub(crate) compared: u64,
 }
 
 impl Comparer<'_, '_> {
-    /// The overlap of two members, the earlier first, if it reaches the threshold.
+    /// Returns the overlap of two members, the earlier first, if it reaches the threshold.
     ///
     /// # Errors
-    /// Why no more comparisons are made.
+    /// The reason why comparisons end.
     pub(crate) fn similarity(
         &mut self,
         a: MemberNumber,
         b: MemberNumber,
     ) -> Result<Option<Overlap>, CompareStop> {
         let component = self.component;
-        // With a screen, members may meet that share no bucket.
+        // With a screen, members can meet without a common bucket.
         if self.screened && !component.are_candidates(a, b) {
             return Ok(None);
         }
@@ -327,7 +329,7 @@ impl Comparer<'_, '_> {
         Ok(verify::overlap_at_least(a, b, params.measure(), params.threshold()))
     }
 
-    /// The overlap of two members, whatever it is.
+    /// Returns the overlap of two members, regardless of the threshold.
     ///
     /// # Errors
     /// A shingle set could not be made.

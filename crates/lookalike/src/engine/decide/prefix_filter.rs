@@ -1,17 +1,18 @@
-//! Ten thousand forms, each filled in differently, share buckets and are not similar: comparing
-//! all of them with all is quadratic and finds nothing. Such a component gets other buckets: the
-//! rarest shingles of each member, of which two similar members must share one ([`prefix`]): one of
-//! a longer prefix of the larger with one of a shorter prefix of the smaller. Pairs that share none
-//! are not similar, so leaving them out loses nothing.
+//! Ten thousand forms with different values share buckets but are not similar. Comparing all of
+//! them with each other is quadratic and finds nothing. Such a component receives other buckets:
+//! the rarest shingles of each member. Two similar members must share one ([`prefix`]): one in a
+//! longer prefix of the larger and in a shorter prefix of the smaller. Pairs without a common one
+//! are not similar, so skipping them loses nothing.
 //!
 //! If all shingles are common, such as pairs of characters, members meet more often in these
-//! buckets than in the buckets of their signatures, which then stay in use ([`meetings`]).
+//! buckets than in the buckets of their signatures, which remain in use in this case
+//! ([`meetings`]).
 //!
-//! The i-th shingle has two buckets, b = 2 · (joined pairs + i) and b + 1. Members that have it in
-//! their longer prefix are inserted into b; members that have it in the shorter one are also
-//! inserted into b + 1, and probe b; the others probe b + 1. So of two members that meet one has it
-//! in its shorter prefix. The first buckets belong to joined pairs: both members of the n-th one
-//! are inserted into 2n, and probe it.
+//! The i-th shingle has two buckets, b = 2 · (joined pairs + i) and b + 1. Members with the shingle
+//! in their longer prefix are inserted into b. Members with the shingle in the shorter one are also
+//! inserted into b + 1, and probe b. The others probe b + 1. So if two members meet, one of them
+//! has the shingle in its shorter prefix. The first buckets belong to joined pairs: both members of
+//! the n-th pair are inserted into 2n, and probe it.
 
 use crate::engine::decide::ordered_component::OrderedComponent;
 use crate::engine::decide::shingle_sets::ShingleSets;
@@ -50,10 +51,10 @@ impl MemberBuckets {
 }
 
 impl<'a> PrefixFilter<'a> {
-    /// Makes the sets of all members twice: once to count, once to choose.
+    /// Computes the sets of all members twice: once to count, once to choose.
     ///
     /// # Errors
-    /// A shingle set cannot be made.
+    /// A shingle set cannot be computed.
     pub(crate) fn new(
         component: &'a OrderedComponent<'a>,
         params: &Params,
@@ -94,7 +95,7 @@ impl<'a> PrefixFilter<'a> {
                 inserted.buckets.extend(in_short.then_some(bucket + 1));
                 probed.buckets.push(if in_short { bucket } else { bucket + 1 });
             }
-            // Pairs of duplicates by the judgment of people need not share a shingle.
+            // Pairs that the user declared duplicates need not share a shingle.
             let own = (0u32..).zip(&joined).filter(|(_, (a, b))| *a == member || *b == member);
             for (number, _) in own {
                 inserted.buckets.push(2 * number);
@@ -107,8 +108,8 @@ impl<'a> PrefixFilter<'a> {
     }
 }
 
-/// How often members meet in buckets, those that meet twice counted twice: what a walk through all
-/// buckets costs where all members are kept.
+/// Counts the meetings of members in buckets, repeated ones included. This is the cost of visiting
+/// all buckets if all members are kept.
 pub(crate) fn meetings(members: usize, buckets: &impl BucketMembership) -> u64 {
     let mut inserted = vec![0u64; buckets.bucket_count()];
     let mut meetings = 0;
@@ -120,7 +121,7 @@ pub(crate) fn meetings(members: usize, buckets: &impl BucketMembership) -> u64 {
     meetings
 }
 
-/// Enough slots that few shingles share one, as far as the share of memory goes.
+/// Returns enough slots that few shingles share one, within the share of memory.
 fn log2_slots(shingles: usize, share: usize) -> u32 {
     let wanted = shingles.saturating_mul(4).next_power_of_two().ilog2();
     wanted.clamp(10, share.max(1 << 10).ilog2())

@@ -1,34 +1,35 @@
-//! Members of a component that are of the reference collection, where pairs are listed, and buckets
-//! where the keepers are given: members of the reference collection are inserted into them, the
-//! others probe them.
+//! Members of a component that belong to the reference collection, if pairs are listed; and buckets
+//! for runs with given keepers. Members of the reference collection are inserted into these
+//! buckets, and the others probe them.
 //!
-//! Two documents of the reference collection are not a pair. A document of the collection that is
-//! equal to one of them is part of the same member, and has pairs with others of them.
+//! Two documents of the reference collection are not a pair. A document of the input that equals
+//! one of them is part of the same member, and forms pairs with others of them.
 
 use crate::engine::decide::ordered_component::OrderedComponent;
 use crate::engine::ids::{IdVec, MemberNumber};
 use lookalike_core::group::{BucketMembership, MemberRules};
 
-/// The members of a component all of whose documents are of the reference collection.
+/// The members of a component whose documents all belong to the reference collection.
 pub(crate) struct ReferenceMembers {
-    /// For the members whose first document is one of them, which come first.
+    /// Whether each member has only such documents. Covers the members whose first document is one,
+    /// which come first.
     whole: IdVec<MemberNumber, bool>,
 }
 
 impl ReferenceMembers {
-    /// Whether a member has documents of the reference collection and others.
+    /// Whether a member has both documents of the reference collection and others.
     pub(crate) fn has_copies(&self) -> bool {
         self.whole.as_slice().contains(&false)
     }
 
-    /// Whether all documents of a member are of the reference collection.
+    /// Whether all documents of a member belong to the reference collection.
     pub(crate) fn has(&self, member: MemberNumber) -> bool {
         self.whole.get(member).copied().unwrap_or_default()
     }
 }
 
 impl OrderedComponent<'_> {
-    /// The members that are of the reference collection.
+    /// Returns the members that belong to the reference collection.
     pub(crate) fn references(&self) -> ReferenceMembers {
         let records = &self.batch.rows;
         let fixed = self.members().take_while(|member| self.is_fixed(member.0));
@@ -38,7 +39,7 @@ impl OrderedComponent<'_> {
     }
 }
 
-/// Some buckets that members of the reference collection also probe.
+/// Buckets that members of the reference collection also probe.
 pub(crate) struct ProbingReferences<'b, B>(pub(crate) &'b B);
 
 impl<B: BucketMembership> BucketMembership for ProbingReferences<'_, B> {
@@ -65,7 +66,7 @@ impl<B: BucketMembership> MemberRules for ProbingReferences<'_, B> {
     }
 }
 
-/// Some buckets in which no document finds another one that is not of the reference collection.
+/// Buckets in which documents find only documents of the reference collection.
 pub(crate) struct GivenKeepers<'b, B>(pub(crate) &'b B);
 
 impl<B: BucketMembership> BucketMembership for GivenKeepers<'_, B> {
@@ -83,8 +84,8 @@ impl<B: BucketMembership> BucketMembership for GivenKeepers<'_, B> {
 }
 
 impl<B: BucketMembership> MemberRules for GivenKeepers<'_, B> {
-    /// None: keepers may come after others in the keep order, and are kept since they probe no
-    /// bucket.
+    /// No bucket is fixed: keepers may come after others in the keep order, and are kept because
+    /// they do not probe a bucket.
     fn is_fixed(&self, _: u32) -> bool {
         false
     }

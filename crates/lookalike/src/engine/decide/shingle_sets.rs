@@ -1,7 +1,7 @@
-//! Shingle sets of the members of one component, read when they are first used.
+//! Shingle sets of the members of one component, read on first use.
 //!
-//! Documents are read again, or their sets from an index; the sets that were used last are kept,
-//! up to a share of memory. A document that is not what it was when it was read first is an error.
+//! Documents are read again, or their sets are read from an index. The most recently used sets are
+//! held, up to a share of memory. A document that has changed since its first reading is an error.
 
 use crate::engine::decide::batch::ComponentBatch;
 use crate::engine::error::FindError;
@@ -13,17 +13,17 @@ use crate::read::ReadBuffers;
 use lookalike_core::shingle::Shingler;
 use std::collections::VecDeque;
 
-/// Bytes of a set that is moved to where it is held, and not copied.
+/// Sets of more bytes are moved to their place instead of copied.
 const LONG_SET_BYTES: usize = 1 << 20;
 
-/// One thread's sets.
+/// The sets of one thread.
 pub(crate) struct ShingleSets<'a> {
     documents: &'a RunDocuments,
     shingler: Shingler,
     scratch: ReadBuffers,
-    /// Bytes of sets that may be held.
+    /// The most bytes of sets to hold.
     pub(crate) share: usize,
-    /// Bytes of signatures that may be held next to the sets.
+    /// The most bytes of signatures to hold next to the sets.
     pub(crate) signature_share: usize,
     /// The sets in memory.
     made: IdVec<ComponentIndex, Option<Box<[u64]>>>,
@@ -49,17 +49,17 @@ impl<'a> ShingleSets<'a> {
         }
     }
 
-    /// Forgets the last component and is ready for one of `members` members.
+    /// Clears the sets, and prepares for a component of `members` members.
     pub(crate) fn begin(&mut self, members: usize) {
         self.made.reset(members, || None);
         self.held.clear();
         self.held_bytes = 0;
     }
 
-    /// The sets of two members, each with its class and its first document.
+    /// Returns the sets of two members, which are given by their classes and their first documents.
     ///
     /// # Errors
-    /// A document cannot be read, or is not what it was.
+    /// A document cannot be read, or has changed.
     pub(crate) fn two(
         &mut self,
         batch: &ComponentBatch,
@@ -72,10 +72,10 @@ impl<'a> ShingleSets<'a> {
         Ok((set(a), set(b)))
     }
 
-    /// The set of one member.
+    /// Returns the set of one member.
     ///
     /// # Errors
-    /// As for [`two`](Self::two).
+    /// Errors of [`two`](Self::two).
     pub(crate) fn one(
         &mut self,
         batch: &ComponentBatch,
@@ -111,7 +111,7 @@ impl<'a> ShingleSets<'a> {
             let dropped = self.made[oldest].take();
             self.held_bytes -= dropped.map_or(0, |set| 8 * set.len());
         }
-        // A copy of a long set would be a large part of the memory of a run.
+        // Copying a long set would take a large part of the memory of a run.
         let set = if bytes > LONG_SET_BYTES {
             std::mem::take(&mut self.set).into_boxed_slice()
         } else {

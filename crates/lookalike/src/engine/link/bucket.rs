@@ -1,4 +1,4 @@
-//! Bucket keys in, lists of documents that share one out: a band per thread at a time.
+//! Lists the documents that share bucket keys. Each thread processes one band at a time.
 
 use crate::engine::checkpoint::Checkpoint;
 use crate::engine::error::FindError;
@@ -18,7 +18,7 @@ use std::collections::HashSet;
 /// Bytes of memory for one document while a band is sorted.
 const ENTRY_BYTES: usize = 40;
 
-/// Adds the buckets of all bands, among the documents that represent their equals.
+/// Adds the buckets of all bands. Equal documents are represented by one of them.
 pub(crate) fn band_buckets(
     documents: &RunDocuments,
     options: &FindOptions,

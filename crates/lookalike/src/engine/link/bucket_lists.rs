@@ -1,6 +1,6 @@
 //! Lists of documents that are candidates of each other, in a log.
 //!
-//! A list is its length and its documents, ascending. Nothing depends on the order of the lists.
+//! A list consists of its length and its documents, ascending. The order of lists does not matter.
 
 use crate::engine::checkpoint::{BandStep, Checkpoint, Step};
 use crate::engine::error::FindError;
@@ -30,7 +30,8 @@ impl<'a> DocumentList<'a> {
         self.0.iter().copied().map(DocumentNumber)
     }
 
-    /// The inserted and the probing documents of a list that [`DocumentLists::push_directed`] made.
+    /// Returns the inserted and the probing documents of a list from
+    /// [`DocumentLists::push_directed`].
     pub(crate) fn split_directed(self) -> Option<(Self, Self)> {
         let (inserted, documents) = self.0.split_first()?;
         let (inserted, probing) = documents.split_at((*inserted as usize).min(documents.len()));
@@ -51,8 +52,8 @@ impl DocumentLists {
         self.push_values(documents.map(|document| document.0));
     }
 
-    /// Appends a directed list: the number of inserted documents, these, then those of them that
-    /// probe the bucket.
+    /// Appends a directed list: the number of inserted documents, the inserted documents, and those
+    /// of them that probe the bucket.
     pub(crate) fn push_directed(
         &mut self,
         inserted: impl ExactSizeIterator<Item = DocumentNumber>,
@@ -70,7 +71,7 @@ impl DocumentLists {
         self.count += 1;
     }
 
-    /// The buckets of one band, whose members are indices of `documents`.
+    /// Creates the lists of one band, whose members are indices of `documents`.
     pub(crate) fn of_band(buckets: &BandBuckets, documents: &[DocumentNumber]) -> Self {
         let memberships = buckets.memberships();
         let count = buckets.leaders().len();
@@ -103,12 +104,12 @@ pub(crate) struct BucketLists {
 }
 
 impl BucketLists {
-    /// Lists of equal documents, which every run makes again.
+    /// Creates lists of equal documents, which a resumed run computes again.
     pub(crate) fn of_equal(temp: &Arc<TempSpace>, budget: &Budget) -> Self {
         Self { log: SpillLog::scratch(temp, "equal", budget.buckets()), memberships: 0 }
     }
 
-    /// Lists of buckets, with those that an earlier run has finished.
+    /// Creates lists of buckets, beginning with those that an earlier run finished.
     pub(crate) fn of_buckets(
         temp: &Arc<TempSpace>,
         budget: &Budget,
@@ -138,7 +139,7 @@ impl BucketLists {
         checkpoint.append(Step::Band(BandStep { band, lists, memberships }))
     }
 
-    /// Documents in all lists, counted once for each.
+    /// The sum of the lengths of all lists.
     pub(crate) fn memberships(&self) -> u64 {
         self.memberships
     }

@@ -1,5 +1,5 @@
-//! Documents that a list leaves out of a run, by their ids and sources: `contamination` writes such
-//! lists, `dedup` reads them.
+//! Documents that a list excludes from a run, by their ids and sources. `contamination` writes such
+//! lists, and `dedup` reads them.
 
 use crate::compressed_file::open_decompressed;
 use crate::engine::error::FindError;
@@ -10,12 +10,12 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
 use std::path::Path;
 
-/// The longest line.
+/// The most bytes of a line.
 const MAX_LINE: u64 = 64 << 20;
 /// Bytes of memory for a line in addition to its texts.
 const LINE_BYTES: u64 = 96;
 
-/// Ids of documents, each with the source that the document is in, or of any source.
+/// Ids of documents, each with the source of the document, or for all sources.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DropList {
     /// The lines that name each id, from 0, with their sources.
@@ -25,10 +25,10 @@ pub struct DropList {
     digest: u64,
 }
 
-/// What became of a list.
+/// Counts of the effect of a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DropCounts {
-    /// Documents that are left out.
+    /// Excluded documents.
     pub documents: u64,
     /// Lines of the list.
     pub lines: u64,
@@ -36,7 +36,7 @@ pub struct DropCounts {
     pub unknown: u64,
 }
 
-/// A line; other members are allowed and mean nothing.
+/// A line. Other members are allowed and ignored.
 #[derive(Deserialize)]
 struct DropLine {
     id: String,
@@ -45,12 +45,12 @@ struct DropLine {
 
 impl DropList {
     /// Reads a file of JSON lines (also compressed with gzip or zstd):
-    /// `{"id":"d7","source":"web.jsonl"}`. A line without `source`, or with null, is about the
-    /// documents with this id in all sources. Empty lines mean nothing.
+    /// `{"id":"d7","source":"web.jsonl"}`. A line without `source`, or with null, selects the
+    /// documents with this id in all sources. Empty lines are ignored.
     ///
     /// # Errors
     /// [`FindError::Read`] for a file that cannot be read, [`FindError::Table`] for a line that is
-    /// no such object.
+    /// not such an object.
     pub fn read(path: &Path) -> Result<Self, FindError> {
         let unreadable = |error: io::Error| {
             let name = path.display().to_string();
@@ -122,12 +122,12 @@ impl DropList {
         list
     }
 
-    /// A text that is another one for other documents.
+    /// A digest of the list. Lists of other documents have other digests.
     pub(crate) fn digest(&self) -> String {
         format!("{} {:016x}", self.len, self.digest)
     }
 
-    /// Bytes of memory it takes.
+    /// The bytes of memory of the list.
     pub(crate) fn held(&self) -> u64 {
         self.bytes
     }

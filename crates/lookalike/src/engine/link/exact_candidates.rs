@@ -1,13 +1,13 @@
-//! Candidates without a miss: documents that share a rare shingle.
+//! Exact candidates: documents that share a rare shingle. No similar pair is missed.
 //!
 //! Two documents with Jaccard t or more share one of the |x| − ⌈t·|x|⌉ + 1 rarest shingles of each,
 //! in any order of rarity that is the same for all (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma,
-//! Srikant 2007). The one that is not larger needs about half as many (Xiao et al. 2008), so
-//! documents are inserted into the buckets of the former and probe only the buckets of the latter:
-//! forms that share most of a template, but too little, meet nowhere. A shingle that occurs once is
-//! not shared, so most documents probe no bucket. For containment the rarest shingles of the
-//! shorter document probe the buckets of *all* shingles of the longer one, which takes one more
-//! reading.
+//! Srikant 2007). The one that is not larger needs about half as many (Xiao et al. 2008). So
+//! documents are inserted into the buckets of the longer prefix and probe only the buckets of the
+//! shorter one. Forms that share most of a template, but not enough, do not meet. A shingle that
+//! occurs once is not shared, so most documents do not probe any bucket. For containment the rarest
+//! shingles of the shorter document probe the buckets of *all* shingles of the longer one, which
+//! requires one more reading.
 
 use crate::engine::error::FindError;
 use crate::engine::ids::DocumentNumber;
@@ -27,20 +27,20 @@ use lookalike_core::prefix;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// Entries that one thread gathers before it hands them on.
+/// Entries that one thread gathers before it adds them to the log.
 const GATHERED: usize = 1 << 16;
 
 /// Bytes of memory for one entry while they are sorted.
 const SORTED_BYTES: usize = 40;
 
-/// A key and a document that has it. The lowest bit of a key is a mark: keys that differ in nothing
-/// else are in the same range.
+/// A key and a document that has it. The lowest bit of a key is a mark. Keys that differ only in
+/// the mark are in the same range.
 type KeyEntry = (u64, DocumentNumber);
 
-/// The mark of a key whose bucket a document probes, in addition to being inserted into it.
+/// The mark of a key whose bucket the document also probes.
 const PROBES: u64 = 1;
 
-/// What all threads share.
+/// The values that all threads share.
 pub(crate) struct ExactCandidates<'a> {
     pub(crate) documents: &'a RunDocuments,
     pub(crate) options: &'a FindOptions,
@@ -60,7 +60,7 @@ impl ExactCandidates<'_> {
             tools.rare(document, &self.options.params, &counted, out);
         };
         let probing = self.read("rare", &rare, progress)?;
-        // What follows needs the memory.
+        // The next step needs the memory.
         drop(counted);
         if self.options.params.measure() == Measure::Jaccard {
             return self.list(&probing, None, lists);
@@ -77,7 +77,7 @@ impl ExactCandidates<'_> {
         self.list(&inserted, Some(&probing), lists)
     }
 
-    /// Reads all documents that represent their equals again, and collects the keys that `keys`
+    /// Reads all documents that represent equal ones again, and collects the keys that `keys`
     /// returns for each.
     fn read(
         &self,
@@ -115,7 +115,7 @@ impl ExactCandidates<'_> {
         Ok(log.into_inner())
     }
 
-    /// Adds the documents that have the same key, a range of keys at a time.
+    /// Lists the documents with the same key, one range of keys at a time.
     fn list(
         &self,
         inserted: &SpillLog<KeyEntry>,
@@ -142,7 +142,7 @@ impl ExactCandidates<'_> {
     }
 }
 
-/// Ranges of keys in which the entries can be sorted by one thread at a time.
+/// Ranges of keys whose entries one thread can sort at a time.
 fn ranges(log: &SpillLog<KeyEntry>, budget: &Budget, at_least: usize) -> Vec<KeyRange> {
     KeyRanges::at_least(at_least, log.len() as usize, SORTED_BYTES, budget).collect()
 }
@@ -162,13 +162,13 @@ fn documents_of(entries: &[KeyEntry]) -> impl ExactSizeIterator<Item = DocumentN
     entries.iter().map(|(_, document)| *document)
 }
 
-/// Lists the documents of each key that has a mark in one of its entries, and those of them that
-/// probe its bucket.
+/// Lists the documents of each key that is marked in an entry, and the documents that probe its
+/// bucket.
 fn marked(entries: &[KeyEntry]) -> DocumentLists {
     let mut lists = DocumentLists::default();
     let equal = |a: &KeyEntry, b: &KeyEntry| a.0 & !PROBES == b.0 & !PROBES;
     for bucket in entries.chunk_by(equal).filter(|bucket| bucket.len() > 1) {
-        // Marked keys come after the others.
+        // Marked keys are sorted after the others.
         let probing = &bucket[bucket.partition_point(|entry| entry.0 & PROBES == 0)..];
         if !probing.is_empty() {
             lists.push_directed(documents_of(bucket), documents_of(probing));
@@ -177,7 +177,7 @@ fn marked(entries: &[KeyEntry]) -> DocumentLists {
     lists
 }
 
-/// Lists the documents of each key that is probed, and those that probe its bucket.
+/// Lists the documents of each probed key, and the documents that probe its bucket.
 fn directed(
     inserted: &SpillLog<KeyEntry>,
     probing: &SpillLog<KeyEntry>,
@@ -199,16 +199,16 @@ fn directed(
     Ok(lists)
 }
 
-/// The key of a shingle: what signatures see of its hash. Others that share it only make more
-/// candidates.
+/// Returns the key of a shingle: the part of its hash that signatures use. Shingles with the same
+/// key only cause more candidates.
 fn key(upper: u32) -> u64 {
     u64::from(upper) << 32
 }
 
-/// One thread's tools.
+/// The buffers of one thread.
 struct CandidateBuffers {
     cutter: ShingleCutter,
-    /// Count above hash of the shingles that occur more than once.
+    /// Shingles that occur more than once, each as its count above its hash.
     shared: Vec<u64>,
 }
 
@@ -217,12 +217,12 @@ impl CandidateBuffers {
         Self { cutter: ShingleCutter::new(options), shared: Vec::new() }
     }
 
-    /// The keys of the rarest shingles of a document that other documents also have; for Jaccard
-    /// with a mark where it probes.
+    /// Returns the keys of the rarest shingles of a document that other documents also have. For
+    /// Jaccard, keys that the document probes are marked.
     ///
-    /// Shingles are sorted by the upper halves of their hashes, which some may share: as many
-    /// different halves hold at least as many different shingles. Repeats in the text make the
-    /// prefix longer than it must be.
+    /// Shingles are sorted by the upper halves of their hashes, which some may share. A number of
+    /// different halves represents at least as many different shingles. Repeats in the text only
+    /// make the prefix longer than necessary.
     fn rare(
         &mut self,
         document: &Document<'_>,
@@ -247,14 +247,14 @@ impl CandidateBuffers {
     }
 }
 
-/// A Bloom filter with one hash of the keys that are probed: no false negatives.
+/// A Bloom filter with one hash of the probed keys. It has no false negatives.
 struct KeyFilter {
     bits: Vec<u64>,
     shift: u32,
 }
 
 impl KeyFilter {
-    /// Some 32 bits for each entry, as far as memory goes.
+    /// Creates a filter of some 32 bits per entry, if memory allows.
     fn new(entries: &SpillLog<KeyEntry>, budget: &Budget) -> Result<Self, FindError> {
         let most = (budget.filter() as u64).saturating_mul(8).max(1 << 16);
         let bits = (32 * entries.len()).next_power_of_two().max(1 << 16);

@@ -1,4 +1,4 @@
-//! Documents that a run leaves out: documents that a list names, and documents with the id of an
+//! Documents that a run excludes: documents that a list names, and documents with the id of an
 //! earlier one.
 
 use crate::engine::error::FindError;
@@ -10,7 +10,7 @@ use crate::engine::options::FindOptions;
 use crate::engine::prepare::documents::{DocumentState, RunDocuments};
 use crate::read::Collection;
 
-/// The number of documents that a run leaves out.
+/// Counts of the excluded documents.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ExcludedDocuments {
     /// Documents that a list names, and documents with repeated ids.
@@ -19,9 +19,10 @@ pub(crate) struct ExcludedDocuments {
     pub(crate) dropped: Option<DropCounts>,
 }
 
-/// Excludes the documents that a list names; of the others it refuses repeated ids, or excludes the
-/// later documents. Returns `None`, changing nothing about ids, if two files of a folder have the
-/// same id and `can_reread`: the caller then reads again with ids that begin with the file.
+/// Excludes the documents that a list names. If other documents have repeated ids, returns an error
+/// or excludes the later ones. Returns `None`, without a change of ids, if two files of a folder
+/// have the same id and `can_reread`. The caller then reads again with ids that begin with the
+/// file.
 pub(crate) fn exclude(
     collection: &Collection,
     options: &FindOptions,

@@ -1,7 +1,7 @@
-//! Which documents are the same: by id, which is an error, and by shingles, of which one then
-//! represents all.
+//! Finds documents with the same id, which is an error, and with the same shingles, of which one
+//! then represents all.
 //!
-//! Both sort a column of hashes, a range of values at a time where memory is short.
+//! Both sort a column of hashes. If memory is short, they sort one range of values at a time.
 
 use crate::engine::error::FindError;
 use crate::engine::ids::{self, DocumentNumber, Id};
@@ -20,10 +20,10 @@ const ID_BYTES: usize = 32;
 /// Bytes of memory for one entry while documents are sorted by fingerprint.
 const FINGERPRINT_BYTES: usize = 56;
 
-/// Refuses repeated ids, or excludes the later documents where `skip_repeated`. Documents of inputs
-/// and of reference collections may share ids. Returns how many were excluded; `None`, changing
-/// nothing, where `clashes(source_a, source_b)` is true for a repeated id: the caller then reads
-/// again with ids that begin with the file.
+/// Refuses repeated ids, or excludes the later documents if `skip_repeated` is set. Documents of
+/// inputs and of reference collections may have the same ids. Returns the number of excluded
+/// documents. Returns `None` without a change if `clashes(source_a, source_b)` is true for a
+/// repeated id. The caller then reads again with ids that begin with the file.
 pub(crate) fn unique_ids(
     documents: &mut RunDocuments,
     budget: &Budget,
@@ -66,8 +66,8 @@ pub(crate) fn unique_ids(
     Ok(Some(repeated.len() + further))
 }
 
-/// Excludes the further units of documents with the id of an earlier document, which may have fewer
-/// units. Returns how many.
+/// Excludes the remaining units of a document whose id repeats the id of an earlier document. The
+/// earlier one may have fewer units. Returns the number of excluded units.
 fn exclude_units(
     documents: &mut RunDocuments,
     repeated: &[(DocumentNumber, DocumentNumber)],
@@ -96,7 +96,7 @@ fn exclude_units(
     Ok(further)
 }
 
-/// Adds (later, first) of documents whose ids have equal hashes and are equal.
+/// Adds (later, first) for documents whose ids have equal hashes and are equal.
 fn repeated_in(
     documents: &RunDocuments,
     bucket: Vec<DocumentNumber>,

@@ -1,7 +1,7 @@
-//! Decisions of people in; the documents that are kept, that are not duplicates of each other, and
-//! that are, out.
+//! Applies user decisions to documents: finds the kept ones, the pairs that are not duplicates, and
+//! the pairs that are.
 //!
-//! A document that is judged is a member of its own, even if another document has equal shingles.
+//! A judged document is a separate member, even if another document has equal shingles.
 
 use crate::decisions::{AppliedDecisions, Contradiction, Decisions, JudgedPair};
 use crate::engine::error::FindError;
@@ -14,19 +14,19 @@ use lookalike_core::hash;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
 
-/// Why a decision that is in force has no effect on a run.
+/// The reason why a decision in force has no effect on a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoEffect {
-    /// A document is not in the collection.
+    /// The document is not in the collection.
     Unknown,
-    /// A text has changed since the decision.
+    /// The text has changed since the decision.
     Changed,
-    /// A document has no token, so that it is in no group.
+    /// The document has no token, so it is in no group.
     Empty,
 }
 
 impl NoEffect {
-    /// The name, as reports have it.
+    /// The name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
@@ -36,40 +36,41 @@ impl NoEffect {
     }
 }
 
-/// A decision without an effect. One that keeps several documents may have an effect on the others.
+/// A decision without an effect. A decision that keeps several documents may still affect the
+/// others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnappliedDecision {
     /// The line of the decision.
     pub line: u64,
-    /// The documents that it has no effect on.
+    /// The documents without an effect.
     pub documents: Vec<String>,
-    /// Why.
+    /// The reason.
     pub reason: NoEffect,
 }
 
-/// What became of the decisions in a run.
+/// Counts of decisions and of their effect on a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DecisionCounts {
-    /// How many decisions were read.
+    /// The number of decisions read.
     pub read: u64,
-    /// How many of them are in force: of several about one pair or document, the last.
+    /// The number of decisions in force. Among several about one pair or document, it is the last.
     pub in_force: u64,
-    /// How many of these had an effect on the run.
+    /// The number of these that affected the run.
     pub applied: u64,
-    /// The decisions in force that the run did not apply, by lines, then by reasons.
+    /// The decisions in force that the run did not apply, by line, then by reason.
     pub unapplied: Vec<UnappliedDecision>,
-    /// The decisions with an effect that contradict each other, by lines.
+    /// The decisions with an effect that contradict each other, by line.
     pub contradictions: Vec<Contradiction>,
 }
 
 impl DecisionCounts {
-    /// How many were not applied for this reason.
+    /// The number of decisions that were not applied for this reason.
     pub fn count(&self, reason: NoEffect) -> u64 {
         self.unapplied.iter().filter(|unapplied| unapplied.reason == reason).count() as u64
     }
 }
 
-/// The judgments of people about documents of a run or of a batch.
+/// User judgments about documents of a run or of a batch.
 #[derive(Debug)]
 pub(crate) struct JudgedDocuments<K> {
     kept: HashSet<K>,
@@ -86,8 +87,8 @@ impl<K> Default for JudgedDocuments<K> {
 }
 
 impl JudgedDocuments<DocumentNumber> {
-    /// Finds the documents of some decisions, and compares their texts with those that were decided
-    /// about.
+    /// Finds the documents of some decisions, and compares their texts with the texts at the time
+    /// of the decision.
     ///
     /// # Errors
     /// A document cannot be read again.
@@ -146,7 +147,7 @@ impl JudgedDocuments<DocumentNumber> {
         pairs.entry(b).or_default().push(a);
     }
 
-    /// Adds a bucket for each pair of duplicates, in which each of them finds the other.
+    /// Adds a bucket for each pair of duplicates, in which they find each other.
     pub(crate) fn add_buckets(
         &self,
         lists: &mut BucketLists,
@@ -168,8 +169,8 @@ impl JudgedDocuments<DocumentNumber> {
         lists.add(found)
     }
 
-    /// The judgments about the documents of a batch; `index_of` returns the index of a document in
-    /// the batch.
+    /// Selects the judgments about the documents of a batch. `index_of` returns the index of a
+    /// document in the batch.
     pub(crate) fn in_batch(
         &self,
         index_of: impl Fn(DocumentNumber) -> Option<BatchIndex>,
@@ -209,12 +210,12 @@ impl<K: Copy + Eq + Hash> JudgedDocuments<K> {
         self.kept.contains(&document)
     }
 
-    /// The documents that are not duplicates of this one.
+    /// Returns the documents that are not duplicates of this one.
     pub(crate) fn separated(&self, document: K) -> &[K] {
         self.separated.get(&document).map_or(&[], Vec::as_slice)
     }
 
-    /// The documents that are duplicates of this one.
+    /// Returns the documents that are duplicates of this one.
     pub(crate) fn joined(&self, document: K) -> &[K] {
         self.joined.get(&document).map_or(&[], Vec::as_slice)
     }
@@ -230,13 +231,13 @@ enum TokenNeed {
 /// The documents whose ids decisions name.
 struct NamedDocuments<'d> {
     documents: &'d RunDocuments,
-    /// Whether the document is of a reference collection, and its number.
+    /// Whether the document belongs to a reference collection, and its number.
     by_id: HashMap<String, (bool, DocumentNumber)>,
 }
 
 impl<'d> NamedDocuments<'d> {
-    /// Finds them by the hashes of their ids. If a document of the inputs and one of a reference
-    /// collection have one id, it names the former.
+    /// Finds the documents by the hashes of their ids. If an input and a reference collection have
+    /// the same id, it names the document of the input.
     fn new(decisions: &Decisions, documents: &'d RunDocuments) -> Result<Self, FindError> {
         let of_pairs = decisions.judged_pairs().flat_map(|pair| &pair.documents);
         let ids: HashSet<&str> = of_pairs
@@ -270,7 +271,7 @@ impl<'d> NamedDocuments<'d> {
         self.by_id.get(id).is_some_and(|(reference, _)| *reference)
     }
 
-    /// The documents of a pair, or why its judgment has no effect.
+    /// Returns the documents of a pair, or the reason why its judgment has no effect.
     fn find_pair(
         &self,
         pair: &JudgedPair,
@@ -283,7 +284,7 @@ impl<'d> NamedDocuments<'d> {
         Ok(a.and_then(|a| Ok([a, b?])))
     }
 
-    /// The document with an id, or why nothing can be decided about it.
+    /// Returns the document with an id, or the reason why no decision applies to it.
     fn find(
         &self,
         id: &str,
@@ -301,7 +302,7 @@ impl<'d> NamedDocuments<'d> {
         Ok(if has_effect { Ok(document) } else { Err(NoEffect::Empty) })
     }
 
-    /// The hash of the text of a document; `None` where texts are not kept.
+    /// Returns the hash of the text of a document; `None` if texts are not kept.
     fn content(&self, document: DocumentNumber) -> Result<Option<Content>, FindError> {
         self.documents.with_row(document, |block, row| {
             if !block.retained.has_texts() {

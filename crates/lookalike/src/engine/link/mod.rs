@@ -1,4 +1,4 @@
-//! Documents in; lists of documents with equal shingles or a common bucket out.
+//! Lists documents with equal shingles or a common bucket.
 
 pub(crate) mod bucket;
 pub(crate) mod bucket_lists;

@@ -1,5 +1,5 @@
-//! A column that is too long to be sorted at once is gone through several times, one range of
-//! values at a time. The values are hashes, so that ranges of equal width hold equally many.
+//! Divides a column that is too long for one sort into ranges of values. Each range takes one pass.
+//! The values are hashes, so ranges of equal width have about equal numbers of values.
 
 use crate::engine::memory::Budget;
 
@@ -17,7 +17,7 @@ impl KeyRange {
     }
 }
 
-/// Ranges that together hold every value once.
+/// Ranges that together contain every value once.
 #[derive(Debug)]
 pub(crate) struct KeyRanges {
     next: u64,
@@ -25,7 +25,8 @@ pub(crate) struct KeyRanges {
 }
 
 impl KeyRanges {
-    /// As many as make a range of `entries` values, at `entry_bytes` each, fit one thread's share.
+    /// Creates as many ranges as necessary that one, at `entry_bytes` for each of `entries` values,
+    /// fits one thread's share.
     pub(crate) fn new(entries: usize, entry_bytes: usize, budget: &Budget) -> Self {
         let needed = entries.saturating_mul(entry_bytes);
         Self { next: 0, of: needed.div_ceil(budget.entries().max(1)).max(1) as u64 }

@@ -1,4 +1,4 @@
-//! First reading: the anchors of every document, stored with its block, and which of them repeat.
+//! First reading: stores the anchors of every document, and finds the repeated ones.
 //!
 //! ```text
 //! text ─ tokens ─ anchors ─ log: of each document its number of tokens and of anchors, and these
@@ -19,14 +19,14 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Tokens and anchors of a document, or the hash of an anchor and how many runs have it.
+/// Number of tokens and of anchors of a document; or the hash of an anchor and its number of runs.
 pub(crate) type AnchorEntry = (u64, u32);
 
 /// The entries of a block, or why they are missing.
 type BlockEntries = Result<Vec<AnchorEntry>, FindError>;
 
-/// The most bytes in which the anchors of a range of hashes are sorted, by all threads: a log is
-/// gone through once for each range.
+/// The most bytes for sorting a range of hashes, in all threads. Each range takes a pass over the
+/// log.
 const SORTED_BYTES: usize = 256 << 20;
 /// Bytes of an anchor while it is sorted.
 const SORTED_ANCHOR: usize = 2 * size_of::<u128>();
@@ -39,7 +39,7 @@ pub(crate) struct AnchorLog {
     ranges: Vec<Range<u64>>,
 }
 
-/// What is selected by anchors: how documents are cut and how long runs are.
+/// The rule of anchors: how documents are cut, and the length of runs.
 pub(crate) struct AnchorRule<'a> {
     pub(crate) rule: &'a ShingleRule,
     pub(crate) kernel: Kernel,
@@ -49,13 +49,12 @@ pub(crate) struct AnchorRule<'a> {
 }
 
 impl AnchorLog {
-    /// Of blocks in reading order, each with the range of its entries in the log.
+    /// Creates the log of blocks in reading order, each with the range of its entries in the log.
     pub(crate) fn new(log: SpillLog<AnchorEntry>, ranges: Vec<Range<u64>>) -> Self {
         Self { log, ranges }
     }
 
-    /// The anchors, when all documents are added: those that repeat are found by `threads` threads
-    /// in `share` bytes.
+    /// Finds the repeated anchors of all documents, with `threads` threads in `share` bytes.
     ///
     /// # Errors
     /// [`FindError::Spill`].
@@ -68,7 +67,7 @@ impl AnchorLog {
     }
 }
 
-/// Finds the anchors of one document after the other.
+/// Finds the anchors of documents, one after the other.
 pub(crate) struct AnchorWriter {
     shingler: Shingler,
     finder: AnchorFinder,
@@ -76,7 +75,7 @@ pub(crate) struct AnchorWriter {
 }
 
 impl AnchorWriter {
-    /// One thread's tools.
+    /// Creates a writer. Each thread uses its own.
     pub(crate) fn new(rule: &AnchorRule<'_>) -> Self {
         let shingler = Shingler::with_kernel(rule.rule, rule.kernel);
         Self { shingler, finder: AnchorFinder::new(rule.length), entries: Vec::new() }
@@ -89,13 +88,13 @@ impl AnchorWriter {
         (fingerprint(tokens), tokens.is_empty())
     }
 
-    /// The entries of the documents that were added since the last call.
+    /// Returns the entries of the documents added since the last call.
     pub(crate) fn take(&mut self) -> Vec<AnchorEntry> {
         std::mem::take(&mut self.entries)
     }
 }
 
-/// Appends what the log has of a document.
+/// Appends the entries of a document.
 pub(crate) fn write_anchors(tokens: &[u64], finder: &mut AnchorFinder, out: &mut Vec<AnchorEntry>) {
     let head = out.len();
     out.push((tokens.len() as u64, 0));
@@ -103,7 +102,7 @@ pub(crate) fn write_anchors(tokens: &[u64], finder: &mut AnchorFinder, out: &mut
     out[head].1 = (out.len() - head - 1) as u32;
 }
 
-/// What the tokens of a document are recognised by when it is read again.
+/// Returns the fingerprint of a document's tokens, which detects changes when it is read again.
 pub(crate) fn fingerprint(tokens: &[u64]) -> u128 {
     let mix =
         |hash: u64, token: &u64| (hash.rotate_left(23) ^ token).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -115,7 +114,7 @@ pub(crate) struct CompleteAnchors {
     log: SpillLog<AnchorEntry>,
     /// The range of each block.
     ranges: Vec<Range<u64>>,
-    /// The positions in the log of anchors with the hash of another one.
+    /// The positions in the log of anchors whose hash is repeated.
     repeated: PositionSet,
 }
 
@@ -155,7 +154,7 @@ impl CompleteAnchors {
         Ok(anchors)
     }
 
-    /// Marks the anchors of one of `parts` ranges of hashes that have the hash of another one.
+    /// Marks the repeated anchors in one of `parts` ranges of hashes.
     fn mark_part(
         &self,
         part: u64,
@@ -173,7 +172,8 @@ impl CompleteAnchors {
         for i in 0..self.ranges.len() {
             for document in documents(&self.block(i)?) {
                 for (position, (hash, _)) in (document.first..).zip(document.anchors) {
-                    // Least hashes are small ones; mixed, they are uniform.
+                    // Anchors have the least hashes of their runs, which are small. Mixing makes
+                    // them uniform.
                     let hash = mix64(*hash);
                     if (u128::from(hash) * u128::from(parts)) >> 64 == u128::from(part) {
                         values.push(u128::from(hash) << 64 | u128::from(position));
@@ -181,7 +181,7 @@ impl CompleteAnchors {
                 }
             }
             if values.len() > most {
-                // One hash again and again: one of them is enough to recognise the next.
+                // If one hash fills the buffer, a single copy suffices to recognise the next one.
                 mark(&mut values);
                 values.dedup_by_key(|value| *value >> 64);
                 most = most.max(2 * values.len());
@@ -191,7 +191,7 @@ impl CompleteAnchors {
         Ok(())
     }
 
-    /// Bytes of memory that are held next to the log.
+    /// Bytes of memory held besides the log.
     pub(crate) fn held(&self) -> u64 {
         self.log.len() / 8
     }
@@ -202,8 +202,8 @@ impl CompleteAnchors {
         Ok(BlockAnchors { first: range.start, entries: self.log.range(range)? })
     }
 
-    /// Gives the runs of a document whose anchors have the hash of another one to `take`: the first
-    /// of them and how many follow each other.
+    /// Passes the runs of a document whose anchors are repeated to `take`: the first of them, and
+    /// the number of consecutive ones.
     pub(crate) fn candidate_runs(
         &self,
         document: &DocumentAnchors<'_>,
@@ -227,15 +227,15 @@ impl CompleteAnchors {
         }
     }
 
-    /// Of no document.
+    /// Creates anchors without documents.
     pub(crate) fn empty(temp: &Arc<TempSpace>) -> Self {
         let log = SpillLog::scratch(temp, "anchors", 0);
         Self { log, ranges: Vec::new(), repeated: PositionSet::default() }
     }
 
-    /// The anchors again, of documents of which some are changed: those of block `i` are what
-    /// `block` makes of the former ones. `share` bytes of them are in memory, and as many are
-    /// sorted by `threads` threads.
+    /// Replaces the anchors after some documents changed. `block` returns the anchors of a block
+    /// from the former ones. Holds `share` bytes of them in memory, and `threads` threads sort the
+    /// same amount.
     pub(crate) fn changed(
         self,
         temp: &Arc<TempSpace>,
@@ -261,14 +261,14 @@ pub(crate) struct BlockAnchors<'a> {
 }
 
 impl DocumentAnchors<'_> {
-    /// Appends what the log has of an unchanged document.
+    /// Appends the entries of an unchanged document.
     pub(crate) fn copy(&self, out: &mut Vec<AnchorEntry>) {
         out.push((self.tokens, self.anchors.len() as u32));
         out.extend_from_slice(self.anchors);
     }
 }
 
-/// The documents of a block, one after the other.
+/// Iterates over the documents of a block.
 pub(crate) fn documents<'a>(
     block: &'a BlockAnchors<'_>,
 ) -> impl Iterator<Item = DocumentAnchors<'a>> + use<'a> {

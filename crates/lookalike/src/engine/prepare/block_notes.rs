@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Counts and properties of a block.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct BlockNotes {
-    /// Whether its documents are of a reference collection.
+    /// Whether its documents belong to a reference collection.
     pub(crate) reference: bool,
     pub(crate) documents: u32,
     /// Documents without tokens.
@@ -21,7 +21,7 @@ pub(crate) struct BlockNotes {
     /// A digest of the documents.
     pub(crate) inputs: InputsDigest,
     pub(crate) cut_from_mail: MailRemovals,
-    /// Documents of the sample of which the effect of folding is measured.
+    /// Documents of the sample that measures the effect of folding.
     pub(crate) drawn: Vec<SampledText>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct BlockNotes {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct BlockRanges {
     pub(crate) chunk: u32,
-    /// How many documents of the chunk are before its first.
+    /// The number of documents in the chunk before the first of the block.
     pub(crate) within: u32,
     /// Ends of the rows, then their bytes.
     pub(crate) rows: Range<u64>,
@@ -37,8 +37,7 @@ pub(crate) struct BlockRanges {
     pub(crate) anchors: Range<u64>,
 }
 
-/// Columns of one or several blocks: the position of the first value, and how many documents there
-/// are.
+/// Columns of one or several blocks: the position of the first value, and the number of documents.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct ColumnChunk {
     pub(crate) at: u64,

@@ -1,4 +1,5 @@
-//! Blocks → their columns: every document read, shingled, signed and banded; its text dropped.
+//! Reads blocks and computes their columns: shingles, signs and bands every document, and drops its
+//! text.
 
 use crate::digest::InputsDigest;
 use crate::engine::checkpoint::{Checkpoint, Step};
@@ -32,33 +33,33 @@ use lookalike_core::hash;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Bytes of the columns and rows of units above which they become a part of their block. Documents
-/// are fewer than the bytes of a block, units of one byte are not.
+/// Bytes of the columns and rows of units at which they become a part of their block. A block has
+/// fewer documents than bytes, but it can have as many units of one byte.
 const PART_BYTES: usize = 4 << 20;
-/// Values of columns for which a thread keeps the memory from one block to the next.
+/// Values of columns whose memory a thread reuses for the next block.
 const KEPT_VALUES: usize = 1 << 20;
 
-/// What all threads share.
+/// The values that all threads share.
 pub(crate) struct BlockPreparation<'a> {
     pub(crate) collection: &'a Collection,
     pub(crate) options: &'a FindOptions,
     pub(crate) budget: &'a Budget,
     pub(crate) temp: &'a Arc<TempSpace>,
-    /// Takes what cannot be read again; memory does where there is none.
+    /// Receives texts that cannot be read again. `None` keeps them in memory.
     pub(crate) spool: Option<&'a Arc<Spool>>,
     /// Counts shingles, in exact mode.
     pub(crate) counts: Option<&'a ShingleCounts>,
-    /// Takes the anchors of each document, whose shingles are not looked at then.
+    /// Receives the anchors of each document, whose shingles are not used in this case.
     pub(crate) anchors: Option<&'a AnchorRule<'a>>,
     pub(crate) rules: &'a KeepKeyMaker,
-    /// Counts long records, where memory is limited.
+    /// Counts long records, if memory is limited.
     pub(crate) records: Option<&'a LongRecords>,
-    /// What an earlier run finished, and where steps are recorded.
+    /// The steps of an earlier run, and the journal for further ones.
     pub(crate) checkpoint: &'a Checkpoint,
 }
 
 impl BlockPreparation<'_> {
-    /// Reads the whole collection. Blocks come in reading order.
+    /// Reads the whole collection. The blocks of the result are in reading order.
     pub(crate) fn run(&self, progress: &dyn Progress) -> Result<BlockStore, FindError> {
         let Self { collection, options, budget, temp, spool, checkpoint, .. } = *self;
         let read_progress = ReadProgress::new(collection, progress);
@@ -76,9 +77,9 @@ impl BlockPreparation<'_> {
             return store.finish();
         }
         let there = store.blocks();
-        // Blocks of one source are given out in order and finished once begun, so of several
-        // failures in it the first is reported, whichever thread meets it. Between sources it is
-        // the first of those met.
+        // Blocks of one source are assigned in order, and every block that was begun is finished.
+        // So the first failure of a source is reported, regardless of the thread. Between sources
+        // it is the first one met.
         let failed = Earliest::<BlockNumber, FindError>::default();
         let done = on_threads(options.threads, |stop| {
             let mut preparer = BlockPreparer::new(self, &skipped, &sources, &store);
@@ -111,7 +112,7 @@ impl BlockPreparation<'_> {
     }
 }
 
-/// One thread's tools, and the columns of the block at hand.
+/// The buffers of one thread, and the columns of the current block.
 struct BlockPreparer<'a> {
     shared: &'a BlockPreparation<'a>,
     cutter: ShingleCutter,
@@ -124,7 +125,7 @@ struct BlockPreparer<'a> {
     copies: [u64; 2],
     reference: bool,
     store: &'a BlockStoreWriter<'a>,
-    /// What was read of the block before these rows, and how many documents that are.
+    /// The parts of the block before these rows, with their numbers of documents.
     parts: Vec<BlockPart>,
     before: u32,
     rows: RowBuffer,
@@ -206,7 +207,7 @@ impl<'a> BlockPreparer<'a> {
         Ok(ColumnBlock { retained, parts: std::mem::take(&mut self.parts), documents })
     }
 
-    /// What was read since the last part of the block.
+    /// Returns the documents since the last part of the block.
     fn take_documents(&mut self) -> BlockContents {
         let columns =
             FixedColumns::transposed(&self.values, FIRST_BAND_COLUMN + self.bands.count());
@@ -223,7 +224,7 @@ impl<'a> BlockPreparer<'a> {
         BlockContents { notes, columns, rows, anchors }
     }
 
-    /// Stores the units that were read if they take much memory. Columns and rows take twice their
+    /// Stores the units read so far if they use much memory. Columns and rows need twice their
     /// memory while they are stored.
     fn end_part(&mut self) -> Result<(), FindError> {
         if 16 * self.values.len() + 2 * self.rows.bytes.len() < PART_BYTES {
@@ -258,20 +259,20 @@ impl<'a> BlockPreparer<'a> {
         Ok(shingles.fingerprint)
     }
 
-    /// Hands on what was counted last.
+    /// Passes the last counts on.
     fn finish(self) {
         if let Some(counting) = self.counting {
             counting.finish();
         }
     }
 
-    /// What the block had of each source.
+    /// Returns the counts of the block by source.
     fn take_tallies(&mut self) -> Vec<SourceTally> {
         self.tally_of.clear();
         std::mem::take(&mut self.tallies)
     }
 
-    /// Counts a document under its source, and returns this.
+    /// Counts a document for its source, and returns the source.
     fn count_source(&mut self, document: &Document<'_>) -> Result<SourceNumber, FindError> {
         let name = self.shared.rules.source(self.shared.collection, self.source, document);
         let at = if let Some(at) = self.tally_of.get(&*name) {

@@ -1,10 +1,11 @@
-//! What is kept of each block: notes, columns, rows and anchors; all but the notes in logs.
+//! The stored values of each block: notes, columns, rows and anchors. All except the notes are in
+//! logs.
 //!
-//! [`BlockStoreWriter`] takes blocks from all threads. The columns of many blocks are gathered to a
-//! *chunk*, column after column, so that later a column is read in long ranges. A chunk is a step
-//! of a resumable run. Where columns cannot go to the disk each block is a chunk, in reading order.
-//! A block of many units is stored in parts: each has a chunk of its own, and is in the list of
-//! blocks with the number of its block.
+//! [`BlockStoreWriter`] receives blocks from all threads. The columns of many blocks are gathered
+//! to a *chunk*, column after column, so that a column can later be read in long ranges. A chunk is
+//! a step of a resumable run. If columns cannot go to the disk, each block is a chunk, in reading
+//! order. A block of many units is stored in parts. Each part has its own chunk, and is in the list
+//! of blocks with the number of its block.
 
 use crate::engine::checkpoint::{Checkpoint, ChunkStep, Step};
 use crate::engine::error::FindError;
@@ -26,7 +27,7 @@ use std::sync::Arc;
 /// The most bytes of columns that are gathered before they become a chunk.
 const CHUNK_BYTES: usize = 64 << 20;
 
-/// What is kept of one block in addition to its columns and rows.
+/// The stored values of one block besides its columns and rows.
 pub(crate) struct StoredBlock {
     /// The whole block, if this is a part of one.
     pub(crate) retained: Arc<RetainedBlock>,
@@ -35,10 +36,10 @@ pub(crate) struct StoredBlock {
 }
 
 impl StoredBlock {
-    /// By which it is read again in another process.
+    /// Returns the state with which another process can read the block again.
     ///
     /// # Errors
-    /// [`ReadError::NotAgain`] where bytes of it are in memory.
+    /// [`ReadError::NotAgain`] if some of its bytes are only in memory.
     pub(crate) fn state(&self) -> Result<RetainedState, FindError> {
         let source_name = || format!("source {}", self.retained.number().source);
         let state = self.retained.state();
@@ -46,10 +47,10 @@ impl StoredBlock {
     }
 }
 
-/// A block that was read, on its way to the store.
+/// A block before it is stored.
 pub(crate) struct ColumnBlock {
     pub(crate) retained: RetainedBlock,
-    /// The parts that are stored already.
+    /// The parts that are already stored.
     pub(crate) parts: Vec<BlockPart>,
     pub(crate) documents: BlockContents,
 }
@@ -72,7 +73,7 @@ pub(crate) struct BlockPart {
 /// All blocks of a run, in reading order.
 pub(crate) struct BlockStore {
     pub(crate) blocks: Vec<StoredBlock>,
-    /// Whether a chunk is of several blocks, in the order in which they were read.
+    /// Whether a chunk has several blocks, in the order in which they were read.
     is_gathered: bool,
     chunks: Vec<ColumnChunk>,
     columns: SpillLog<u64>,
@@ -83,7 +84,7 @@ pub(crate) struct BlockStore {
 }
 
 impl BlockStore {
-    /// Without blocks, in memory.
+    /// Creates a store in memory, without blocks.
     pub(crate) fn new(skipped: Arc<SkippedLog>, sources: Arc<Sources>) -> Self {
         Self {
             blocks: Vec::new(),
@@ -102,7 +103,7 @@ impl BlockStore {
         self.columns.held() + self.rows.held()
     }
 
-    /// Lets go of the columns; rows stay.
+    /// Drops the columns and keeps the rows.
     pub(crate) fn drop_columns(&mut self) {
         self.columns = SpillLog::default();
     }
@@ -113,8 +114,8 @@ impl BlockStore {
         AnchorLog::new(std::mem::take(&mut self.anchors), ranges)
     }
 
-    /// The blocks whose columns are in one chunk, in the order they have there, chunk by chunk; in
-    /// reading order where each block is a chunk.
+    /// Returns the blocks chunk by chunk, in the order of their columns. If each block is a chunk,
+    /// this is the reading order.
     pub(crate) fn by_chunk(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.blocks.len() as u32).collect();
         if !self.is_gathered {
@@ -125,7 +126,7 @@ impl BlockStore {
         order
     }
 
-    /// The chunk with the columns of a block, and the documents of the chunk that are its.
+    /// Returns the chunk with the columns of a block, and the range of the block in the chunk.
     pub(crate) fn in_chunk(&self, block: usize) -> (u32, Range<u32>) {
         let StoredBlock { notes, ranges, .. } = &self.blocks[block];
         (ranges.chunk, ranges.within..ranges.within + notes.documents)
@@ -149,7 +150,7 @@ impl BlockStore {
         Ok(Rows::new(self.rows.range(ranges.rows.clone())?, notes.documents as usize))
     }
 
-    /// The bytes of one row of a block. For a few documents; [`rows`](Self::rows) for many.
+    /// Returns the bytes of one row of a block. For many rows, use [`rows`](Self::rows).
     pub(crate) fn row(&self, block: usize, row: RowIndex) -> Result<Cow<'_, [u8]>, SpillError> {
         let StoredBlock { notes, ranges: BlockRanges { rows, .. }, .. } = &self.blocks[block];
         let end_of = |row: u32| {
@@ -165,7 +166,7 @@ impl BlockStore {
 }
 
 impl WriterState {
-    /// Writes columns and rows to the disk where more than these bytes of them are in memory.
+    /// Writes columns and rows to the disk if they take more than this many bytes of memory.
     fn spill_above(&mut self, bytes: usize) -> Result<(), FindError> {
         if self.store.held() > bytes {
             self.store.columns.spill()?;
@@ -175,7 +176,7 @@ impl WriterState {
     }
 }
 
-/// Takes blocks from all threads.
+/// Receives blocks from all threads.
 pub(crate) struct BlockStoreWriter<'a> {
     checkpoint: &'a Checkpoint,
     spool: Option<&'a Arc<Spool>>,
@@ -186,7 +187,7 @@ pub(crate) struct BlockStoreWriter<'a> {
 
 struct WriterState {
     store: BlockStore,
-    /// Blocks that are in no chunk yet.
+    /// Blocks that are not in a chunk yet.
     gathered: Vec<(StoredBlock, FixedColumns)>,
     /// Their parts that are in earlier chunks.
     parts: Vec<StoredBlock>,
@@ -198,7 +199,7 @@ struct WriterState {
 }
 
 impl<'a> BlockStoreWriter<'a> {
-    /// A store with the blocks that an earlier run has finished.
+    /// Creates a store with the blocks that an earlier run finished.
     pub(crate) fn new(
         collection: &Collection,
         temp: &Arc<TempSpace>,
@@ -212,9 +213,9 @@ impl<'a> BlockStoreWriter<'a> {
         let (columns, rows) = done.chunks.last().map_or((0, 0), |step| (step.columns, step.rows));
         sources.resume(&done.sources, &done.tallies);
         let mut store = BlockStore::new(skipped, Arc::clone(&sources));
-        // From the disk they are read in long ranges; in memory gathering would copy them.
+        // Reading from the disk benefits from long ranges. In memory, gathering would only copy.
         store.is_gathered = budget.is_limited() || checkpoint.is_active();
-        // Their share is one, so that it is divided here.
+        // The logs have one common share, which is divided here.
         store.columns = SpillLog::stored(temp, "columns", usize::MAX, columns)?;
         store.rows = SpillLog::stored(temp, "rows", usize::MAX, rows)?;
         for step in &done.chunks {
@@ -248,19 +249,19 @@ impl<'a> BlockStoreWriter<'a> {
         Ok(self)
     }
 
-    /// The blocks that are in it already.
+    /// The blocks that are already stored.
     pub(crate) fn blocks(&self) -> HashSet<BlockNumber> {
         self.state().store.blocks.iter().map(|block| block.retained.number()).collect()
     }
 
-    /// Takes a block and what it has of each source.
+    /// Adds a block and its counts by source.
     pub(crate) fn push(
         &self,
         block: ColumnBlock,
         tallies: &[SourceTally],
     ) -> Result<(), FindError> {
-        // What names of sources leave: a half is for the logs, a quarter for what is gathered, and
-        // a quarter for its copy when it becomes a chunk.
+        // The share without the names of sources: a half is for the logs, a quarter for gathered
+        // blocks, and a quarter for their copy when they become a chunk.
         let share = self.budget.with_held(self.sources.held())?.columns();
         self.sources.count(tallies);
         let mut state = self.state();
@@ -287,8 +288,8 @@ impl<'a> BlockStoreWriter<'a> {
         state.spill_above(share / 2)
     }
 
-    /// Takes documents of a block whose others are not read yet. They are a chunk, which is one
-    /// without blocks until the whole block is pushed.
+    /// Adds documents of a block before the rest of the block is read. They form a chunk, which has
+    /// no blocks until the whole block is pushed.
     pub(crate) fn push_part(&self, documents: BlockContents) -> Result<BlockPart, FindError> {
         let BlockContents { notes, columns, rows, anchors } = documents;
         let share = self.budget.with_held(self.sources.held())?.columns();
@@ -306,12 +307,12 @@ impl<'a> BlockStoreWriter<'a> {
     pub(crate) fn finish(self) -> Result<BlockStore, FindError> {
         self.end_chunk(&mut self.state())?;
         let mut store = self.state.into_inner().store;
-        // Parts of a block stay in their order.
+        // The sort is stable, so parts of a block keep their order.
         store.blocks.sort_by_key(|block| block.retained.number());
         Ok(store)
     }
 
-    /// Makes a chunk of what is gathered.
+    /// Makes a chunk of the gathered blocks.
     fn end_chunk(&self, state: &mut WriterState) -> Result<(), FindError> {
         let mut gathered = std::mem::take(&mut state.gathered);
         if gathered.is_empty() {
@@ -353,7 +354,7 @@ impl<'a> BlockStoreWriter<'a> {
         Ok(())
     }
 
-    /// The step of a chunk whose blocks are those from `begun` on: all of it is on the disk when
+    /// Returns the step of a chunk whose blocks begin at `begun`. All its data are on the disk when
     /// this returns.
     fn step(
         &self,
@@ -381,7 +382,8 @@ impl<'a> BlockStoreWriter<'a> {
             rows: state.store.rows.len(),
             anchors: state.store.anchors.len(),
             skipped,
-            // Not the length of the spool: other threads may be writing to its end.
+            // The length of the spool is unsuitable, because other threads may be writing to its
+            // end.
             texts: blocks.iter().map(|(state, ..)| state.spooled()).max().unwrap_or(0),
             blocks,
             sources,
@@ -394,7 +396,7 @@ impl<'a> BlockStoreWriter<'a> {
     }
 }
 
-/// The values of blocks, column after column; the values of a single block are moved.
+/// Returns the values of blocks, column after column. The values of a single block are moved.
 fn in_column_order(
     gathered: &mut [(StoredBlock, FixedColumns)],
     width: usize,

@@ -1,4 +1,4 @@
-//! What is kept of the documents of one block: fixed-width columns, and a row of everything else.
+//! The stored values of the documents of one block: fixed-width columns, and a row of other values.
 //!
 //! ```text
 //! column 0: hash of the id   1, 2: fingerprint   3 …: bucket keys      (u64 each)
@@ -21,20 +21,20 @@ pub(crate) const FIRST_BAND_COLUMN: usize = 3;
 
 /// Bytes of a row before the keep key.
 const HEAD_BYTES: usize = 16 + 16 + 8 + 4 + 4;
-/// Added to the length of the key where the range of a unit follows it.
+/// A flag in the length of the key. If set, the range of a unit follows the key.
 const HAS_UNIT: u32 = 1 << 31;
 /// Bytes of that range.
 const UNIT_BYTES: usize = 16;
 
-/// Everything about a document that no stage looks at column by column.
+/// The values of a document that no stage reads column by column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DocumentRow<'a> {
-    /// Where its text can be read again.
+    /// The place where its text can be read again.
     pub(crate) place: DocumentPosition,
     pub(crate) fingerprint: u128,
     /// Length of the text in bytes.
     pub(crate) bytes: u64,
-    /// The source it is counted under.
+    /// The source for its counts.
     pub(crate) source: SourceNumber,
     /// Its key in the keep order.
     pub(crate) key: &'a [u8],
@@ -58,10 +58,10 @@ impl<'a> DocumentRow<'a> {
         out.extend_from_slice(self.id.as_bytes());
     }
 
-    /// Reads what [`write`](Self::write) wrote.
+    /// Reads a row that [`write`](Self::write) appended.
     ///
     /// # Errors
-    /// [`SpillError::Altered`] if the bytes are something else.
+    /// [`SpillError::Altered`] if the bytes are not a row.
     pub(crate) fn read(row: &'a [u8]) -> Result<Self, SpillError> {
         Self::parse(row).ok_or_else(damaged)
     }
@@ -99,7 +99,8 @@ pub(crate) fn damaged() -> SpillError {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RowBuffer {
     pub(crate) bytes: Vec<u8>,
-    /// The end of each row. A block's rows are far below 4 GiB, for its texts are below 2 GiB.
+    /// The end of each row. The rows of a block are far below 4 GiB, because its texts are below 2
+    /// GiB.
     pub(crate) ends: Vec<u32>,
 }
 
@@ -110,7 +111,7 @@ impl RowBuffer {
         self.ends.push(u32::try_from(self.bytes.len()).unwrap_or(u32::MAX));
     }
 
-    /// How many there are.
+    /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
@@ -127,7 +128,7 @@ impl RowBuffer {
         DocumentRow::read(self.bytes.get(start..self.ends[i] as usize).ok_or_else(damaged)?)
     }
 
-    /// The bytes of a log: the end of each row, then the rows.
+    /// Returns the bytes of a log: the end of each row, then the rows.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(4 * self.ends.len() + self.bytes.len());
         bytes.extend(self.ends.iter().flat_map(|end| end.to_le_bytes()));
@@ -136,7 +137,7 @@ impl RowBuffer {
     }
 }
 
-/// The rows of a block, as a log holds them.
+/// The rows of a block, in the form of a log.
 pub(crate) struct Rows<'a> {
     bytes: Cow<'a, [u8]>,
     documents: usize,
@@ -172,7 +173,7 @@ pub(crate) struct FixedColumns {
 }
 
 impl FixedColumns {
-    /// From values document after document, `width` each. Done per block, while it is in the cache.
+    /// Transposes the values of documents, `width` each. Runs per block, while it is in the cache.
     pub(crate) fn transposed(values: &[u64], width: usize) -> Self {
         let documents = values.len() / width;
         let mut columns = Vec::with_capacity(values.len());
@@ -187,7 +188,7 @@ impl FixedColumns {
         &self.values[column * self.documents..][..self.documents]
     }
 
-    /// How many there are; 0 without documents.
+    /// The number of columns; 0 without documents.
     pub(crate) fn width(&self) -> usize {
         self.values.len().checked_div(self.documents).unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! Blocks in, one numbered collection out: document 0, 1, 2 … in reading order.
+//! Numbers the documents of all blocks 0, 1, 2 … in reading order.
 
 use crate::digest::InputsDigest;
 use crate::engine::error::FindError;
@@ -15,15 +15,15 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Documents of a column that are read from the disk at once: few enough to stay in the cache.
+/// Documents per read of a column from the disk: few enough to stay in the cache.
 const READ_AT_ONCE: u32 = 1 << 16;
 
-/// What a stage has found out about a document.
+/// The state of a document, which a stage determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DocumentState(u8);
 
 impl DocumentState {
-    /// It takes part in everything.
+    /// It takes part in all stages.
     pub(crate) const PLAIN: Self = Self(0);
     /// It has no token.
     pub(crate) const EMPTY: Self = Self(1);
@@ -34,7 +34,7 @@ impl DocumentState {
     /// A list leaves it out.
     pub(crate) const DROPPED: Self = Self(4);
 
-    /// Whether it can be similar to anything.
+    /// Whether it can be similar to others.
     pub(crate) fn is_active(self) -> bool {
         matches!(self, Self::PLAIN | Self::COPY)
     }
@@ -55,22 +55,22 @@ pub(crate) struct RunDocuments {
     /// The index in `sources` of each numbered source.
     source_indices: IdVec<SourceNumber, SourceIndex>,
     pub(crate) sources: Vec<SourceCounts>,
-    /// Bytes of memory they take.
+    /// Bytes of memory of the sources.
     pub(crate) sources_held: u64,
     pub(crate) skipped: SkippedRecords,
     /// Documents that are excluded because of their ids.
     repeated: SkippedWriter,
     pub(crate) inputs: InputsDigest,
     pub(crate) cut_from_mail: MailRemovals,
-    /// The sample of which the effect of folding is measured.
+    /// The sample that measures the effect of folding.
     pub(crate) drawn: Vec<SampledText>,
     states: IdVec<DocumentNumber, DocumentState>,
-    /// Whether the blocks of the store are selections of documents of those read.
+    /// Whether the blocks of the store contain only some of their documents.
     pub(crate) is_selection: bool,
 }
 
 impl RunDocuments {
-    /// Numbers the documents. `listed` is what was skipped before any was read.
+    /// Numbers the documents. `listed` are the items skipped before reading.
     pub(crate) fn new(mut store: BlockStore, listed: &[SkippedItem]) -> Result<Self, FindError> {
         let len: usize = store.blocks.iter().map(|block| block.notes.documents as usize).sum();
         if len > MAX_DOCUMENTS {
@@ -115,7 +115,7 @@ impl RunDocuments {
         })
     }
 
-    /// How many documents there are.
+    /// The number of documents.
     pub(crate) fn len(&self) -> usize {
         self.states.len()
     }
@@ -130,8 +130,8 @@ impl RunDocuments {
         ids::each(self.range(i))
     }
 
-    /// The documents of the whole block of which the i-th one is the first part; `None` where it is
-    /// a later part.
+    /// Returns the documents of the whole block if the i-th one is its first part; `None` for a
+    /// later part.
     pub(crate) fn whole_range(&self, i: usize) -> Option<Range<DocumentNumber>> {
         let blocks = &self.store.blocks;
         let number = blocks[i].retained.number();
@@ -142,7 +142,7 @@ impl RunDocuments {
         Some(self.starts[i]..self.starts[i + parts.count()])
     }
 
-    /// Refuses a number that is not one of a document.
+    /// Refuses a number without a document.
     ///
     /// # Errors
     /// [`FindError::NoDocument`].
@@ -154,7 +154,7 @@ impl RunDocuments {
         Err(FindError::NoDocument { document, documents })
     }
 
-    /// The block a document is in; its number is one of the run's.
+    /// Returns the block of a document, whose number must be valid.
     pub(crate) fn block_of(&self, document: DocumentNumber) -> usize {
         self.starts.partition_point(|start| *start <= document) - 1
     }
@@ -164,7 +164,7 @@ impl RunDocuments {
         self.source_indices.get(number).copied().unwrap_or_default()
     }
 
-    /// What is known about a document.
+    /// Returns the state of a document.
     pub(crate) fn state(&self, document: DocumentNumber) -> DocumentState {
         self.states[document]
     }
@@ -174,12 +174,12 @@ impl RunDocuments {
         self.states[document] = state;
     }
 
-    /// Adds a document that is excluded since its id is repeated to the skipped records.
+    /// Adds a document that is excluded because of its repeated id to the skipped records.
     pub(crate) fn skip(&mut self, skipped: &SkippedItem) -> Result<(), FindError> {
         self.repeated.push(skipped, &self.store.skipped)
     }
 
-    /// Takes all skipped records out.
+    /// Removes and returns all skipped records.
     pub(crate) fn take_skipped(&mut self) -> Result<SkippedRecords, FindError> {
         let none = SkippedRecords::new(Arc::clone(&self.store.skipped));
         let mut skipped = std::mem::replace(&mut self.skipped, none);
@@ -195,7 +195,7 @@ impl RunDocuments {
         self.states.entries().filter(move |(_, s)| **s == state).map(|(document, _)| document)
     }
 
-    /// Gives a document's row to `f`. For a few documents; [`BlockStore::rows`] for many.
+    /// Passes a document's row to `f`. For many documents, use [`BlockStore::rows`].
     pub(crate) fn with_row<R>(
         &self,
         document: DocumentNumber,
@@ -207,20 +207,20 @@ impl RunDocuments {
         Ok(f(&self.store.blocks[i], DocumentRow::read(&bytes)?))
     }
 
-    /// The location at which the document was read.
+    /// Returns the location at which the document was read.
     pub(crate) fn location(&self, document: DocumentNumber) -> Result<Location, FindError> {
         self.with_row(document, |block, row| block.retained.location(row.place))
     }
 
-    /// What to say when the i-th block is read again and holds other documents.
+    /// Returns the error for the i-th block if it contains other documents when it is read again.
     pub(crate) fn changed(&self, i: usize) -> Result<FindError, FindError> {
         let first = self.starts[i];
         let id = self.with_row(first, |_, row| row.id.to_owned())?;
         Ok(FindError::Changed { id, place: self.location(first)? })
     }
 
-    /// Gives all values of some columns to `f`, block by block: the first document of the block and
-    /// the values of its documents. Blocks come in the order of the chunks.
+    /// Passes all values of some columns to `f`, block by block: the first document of the block
+    /// and the values of its documents. Blocks are in the order of the chunks.
     pub(crate) fn scan<const N: usize>(
         &self,
         columns: [usize; N],
@@ -249,7 +249,7 @@ impl RunDocuments {
         Ok(())
     }
 
-    /// All columns of the i-th block; `width` of them.
+    /// Returns all `width` columns of the i-th block.
     pub(crate) fn columns(&self, i: usize, width: usize) -> Result<FixedColumns, FindError> {
         let (chunk, documents) = self.store.in_chunk(i);
         let mut values = Vec::with_capacity(width * documents.len());

@@ -1,5 +1,5 @@
-//! Counts the memory that a run needs, without allocating it. This happens after a refusal, so that
-//! the limit in the refusal is enough for the whole input.
+//! Counts the memory that a run needs, without allocating it. Runs after a refusal, so that the
+//! error can state a limit that suffices for the whole input.
 
 use crate::engine::error::FindError;
 use crate::engine::memory::Budget;
@@ -15,7 +15,7 @@ use crate::read::{
 use lookalike_core::hash;
 use std::collections::HashSet;
 
-/// Longer records are not held to be measured.
+/// Longer records are not held to measure them.
 const HELD_BYTES: u64 = 4 << 20;
 
 /// Reads all inputs, a stream only from its current position. Returns the budget that documents and
@@ -104,7 +104,7 @@ struct InputMeasure<'a> {
     copies: [u64; 2],
     documents: usize,
     names: HashSet<u64>,
-    /// Bytes that names of sources take.
+    /// Bytes of the names of sources.
     held: u64,
     text_bytes: u64,
     /// Records that were not held.
@@ -160,7 +160,7 @@ impl DocumentSink for InputMeasure<'_> {
         };
         self.documents += 1 + units as usize;
         self.text_bytes += size.bytes;
-        // No other record is in this block, so it gets a number that no other block has.
+        // The block contains only this record, so it has a number that no other block has.
         self.records.add(BlockNumber { source: u32::MAX, index: self.unread }, *size);
         self.unread += 1;
         true
@@ -171,8 +171,8 @@ impl DocumentSink for InputMeasure<'_> {
     }
 }
 
-/// The size of a record that needs no more memory than the block holds: a block of many rows is
-/// longer than each of its records, one of a long record is measured by this record.
+/// The size of a record that needs no more memory than its block does. A block of many rows is
+/// longer than each of its records, and a block of one long record is measured by this record.
 pub(crate) fn block_size(block: &Block) -> RecordSize {
     let mut size = RecordSize::default();
     size.bytes = block.bytes() / 3 * 2;

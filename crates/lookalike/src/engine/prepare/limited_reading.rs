@@ -1,5 +1,5 @@
-//! Reading under a limit on memory: an input with long records is measured and read again with room
-//! for them, or refused with the least memory that its whole takes.
+//! Reading under a limit on memory. An input with long records is measured and read again with
+//! memory reserved for them, or refused with the least memory for the whole input.
 
 use crate::engine::error::FindError;
 use crate::engine::memory::Budget;
@@ -19,7 +19,7 @@ pub(crate) struct LimitedReading<'a> {
 }
 
 impl LimitedReading<'_> {
-    /// Refuses a limit that no input has room in, with the least for this one.
+    /// Refuses a limit that is too small for any input, with the least limit for this one.
     pub(crate) fn check(&self) -> Result<(), FindError> {
         if self.budget.check().is_ok() {
             return Ok(());
@@ -30,8 +30,8 @@ impl LimitedReading<'_> {
             .check()
     }
 
-    /// Limits the records. `is_resumable` is a run that stores finished steps, which are not made
-    /// again.
+    /// Limits the length of records. `is_resumable` states that the run stores finished steps,
+    /// which are not repeated.
     pub(crate) fn begin(&mut self, is_resumable: bool) {
         let is_read_once = is_resumable || self.collection.stream().is_some();
         self.budget = self.budget.reading_once(is_read_once);
@@ -80,7 +80,8 @@ impl LimitedReading<'_> {
         measured(self.collection, self.options, &self.budget, &records, self.progress)
     }
 
-    /// After an error of reading: reserves memory for long records, so that all is read again.
+    /// After an error of reading, reserves memory for long records, so that the input can be read
+    /// again.
     ///
     /// # Errors
     /// The error, or [`FindError::MemoryTooSmall`] with the least for the whole input.

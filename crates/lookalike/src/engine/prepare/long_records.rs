@@ -1,4 +1,4 @@
-//! The long records of a run: how much memory reading and comparing them takes.
+//! The long records of a run, and the memory for reading and comparing them.
 //!
 //! ```text
 //! reading   = 1¼ bytes · length + length for each copy of the text + token bytes · tokens
@@ -9,7 +9,7 @@ use crate::read::{BlockNumber, Collection, RecordSize, TextUnit};
 use lookalike_core::params::{Case, Params, ShingleRule, Unit};
 use parking_lot::Mutex;
 
-/// Records up to this length have a place in the buffers of a thread.
+/// Records up to this length fit in the buffers of a thread.
 pub(crate) const USUAL_RECORD_BYTES: usize = 1 << 20;
 /// Bytes for each token while a document is read: the upper halves of shingle hashes.
 const SHINGLE_BYTES: u64 = 5;
@@ -21,13 +21,14 @@ const TOKEN_BYTES: u64 = 9;
 const SET_BYTES: u64 = 8;
 /// Bytes for each word whose range in a text is held.
 const WORD_BYTES: u64 = 8;
-/// A word and its separator have two bytes at least, and every `length / 4` words have an anchor at
-/// most, which takes a bit: bytes of text for a byte of anchors, for each word of a run.
+/// A word and its separator have at least two bytes. At most every `length / 4` words have an
+/// anchor, which takes a bit. So this is the number of bytes of text for one byte of anchors, per
+/// word of a run.
 const ANCHORED_BYTES: u64 = 4;
-/// For each document with anchors: how many words it has.
+/// For each document with anchors: its number of words.
 const COUNT_BYTES: u64 = 4;
 
-/// How the length of a record becomes bytes of memory.
+/// The memory of a record, by its length.
 #[derive(Debug, Clone)]
 pub(crate) struct RecordCost {
     unit: Unit,
@@ -39,7 +40,7 @@ pub(crate) struct RecordCost {
     anchored: Option<u64>,
 }
 
-/// What two records are compared by.
+/// The items by which two records are compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum ComparedItem {
     Shingles,
@@ -49,7 +50,7 @@ enum ComparedItem {
 }
 
 impl RecordCost {
-    /// For documents that are compared by their shingles.
+    /// Creates the costs of documents that are compared by their shingles.
     pub(crate) fn of_shingles(collection: &Collection, params: &Params) -> Self {
         let rule = params.shingle();
         let is_whole = collection.unit() == TextUnit::Document;
@@ -63,15 +64,16 @@ impl RecordCost {
         Self { token_bytes, compared, ..Self::of_rule(collection, rule) }
     }
 
-    /// For documents that are compared by their words, and have anchors of runs of `length` words.
+    /// Creates the costs of documents that are compared by their words and have anchors of runs of
+    /// `length` words.
     pub(crate) fn of_words(collection: &Collection, rule: &ShingleRule, length: usize) -> Self {
         let anchored = Some(ANCHORED_BYTES * length as u64);
         Self { anchored, ..Self::of_rule(collection, rule) }
     }
 
-    /// Bytes that are held for good of documents with this many bytes of text.
+    /// Bytes held permanently for documents with this many bytes of text.
     pub(crate) fn held(&self, documents: u64, text_bytes: u64) -> u64 {
-        // In whole KiB, since a record that is not held is longer than its text.
+        // In whole KiB, because a record that was not held is longer than its text.
         let anchors = |bytes: u64| (text_bytes / bytes).next_multiple_of(1 << 10);
         self.anchored.map_or(0, |bytes| COUNT_BYTES * documents + anchors(bytes))
     }
@@ -95,7 +97,7 @@ impl RecordCost {
         }
     }
 
-    /// How many copies of its text are made until it is cut into tokens.
+    /// The number of copies of its text before it is cut into tokens.
     fn copies(&self, size: &RecordSize) -> u64 {
         let folded = match self.unit {
             Unit::Words => u64::from(self.folds && size.has_case),
@@ -111,7 +113,7 @@ impl RecordCost {
         buffers.saturating_add(self.token_bytes * self.tokens(size))
     }
 
-    /// Bytes of memory while the record is read next to another one, and compared with it.
+    /// Bytes of memory while the record is read besides another one, and compared with it.
     fn comparing(&self, size: &RecordSize, other: &RecordSize) -> u64 {
         let again = size.bytes * (1 + self.copies(size));
         match self.compared {
@@ -123,13 +125,13 @@ impl RecordCost {
                 let words = |size: &RecordSize| size.bytes + WORD_BYTES * size.words;
                 again + words(size) + words(other)
             }
-            // The record, its text, and the text that is kept for the next unit.
+            // The record, its text, and the text that is held for the next unit.
             ComparedItem::Units => again + size.bytes,
         }
     }
 }
 
-/// The longest records that were read so far; for all threads.
+/// The longest records so far, for all threads.
 pub(crate) struct LongRecords {
     cost: RecordCost,
     threads: usize,
@@ -137,19 +139,19 @@ pub(crate) struct LongRecords {
     longest: Mutex<Vec<(BlockNumber, RecordSize)>>,
 }
 
-/// Memory that long records need, in addition to the buffers of threads.
+/// The memory of long records besides the buffers of threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RecordMemory {
-    /// While they are read, or compared.
+    /// Bytes while they are read or compared.
     pub(crate) bytes: u64,
-    /// While one thread compares two of them; 0 if no two are compared.
+    /// Bytes while one thread compares two of them; 0 if none are compared.
     pub(crate) compared: u64,
-    /// The length of the longest.
+    /// The length of the longest record.
     pub(crate) longest: u64,
 }
 
 impl LongRecords {
-    /// For threads that have buffers of `thread_bytes` each.
+    /// Creates the counter for threads with buffers of `thread_bytes` each.
     pub(crate) fn new(cost: RecordCost, threads: usize, thread_bytes: u64) -> Self {
         Self { cost, threads, thread_bytes, longest: Mutex::default() }
     }
@@ -176,7 +178,7 @@ impl LongRecords {
         longest.truncate(self.threads.max(2));
     }
 
-    /// The memory that the records need which were added.
+    /// Returns the memory that the added records need.
     pub(crate) fn memory(&self) -> RecordMemory {
         let longest = self.longest.lock();
         let above = |bytes: u64| bytes.saturating_sub(self.thread_bytes);

@@ -1,14 +1,14 @@
-//! What was left out of messages.
+//! Counts of text removed from mail messages.
 
 use lookalike_extract::Fields;
 use serde::{Deserialize, Serialize};
 
-/// What was left out of messages, as the options say.
+/// Counts of text that was removed from mail messages because of options.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MailRemovals {
-    /// Messages without what they quote.
+    /// Messages from which quotations were removed.
     pub quoting_messages: u64,
-    /// Messages without a signature.
+    /// Messages from which a signature was removed.
     pub signed_messages: u64,
     /// Words of these signatures, between white space.
     pub signature_words: u64,
@@ -28,7 +28,7 @@ impl MailRemovals {
         });
     }
 
-    /// Adds other documents.
+    /// Adds the counts of other documents.
     pub(crate) fn merge(&mut self, other: Self) {
         self.quoting_messages += other.quoting_messages;
         self.signed_messages += other.signed_messages;

@@ -1,4 +1,4 @@
-//! Blocks in; numbered documents with bucket keys, rows and notes out.
+//! Reads blocks, and numbers their documents with bucket keys, rows and notes.
 
 pub(crate) mod anchor_log;
 pub(crate) mod block_notes;

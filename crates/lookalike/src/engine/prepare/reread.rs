@@ -1,4 +1,4 @@
-//! Documents of a run, read again block by block.
+//! Reads documents of a run again, block by block.
 
 use crate::engine::error::FindError;
 use crate::engine::ids::DocumentNumber;
@@ -18,7 +18,7 @@ impl RunDocuments {
     /// selection are read one by one, and have shingles and no text.
     ///
     /// # Errors
-    /// [`FindError::Changed`] where the block now holds more documents or fewer; errors of reading.
+    /// [`FindError::Changed`] if the block now contains more or fewer documents; errors of reading.
     pub(crate) fn read_again(
         &self,
         i: usize,
@@ -88,7 +88,7 @@ impl RunDocuments {
     }
 }
 
-/// Hands each document of a block that is read again to a function.
+/// Passes each document of a block that is read again to a function.
 struct RereadCallback<F>(F);
 
 impl<F: FnMut(&Document<'_>)> DocumentSink for RereadCallback<F> {

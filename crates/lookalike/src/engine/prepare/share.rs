@@ -1,5 +1,5 @@
-//! A share of a collection, read by one task of a divided run: its documents, which are sent to
-//! other tasks block by block, and its notes.
+//! A share of a collection, read by one task of a divided run. Its documents are sent to other
+//! tasks block by block, followed by its notes.
 //!
 //! ```text
 //! blocks of the share ─ prepare → PreparedShare ─ BlockDocuments, ShareNotes → files of the task
@@ -33,7 +33,7 @@ use crate::spill::{SpillError, TempSpace};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A share whose documents are read, shingled, signed and banded.
+/// A share whose documents have been read, shingled, signed and banded.
 pub(crate) struct PreparedShare {
     documents: RunDocuments,
     /// Number of columns.
@@ -41,15 +41,15 @@ pub(crate) struct PreparedShare {
     missing_fields: Vec<String>,
 }
 
-/// What is known of a share in addition to its documents.
+/// The properties of a share besides its documents.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ShareNotes {
-    /// Documents, empty ones included.
+    /// Documents, including empty ones.
     pub(crate) documents: u64,
     pub(crate) skipped: Vec<SkippedItem>,
-    /// In reading order.
+    /// Documents without a token, in reading order.
     pub(crate) empty: Vec<EmptyDocument>,
-    /// In reading order; rows of documents have indices of these.
+    /// Sources in reading order. Rows of documents have indices into this list.
     pub(crate) sources: Vec<SourceCounts>,
     /// Fields of the keep policy that no document of the share has.
     pub(crate) missing_fields: Vec<String>,
@@ -62,19 +62,19 @@ pub(crate) struct ShareNotes {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct EmptyDocument {
     pub(crate) id: String,
-    /// The hash of its text; `None` for one without a character.
+    /// The hash of its text; `None` for an empty text.
     pub(crate) content: Option<[u8; 32]>,
 }
 
 /// Documents of one block.
 #[derive(Debug)]
 pub(crate) struct BlockDocuments {
-    /// By which they are read again.
+    /// The state with which the block can be read again.
     pub(crate) state: RetainedState,
-    /// Whether they are of a reference collection.
+    /// Whether the documents belong to a reference collection.
     pub(crate) reference: bool,
     pub(crate) columns: FixedColumns,
-    /// Their sources are indices of [`ShareNotes::sources`].
+    /// The rows. Their sources are indices into [`ShareNotes::sources`].
     pub(crate) rows: RowBuffer,
 }
 
@@ -90,7 +90,7 @@ impl PreparedShare {
         let budget = Budget::open(&options.memory, options.threads.get())?;
         let mut limited = LimitedReading { collection, options, cost, budget, progress };
         limited.check()?;
-        // Texts that went to the spool are not taken out of it.
+        // Texts cannot be removed from the spool again.
         limited.begin(true);
         let budget = limited.budget;
         let records = limited.records();
@@ -121,7 +121,7 @@ impl PreparedShare {
         Ok(Self { documents, width, missing_fields: rules.idle_rules().fields })
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     pub(crate) fn blocks(&self) -> usize {
         self.documents.store.blocks.len()
     }
@@ -160,7 +160,7 @@ impl PreparedShare {
         self.documents.state(document) == DocumentState::EMPTY
     }
 
-    /// What is known otherwise. Reads the documents without a token again.
+    /// Returns the notes. Reads the documents without a token again.
     pub(crate) fn into_notes(mut self) -> Result<ShareNotes, FindError> {
         let mut scratch = ReadBuffers::default();
         let empty = self.documents.in_state(DocumentState::EMPTY).map(|document| {
@@ -235,7 +235,7 @@ impl BlockDocuments {
         Ok(retained.location(self.rows.get(row)?.place))
     }
 
-    /// Some of the documents, ascending, with other numbers of their sources.
+    /// Returns some of the documents, ascending, with other numbers for their sources.
     pub(crate) fn select(
         &self,
         selected: &[RowIndex],
@@ -250,8 +250,9 @@ impl BlockDocuments {
         Ok(Self { state: self.state, reference: self.reference, columns, rows })
     }
 
-    /// Appends the documents as bytes: the state of the block as JSON, whether they are of a
-    /// reference collection, their number, the number of columns, these, ends of the rows, rows.
+    /// Appends the documents as bytes: the state of the block as JSON, whether they belong to a
+    /// reference collection, their number, the number of columns, the columns, the ends of the
+    /// rows, and the rows.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) -> Result<(), FindError> {
         let state = serde_json::to_vec(&self.state).map_err(|_| corrupt())?;
         put_bytes(out, &state);
@@ -264,7 +265,7 @@ impl BlockDocuments {
         Ok(())
     }
 
-    /// Takes off what [`encode`](Self::encode) appended; `None` where the bytes are something else.
+    /// Reads the output of [`encode`](Self::encode); `None` for other bytes.
     pub(crate) fn decode(reader: &mut FieldReader<'_>) -> Option<Self> {
         let state = serde_json::from_slice(reader.bytes()?).ok()?;
         let reference = reader.u32()? != 0;

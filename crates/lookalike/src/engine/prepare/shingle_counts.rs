@@ -1,17 +1,17 @@
-//! How often each shingle occurs, about, counted by all threads in one pass: never too low.
+//! Approximate counts of shingles, never too low, from one pass by all threads.
 //!
-//! The counters are spread over tables by the top bits of the hashes. A thread gathers hashes by
-//! table and adds them some at a time under the table's lock, so that the accesses of one batch
-//! stay in a stretch of memory that the cache can hold and do not wait for each other.
+//! The top bits of the hashes distribute the counters over tables. A thread gathers hashes by
+//! table, and adds some at a time under the table's lock. So the accesses of one batch stay in
+//! memory that the cache can hold, and do not wait for each other.
 
 use lookalike_core::prefix::Counters;
 use parking_lot::Mutex;
 
-/// Tables, as a power of two.
+/// The number of tables as an exponent of 2.
 const LOG2_TABLES: u32 = 9;
 /// Hashes gathered for a table before they are added.
 const GATHERED: usize = 1024;
-/// Hashes looked up at a time: their accesses overlap.
+/// Hashes looked up at a time, so that their memory accesses overlap.
 const LOOKED_UP: usize = 32;
 
 /// The table of a hash.
@@ -25,14 +25,14 @@ pub(crate) struct ShingleCounts {
 }
 
 impl ShingleCounts {
-    /// `bytes` of counters in all, of one byte each.
+    /// Creates `bytes` counters of one byte each.
     pub(crate) fn new(bytes: u64) -> Self {
         let log2_slots = bytes.max(2).ilog2().saturating_sub(LOG2_TABLES).max(8);
         let table = || Mutex::new(Counters::new(log2_slots));
         Self { tables: (0..1 << LOG2_TABLES).map(|_| table()).collect() }
     }
 
-    /// One thread's way to add to them.
+    /// Returns the interface of one thread for adding counts.
     pub(crate) fn counting(&self) -> ShingleCounter<'_> {
         let tables = self.tables.len();
         ShingleCounter {
@@ -42,7 +42,7 @@ impl ShingleCounts {
         }
     }
 
-    /// The counters, when all has been counted.
+    /// Returns the counters after all shingles were counted.
     pub(crate) fn finish(self) -> CompleteCounts {
         let tables = self.tables.into_iter();
         let tables: Vec<Counters> = tables.map(Mutex::into_inner).collect();
@@ -50,10 +50,10 @@ impl ShingleCounts {
     }
 }
 
-/// Hashes of one thread on their way to the counters.
+/// The gathered hashes of one thread.
 pub(crate) struct ShingleCounter<'a> {
     counts: &'a ShingleCounts,
-    /// Some for each table.
+    /// Hashes for each table.
     gathered: Vec<u32>,
     lengths: Vec<usize>,
 }
@@ -73,7 +73,7 @@ impl ShingleCounter<'_> {
         }
     }
 
-    /// Counts what is left.
+    /// Counts the remaining hashes.
     pub(crate) fn finish(self) {
         for (table, gathered) in self.gathered.chunks(GATHERED).enumerate() {
             flush(&self.counts.tables[table], &gathered[..self.lengths[table]]);
@@ -88,20 +88,20 @@ fn flush(table: &Mutex<Counters>, gathered: &[u32]) {
     }
 }
 
-/// Counts that are complete.
+/// The complete counts.
 pub(crate) struct CompleteCounts {
     tables: Vec<Counters>,
 }
 
 impl CompleteCounts {
-    /// How often a shingle occurs: at least so often as it does, and at most 255.
+    /// Returns the count of a shingle: at least the true number, capped at 255.
     pub(crate) fn get(&self, upper: u32) -> u8 {
         self.tables[table_of(upper)].get(u64::from(upper) << 32)
     }
 
-    /// Looks the hashes of a document up: how many occur once in all, and of the others the count
-    /// above the hash, in no order, repeats included, into `shared` (which is cleared). Stops when
-    /// `enough` singles are found.
+    /// Looks up the hashes of a document. Returns how many of them occur only once in all
+    /// documents. Replaces the content of `shared` by the others, each as its count above the hash,
+    /// in any order, including repeats. Stops after `enough` single ones.
     pub(crate) fn look_up(&self, hashes: &[u32], enough: usize, shared: &mut Vec<u64>) -> usize {
         shared.clear();
         let mut singles = 0;

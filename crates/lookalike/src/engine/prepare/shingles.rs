@@ -1,4 +1,4 @@
-//! The shingles of a document, cut from its text or stored in an index, its signature and its
+//! The shingles of a document, cut from its text or stored in an index, with its signature and its
 //! bucket keys.
 
 use crate::engine::options::FindOptions;
@@ -9,7 +9,7 @@ use lookalike_core::params::{Params, ShingleRule};
 use lookalike_core::shingle::{Shingler, Shingles};
 use lookalike_core::signature::Signer;
 
-/// One thread's tools.
+/// Cuts shingles. Each thread uses its own.
 pub(crate) struct ShingleCutter {
     shingler: Shingler,
     upper: Vec<u32>,
@@ -20,12 +20,12 @@ impl ShingleCutter {
         Self::of_rule(options.params.shingle(), options.kernel)
     }
 
-    /// For texts that are cut by `rule`; stored shingles are taken to be cut by it.
+    /// Creates a cutter for texts. Stored shingles must have been cut by the same `rule`.
     pub(crate) fn of_rule(rule: &ShingleRule, kernel: Kernel) -> Self {
         Self { shingler: Shingler::with_kernel(rule, kernel), upper: Vec::new() }
     }
 
-    /// The shingles of a document; good until the next one.
+    /// Returns the shingles of a document.
     pub(crate) fn shingles(&mut self, document: &Document<'_>) -> Shingles<'_> {
         let Some(shingled) = document.shingled else {
             return self.shingler.shingle(document.text);
@@ -35,8 +35,8 @@ impl ShingleCutter {
         Shingles { hashes: &self.upper, fingerprint: shingled.fingerprint }
     }
 
-    /// The shingle set of a document, ascending and without repeats, into `set`, which is cleared.
-    /// Gives the fingerprint of [`shingles`](Self::shingles).
+    /// Replaces the content of `set` by the shingle set of a document, ascending and without
+    /// repeats. Returns the fingerprint of [`shingles`](Self::shingles).
     pub(crate) fn set(&mut self, document: &Document<'_>, set: &mut Vec<u64>) -> u128 {
         let Some(shingled) = document.shingled else {
             return self.shingler.set(document.text, set);
@@ -50,15 +50,15 @@ impl ShingleCutter {
 /// The shingle set of a document and its signature.
 #[derive(Clone, Copy)]
 pub(crate) struct SignedSet<'a> {
-    /// Ascending and without repeats.
+    /// The set, ascending and without repeats.
     pub(crate) set: &'a [u64],
     /// The fingerprint of the shingles.
     pub(crate) fingerprint: u128,
-    /// Empty for a document without shingles, and if nothing is signed.
+    /// The signature; empty for a document without shingles, and if the signer does not sign.
     pub(crate) signature: &'a [u32],
 }
 
-/// Signs the shingle sets of documents. One thread's tools.
+/// Signs the shingle sets of documents. Each thread uses its own.
 pub(crate) struct SetSigner {
     cutter: ShingleCutter,
     signer: Option<Signer>,
@@ -67,8 +67,8 @@ pub(crate) struct SetSigner {
 }
 
 impl SetSigner {
-    /// Signatures have `num_hashes` values; 0 signs nothing. An index for containment has
-    /// signatures of one value.
+    /// Creates a signer with `num_hashes` values per signature; 0 disables signing. An index for
+    /// containment has signatures of one value.
     pub(crate) fn new(params: &Params, num_hashes: usize) -> Self {
         Self {
             cutter: ShingleCutter::of_rule(params.shingle(), Kernel::default()),
@@ -85,7 +85,7 @@ impl SetSigner {
         self.sign(fingerprint)
     }
 
-    /// Signs a document; its shingles are cut or stored.
+    /// Signs a document. Uses its stored shingles, or cuts its text.
     pub(crate) fn sign_document(&mut self, document: &Document<'_>) -> SignedSet<'_> {
         let fingerprint = self.cutter.set(document, &mut self.set);
         self.sign(fingerprint)
@@ -102,7 +102,7 @@ impl SetSigner {
     }
 }
 
-/// Computes the bucket keys of documents from their shingles. One thread's tools.
+/// Computes the bucket keys of documents from their shingles. Each thread uses its own.
 pub(crate) struct BandKeys {
     signer: Signer,
     rows: usize,
@@ -110,7 +110,7 @@ pub(crate) struct BandKeys {
 }
 
 impl BandKeys {
-    /// The bands of a run; an exact run has none.
+    /// Creates the bands of a run. An exact run has none.
     pub(crate) fn new(options: &FindOptions) -> Self {
         let params = &options.params;
         let num_hashes = params.num_hashes();

@@ -5,7 +5,7 @@
 //! blocks in reading order, then repeated ids → SkippedRecords
 //! ```
 //!
-//! A piece begins again: what it says does not depend on other pieces.
+//! Every piece can be decoded on its own.
 
 use crate::engine::error::FindError;
 use crate::engine::memory::Budget;
@@ -18,17 +18,17 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of a block's records from which on they are a piece.
+/// Bytes of a block's records at which they form a piece.
 const PIECE_BYTES: usize = 1 << 18;
-/// Bytes of records that are in memory where that is limited.
+/// Bytes of records in memory, if memory is limited.
 const SHARE: usize = 2 * PIECE_BYTES;
 
-/// What a record does not share with the one before it.
+/// Flags of the values in which a record differs from the previous one.
 const SOURCE: u64 = 1;
 const REASON: u64 = 2;
-/// It has an id.
+/// The record has an id.
 const ID: u64 = 4;
-/// It has a line; documents in memory have rows from 0.
+/// The record has a line. Documents in memory have rows from 0.
 const LINE: u64 = 8;
 
 /// The skipped records of one block.
@@ -43,7 +43,7 @@ pub(crate) struct BlockSkips {
 pub(crate) struct SkippedLog(Mutex<SpillLog<u8>>);
 
 impl SkippedLog {
-    /// With the `len` bytes that an earlier run has finished.
+    /// Opens the log, with the `len` bytes that an earlier run finished.
     pub(crate) fn open(
         temp: &Arc<TempSpace>,
         budget: &Budget,
@@ -69,18 +69,18 @@ fn corrupt() -> SpillError {
     SpillError::altered("a skipped record")
 }
 
-/// Takes the records of one block after the other.
+/// Receives the records of one block after the other.
 #[derive(Debug, Default)]
 pub(crate) struct SkippedWriter {
     of_block: BlockSkips,
-    /// Behind the pieces.
+    /// The records after the last piece.
     bytes: Vec<u8>,
     source: String,
     reason: Vec<u8>,
 }
 
 impl SkippedWriter {
-    /// Adds a record. Many records are moved to `log`.
+    /// Adds a record. Moves long lists to `log`.
     pub(crate) fn push(
         &mut self,
         skipped: &SkippedItem,
@@ -123,14 +123,14 @@ impl SkippedWriter {
         Ok(())
     }
 
-    /// The records since the last call.
+    /// Returns the records since the last call.
     pub(crate) fn take(&mut self, log: &SkippedLog) -> Result<BlockSkips, FindError> {
         self.end_piece(log)?;
         Ok(std::mem::take(&mut self.of_block))
     }
 }
 
-/// Skipped records, in memory or on the disk: files that the walk of a folder left out, then
+/// Skipped records, in memory or on the disk: files that the walk of a folder skipped, then
 /// unreadable records, then repeated ids, each in reading order.
 #[derive(Debug)]
 pub struct SkippedRecords {
@@ -163,12 +163,12 @@ impl SkippedRecords {
         Ok(())
     }
 
-    /// How many there are.
+    /// The number of records.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns true if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -176,8 +176,8 @@ impl SkippedRecords {
     /// Iterates over the records in order, from the first at each call, and reads them one by one.
     ///
     /// # Errors
-    /// An item is an error where a temporary file cannot be read ([`FindError::of_io`]); it is the
-    /// last.
+    /// If a temporary file cannot be read, the item is an error ([`FindError::of_io`]) and the last
+    /// one.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<SkippedItem>> + '_ {
         let mut pieces = self.blocks.iter().flat_map(|of_block| &of_block.pieces);
         let mut records = SkippedReader::default();
@@ -203,7 +203,7 @@ impl SkippedRecords {
     }
 }
 
-/// Goes through the records of one piece.
+/// Reads the records of one piece.
 #[derive(Default)]
 struct SkippedReader {
     bytes: Vec<u8>,
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use crate::engine::memory::{Budget, Memory};
 
-    /// Records with everything that is shared and is not, more than a piece of them.
+    /// More records than fit in a piece, with all combinations of shared values.
     fn records() -> Vec<SkippedItem> {
         let record = |i: u64| SkippedItem {
             source: format!("in-{}.jsonl", i / 1000),

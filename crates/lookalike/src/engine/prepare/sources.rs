@@ -1,5 +1,5 @@
-//! The sources that documents are counted under: numbered by the threads as they meet them, and
-//! sorted into reading order when all are read.
+//! The sources for the counts of documents. Threads number them in the order of their first
+//! occurrence, and they are sorted into reading order at the end.
 
 use crate::engine::error::FindError;
 use crate::engine::ids::{Id, IdVec, SourceIndex, SourceNumber};
@@ -13,14 +13,14 @@ use std::sync::Arc;
 /// Documents and bytes of one source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceCounts {
-    /// A file of records, a folder directly below a folder of texts, or the value of the field
-    /// that tells the source.
+    /// A file of records, a folder directly below a folder of texts, or the value of the field that
+    /// names the source.
     pub name: String,
-    /// Its documents, empty ones included.
+    /// Its documents, including empty ones.
     pub documents: u64,
     /// The bytes of their texts.
     pub bytes: u64,
-    /// How many of its documents are duplicates.
+    /// Its documents that are duplicates.
     pub duplicates: u64,
     /// The bytes of their texts.
     pub duplicate_bytes: u64,
@@ -28,7 +28,7 @@ pub struct SourceCounts {
     pub reference: bool,
 }
 
-/// The most values of a field that documents are counted under: a longer table is not readable.
+/// The most values of a source field. A longer table is not readable.
 pub const MAX_SOURCES: usize = 100_000;
 
 /// Bytes of memory for a source in addition to its name, which is held twice.
@@ -41,7 +41,7 @@ pub(crate) type SourceName = (String, bool);
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct SourceTally {
     pub(crate) source: SourceNumber,
-    /// The first block that has it, and which it is of those that the block has.
+    /// The first block that has the source, and the source's position among those of the block.
     pub(crate) first: (BlockNumber, u32),
     pub(crate) documents: u64,
     pub(crate) bytes: u64,
@@ -67,15 +67,15 @@ impl Tallies {
         }
     }
 
-    /// Those there are, in the order of their numbers.
+    /// Returns the existing tallies, by source number.
     pub(crate) fn take(&mut self) -> Vec<SourceTally> {
         std::mem::take(&mut self.0).into_iter().flatten().collect()
     }
 }
 
-/// All sources met so far; for all threads.
+/// All sources so far, for all threads.
 pub(crate) struct Sources {
-    /// The field whose values they are, if they are.
+    /// The field whose values are the sources, if they come from a field.
     field: Option<String>,
     budget: Budget,
     known: Mutex<SourceNumbers>,
@@ -100,7 +100,7 @@ impl SourceNumbers {
     }
 }
 
-/// Bytes of memory that a source takes.
+/// The bytes of memory of a source.
 pub(crate) fn held(name: &str) -> u64 {
     SOURCE_BYTES + 2 * name.len() as u64
 }
@@ -110,7 +110,7 @@ impl Sources {
         Self { field: field.cloned(), budget: *budget, known: Mutex::default() }
     }
 
-    /// Goes on from what an earlier run has met.
+    /// Continues with the sources of an earlier run.
     pub(crate) fn resume(&self, names: &[SourceName], tallies: &Tallies) {
         let mut known = self.known();
         for (name, reference) in names {
@@ -123,8 +123,8 @@ impl Sources {
         self.known.lock()
     }
 
-    /// The number of a source. More values of a field than a run counts, and more names than
-    /// memory holds, are refused when they are met.
+    /// Returns the number of a source. Returns an error if the values of a field are too many, or
+    /// if the names exceed the memory.
     pub(crate) fn number(&self, name: &str, reference: bool) -> Result<SourceNumber, FindError> {
         let mut known = self.known();
         if let Some(number) = known.numbers[usize::from(reference)].get(name) {
@@ -146,19 +146,19 @@ impl Sources {
         self.known().tallies.add(tallies);
     }
 
-    /// The sources that were met after the first `known`.
+    /// Returns the sources after the first `known`.
     pub(crate) fn names_from(&self, known: usize) -> Vec<SourceName> {
         let all = self.known();
         let names = all.names.as_slice().get(known..).unwrap_or_default().iter();
         names.map(|(name, reference)| (name.as_ref().to_owned(), *reference)).collect()
     }
 
-    /// Bytes of memory they take.
+    /// The bytes of memory of all sources.
     pub(crate) fn held(&self) -> u64 {
         self.known().held
     }
 
-    /// The sources in reading order, and the index in them of each numbered source.
+    /// Returns the sources in reading order, and the index of each numbered source in them.
     pub(crate) fn in_order(&self) -> (Vec<SourceCounts>, IdVec<SourceNumber, SourceIndex>) {
         let mut known = self.known();
         let mut tallies = known.tallies.take();

@@ -1,4 +1,4 @@
-//! The documents of a run whose texts are read more than once: for passages.
+//! The documents of a run that reads texts repeatedly, to find passages.
 //!
 //! ```text
 //! blocks ─ prepare (threads) → anchors, documents (numbering) ─ identity (unique ids) ─ keep order
@@ -33,9 +33,10 @@ use std::time::Instant;
 pub(crate) struct TextRun {
     pub(crate) findings: Findings,
     pub(crate) budget: Budget,
-    /// The rank of each document in the keep order of the run, by its number, as the core takes it.
+    /// The rank of each document in the keep order of the run, by its number, in the form for the
+    /// core.
     pub(crate) order: Vec<u32>,
-    /// Bytes that the budget holds for anchors and counts of words.
+    /// Bytes of the budget for anchors and counts of words.
     anchor_bytes: u64,
 }
 
@@ -100,7 +101,7 @@ impl TextRun {
         Ok((Self { findings, budget, order, anchor_bytes }, anchors))
     }
 
-    /// Reserves the memory by which anchors and counts of words exceed the expected size.
+    /// Reserves the memory for anchors and counts of words beyond the expected size.
     ///
     /// # Errors
     /// [`FindError::MemoryTooSmall`].
@@ -109,12 +110,12 @@ impl TextRun {
         Ok(())
     }
 
-    /// Where temporary files of the run go.
+    /// The place for temporary files of the run.
     pub(crate) fn temp(&self) -> &Arc<TempSpace> {
         &self.findings.temp
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     pub(crate) fn blocks(&self) -> usize {
         self.findings.documents.store.blocks.len()
     }
@@ -140,7 +141,7 @@ impl TextRun {
         Ok(DocumentBlock { retained: &store.blocks[i].retained, rows: store.rows(i)? })
     }
 
-    /// Whether the document takes part: it has tokens, and no earlier one has its id.
+    /// Whether the document has tokens and an id that no earlier document has.
     pub(crate) fn is_active(&self, document: DocumentNumber) -> bool {
         self.findings.documents.state(document) == DocumentState::PLAIN
     }
@@ -155,8 +156,7 @@ impl TextRun {
         self.findings.documents.source(row.source)
     }
 
-    /// Gives a document's row and block to `f`. For a few documents; [`block`](Self::block) for
-    /// many.
+    /// Passes a document's row and block to `f`. For many documents, use [`block`](Self::block).
     pub(crate) fn with_document<R>(
         &self,
         document: DocumentNumber,
@@ -165,7 +165,7 @@ impl TextRun {
         self.findings.documents.with_row(document, |block, row| f(&block.retained, &row))
     }
 
-    /// The error of a document that is not what it was.
+    /// The error of a document that has changed.
     pub(crate) fn changed(&self, document: DocumentNumber) -> FindError {
         self.named(document)
             .map_or_else(|error| error, |(id, place)| FindError::Changed { id, place })
@@ -180,7 +180,7 @@ impl TextRun {
         )
     }
 
-    /// The id of a document, and where it was read.
+    /// Returns the id of a document, and its location.
     pub(crate) fn named(&self, document: DocumentNumber) -> Result<(String, Location), FindError> {
         self.with_document(document, |block, row| (row.id.to_owned(), block.location(row.place)))
     }
@@ -193,7 +193,7 @@ pub(crate) struct DocumentBlock<'a> {
 }
 
 impl DocumentBlock<'_> {
-    /// Gives the row of a document of the block, and its text, to `f`.
+    /// Passes the row of a document of the block, and its text, to `f`.
     pub(crate) fn fetch<R>(
         &self,
         row: RowIndex,
@@ -205,11 +205,11 @@ impl DocumentBlock<'_> {
     }
 }
 
-/// The result of one reading of all documents: these, their anchors, keep rules that put none
-/// before another, and how many are excluded.
+/// The result of one reading of all documents: the documents, their anchors, keep rules that did
+/// not order any of them, and the counts of excluded ones.
 type Reading = (RunDocuments, AnchorLog, IdleRules, ExcludedDocuments);
 
-/// How all documents are read once.
+/// One reading of all documents.
 struct TextReading<'a> {
     collection: &'a Collection,
     options: &'a FindOptions,
@@ -221,7 +221,8 @@ struct TextReading<'a> {
 }
 
 impl TextReading<'_> {
-    /// `None` where records of two files have the same id and could have different ones.
+    /// Reads all documents. Returns `None` if records of two files have the same id and could have
+    /// different ones.
     fn read(&self, progress: &dyn Progress) -> Result<Option<Reading>, FindError> {
         let Self { collection, options, length, budget, temp, records, checkpoint } = *self;
         let share = budget.share(8);
@@ -249,14 +250,14 @@ impl TextReading<'_> {
         let Some(excluded) = excluded else { return Ok(None) };
         documents.store.drop_columns();
         let anchors = documents.store.take_anchors();
-        // It is unknown for documents that an earlier run has read.
+        // The result is unknown for documents that an earlier run has read.
         let is_known = checkpoint.done.chunks.is_empty() && documents.len() > 0;
         let idle = if is_known { rules.idle_rules() } else { IdleRules::default() };
         Ok(Some((documents, anchors, idle, excluded)))
     }
 }
 
-/// The rank of each document in the keep order of the run, by its number.
+/// Returns the rank of each document in the keep order of the run, by its number.
 fn keep_order(
     documents: &RunDocuments,
     budget: &Budget,

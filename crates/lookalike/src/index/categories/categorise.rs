@@ -1,4 +1,4 @@
-//! The texts of an index → its categories.
+//! Forms categories from the texts of an index.
 //!
 //! ```text
 //! ids ─ least hashes ─► sample of texts ─► CategoryModel ─ all texts (threads) ─► members ─► index
@@ -19,30 +19,30 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
-/// Documents that are looked at together.
+/// The number of documents per batch.
 const BATCH: usize = 1024;
 
-/// How categories are made.
+/// Options for forming categories.
 #[derive(Debug, Clone, Copy)]
 pub struct CategoriseOptions {
     /// The most topics: [`MAX_TOPICS`](crate::categories::MAX_TOPICS) at most;
     /// [`CategorySample::default_topics`] if `None`.
     pub topics: Option<NonZeroUsize>,
-    /// Threads that look for the categories of documents; the result is the same for any number.
+    /// Threads that assign documents to categories. Their number does not change the result.
     pub threads: NonZeroUsize,
 }
 
-/// Makes categories of the documents of an index and stores them with it, in place of those that it
-/// had. The model is made of the 20,000 documents with the least hashes of ids, but for those that
-/// expired before `now` (in ns since 1970); it is the same for the same documents. Documents that
-/// are added later get their categories by it, and no document changes its own until categories
-/// are made again. Gives the number of the model.
+/// Forms categories from the documents of an index and stores them in it, replacing previous ones.
+/// The model is built from the 20,000 documents with the smallest hashes of ids, except those that
+/// expired before `now` (in ns since 1970), and depends only on the documents. The model also
+/// assigns documents that are added later. The category of a document does not change until
+/// categories are formed again. Returns the number of the model.
 ///
-/// Costs one pass over the ids and two over texts; memory for the words of the sample, and 16 bytes
-/// a document.
+/// Cost: one pass over the ids and two over texts. Memory: the words of the sample, and 16 bytes
+/// per document.
 ///
 /// # Errors
-/// [`IndexError::NoTexts`] for an index that keeps no texts, read and write errors.
+/// [`IndexError::NoTexts`] for an index without texts, read and write errors.
 pub fn categorise(
     index: &Index,
     options: CategoriseOptions,
@@ -77,7 +77,7 @@ pub fn categorise(
     Ok(number)
 }
 
-/// The sample of a snapshot.
+/// Returns the sample of a snapshot.
 fn sample(snapshot: &mut dyn Snapshot, now: i64) -> Result<CategorySample, IndexError> {
     let mut drawn = IdSample::new(MAX_SAMPLE);
     let mut from = DocumentNumber(0);
@@ -108,7 +108,7 @@ fn sample(snapshot: &mut dyn Snapshot, now: i64) -> Result<CategorySample, Index
     Ok(sample)
 }
 
-/// Some documents numbered above `after`, with their texts.
+/// Returns some documents numbered above `after`, with their texts.
 fn batch(
     snapshot: &mut dyn Snapshot,
     after: DocumentNumber,
@@ -123,7 +123,7 @@ fn batch(
     Ok((numbers, texts))
 }
 
-/// The category of each text.
+/// Returns the category of each text.
 fn categories(
     model: &CategoryModel,
     texts: &[String],

@@ -1,4 +1,4 @@
-//! The categories of an index → a table of its documents.
+//! Writes the categories of an index as a table of its documents.
 
 use super::index_categories::IndexCategories;
 use crate::engine::FindError;
@@ -9,16 +9,16 @@ use lookalike_index::entry::{DocumentNumber, RecordFields};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// Documents that are written together.
+/// The number of documents per batch.
 const BATCH: usize = 1024;
 
-/// Writes the category of each document of a snapshot, but for those that expired before `now` (in
+/// Writes the category of each document of a snapshot, except those that expired before `now` (in
 /// ns since 1970), as CSV with the columns `id`, `cluster` (the topic), `category` (the path) and
-/// `label`, in the order of their numbers; gives how many. Documents in no category have `none` as
-/// cluster and category. `evaluate` reads the table as groups.
+/// `label`, in the order of document numbers. Returns the number of rows. Documents without a
+/// category have `none` as cluster and category. `evaluate` reads the table as groups.
 ///
 /// # Errors
-/// What keeps the index from being read; what keeps bytes from being written, in the outer result.
+/// Errors of reading the index. The outer result reports errors of writing.
 pub fn category_rows(
     categories: &IndexCategories,
     snapshot: &mut dyn Snapshot,

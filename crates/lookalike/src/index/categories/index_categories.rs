@@ -1,9 +1,8 @@
-//! The categories of an index as they are stored: read back, with those of documents that were
-//! added since.
+//! Reads the categories of an index, also for documents that were added since.
 //!
-//! The category of a document is a function of its text and of the model. That of a document
-//! numbered above [`CategoryState::through`] is not stored yet; it is found here when it is asked
-//! for, and [`catch_up`] stores it.
+//! The category of a document is a function of its text and of the model. Categories of documents
+//! numbered above [`CategoryState::through`] are not stored. They are computed on demand, and
+//! [`catch_up`] stores them.
 
 use crate::categories::{Category, CategoryBuffers, CategoryModel, CategoryNumber, NO_CATEGORY};
 use lookalike_index::backend::Snapshot;
@@ -12,13 +11,13 @@ use lookalike_index::entry::{DocumentNumber, IndexRecord, RecordFields};
 use lookalike_index::{Index, IndexError};
 use std::sync::Arc;
 
-/// Documents that are looked at together.
+/// The number of documents per batch.
 const BATCH: usize = 1024;
-/// Documents whose categories are not stored, from which on they are: storing them takes a
-/// transaction, finding them again the reading of their texts.
+/// The number of documents without stored categories at which these are stored. Storing them costs
+/// a transaction, computing them costs reading their texts.
 const CATCH_UP: usize = 1000;
 
-/// The fields of a document that its category depends on.
+/// The fields that determine the category of a document.
 pub(super) const TEXT: RecordFields =
     RecordFields { signature: false, set: false, metadata: false, text: true };
 
@@ -30,11 +29,11 @@ pub struct IndexCategories {
 }
 
 impl IndexCategories {
-    /// The categories of a snapshot, `None` where it has none. The model of `known` is used again
-    /// if it is the one of the snapshot.
+    /// Reads the categories of a snapshot; `None` if it has none. Reuses the model of `known` if it
+    /// is the model of the snapshot.
     ///
     /// # Errors
-    /// Read errors, [`IndexError::Damaged`] for a model that cannot be read.
+    /// Read errors, [`IndexError::Damaged`] for an unreadable model.
     pub fn read(
         snapshot: &mut dyn Snapshot,
         known: Option<&Self>,
@@ -56,16 +55,17 @@ impl IndexCategories {
         &self.model
     }
 
-    /// The number of the model: another one for each that is made.
+    /// The number of the model. Every new model has another number.
     pub fn number(&self) -> u64 {
         self.state.number
     }
 
-    /// The number of documents in each category and those below it, expired ones included; at
-    /// place 0 of those in none. Reads the texts of documents that were added since.
+    /// Returns the number of documents in each category and its subcategories, including expired
+    /// ones. Place 0 counts documents without a category. Reads the texts of documents that were
+    /// added since.
     ///
     /// # Errors
-    /// Read errors, [`IndexError::Damaged`] for a category that is not in the model.
+    /// Read errors, [`IndexError::Damaged`] for a category that the model lacks.
     pub fn counts(&self, snapshot: &mut dyn Snapshot) -> Result<Vec<u64>, IndexError> {
         let mut own = vec![0; self.model.categories().len() + 1];
         for (category, count) in snapshot.category_counts()? {
@@ -89,10 +89,10 @@ impl IndexCategories {
         Ok(std::iter::once(own[0]).chain(below).collect())
     }
 
-    /// The category of a stored document.
+    /// Returns the category of a stored document.
     ///
     /// # Errors
-    /// As [`counts`](Self::counts).
+    /// See [`counts`](Self::counts).
     pub fn of_document(
         &self,
         snapshot: &mut dyn Snapshot,
@@ -116,11 +116,11 @@ impl IndexCategories {
         Ok(category)
     }
 
-    /// At most `most` documents numbered above `after` that are in a category or below it,
-    /// ascending.
+    /// Returns at most `most` documents numbered above `after` that are in a category or one of its
+    /// subcategories, ascending.
     ///
     /// # Errors
-    /// As [`counts`](Self::counts).
+    /// See [`counts`](Self::counts).
     pub fn members(
         &self,
         snapshot: &mut dyn Snapshot,
@@ -145,8 +145,8 @@ impl IndexCategories {
         Ok(numbers)
     }
 
-    /// At most `most` documents numbered above `after` with their categories, ascending; none at
-    /// the end.
+    /// Returns at most `most` documents numbered above `after` with their categories, ascending; an
+    /// empty list at the end.
     pub(in crate::index) fn all_members(
         &self,
         snapshot: &mut dyn Snapshot,
@@ -161,8 +161,8 @@ impl IndexCategories {
         Ok(stored)
     }
 
-    /// The categories of some documents numbered above `after`, which becomes the number of the
-    /// last one; none at the end.
+    /// Computes the categories of some documents numbered above `after`, and sets `after` to the
+    /// number of the last one. Returns an empty list at the end.
     fn later(
         &self,
         snapshot: &mut dyn Snapshot,
@@ -192,11 +192,12 @@ impl IndexCategories {
     }
 }
 
-/// All numbers of categories.
+/// The range of all numbers of categories.
 const EVERY: (CategoryNumber, CategoryNumber) = (0, CategoryNumber::MAX);
 
-/// Stores the categories of documents that were added since the last time, if they are some
-/// thousand or more and the index has categories: each reader finds those of fewer again.
+/// Stores the categories of documents that were added since the last time, if the index has
+/// categories and at least a thousand documents are waiting. Readers compute the categories of
+/// fewer documents.
 ///
 /// # Errors
 /// Read and write errors.
@@ -214,7 +215,8 @@ pub fn catch_up(index: &Index) -> Result<(), IndexError> {
         if waiting < CATCH_UP {
             return Ok(());
         }
-        // Documents are added whatever the model is; who reads categories reports it.
+        // Adding documents must not fail because of the model. Readers of categories report the
+        // error.
         let Ok(Some(categories)) = IndexCategories::read(&mut *snapshot, None) else {
             return Ok(());
         };
@@ -225,7 +227,7 @@ pub fn catch_up(index: &Index) -> Result<(), IndexError> {
                 return Ok(());
             }
             if !index.add_category_members(state.number, after, &members)? {
-                // There is another model by now.
+                // The model was replaced.
                 break;
             }
         }

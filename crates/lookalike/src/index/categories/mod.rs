@@ -1,4 +1,4 @@
-//! Documents of an index that resemble each other loosely: their categories.
+//! Categories: groups of documents in an index that are loosely similar.
 
 pub(super) mod categorise;
 pub(super) mod category_rows;

@@ -1,4 +1,4 @@
-//! Fields of a document from a line of an export.
+//! Reads the fields of a document from a line of an export.
 
 use super::exported_version::VersionMember;
 use crate::index::original::OwnedOriginal;
@@ -23,18 +23,18 @@ struct ExportedLine {
     versions: Vec<VersionMember>,
 }
 
-/// The versions of a line: those before the document, by time, and the original of the document.
+/// The versions in a line: the previous ones, by time, and the original of the document.
 #[derive(Debug, Default)]
 pub(in crate::index) struct ExportedVersions {
     pub(in crate::index) former: Vec<FormerVersion>,
     pub(in crate::index) original: Option<OwnedOriginal>,
 }
 
-/// Reads the fields that a line has into `fields`; the others stay. Gives the versions that it has;
-/// `text` is that of the document.
+/// Reads the fields of a line into `fields`. Other fields are unchanged. Returns the versions in
+/// the line. `text` is the text of the document.
 ///
 /// # Errors
-/// What is wrong with a member, in words.
+/// The problem of a member, as a text.
 pub(in crate::index) fn read_exported(
     line: &[u8],
     text: &str,
@@ -53,7 +53,7 @@ pub(in crate::index) fn read_exported(
     fields.duplicates = line.duplicates;
     let versions = line.versions.into_iter().map(VersionMember::read);
     let mut former = versions.collect::<Result<Vec<_>, _>>()?;
-    // The last version is the document, which may have been put again since it began.
+    // The last version is the current document. The document may have been stored again since then.
     let Some(current) = former.pop() else { return Ok(ExportedVersions::default()) };
     let original = Some(current.original.clone());
     if current.added != fields.added {

@@ -17,11 +17,11 @@ pub(super) struct VersionMember {
     #[serde(rename = "type")]
     media_type: String,
     name: String,
-    /// Its hash in hexadecimal digits, by which a line that was changed is noticed.
+    /// Its hash in hexadecimal digits, which detects changes of the line.
     sha256: String,
-    /// In Base64.
+    /// Its original in Base64.
     original: String,
-    /// Of a version that has ended.
+    /// Its text, if it is a previous version.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
 }
@@ -41,10 +41,10 @@ impl VersionMember {
         }
     }
 
-    /// The version as it is added again.
+    /// Converts the member to the version to add.
     ///
     /// # Errors
-    /// What is wrong with a member, in words.
+    /// The problem of a member, as a text.
     pub(super) fn read(self) -> Result<FormerVersion, String> {
         let original = OwnedOriginal::of_base64(&self.original, &self.media_type, &self.name)?;
         if original.sha256_hex() != self.sha256 {

@@ -1,4 +1,4 @@
-//! An index in, its documents as JSON lines out.
+//! Exports the documents of an index as JSON lines.
 
 pub(super) mod exported;
 mod exported_version;
@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// Documents that are read at a time.
+/// The number of documents per read.
 const BATCH: usize = 256;
 
 #[derive(Serialize)]
@@ -35,21 +35,21 @@ struct ExportLine<'a> {
     duplicates: &'a [String],
 }
 
-/// Writes the documents that an index has at this moment, one JSON object a line, in the order of
-/// their numbers, but for those that expired before `now` (in ns since 1970); gives how many. With
-/// texts, where the index keeps them, the lines are documents that can be read again.
+/// Writes the current documents of an index, one JSON object per line, in the order of their
+/// numbers, except those that expired before `now` (in ns since 1970). Returns how many. If the
+/// index keeps texts, they are included, and the lines can be read as documents.
 ///
 /// # Errors
-/// What keeps the index from being read; what keeps bytes from being written, in the outer result.
+/// Errors of reading the index. The outer result reports errors of writing.
 pub fn export(index: &Index, now: i64, out: &mut dyn Write) -> io::Result<Result<u64, FindError>> {
     write_lines(index, now, None, out)
 }
 
-/// The same with the versions of every document, and their originals. Memory: an original, and the
-/// one that it is a difference from.
+/// Like [`export`], with the versions of every document and their originals. Memory: an original,
+/// and the version from which it is stored as a difference.
 ///
 /// # Errors
-/// As [`export`]; [`IndexError::NoOriginals`] for an index that keeps none.
+/// As for [`export`]; [`IndexError::NoOriginals`] for an index without originals.
 pub fn export_with_originals(
     index: &Index,
     now: i64,
@@ -58,12 +58,12 @@ pub fn export_with_originals(
     export_with_originals_in(index, now, &mut |_| (), out)
 }
 
-/// The same, where memory is shared with others: `reserve` is called before each original is read,
-/// with its bytes, and returns when there is memory for it; that for the one before is not needed
-/// any more.
+/// Like [`export_with_originals`], for callers that share memory. `reserve` is called with the size
+/// of each original before it is read, and returns when that memory is available. The memory of the
+/// previous original is free by then.
 ///
 /// # Errors
-/// As [`export_with_originals`].
+/// As for [`export_with_originals`].
 pub fn export_with_originals_in(
     index: &Index,
     now: i64,
@@ -121,7 +121,7 @@ fn write_lines(
                 out.write_all(&line)?;
                 continue;
             };
-            // The object is left open for its last member.
+            // Remove the closing brace, since a member follows.
             line.pop();
             out.write_all(&line)?;
             if let Err(error) = write_versions(&mut *snapshot, &record.id, *reserve, out)? {
@@ -138,7 +138,8 @@ fn write_lines(
     }
 }
 
-/// The ids of documents that went as duplicates of these, by the numbers of these.
+/// Returns the ids of documents that were removed as duplicates of `records`, by the number of the
+/// record.
 fn duplicates(
     snapshot: &mut dyn Snapshot,
     records: &[IndexRecord],
@@ -159,7 +160,7 @@ fn without_text(record: &IndexRecord) -> IndexError {
     }
 }
 
-/// The error of an index from which fewer or more documents were read than it counts.
+/// The error of an index whose count differs from the number of documents read.
 fn incomplete(index: &Index, expected: u64, got: u64) -> IndexError {
     IndexError::Damaged {
         what: index.name().to_owned(),
@@ -167,8 +168,8 @@ fn incomplete(index: &Index, expected: u64, got: u64) -> IndexError {
     }
 }
 
-/// Writes the versions of a document, by time, with their originals, as the member of an object;
-/// nothing for a document without any.
+/// Writes the versions of a document, by time, with their originals, as the member of an object.
+/// Writes nothing if the document has none.
 fn write_versions(
     snapshot: &mut dyn Snapshot,
     id: &str,
@@ -192,7 +193,7 @@ fn write_versions(
     if versions.is_empty() { Ok(Ok(())) } else { out.write_all(b"]").map(Ok) }
 }
 
-/// A version with its original; with its text if it has ended.
+/// Returns a version with its original, and with its text if it is a previous version.
 fn version_member(
     snapshot: &mut dyn Snapshot,
     version: &DocumentVersion,
@@ -205,7 +206,7 @@ fn version_member(
     Ok(VersionMember::new(version, &original, text))
 }
 
-/// The object of a document, without its versions.
+/// Returns the object of a document, without its versions.
 fn line(record: &IndexRecord, duplicates: &[String]) -> io::Result<Vec<u8>> {
     let line = ExportLine {
         id: &record.id,

@@ -1,9 +1,9 @@
-//! Figures → pictures inside the page (SVG), each with a text for screen readers.
+//! Draws figures as SVG pictures inside the page, each with a text for screen readers.
 //!
-//! The style of the page has the colours, so the pictures are light or dark with it.
+//! The style sheet of the page sets the colours, so the pictures follow its light or dark mode.
 //!
-//! These lines replace `plotters`, whose SVG has fixed colours and neither `title` nor `desc`: each
-//! picture would be written a second time to add them.
+//! The crate `plotters` is not used. Its SVG has fixed colours and neither `title` nor `desc`, so
+//! each picture would have to be written a second time.
 
 use super::number::{ExactSimilarity, Plural, Probability, Thousandths};
 use crate::audit::{Audit, SimilarityRange};
@@ -11,7 +11,7 @@ use lookalike_core::curve::candidate_probability;
 use lookalike_core::params::Params;
 use std::fmt::{self, Display, Formatter, Write};
 
-/// A bar of a share, 0 to 1, next to a figure that says the same.
+/// A bar for a share, 0 to 1, next to a figure with the same value.
 pub(super) struct ShareBar(pub(super) f64);
 
 impl Display for ShareBar {
@@ -26,15 +26,15 @@ impl Display for ShareBar {
     }
 }
 
-/// The probability of being found over similarity, and what an audit measured.
+/// The probability that a pair is found, by similarity, with the measurements of an audit.
 pub(super) struct RecallCurve<'a> {
-    /// Bands and rows, and where the line is.
+    /// Parameters with bands, rows and the threshold.
     pub(super) params: &'a Params,
-    /// Points with their intervals.
+    /// The measured points with their intervals.
     pub(super) audit: Option<&'a Audit>,
 }
 
-/// The field of the curve in its picture.
+/// The area of the curve in its picture.
 const LEFT: f64 = 50.0;
 const RIGHT: f64 = 468.0;
 const TOP: f64 = 30.0;
@@ -141,8 +141,8 @@ impl Display for RecallCurve<'_> {
     }
 }
 
-/// How many duplicates have which similarity with their keeper: hundredths, and those that are
-/// equal by themselves.
+/// The number of duplicates by similarity with their keeper, in hundredths. Similarity 1 is counted
+/// separately.
 #[derive(Debug, Clone)]
 pub(super) struct SimilarityHistogram {
     hundredths: [u64; 100],
@@ -157,7 +157,7 @@ impl Default for SimilarityHistogram {
 }
 
 impl SimilarityHistogram {
-    /// Counts one, in millionths.
+    /// Counts a duplicate by its similarity in millionths.
     pub(super) fn add(&mut self, similarity: u32) {
         match self.hundredths.get_mut(similarity as usize / 10_000) {
             Some(count) => *count += 1,
@@ -165,13 +165,13 @@ impl SimilarityHistogram {
         }
     }
 
-    /// Those below 1.
+    /// The number of duplicates with a similarity below 1.
     pub(super) fn unequal(&self) -> u64 {
         self.hundredths.iter().sum()
     }
 
-    /// Steps of 0.01, or of 0.05 where they span more than half: from, to in hundredths, count.
-    /// From the first that holds anything.
+    /// Returns steps of 0.01, or of 0.05 if they span more than half: from and to in hundredths,
+    /// and the count. Begins with the first step that is not empty.
     pub(super) fn steps(&self) -> Vec<(usize, usize, u64)> {
         let Some(first) = self.hundredths.iter().position(|count| *count > 0) else {
             return Vec::new();
@@ -213,7 +213,7 @@ impl Display for SimilarityHistogram {
         for (at, (from, to, count)) in steps.iter().enumerate() {
             let left = LEFT + at as f64 * width;
             let height = (BOTTOM - TOP) * (*count as f64 / most as f64);
-            // What is there is seen.
+            // Make small counts visible.
             let height = if *count > 0 { height.max(1.5) } else { 0.0 };
             writeln!(
                 f,
@@ -262,10 +262,10 @@ fn short(count: u64) -> String {
     }
 }
 
-/// How many groups have which number of documents: 2, 3, 4, then powers of two.
+/// The number of groups by number of documents: 2, 3, 4, then powers of two.
 #[derive(Debug, Clone)]
 pub(super) struct SizeHistogram {
-    /// By the logarithm of the size, rounded up; the first three are 2, 3 and 4.
+    /// Counts by the logarithm of the size, rounded up. The first three are 2, 3 and 4.
     counts: [u64; 66],
 }
 
@@ -290,7 +290,7 @@ impl SizeHistogram {
         }
     }
 
-    /// From, to, groups; up to the last that holds any.
+    /// Returns the bounds of sizes and the number of groups, up to the last step that is not empty.
     pub(super) fn steps(&self) -> Vec<(u64, u64, u64)> {
         let used = self.counts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
         let bounds = |at: usize| match at {
@@ -302,7 +302,7 @@ impl SizeHistogram {
     }
 }
 
-/// The bounds of similarities in words, for a group.
+/// The bounds of a group's similarities in words.
 pub(super) struct SimilaritySpan(pub(super) u32, pub(super) u32);
 
 impl Display for SimilaritySpan {

@@ -1,18 +1,18 @@
-//! Pairs as they come by → the few that a page shows side by side: spread evenly over the
-//! similarities that occur, the same ones for the same pairs in any order.
+//! Chooses the few pairs that a page shows side by side from a stream of pairs. They are spread
+//! evenly over the similarities that occur, and do not depend on the order of the stream.
 
 use crate::engine::DocumentNumber;
 use lookalike_core::hash;
 use std::collections::BTreeMap;
 
-/// Steps of similarity that are distinguished.
+/// The number of steps of similarity.
 const STEPS: u32 = 100;
 
-/// Collects pairs. Holds at most `most` of each hundredth of similarity.
+/// Collects pairs. Holds at most `most` pairs for each hundredth of similarity.
 #[derive(Debug, Clone)]
 pub(in crate::report) struct SampleChoice {
     most: usize,
-    /// By hundredths, each ordered by a hash of the ids, which favours none, then by the ids.
+    /// Pairs by hundredths, ordered by a hash of the ids, which prefers no pair, then by the ids.
     steps: BTreeMap<u32, Vec<(u64, ChosenPair)>>,
 }
 
@@ -30,12 +30,12 @@ pub(in crate::report) struct ChosenPair {
 }
 
 impl SampleChoice {
-    /// Will choose `most` pairs.
+    /// Creates a collector that chooses `most` pairs.
     pub(in crate::report) fn new(most: usize) -> Self {
         Self { most, steps: BTreeMap::new() }
     }
 
-    /// Takes note of a pair. Ids are copied only where it is held.
+    /// Considers a pair. Copies the ids only if it is held.
     pub(in crate::report) fn offer(
         &mut self,
         keeper: &str,
@@ -58,8 +58,8 @@ impl SampleChoice {
         step.truncate(self.most);
     }
 
-    /// The pairs, the least similar first. Pairs of similarity 1 are among them only
-    /// without other pairs: they show no difference.
+    /// Returns the chosen pairs, the least similar first. Pairs of similarity 1 show no difference,
+    /// so they are chosen only in the absence of other pairs.
     pub(in crate::report) fn chosen(mut self) -> Vec<ChosenPair> {
         if self.steps.len() > 1 {
             self.steps.remove(&STEPS);
@@ -70,7 +70,7 @@ impl SampleChoice {
             let taken = self.most - chosen.len();
             let count = steps.len();
             for at in 0..taken.min(count) {
-                // Evenly over the steps, the first and the last among them.
+                // Spread evenly over the steps, including the first and the last.
                 let place = if taken >= count { at } else { at * (count - 1) / (taken - 1).max(1) };
                 let next = steps.get_mut(place).and_then(Iterator::next);
                 chosen.extend(next.map(|(_, pair)| pair));

@@ -1,4 +1,4 @@
-//! The page of two texts: side by side, with their differences marked.
+//! The page of two texts, side by side with marked differences.
 
 use super::differences::hunks;
 use super::escape::EscapedText;
@@ -6,7 +6,7 @@ use super::frame;
 use crate::difference::Differences;
 use std::io::{self, Write};
 
-/// What the page of two texts says of them.
+/// The content of the page of two texts.
 #[derive(Debug, Clone, Copy)]
 pub struct ComparisonPage<'a> {
     /// Its title.
@@ -15,11 +15,11 @@ pub struct ComparisonPage<'a> {
     pub names: [&'a str; 2],
     /// Sentences before the texts, a paragraph each.
     pub sentences: &'a [String],
-    /// Where the texts differ.
+    /// The differences between the texts.
     pub differences: &'a Differences<'a>,
 }
 
-/// Writes the page. Both texts are on it as a whole.
+/// Writes the page, which contains both texts completely.
 ///
 /// ```
 /// use lookalike::core::params::ShingleRule;

@@ -1,5 +1,5 @@
 //! The page of a comparison of a benchmark with a corpus: benchmarks, and the items of which most
-//! is in the corpus, with their runs next to the runs of documents.
+//! words are in the corpus, with their runs next to the runs of documents.
 
 use super::escape::{EscapedLines, EscapedText};
 use super::number::{Count, Plural, Share};
@@ -14,14 +14,14 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::slice;
 
-/// Items that are shown with their texts.
+/// The most items to show with their texts.
 const SHOWN: usize = 300;
-/// Runs of an item that are shown.
+/// The most runs of an item to show.
 const RUNS: usize = 20;
-/// Bytes of an item that are shown.
+/// The most bytes of an item to show.
 const ITEM_BYTES: usize = 40_000;
 
-/// Writes the page. Texts of documents are on it where the runs were listed with
+/// Writes the page. It contains texts of documents if the runs were listed with
 /// [excerpts](crate::contamination::MatchList::WithExcerpts).
 ///
 /// # Errors
@@ -83,7 +83,7 @@ fn benchmarks(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     out.write_all(b"</tbody></table></div>\n</section>\n")
 }
 
-/// The items with runs in the corpus: contaminated ones first, then by share and length.
+/// Writes the items with runs in the corpus: contaminated ones first, then by share and length.
 fn items(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     section::open(out, "items", "Items in the corpus")?;
     let has_run = |number: &usize| found.items[*number].covered > 0;
@@ -125,7 +125,7 @@ fn items(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
 /// An item with the first of its runs.
 struct ShownItem<'a> {
     item: ItemMatches<'a>,
-    /// The bytes of all of its runs.
+    /// The bytes covered by any of its runs.
     covered: Vec<Range<u64>>,
 }
 
@@ -169,7 +169,7 @@ impl<'a> ShownItem<'a> {
     }
 }
 
-/// A run in both texts, with where it is.
+/// Writes a run in both texts, with its positions.
 fn side_by_side(out: &mut dyn Write, item: &str, found: &RunMatch) -> io::Result<()> {
     let RunMatch { source, document, in_item, in_document, excerpt } = found;
     let chars = |range: &Range<u64>| format!("characters {}–{}", range.start, range.end);
@@ -193,7 +193,7 @@ fn side_by_side(out: &mut dyn Write, item: &str, found: &RunMatch) -> io::Result
     out.write_all(b"</div></div>\n")
 }
 
-/// A part of a text in which ranges of the whole text are marked.
+/// Writes a part of a text with marked ranges, which refer to the whole text.
 fn marked(out: &mut dyn Write, excerpt: &TextExcerpt, ranges: &[Range<u64>]) -> io::Result<()> {
     let TextExcerpt { text, start, is_cut } = excerpt;
     let inside = |byte: u64| (byte.saturating_sub(*start) as usize).min(text.len());

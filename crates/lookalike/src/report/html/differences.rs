@@ -1,5 +1,5 @@
-//! A keeper and a duplicate → their texts side by side, differences marked, long equal stretches
-//! folded.
+//! Shows the texts of a keeper and a duplicate side by side, with differences marked and long equal
+//! stretches folded.
 
 use super::chart::ShareBar;
 use super::escape::{EscapedLines, EscapedText, VisibleText};
@@ -12,14 +12,14 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// Words that both texts share, shown before and after a difference.
+/// The number of shared words to show before and after a difference.
 const CONTEXT: usize = 12;
-/// A stretch of fewer shared words is not folded.
+/// Shorter stretches of shared words are not folded.
 const LEAST_FOLDED: usize = 20;
-/// Bytes of each text that are compared; a page is for looking at.
+/// The most bytes of each text to compare, to keep the page readable.
 const MOST_BYTES: usize = 16_000;
 
-/// Writes one pair, open or to be opened.
+/// Writes one pair, expanded or folded.
 pub(super) fn pair(
     out: &mut dyn Write,
     sample: &PageSample,
@@ -63,7 +63,7 @@ pub(super) fn pair(
     out.write_all(b"</div></details>\n")
 }
 
-/// Says how many places have the same words and are not equal.
+/// Writes the number of places with the same words in different spelling.
 fn same_words(out: &mut dyn Write, places: &Places) -> io::Result<()> {
     if places.words == 0 {
         let rest = if places.same_words == 0 { ": both texts are equal" } else { "" };
@@ -72,13 +72,14 @@ fn same_words(out: &mut dyn Write, places: &Places) -> io::Result<()> {
     comparison::same_words(places).map_or(Ok(()), |sentence| write!(out, " {sentence}."))
 }
 
-/// The part of a text that is compared, ending between characters, and whether there is more.
+/// Returns the part of a text to compare, which ends between characters, and whether more text
+/// follows.
 fn beginning(text: &str) -> (&str, bool) {
     let end = text.floor_char_boundary(MOST_BYTES);
     (&text[..end], end < text.len())
 }
 
-/// Rows of both sides; between them what is folded.
+/// Writes the rows of both sides, with folded stretches between them.
 pub(super) fn hunks(out: &mut dyn Write, found: &Differences) -> io::Result<()> {
     let mut row = DifferenceRow::default();
     let last = found.stretches.len().saturating_sub(1);
@@ -117,7 +118,7 @@ pub(super) fn hunks(out: &mut dyn Write, found: &Differences) -> io::Result<()> 
     row.end(out)
 }
 
-/// What is side by side.
+/// The two sides of a row.
 #[derive(Default)]
 struct DifferenceRow {
     left: String,
@@ -139,7 +140,7 @@ impl DifferenceRow {
             side.push_str(&EscapedLines(before).to_string());
             if !words.is_empty() {
                 let text = EscapedLines(words);
-                // Writing to a string does not fail.
+                // Writing to a string cannot fail.
                 let _ = write!(side, "<{tag}{class}>{text}</{tag}>");
             }
             side.push_str(&EscapedLines(after.get(words.len()..).unwrap_or_default()).to_string());

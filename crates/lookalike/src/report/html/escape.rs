@@ -1,20 +1,20 @@
-//! Texts of the user → HTML and JSON that show them and nothing else.
+//! Escapes the user's texts in HTML and JSON, so that they are shown and have no other effect.
 //!
-//! Controls, marks that reverse writing, and blanks without width are shown as escapes
-//! (`\u{202e}`), the same in Rust and in the page's script, so an id can neither break the page nor
-//! pass for another one.
+//! Control characters, characters that reverse the direction of writing, and blanks without width
+//! are shown as escapes (`\u{202e}`). The script of the page does the same. So an id can neither
+//! break the page nor look like another id.
 
 use crate::report::phrases::is_hidden;
 use std::fmt::{self, Display, Formatter, Write};
 
-/// A text as HTML, for between tags and for attributes in double quotes. Line ends and tabs are
+/// A text as HTML, for use between tags and in attributes in double quotes. Line ends and tabs are
 /// shown as escapes.
 pub(super) struct EscapedText<'a>(pub(super) &'a str);
 
-/// A text as HTML that keeps its line ends and tabs, for where white space counts.
+/// A text as HTML that keeps its line ends and tabs, for elements that preserve white space.
 pub(super) struct EscapedLines<'a>(pub(super) &'a str);
 
-/// A text as [`EscapedLines`], with signs for white space where it has nothing else.
+/// Like [`EscapedLines`], but a text of only white space is shown with signs.
 pub(super) struct VisibleText<'a>(pub(super) &'a str);
 
 fn character(f: &mut Formatter<'_>, c: char) -> fmt::Result {
@@ -39,7 +39,7 @@ impl Display for EscapedLines<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.0.chars().try_for_each(|c| match c {
             '\n' | '\t' => f.write_char(c),
-            // Part of a line end, or one by itself; HTML makes it `\n` either way.
+            // HTML converts a carriage return, alone or in a line end, to `\n`.
             '\r' => Ok(()),
             c => character(f, c),
         })
@@ -61,7 +61,7 @@ impl Display for VisibleText<'_> {
     }
 }
 
-/// Appends a text as a JSON string that may be in a script element: `<` is `\u003c`, so neither
+/// Appends a text as a JSON string for a script element. `<` becomes `\u003c`, so neither
 /// `</script` nor `<!--` can occur.
 pub(super) fn json(out: &mut String, text: &str) {
     out.push('"');
@@ -73,7 +73,7 @@ pub(super) fn json(out: &mut String, text: &str) {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             '<' => out.push_str("\\u003c"),
-            // All of these have four digits at most. The page's script searches for the same.
+            // All of these have at most four digits. The script of the page relies on that form.
             c if is_hidden(c) => {
                 let _ = write!(out, "\\u{:04x}", u32::from(c));
             }

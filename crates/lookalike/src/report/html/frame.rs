@@ -1,4 +1,4 @@
-//! Beginning and end of a page.
+//! The beginning and the end of a page.
 
 use super::escape::EscapedText;
 use std::io::{self, Write};

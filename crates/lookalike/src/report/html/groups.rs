@@ -1,19 +1,20 @@
-//! Groups → data for the page's script in pieces, the largest ones as HTML, and what the charts
-//! count; in one pass, of which only a piece is held.
+//! Writes groups as data for the page's script, the largest also as HTML, and counts them for the
+//! charts. Needs one pass, and holds one piece of the data in memory.
 //!
-//! A piece is three script elements of JSON, of about the same few groups each:
+//! A piece consists of three script elements of JSON, which contain the same groups:
 //!
-//! | class | holds | is read |
+//! | class | content | read |
 //! |---|---|---|
 //! | `facts` | numbers of each group, for sorting | when the page opens |
 //! | `ids` | a line per group: the ids, the keeper's first | as text when ids are searched |
 //! | `rest` | a line per group: similarity, bytes, reason of each duplicate | when it is opened |
 //!
-//! `about` has heading, source and date of the documents of the largest groups that were read
-//! again for the page; the script shows these in the rows that are HTML without it.
+//! `about` contains heading, source and date of those documents of the largest groups that were
+//! read again for the page. The HTML of these rows lacks them, so the script adds them.
 //!
 //! So a page with a million duplicates opens by reading a few numbers per group. The elements are
-//! shorter than what browsers keep in one piece (65,536 characters), so their text is not copied.
+//! shorter than the limit up to which browsers keep a text in one piece (65,536 characters), so
+//! their text is not copied.
 
 use super::chart::{ShareBar, SimilarityHistogram, SimilaritySpan, SizeHistogram};
 use super::differences;
@@ -24,21 +25,21 @@ use lookalike_core::params::ShingleRule;
 use std::fmt::{self, Display, Formatter, Write as _};
 use std::io::{self, Write};
 
-/// Groups that are in the page as HTML, for readers without scripts.
+/// Groups to write as HTML, for readers without scripts.
 pub(super) const SHOWN: u64 = 50;
-/// Duplicates of each of these.
+/// Duplicates to write for each of these groups.
 const SHOWN_DUPLICATES: usize = 20;
-/// A piece ends when its longest element has this many bytes.
+/// A piece ends when its longest element reaches this number of bytes.
 const PIECE: usize = 48 << 10;
-/// Bytes of data that a page holds; browsers stay quick up to here.
+/// The most bytes of data in a page. Up to this size, browsers respond quickly.
 pub(super) const MOST_BYTES: usize = 96 << 20;
 
-/// What is known when the last group has gone by.
+/// The totals of all groups.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GroupTotals {
-    /// All groups.
+    /// The number of groups.
     pub(super) groups: u64,
-    /// Groups in the page.
+    /// The number of groups with data in the page.
     pub(super) listed: u64,
     /// Duplicates by similarity.
     pub(super) similarities: SimilarityHistogram,
@@ -46,7 +47,7 @@ pub(super) struct GroupTotals {
     pub(super) sizes: SizeHistogram,
 }
 
-/// Writes a list of the largest groups, in which the data of all stand, up to `most_bytes`.
+/// Writes a list of the largest groups, and the data of all groups up to `most_bytes`.
 pub(super) fn stream(
     out: &mut dyn Write,
     groups: &mut dyn Iterator<Item = io::Result<PageGroup>>,
@@ -98,7 +99,7 @@ impl GroupsChunk {
         for (text, start) in [(&mut *facts, "["), (&mut *ids, "[\n"), (&mut *rest, "[\n")] {
             text.push_str(if text.is_empty() { start } else { ",\n" });
         }
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let size = duplicates.len() + 1;
         let _ = write!(facts, "{size},{least},{most},{goes},{bytes},{}", u8::from(*reference));
         ids.push('[');
@@ -119,7 +120,7 @@ impl GroupsChunk {
         self.ids.len().max(self.rest.len()).max(self.facts.len())
     }
 
-    /// Writes and empties it; the bytes written.
+    /// Writes and clears the data. Returns the number of written bytes.
     fn write(&mut self, out: &mut dyn Write) -> io::Result<usize> {
         let mut written = 0;
         for (class, text) in
@@ -140,8 +141,8 @@ impl GroupsChunk {
     }
 }
 
-/// Adds the descriptions of a group's documents, the keeper first: `[heading, source, date, file]`
-/// of each, or 0.
+/// Appends the descriptions of a group's documents, the keeper first:
+/// `[heading, source, date, file]` for each, or 0.
 fn add_about(out: &mut String, group: &PageGroup) {
     if out.len() > 1 {
         out.push_str(",\n");
@@ -164,12 +165,12 @@ fn add_about(out: &mut String, group: &PageGroup) {
     out.push(']');
 }
 
-/// A document by its heading, with id, source and date below; by its id alone if no more is known.
+/// A document as its heading, with id, source and date below, or as its id if the rest is unknown.
 struct DocumentName<'a> {
     id: &'a str,
     about: Option<&'a About>,
     class: &'static str,
-    /// Whether the id is a link to the file: a summary contains no links.
+    /// Whether the id links to the file. A summary must not contain links.
     is_link: bool,
 }
 
@@ -201,7 +202,7 @@ fn bounds(duplicates: &[PageDuplicate]) -> (u32, u32) {
     (similarities().min().unwrap_or(0), similarities().max().unwrap_or(0))
 }
 
-/// One group as an item that opens; the page's script makes the same.
+/// Writes one group as an item that can be opened. The script of the page writes the same HTML.
 fn item(
     out: &mut dyn Write,
     number: u64,
@@ -266,8 +267,8 @@ fn item(
     out.write_all(b"</div></details></li>\n")
 }
 
-/// The reasons of a keeper, the most frequent first: `it is the longer text (3), it comes
-/// first (1)`; without numbers where there is one reason.
+/// Returns the reasons for a keeper, the most frequent first:
+/// `it is the longer text (3), it comes first (1)`; a single reason without its count.
 fn because(duplicates: &[PageDuplicate], reasons: &[String]) -> String {
     let mut counts = vec![0u64; reasons.len()];
     for duplicate in duplicates {
@@ -277,7 +278,7 @@ fn because(duplicates: &[PageDuplicate], reasons: &[String]) -> String {
     }
     let mut counts: Vec<(u64, &String)> = counts.into_iter().zip(reasons).collect();
     counts.retain(|(count, _)| *count > 0);
-    // Stable, so equal counts stay in the order of the reasons.
+    // The sort is stable, so equal counts keep the order of the reasons.
     counts.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     match counts.as_slice() {
         [(_, one)] => (*one).clone(),
@@ -347,7 +348,7 @@ mod tests {
             assert_eq!(facts[at * 6], group.duplicates.len() as u64 + 1);
         }
         assert_eq!(html.matches("<li>").count(), 50);
-        // A line per group, so that a line number is a place.
+        // Each group has its own line, so a line number is a position.
         let piece = html.split("class=\"ids\">").nth(1).unwrap();
         let piece = piece.split("</script>").next().unwrap();
         assert_eq!(piece.lines().count(), ids[0].as_array().unwrap().len() + 2);

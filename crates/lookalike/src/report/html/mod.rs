@@ -1,4 +1,4 @@
-//! Findings → one HTML page that needs nothing else: no network, no folder next to it.
+//! Writes findings as one self-contained HTML page: no network access, no accompanying folder.
 //!
 //! ```text
 //! Page (figures) ────────┐
@@ -6,11 +6,12 @@
 //!                                    recall and parameters (folded)
 //! ```
 //!
-//! Figures, charts and the largest groups are HTML and SVG, so that readers need no scripts for
-//! them. All groups are data in the page, which its script lists, searches and sorts. Equal
-//! pages and streams produce equal bytes. Every text of the user is shown as text.
+//! Figures, charts and the largest groups are HTML and SVG, and do not need scripts. All groups are
+//! data in the page, which its script lists, searches and sorts. Equal pages and streams produce
+//! equal bytes. The user's texts are always shown as text.
 //!
-//! `page.css`, `page.js` and the templates lie next to this file and are part of the program.
+//! `page.css`, `page.js` and the templates are in the folder of this file and compiled into the
+//! program.
 
 /// Writes a template of the folder `templates`, with a value for each placeholder. The compiler
 /// checks the placeholders.
@@ -57,9 +58,9 @@ use std::io::{self, Write};
 
 const SCRIPT: &str = include_str!("page.js");
 
-/// Writes the page. Reads each stream once. Memory contains some dozen kilobytes of the groups, the
-/// largest group, and the first thousand skipped items. Compares up to 16,000 bytes of each text of
-/// a sample.
+/// Writes the page. Reads each stream once. Memory: some dozen kilobytes of the groups, the largest
+/// group, and the first thousand skipped items. Compares up to 16,000 bytes of each text of a
+/// sample.
 ///
 /// ```
 /// use lookalike::core::params::{Params, ParamsBuilder};
@@ -135,7 +136,7 @@ fn head(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     out.write_all(b"</ul></nav>\n<main id=\"main\" tabindex=\"-1\">\n")
 }
 
-/// What the script needs; it shows the form.
+/// Writes the form and the data of the script. The form is hidden until the script shows it.
 fn controls(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     if page.counts.groups == 0 {
         return out.write_all(b"<p>There are none.</p>\n");
@@ -164,7 +165,8 @@ fn controls(out: &mut dyn Write, page: &Page) -> io::Result<()> {
 }
 
 impl Page<'_> {
-    /// What `count` duplicates of the highest similarity have in common with their keepers.
+    /// Describes what `count` duplicates of the highest similarity have in common with their
+    /// keepers.
     fn equal(&self, count: u64) -> &'static str {
         match (self.params.measure() == Measure::Containment, count == 1) {
             (true, true) => "contains or is contained in the document that stays: containment 1",
@@ -174,7 +176,7 @@ impl Page<'_> {
         }
     }
 
-    /// Why more documents repeat the shingles of another one than `count`.
+    /// Explains why the number of documents with repeated shingles is greater than `count`.
     fn copies_elsewhere(&self, count: u64) -> String {
         let copies = self.counts.copies;
         if copies == count {
@@ -188,7 +190,7 @@ impl Page<'_> {
     }
 }
 
-/// Groups that the page does not hold, and the buttons below the list.
+/// Writes the number of groups that the page lacks, and the buttons below the list.
 fn unlisted(out: &mut dyn Write, passed: &GroupTotals) -> io::Result<()> {
     out.write_all(b"<div class=\"pages\" id=\"pages\" hidden></div>\n")?;
     let more = passed.groups - passed.listed;
@@ -204,7 +206,7 @@ fn unlisted(out: &mut dyn Write, passed: &GroupTotals) -> io::Result<()> {
     Ok(())
 }
 
-/// Counts, then similarities and sizes as pictures and as tables.
+/// Writes counts, and the distributions of similarities and sizes as pictures and as tables.
 fn figures(out: &mut dyn Write, page: &Page, passed: &GroupTotals) -> io::Result<()> {
     section::open(out, "figures", "Figures")?;
     section::tiles(out, page)?;

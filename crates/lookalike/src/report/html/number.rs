@@ -1,4 +1,4 @@
-//! Numbers → words for people: thousands apart, shares, sizes with their unit written out.
+//! Formats numbers for readers: thousands separators, shares, sizes with their units.
 
 use crate::report::phrases;
 use std::fmt::{self, Display, Formatter};
@@ -21,7 +21,7 @@ impl Display for Plural {
     }
 }
 
-/// A number of bytes with its unit written out, in steps of 1,000, three digits.
+/// A number of bytes with its unit written out, in steps of 1,000, with three digits.
 pub(super) struct ByteSize(pub(super) u64);
 
 impl Display for ByteSize {
@@ -44,12 +44,12 @@ impl Display for ByteSize {
     }
 }
 
-/// A part of a whole in percent, one decimal: what is not all is never `100`, what is not nothing
-/// never `0`.
+/// A part of a whole in percent, with one decimal. Only the whole is `100`, and only nothing is
+/// `0`.
 pub(super) struct Share(pub(super) u64, pub(super) u64);
 
 impl Share {
-    /// The share, 0 to 1; 0 of nothing.
+    /// The share, 0 to 1; 0 if the whole is 0.
     pub(super) fn of_one(&self) -> f64 {
         if self.1 == 0 { 0.0 } else { self.0 as f64 / self.1 as f64 }
     }
@@ -72,7 +72,7 @@ impl Display for Share {
     }
 }
 
-/// A probability in percent with at most two decimals; one that is not certain is never `100`.
+/// A probability in percent with at most two decimals. Only certainty is `100`.
 pub(super) struct Probability(pub(super) f64);
 
 impl Display for Probability {
@@ -87,7 +87,7 @@ impl Display for Probability {
         if p < 0.0001 {
             return f.write_str("less than 0.01\u{a0}%");
         }
-        // Near certainty and near zero the second decimal tells two probabilities apart.
+        // Near 0 and 1, the second decimal distinguishes probabilities.
         let decimals = if (0.001..=0.99).contains(&p) { 1 } else { 2 };
         let shown = format!("{:.decimals$}", p * 100.0);
         write!(f, "{}\u{a0}%", shown.trim_end_matches('0').trim_end_matches('.'))
@@ -103,8 +103,8 @@ impl Display for ExactSimilarity {
     }
 }
 
-/// A similarity in millionths with three decimals, rounded down: only 1 is `1.000`, and what
-/// reaches a threshold of three decimals is not below it.
+/// A similarity in millionths with three decimals, rounded down. Only 1 is `1.000`, and a
+/// similarity that reaches a threshold of three decimals does not appear below it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Thousandths(pub(super) u32);
 
@@ -114,7 +114,7 @@ impl Display for Thousandths {
     }
 }
 
-/// Seconds for people.
+/// Seconds in a readable unit.
 pub(super) struct Seconds(pub(super) f64);
 
 impl Display for Seconds {

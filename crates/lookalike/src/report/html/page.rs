@@ -19,18 +19,18 @@ pub struct Page<'a> {
     pub parameters: &'a [PageParameter],
     /// The counts of the run.
     pub counts: RunCounts,
-    /// What else is to be known of the texts, each a sentence without its full stop.
+    /// Notes about the texts, each a sentence without its full stop.
     pub notes: &'a [String],
     /// The definition of similarity, and the settings that find candidates.
     pub params: &'a Params,
-    /// How the pairs are spread over the groups.
+    /// The distribution of the pairs over the groups.
     pub concentration: GroupConcentration,
     /// The measured recall.
     pub audit: Option<&'a Audit>,
-    /// Where documents came from.
+    /// The sources of the documents.
     pub sources: &'a [SourceCounts],
-    /// Why a keeper is preferred to a duplicate, each a clause such as `it is the longer text`;
-    /// [`PageDuplicate::reason`] is a place among them.
+    /// The reasons why a keeper is preferred to a duplicate, each a clause such as
+    /// `it is the longer text`. [`PageDuplicate::reason`] is an index into this list.
     pub reasons: &'a [String],
     /// Whether chains were followed (`--group components`), so that a duplicate may be less similar
     /// to its keeper than the threshold.
@@ -41,10 +41,10 @@ pub struct Page<'a> {
     pub times: &'a [(Stage, Duration)],
 }
 
-/// One choice of a run.
+/// A parameter of a run.
 #[derive(Debug, Clone)]
 pub struct PageParameter {
-    /// As on the command line, `--threshold`.
+    /// Its name on the command line, such as `--threshold`.
     pub name: &'static str,
     /// Its value.
     pub value: String,
@@ -98,13 +98,13 @@ pub struct PageGroup {
     pub bytes: u64,
     /// Whether it belongs to the reference.
     pub reference: bool,
-    /// At least one, in the order to show.
+    /// The duplicates, at least one, in the order to show.
     pub duplicates: Vec<PageDuplicate>,
-    /// The keeper and one of these with their texts, shown on demand.
+    /// The keeper and one of the duplicates with their texts, shown on demand.
     pub sample: Option<PageSample>,
 }
 
-/// A document that would go.
+/// A duplicate, which deduplication would remove.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageDuplicate {
     /// Its id.
@@ -115,7 +115,8 @@ pub struct PageDuplicate {
     pub similarity: u32,
     /// Bytes of its text.
     pub bytes: u64,
-    /// Why the keeper is preferred: a place in [`Page::reasons`]. Without one there, none is shown.
+    /// Why the keeper is preferred: an index into [`Page::reasons`]. Outside of it, no reason is
+    /// shown.
     pub reason: usize,
 }
 
@@ -148,7 +149,7 @@ impl std::fmt::Debug for Streams<'_> {
     }
 }
 
-/// The six decimals of a report (`0.912345`) as millionths; nothing for any other text.
+/// Parses the six decimals of a report (`0.912345`) as millionths; `None` for any other text.
 ///
 /// ```
 /// use lookalike::report::html::millionths;

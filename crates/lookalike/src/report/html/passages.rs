@@ -1,5 +1,5 @@
-//! The page of a search for passages: sources, passages, and the documents that have most of them
-//! with these marked.
+//! The page of a search for passages: sources, passages, and the documents with most passages, in
+//! which these are marked.
 
 use super::escape::{EscapedLines, EscapedText};
 use super::number::{ByteSize, Count, Plural, Share};
@@ -15,13 +15,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// Passages that are listed.
+/// The most passages to list.
 const LISTED: usize = 1000;
-/// Documents that are shown with their passages marked.
+/// The most documents to show with marked passages.
 const SHOWN: usize = 30;
-/// Bytes of a document that are shown.
+/// The most bytes of a document to show.
 const SHOWN_BYTES: usize = 40_000;
-/// Places of a passage that are named.
+/// The most places of a passage to name.
 const NAMED: u32 = 20;
 
 /// Writes the page. The documents that it shows are read again.
@@ -76,7 +76,7 @@ fn summary(
     )
 }
 
-/// How much of each source is repeated, most first.
+/// Writes the share of repeated words of each source, the greatest first.
 fn sources(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
     section::open(out, "sources", "Sources")?;
     template!(out, "passage_sources_head.html")?;
@@ -151,7 +151,7 @@ fn list(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
     out.write_all(b"</section>\n")
 }
 
-/// The documents with most repeated text, most first.
+/// Writes the documents with most repeated text, the greatest first.
 fn documents(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
     let shown = findings.most_repeated(SHOWN).map_err(FindError::into_io)?;
     let mut places: BTreeMap<DocumentNumber, Vec<PassagePlace>> =
@@ -180,7 +180,7 @@ fn documents(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> 
     out.write_all(b"</section>\n")
 }
 
-/// A document with its passages marked, and which these are.
+/// Writes a document with its passages marked, and a list of these.
 fn marked_document(
     out: &mut dyn Write,
     id: &str,
@@ -217,10 +217,10 @@ fn marked_document(
     out.write_all(b"</div></details>\n")
 }
 
-/// A text with its passages marked: each part with the numbers of those that it is in.
+/// Writes a text with its passages marked. Each part has the numbers of its passages.
 fn marked(out: &mut dyn Write, text: &str, places: &[PassagePlace]) -> io::Result<()> {
     let most = text.floor_char_boundary(SHOWN_BYTES);
-    // Where a passage begins, and where it ends.
+    // The positions at which passages begin and end.
     let mut limits = Vec::with_capacity(2 * places.len() + 1);
     for PassagePlace { passage, span, .. } in places {
         let end = most.min(span.bytes.end as usize);
@@ -246,7 +246,7 @@ fn marked(out: &mut dyn Write, text: &str, places: &[PassagePlace]) -> io::Resul
     if most < text.len() { out.write_all("…".as_bytes()) } else { Ok(()) }
 }
 
-/// A part of a text that is in some passages, or in none.
+/// Writes a part of a text that is in some passages, or in none.
 fn mark(out: &mut dyn Write, part: &str, passages: &BTreeMap<u32, usize>) -> io::Result<()> {
     let Some((first, _)) = passages.first_key_value() else {
         return write!(out, "{}", EscapedLines(part));

@@ -1,13 +1,13 @@
-//! The page's own script and style → a content security policy that allows these and nothing else.
+//! A content security policy that allows only the script and the style of the page.
 //!
-//! The policy names them by their SHA-256, so mark-up that came into the page by a mistake could
-//! not run. Computed when the page is written, so it cannot fall behind the files.
+//! The policy names them by their SHA-256, so mark-up inserted into the page by a bug cannot run.
+//! It is computed when the page is written, so it always matches the files.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use lookalike_read::Content;
 
-/// What the meta element holds: nothing is fetched, no form is sent, no frame or base is set.
+/// Returns the content of the meta element: no requests, no forms, no frames, no base address.
 pub(super) fn content_security_policy(script: &str, style: &str) -> String {
     format!(
         "default-src 'none'; script-src '{}'; style-src '{}'; base-uri 'none'; form-action 'none'",
@@ -27,7 +27,7 @@ mod tests {
 
     #[test]
     fn known_answers() {
-        // FIPS 180-4, appendix, and nothing.
+        // From FIPS 180-4, appendix; and the empty text.
         assert_eq!(source("abc"), "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
         assert_eq!(source(""), "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
     }

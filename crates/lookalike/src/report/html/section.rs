@@ -1,4 +1,4 @@
-//! Figures → the sections of the page that are the same with and without scripts.
+//! The sections of the page that do not depend on scripts.
 
 use super::chart::{RecallCurve, ShareBar};
 use super::escape::EscapedText;
@@ -9,14 +9,14 @@ use crate::engine::SourceCounts;
 use lookalike_core::params::Measure;
 use std::io::{self, Write};
 
-/// A source that would lose more than this share is marked.
+/// Mark a source that would lose more than this share.
 const MUCH: f64 = 0.5;
-/// Documents of a source below which a share says little.
+/// Sources with fewer documents are not marked, since a share says little.
 const LEAST_DOCUMENTS: u64 = 20;
-/// Sources that are listed; of more, those with the most duplicates.
+/// The most sources to list: those with the most duplicates.
 const MOST_SOURCES: usize = 500;
 
-/// The result in a sentence and a bar, with warnings that link to their sections.
+/// Writes the result in a sentence and a bar, with warnings that link to their sections.
 pub(super) fn summary(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     let counts = &page.counts;
     let stay = counts.documents.saturating_sub(counts.duplicates);
@@ -59,7 +59,7 @@ pub(super) fn summary(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     out.write_all(b"</section>\n")
 }
 
-/// The counts of a run, each with a note.
+/// Writes the counts of a run, each with a note.
 pub(super) fn tiles(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     let counts = &page.counts;
     let stay = counts.documents.saturating_sub(counts.duplicates);
@@ -165,7 +165,7 @@ pub(super) fn open(out: &mut dyn Write, name: &str, heading: &str) -> io::Result
     )
 }
 
-/// The requested, predicted and measured share of similar pairs that a run finds.
+/// Writes the requested, predicted and measured share of similar pairs that a run finds.
 pub(super) fn recall(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     open_folded(out, "recall", "Recall", &recall_sentence(page))?;
     if page.params.exact() {
@@ -190,7 +190,7 @@ pub(super) fn recall(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     out.write_all(FOLDED_END)
 }
 
-/// The recall in one sentence: measured, else predicted.
+/// Returns one sentence about the recall: the measured or else the predicted one.
 fn recall_sentence(page: &Page) -> String {
     let params = page.params;
     if params.exact() {
@@ -208,7 +208,7 @@ fn recall_sentence(page: &Page) -> String {
     format!("{predicted} of the pairs at similarity {threshold} are found (predicted).")
 }
 
-/// The recall of bands and rows.
+/// Writes the recall by bands and rows.
 fn banding(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     let Page { params, audit, .. } = *page;
     let threshold = params.threshold();
@@ -274,7 +274,7 @@ fn banding(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     )
 }
 
-/// What an audit looked for, in the plural.
+/// Describes the documents that an audit searched, in the plural.
 fn looked_for(audit: &Audit) -> &'static str {
     match audit.judged_by {
         JudgedBy::Pairs => {
@@ -314,7 +314,7 @@ fn measured(out: &mut dyn Write, audit: &Audit, asked: f64) -> io::Result<()> {
     figure(out, "Measured", &recall, &what)
 }
 
-/// What an audit measured, in sentences and by similarity.
+/// Writes the measurements of an audit, in sentences and by similarity.
 fn measurements(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
     let figures = &audit.overall;
     write!(
@@ -353,7 +353,7 @@ fn measurements(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
     audit_table(out, audit)
 }
 
-/// What the audit measured, by similarity.
+/// Writes the measurements of an audit by similarity.
 fn audit_table(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
     if audit.ranges.is_empty() {
         return Ok(());
@@ -383,7 +383,7 @@ fn audit_table(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
     out.write_all(b"</tbody></table></div>\n")
 }
 
-/// How much of each source would go.
+/// Writes the share of each source that deduplication would remove.
 pub(super) fn sources(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     if page.sources.is_empty() {
         return Ok(());
@@ -407,7 +407,7 @@ pub(super) fn sources(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     out.write_all(b"</section>\n")
 }
 
-/// A warning if sources would lose most of their documents.
+/// Writes a warning if sources would lose most of their documents.
 fn source_warning(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     let much = page.sources.iter().filter(|source| loses_much(source)).count() as u64;
     if much == 0 {
@@ -428,7 +428,7 @@ fn lost_share(source: &SourceCounts) -> Share {
     Share(source.duplicates, source.documents)
 }
 
-/// Whether a source would lose such a share of its documents that it is marked.
+/// Whether a source would lose enough of its documents to be marked.
 fn loses_much(source: &SourceCounts) -> bool {
     source.documents >= LEAST_DOCUMENTS && lost_share(source).of_one() > MUCH
 }
@@ -451,7 +451,7 @@ fn source_row(out: &mut dyn Write, source: &SourceCounts) -> io::Result<()> {
     )
 }
 
-/// The parameters of the run, and its duration.
+/// Writes the parameters of the run, and its duration.
 pub(super) fn parameters(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     let threshold = page.params.threshold();
     let sentence = format!("Threshold {threshold}, shingles {}.", page.params.shingle());

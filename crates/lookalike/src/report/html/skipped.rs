@@ -1,4 +1,4 @@
-//! What was not read → counts by kind and the first thousand, in one pass.
+//! Writes counts of skipped items by kind, and the first thousand items, in one pass.
 
 use super::escape::EscapedText;
 use super::number::Count;
@@ -6,12 +6,13 @@ use super::page::PageSkipped;
 use super::section;
 use std::io::{self, Write};
 
-/// Files and records that are listed.
+/// The most items to list.
 const LISTED: usize = 1000;
-/// Kinds that are distinguished; more are counted together.
+/// The most kinds to count separately.
 const KINDS: usize = 50;
 
-/// Writes the section. Keeps the listed records in memory; `option` is the option that lists all.
+/// Writes the section. Keeps the listed items in memory. `option` is the option that lists all
+/// items.
 pub(super) fn write(
     out: &mut dyn Write,
     skipped: &mut dyn Iterator<Item = io::Result<PageSkipped>>,
@@ -54,8 +55,8 @@ pub(super) fn write(
     out.write_all(b"</section>\n")
 }
 
-/// What a reason begins with, without what differs from record to record: `not UTF-8` of `not UTF-8
-/// at byte 7`, `a record of … values` of `a record of 3 values, …`.
+/// Returns the part of a reason that is the same for all such records: `not UTF-8` from
+/// `not UTF-8 at byte 7`, `a record of … values` from `a record of 3 values, …`.
 fn kind(reason: &str) -> String {
     let end = reason.find([':', ',', ';', '(']).unwrap_or(reason.len());
     let head = reason.get(..end).unwrap_or(reason);

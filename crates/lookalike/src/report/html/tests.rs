@@ -1,4 +1,4 @@
-//! The page as a whole, without a browser; `tests/html/main.rs` opens it in one.
+//! Tests the whole page without a browser. `tests/html/main.rs` opens it in a browser.
 
 use super::*;
 use crate::audit::{Audit, Figures, Interval, JudgedBy, SimilarityRange};
@@ -157,7 +157,7 @@ fn the_page_says_what_is_needed() {
     }
     assert_eq!(html.matches("⚠ more than half").count(), 1);
     assert!(html.find("wild") < html.find("calm"), "most duplicates first");
-    // The name of a kind of element, which nothing fetches, is the only address.
+    // The only address is the name of a kind of element, which is never requested.
     let addresses = html.replace("http://www.w3.org/2000/svg", "");
     assert!(!addresses.contains("http:") && !addresses.contains("https:"));
     assert_eq!(html.matches("</script>").count(), html.matches("<script").count());

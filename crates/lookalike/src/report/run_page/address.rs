@@ -1,9 +1,9 @@
-//! Files → addresses relative to the page, for its links.
+//! Relative addresses of files, for links in the page.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::path::{Component, Path, PathBuf};
 
-/// The characters that are encoded. A colon is one of them, so that no file name reads as the
+/// The characters to encode. They include the colon, so that no file name is mistaken for the
 /// scheme of an address.
 const ENCODED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 

@@ -1,10 +1,10 @@
-//! Findings → what the HTML page of a run is made of.
+//! Collects the content of the HTML page of a run.
 //!
 //! ```text
 //! groups, first pass → samples ─ read again → texts
 //! first groups → descriptions and one pair each ─ read again → GroupTexts
 //! parameters, counts, sources, audit, texts → Page
-//! groups, second pass, and what was skipped → Streams
+//! groups, second pass, and skipped items → Streams
 //! ```
 
 mod address;
@@ -26,18 +26,19 @@ use reasons::Reasons;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Pairs shown side by side.
+/// The most pairs to show side by side.
 const SAMPLES: usize = 12;
-/// Bytes of each text that are kept for that: more than the page shows, so that it says so.
+/// The most bytes of each text to keep for that. More than the page shows, so that it mentions the
+/// rest.
 const SAMPLE_BYTES: usize = 1 << 15;
-/// Documents of groups that are read again for heading, source and date: of the groups that the
-/// page has as HTML the keeper and the first duplicates.
+/// The most documents of groups to read again for heading, source and date. They are the keeper and
+/// the first duplicates of the groups that the page contains as HTML.
 const DESCRIBED: usize = 500;
-/// Duplicates of a group among them.
+/// The most duplicates of one group among them.
 const DESCRIBED_DUPLICATES: usize = 20;
-/// Groups of which the page shows headings.
+/// The most groups whose headings the page shows.
 const DESCRIBED_GROUPS: usize = 50;
-/// Inputs named in the heading.
+/// The most inputs to name in the heading.
 const NAMED: usize = 3;
 
 /// Writes the page of a run. Texts of the groups that it shows are read again.
@@ -47,7 +48,7 @@ const NAMED: usize = 3;
 pub fn write(output: Output, subject: &RunSubject<'_>) -> Result<(), OutputError> {
     let RunSubject { findings, options, .. } = *subject;
     let measure = options.params.measure();
-    // An index may keep no texts to show.
+    // An index without texts has none to show.
     let samples = if findings.has_texts() { samples(findings, measure)? } else { Vec::new() };
     let reasons = Reasons::new(&options.keep, findings.decisions.is_some());
     let mut notes = notes::of(findings).map_err(FindError::of_io)?;
@@ -98,13 +99,13 @@ fn title(inputs: &[PathBuf]) -> String {
     if let Some(more) = inputs.len().checked_sub(NAMED).filter(|more| *more > 0) {
         names.push(format!("{more} more"));
     }
-    // Documents in memory and in an index have no name.
+    // Documents in memory and in an index have no source name.
     let Some(last) = names.pop() else { return "Near-duplicates".to_owned() };
     let list = if names.is_empty() { last } else { format!("{} and {last}", names.join(", ")) };
     format!("Near-duplicates in {list}")
 }
 
-/// The pairs to show, and their texts, which are read again.
+/// Returns the pairs to show, and reads their texts again.
 fn samples(findings: &Findings, measure: Measure) -> Result<Vec<html::PageSample>, OutputError> {
     let mut choice = SampleChoice::new(SAMPLES);
     for group in findings.groups.iter() {
@@ -118,7 +119,7 @@ fn samples(findings: &Findings, measure: Measure) -> Result<Vec<html::PageSample
     choice.chosen().into_iter().map(|pair| sample(findings, pair)).collect()
 }
 
-/// A pair with its texts, which are read again.
+/// Returns a pair, and reads its texts again.
 fn sample(findings: &Findings, pair: ChosenPair) -> Result<html::PageSample, OutputError> {
     let [keeper, duplicate] = pair.documents;
     Ok(html::PageSample {
@@ -132,7 +133,7 @@ fn sample(findings: &Findings, pair: ChosenPair) -> Result<html::PageSample, Out
 
 fn beginning(findings: &Findings, document: DocumentNumber) -> Result<String, OutputError> {
     let text = findings.text(document)?;
-    // A copy, so that the memory of a long text is given back.
+    // A copy releases the memory of a long text.
     Ok(text[..text.floor_char_boundary(SAMPLE_BYTES)].to_owned())
 }
 
@@ -159,16 +160,16 @@ fn shown(group: engine::Group, reasons: &Reasons, measure: Measure) -> html::Pag
     }
 }
 
-/// Parts of a group's texts, which are read again.
+/// Parts of a group's texts that were read again.
 struct GroupTexts {
     keeper: html::About,
-    /// The first duplicates.
+    /// The descriptions of the first duplicates.
     duplicates: Vec<html::About>,
-    /// The keeper and the duplicate that resembles it least.
+    /// The keeper and the least similar duplicate.
     sample: html::PageSample,
 }
 
-/// The texts of the first groups. Links to files are relative to `folder`.
+/// Reads the texts of the first groups. Links to files are relative to `folder`.
 fn group_texts(
     findings: &Findings,
     measure: Measure,
@@ -178,7 +179,7 @@ fn group_texts(
     let mut left = DESCRIBED;
     for (at, group) in findings.groups.iter().take(DESCRIBED_GROUPS).enumerate() {
         let engine::Group { keeper, duplicates } = group.map_err(FindError::of_io)?;
-        // Every later keeper has its turn.
+        // Reserve one description for every later keeper.
         let spare = left.saturating_sub(DESCRIBED_GROUPS - at);
         let most = spare.min(DESCRIBED_DUPLICATES);
         let described = duplicates
@@ -216,12 +217,12 @@ fn about(
         let source = format!("{source}, line {line}");
         return Ok(html::About { heading, source, date, file: String::new() });
     }
-    // The id of the document begins with its file.
+    // The id of such a document begins with its file.
     let file = folder.and_then(|folder| relative_address(folder, Path::new(&source)));
     Ok(html::About { heading, source: String::new(), date, file: file.unwrap_or_default() })
 }
 
-/// First what was not read, then the empty documents.
+/// Iterates over skipped items, then empty documents.
 fn skipped(findings: &Findings) -> impl Iterator<Item = io::Result<PageSkipped>> + '_ {
     let unread = findings.skipped.iter().map(|item| item.map(PageSkipped::from));
     let empty = findings.empty.iter().map(|id| {

@@ -1,4 +1,4 @@
-//! A run in, its parameters with what each of them does out.
+//! The parameters of a run, each with its effect.
 
 use super::subject::RunSubject;
 use crate::audit::JudgedBy;
@@ -13,7 +13,7 @@ fn row(name: &'static str, value: &impl ToString, meaning: impl Into<String>) ->
     PageParameter { name, value: value.to_string(), meaning: meaning.into() }
 }
 
-/// The parameters that decide the results; threads and memory do not.
+/// Returns the parameters that affect the results. Threads and memory do not.
 pub(super) fn rows(subject: &RunSubject<'_>) -> Vec<PageParameter> {
     let RunSubject { findings, options, reference, audit, .. } = *subject;
     let params = &options.params;
@@ -41,7 +41,7 @@ pub(super) fn rows(subject: &RunSubject<'_>) -> Vec<PageParameter> {
     rows
 }
 
-/// What is similar.
+/// The parameters that define similarity.
 fn similar(params: &Params) -> Vec<PageParameter> {
     let rule = params.shingle();
     let measure = match params.measure() {
@@ -79,7 +79,7 @@ fn shingle(rule: &ShingleRule) -> String {
     format!("{unit}:{}", rule.size())
 }
 
-/// How candidates are found.
+/// The parameters that find candidates.
 fn found(params: &Params) -> Vec<PageParameter> {
     if params.exact() {
         return vec![row("--exact", &"yes", "No pair is missed: shared rare shingles find them")];
@@ -94,13 +94,13 @@ fn found(params: &Params) -> Vec<PageParameter> {
     ]
 }
 
-/// The text of an input: an address of a database without its password.
+/// Returns the text of an input. Hides the password in the address of a database.
 fn shown(input: &Path) -> String {
     let index = IndexLocation::among_inputs(input);
     index.map_or_else(|| input.display().to_string(), |index| index.shown())
 }
 
-/// What stays, and what is counted together.
+/// The parameters that choose keepers, groups and counts.
 fn kept(options: &FindOptions, reference: &[PathBuf]) -> Vec<PageParameter> {
     let (group, meaning) = match options.grouping {
         Grouping::Stars => ("stars", "Every duplicate resembles the document that stays"),

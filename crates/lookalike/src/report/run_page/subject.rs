@@ -1,4 +1,4 @@
-//! The run that a page describes.
+//! The subject of a page.
 
 use crate::audit::Audit;
 use crate::engine::{FindOptions, Findings};
@@ -7,14 +7,14 @@ use std::path::PathBuf;
 /// A run with its inputs.
 #[derive(Clone, Copy)]
 pub struct RunSubject<'a> {
-    /// What was found.
+    /// The findings of the run.
     pub findings: &'a Findings,
     /// The options of the run.
     pub options: &'a FindOptions,
-    /// The inputs that the title names; none for documents in memory.
+    /// The inputs to name in the title; none for documents in memory.
     pub inputs: &'a [PathBuf],
     /// The inputs of the reference collection.
     pub reference: &'a [PathBuf],
-    /// The measured recall, if it was measured.
+    /// The measured recall, if an audit was run.
     pub audit: Option<&'a Audit>,
 }

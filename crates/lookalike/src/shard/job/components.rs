@@ -1,5 +1,5 @@
-//! The stage `components`: the documents of a share, and the components of all in; its documents of
-//! components out, those of one component in one part.
+//! The stage `components`: selects the documents of a share that are in components, and sorts them
+//! into parts, so that each component is in one part.
 
 use super::error::JobError;
 use super::merge::ComponentNotes;
@@ -17,15 +17,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::sync::Arc;
 
-/// Bytes of documents that are held for all parts before they are written.
+/// Bytes of documents to hold for all parts before writing.
 const HELD_BYTES: usize = 256 << 20;
-/// The least bytes that are held for a part.
+/// The minimum of bytes to hold for each part.
 const LEAST_HELD: usize = 64 << 10;
 
-/// Documents of a share that are in components.
+/// The documents of a share that are in components.
 #[derive(Default)]
 struct ShareComponents {
-    /// Nodes and their components, the least of their nodes; by node.
+    /// Nodes with the smallest nodes of their components, sorted by node.
     of: Vec<(Node, Node)>,
     /// Nodes of several documents, ascending.
     repeated: Vec<Node>,
@@ -39,12 +39,12 @@ impl ShareComponents {
 }
 
 impl Job {
-    /// Runs a task of the stage `components`. Holds 8 bytes for each document of its share, and 16
-    /// for those in a component.
+    /// Runs a task of the stage `components`. Memory: 8 bytes per document of its share, and 16 per
+    /// document in a component.
     ///
     /// # Errors
-    /// [`FindError::RepeatedId`] for documents with one id, [`JobError::NotDone`] before the stage
-    /// `label` is done, and errors of reading and writing files.
+    /// [`FindError::RepeatedId`] for documents with the same id, [`JobError::NotDone`] before the
+    /// stage `label` is done, and errors of reading and writing files.
     pub fn components(
         &self,
         task: u32,
@@ -71,7 +71,7 @@ impl Job {
         out.finish()?.finish()
     }
 
-    /// The components of the documents of a share.
+    /// Reads the components of the documents of a share.
     fn share_components(&self, task: u32) -> Result<ShareComponents, JobError> {
         let mut nodes = Vec::new();
         each_block(&mut self.open_file(JobStage::Keys, task)?, &mut |block| {
@@ -99,8 +99,9 @@ impl Job {
         Ok(components)
     }
 
-    /// Refuses documents of a share with the id of one before them. Nodes of several documents are
-    /// rare, so the shares before are read for these only.
+    /// Refuses documents of a share whose id is also that of an earlier document. Only nodes of
+    /// several documents can have repeated ids. They are rare, so only their documents are
+    /// collected from earlier shares.
     fn refuse_repeated(
         &self,
         task: u32,
@@ -125,7 +126,7 @@ impl Job {
     }
 }
 
-/// Gives the documents of each block of a task of `keys` to `take`.
+/// Passes the documents of each block of a task of `keys` to `take`.
 fn each_block(
     file: &mut SectionFile,
     take: &mut dyn FnMut(BlockDocuments) -> Result<(), JobError>,
@@ -137,16 +138,16 @@ fn each_block(
     })
 }
 
-/// The node of a document of a block.
+/// Returns the node of a document in a block.
 fn node_of(block: &BlockDocuments, row: RowIndex) -> Node {
     node_of_hash(block.id_hash(row), block.reference)
 }
 
-/// Gathers documents for each part.
+/// Collects documents for each part.
 struct PartWriter {
     file: SectionWriter,
     parts: std::num::NonZeroU32,
-    /// Bytes of documents by part.
+    /// Bytes of documents, by part.
     held: Vec<Vec<u8>>,
     most_held: usize,
 }
@@ -158,7 +159,7 @@ impl PartWriter {
         Self { file, parts, held: vec![Vec::new(); parts.get() as usize], most_held }
     }
 
-    /// Adds the documents of a block that are in components, each to the part of its component.
+    /// Adds each document of a block that is in a component to the part of the component.
     fn push_block(
         &mut self,
         components: &ShareComponents,
@@ -168,7 +169,7 @@ impl PartWriter {
         let mut rows_of: BTreeMap<u32, Vec<RowIndex>> = BTreeMap::new();
         for row in block.rows() {
             if let Some(component) = components.of(node_of(block, row)) {
-                // The least of several hashes is no longer spread evenly.
+                // Mix the bits, since the smallest of several hashes is not distributed evenly.
                 let part = part_of(mix64(component.0), self.parts);
                 rows_of.entry(part).or_default().push(row);
             }
@@ -195,10 +196,10 @@ impl PartWriter {
     }
 }
 
-/// Documents whose nodes are those of several, to be compared by their ids.
+/// Documents whose nodes are shared, which are compared by their ids.
 #[derive(Default)]
 struct RepeatedIds {
-    /// The task and the block of each, which has that one document.
+    /// Single documents, each as a block with the number of its task.
     documents: Vec<(u32, BlockDocuments)>,
 }
 
@@ -217,7 +218,7 @@ impl RepeatedIds {
         Ok(())
     }
 
-    /// Refuses the first two, in reading order, that have one id.
+    /// Refuses the first two documents, in reading order, that have the same id.
     fn refuse(
         &self,
         job: &Job,

@@ -1,4 +1,4 @@
-//! The stage `connect`: the rows of a part in, a forest of its documents out.
+//! The stage `connect`: reduces the rows of a part to a forest of its documents.
 
 use super::error::JobError;
 use super::merge::EdgeWriter;
@@ -9,8 +9,8 @@ use crate::shard::connect::Connector;
 use crate::shard::keys::BucketRule;
 
 impl Job {
-    /// Runs a task of the stage `connect`. `options` are those of the plan. Holds the rows of the
-    /// part: 16 bytes for a bucket of a document, 24 for a document.
+    /// Runs a task of the stage `connect`. `options` must equal those of the plan. Memory: 16 bytes
+    /// per bucket of a document of the part, 24 per document.
     ///
     /// # Errors
     /// [`JobError::NotDone`] before all tasks of `keys` are done, and errors of

@@ -1,5 +1,5 @@
-//! The stages `count` and `rarity` of exact runs, whose keys are rare shingles: how often shingles
-//! occur in each share, and in all of them.
+//! The stages `count` and `rarity` of exact runs, whose keys are rare shingles. They count how
+//! often shingles occur in each share and in all shares.
 
 use super::error::JobError;
 use super::section_file::{SectionKind, damaged};
@@ -10,11 +10,11 @@ use crate::shard::keys::RarityCounter;
 use crate::shard::rarity::RarityCounters;
 use std::sync::Arc;
 
-/// Counters: 2 to this power, 4 bytes each.
+/// The number of counters as an exponent of 2; 4 bytes each.
 const LOG2_COUNTERS: u32 = 20;
 
 impl Job {
-    /// Runs a task of the stage `count`. `collection` has the inputs of the plan.
+    /// Runs a task of the stage `count`. `collection` must have the inputs of the plan.
     ///
     /// # Errors
     /// [`JobError::Inputs`], and errors of reading documents and of writing.
@@ -36,7 +36,7 @@ impl Job {
         self.write_counters(JobStage::Count, task, counter.counters())
     }
 
-    /// Runs the stage `rarity`: adds up what all tasks of `count` left.
+    /// Runs the stage `rarity`: adds up the counters of all tasks of `count`.
     ///
     /// # Errors
     /// [`JobError::NotDone`] before these tasks are done, and errors of reading their files
@@ -51,7 +51,7 @@ impl Job {
         self.write_counters(JobStage::Rarity, 0, &sums)
     }
 
-    /// How often shingles occur in all documents; `None` where keys are buckets of signatures.
+    /// Reads the counters of all documents; `None` if keys are buckets of signatures.
     pub(super) fn counters(&self) -> Result<Option<Arc<RarityCounters>>, JobError> {
         if self.plan.tasks(JobStage::Rarity) == 0 {
             return Ok(None);

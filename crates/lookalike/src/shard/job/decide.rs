@@ -1,4 +1,4 @@
-//! The stage `decide`: the documents of a part's components in; groups, pairs and counts out.
+//! The stage `decide`: finds groups, pairs and counts in the components of a part.
 
 use super::error::JobError;
 use super::merge::ComponentNotes;
@@ -12,10 +12,10 @@ use crate::read::Collection;
 use crate::spill::codec::{FieldReader, put_bytes};
 use serde::{Deserialize, Serialize};
 
-/// Bytes of records in a section.
+/// Bytes of records per section.
 const SECTION_BYTES: usize = 4 << 20;
 
-/// What a part adds to the counts of the run.
+/// The contribution of a part to the counts of the run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct DecidedNotes {
     pub(super) counts: PartCounts,
@@ -23,8 +23,9 @@ pub(super) struct DecidedNotes {
 }
 
 impl Job {
-    /// Runs a task of the stage `decide`. `collection` has the inputs of the plan: documents of the
-    /// part's components are read again. Memory is that of [`find`](crate::find()) on them.
+    /// Runs a task of the stage `decide`. `collection` must have the inputs of the plan: the
+    /// documents of the part's components are read again. Memory: as for [`find`](crate::find()) on
+    /// them.
     ///
     /// # Errors
     /// [`JobError::NotDone`] before all tasks of `components` are done, and errors of
@@ -49,7 +50,7 @@ impl Job {
         out.finish()
     }
 
-    /// The documents of a part.
+    /// Returns the documents of a part.
     fn documents<'a>(
         &self,
         part: u32,
@@ -93,7 +94,7 @@ fn write_records(out: &mut SectionWriter, findings: &Findings) -> Result<(), Job
     section.flush()
 }
 
-/// Records on their way to sections.
+/// Buffers records for sections.
 struct RecordSection<'a> {
     out: &'a mut SectionWriter,
     kind: SectionKind,

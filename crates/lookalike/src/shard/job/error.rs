@@ -1,4 +1,4 @@
-//! The error of a [job in files](crate::shard::job), and the stages that it names.
+//! The error type of a [job in files](crate::shard::job), and the stages that it names.
 
 use crate::engine::FindError;
 use crate::error_macros::{wraps_error, wraps_find_error};
@@ -8,34 +8,34 @@ use lookalike_core::parameter::{NamesParameters, ParameterSpelling};
 use std::fmt;
 use std::path::PathBuf;
 
-/// Tasks that a message names.
+/// The most tasks that a message names.
 const NAMED_TASKS: usize = 10;
-/// Differences that a message names.
+/// The most differences that a message names.
 const NAMED_DIFFERENCES: usize = 5;
 
-/// A stage of a job that leaves files.
+/// A stage of a job that writes files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobStage {
-    /// Shingles are counted, where keys are rare shingles: a task for each share of the inputs.
+    /// Counts shingles, if keys are rare shingles: a task per share of the inputs.
     Count,
-    /// The counts of all shares are added up: one task, where there are counts.
+    /// Adds up the counts of all shares: one task, if shingles are counted.
     Rarity,
-    /// Documents are read, shingled, signed and banded: a task for each share of the inputs.
+    /// Reads, shingles, signs and bands documents: a task per share of the inputs.
     Keys,
-    /// Documents that share a bucket are connected: a task for each part.
+    /// Connects documents that share a bucket: a task per part.
     Connect,
-    /// The forests of some parts are joined: as many tasks as the root of the number of parts.
+    /// Joins the forests of some parts: as many tasks as the root of the number of parts.
     Merge,
-    /// The components of all documents are found: one task.
+    /// Finds the components of all documents: one task.
     Label,
-    /// The documents of components are given to parts: a task for each share of the inputs.
+    /// Distributes the documents of components over parts: a task per share of the inputs.
     Components,
-    /// Components are verified and grouped: a task for each part.
+    /// Verifies and groups components: a task per part.
     Decide,
 }
 
 impl JobStage {
-    /// All of them, in order.
+    /// All stages, in order.
     pub const ALL: [Self; 8] = [
         Self::Count,
         Self::Rarity,
@@ -47,7 +47,7 @@ impl JobStage {
         Self::Decide,
     ];
 
-    /// The name of the command that runs its tasks.
+    /// The name of the command that runs tasks of the stage.
     pub fn name(self) -> &'static str {
         match self {
             Self::Count => "count",
@@ -78,56 +78,56 @@ pub enum JobError {
     Output(OutputError),
     /// The folder has no plan.
     NoPlan {
-        /// The file that was looked for.
+        /// The expected file.
         path: PathBuf,
     },
-    /// The folder has a plan, and it is another one.
+    /// The folder has another plan.
     OtherPlan {
-        /// The plan that is there.
+        /// The existing plan.
         path: PathBuf,
-        /// What differs.
+        /// The differences.
         differences: Vec<Difference>,
     },
-    /// The plan is of another version.
+    /// The plan has another version.
     Version {
         /// The plan.
         path: PathBuf,
         /// Its version.
         got: String,
-        /// That of this program.
+        /// The version of this program.
         expected: String,
     },
-    /// The inputs or options are not those of the plan.
+    /// The inputs or options differ from those of the plan.
     Inputs {
-        /// What differs, one at least.
+        /// The differences, at least one.
         differences: Vec<Difference>,
     },
-    /// The plan has no such task.
+    /// The plan does not have the task.
     NoTask {
         /// The stage.
         stage: JobStage,
         /// The task.
         got: u32,
-        /// How many tasks the stage has.
+        /// The number of tasks of the stage.
         tasks: u32,
     },
-    /// Tasks of an earlier stage are not done.
+    /// Tasks of an earlier stage are missing.
     NotDone {
-        /// That stage.
+        /// The earlier stage.
         stage: JobStage,
-        /// How many tasks it has.
+        /// The number of its tasks.
         tasks: u32,
-        /// The tasks that are not done, at least one.
+        /// The missing tasks, at least one.
         missing: Vec<u32>,
     },
-    /// A file has other bytes than the task wrote.
+    /// The content of a file differs from the content that the task wrote.
     File {
         /// The file.
         path: PathBuf,
-        /// What was expected and what was found.
+        /// The expected and the found content.
         problem: String,
     },
-    /// Options that a divided run does not have.
+    /// Options that a divided run does not support.
     Unsupported {
         /// The requested option.
         what: &'static str,

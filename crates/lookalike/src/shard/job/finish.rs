@@ -1,4 +1,4 @@
-//! The end of a job: what all shares and parts left in, the findings of the run out.
+//! Combines the files of all shares and parts into the findings of the run.
 
 use super::decide::DecidedNotes;
 use super::error::JobError;
@@ -10,11 +10,10 @@ use crate::spill::TakeRecord;
 use crate::spill::codec::FieldReader;
 
 impl Job {
-    /// Puts the findings of all tasks together: those of [`find`](crate::find()) on the whole
-    /// collection, whose documents are not read again. So the findings give no texts, and the
+    /// Combines the findings of all tasks into those of [`find`](crate::find()) on the whole
+    /// collection, without reading its documents again. So the findings return no texts, and the
     /// numbers of documents in groups have no meaning. Records are sorted within the memory of
-    /// `options`; what is skipped and empty is held.
-    ///
+    /// `options`. Skipped and empty items are held in memory.
     /// # Errors
     /// [`JobError::NotDone`] before all tasks of `decide` are done, and errors of
     /// reading their files and of temporary files.

@@ -1,4 +1,5 @@
-//! The stage `keys`: a share of the inputs in; documents, rows for each part and notes out.
+//! The stage `keys`: reads a share of the inputs and writes documents, rows for each part, and
+//! notes.
 
 use super::error::JobError;
 use super::section_file::SectionKind;
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 impl Job {
-    /// Runs a task of the stage `keys`. `collection` has the inputs of the plan.
+    /// Runs a task of the stage `keys`. `collection` must have the inputs of the plan.
     ///
     /// # Errors
     /// [`JobError::Inputs`], and errors of reading documents and of writing.
@@ -74,7 +75,7 @@ impl Job {
     }
 }
 
-/// The file for texts that cannot be read again: those of compressed files and row groups.
+/// The file for texts that cannot be read again, from compressed files and row groups.
 struct TextFile {
     path: PathBuf,
     file: PartFile,
@@ -89,8 +90,8 @@ impl TextFile {
         Ok(Self { path, file, spool: Arc::new(spool) })
     }
 
-    /// Names the file if anything is in it. The name has a random end, since threads of another run
-    /// of the task leave the texts in another order.
+    /// Renames the file unless it is empty. The name has a random suffix, because threads of
+    /// another attempt of the task write the texts in another order.
     fn finish(self) -> Result<Option<String>, JobError> {
         if self.spool.is_empty() {
             return Ok(None);

@@ -1,5 +1,5 @@
-//! The stages `merge` and `label`: the forests of all parts in; a component for each document that
-//! shares a bucket out.
+//! The stages `merge` and `label`: join the forests of all parts, and find the component of each
+//! document that shares a bucket.
 
 use super::error::JobError;
 use super::node_components::{EdgeCollector, NodeComponents};
@@ -12,21 +12,21 @@ use crate::shard::{Edge, Node, part_of};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// Edges of a section.
+/// Edges per section.
 const SECTION_EDGES: usize = 1 << 20;
 
-/// What all parts know of the inputs.
+/// Properties of the inputs that all parts need.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct ComponentNotes {
-    /// Sources by their numbers: name, and whether it is of a reference collection.
+    /// The sources by number: name, and whether the source belongs to a reference collection.
     pub(super) sources: Vec<(String, bool)>,
     /// The file of each task of `keys` with texts that cannot be read again.
     pub(super) texts: Vec<Option<String>>,
 }
 
 impl Job {
-    /// Runs a task of the stage `merge`: joins the forests of some parts to one. Holds 4 bytes for
-    /// each document of these, and sorts in 256 MiB and a temporary file of `options`.
+    /// Runs a task of the stage `merge`: joins the forests of some parts to one. Memory: 4 bytes
+    /// per document of these parts, and 256 MiB for sorting, with a temporary file of `options`.
     ///
     /// # Errors
     /// [`JobError::NotDone`] before all tasks of `connect` are done, an error of too many
@@ -44,7 +44,7 @@ impl Job {
         out.finish()
     }
 
-    /// Runs the stage `label`: finds the component of each document. Memory is that of
+    /// Runs the stage `label`: finds the component of each document. Memory: as for
     /// [`merge`](Self::merge).
     ///
     /// # Errors
@@ -80,8 +80,8 @@ impl Job {
         Ok(notes)
     }
 
-    /// The components of the forests that some tasks of a stage left; and the nodes of several
-    /// documents.
+    /// Finds the components of the forests that some tasks of a stage wrote, and the nodes of
+    /// several documents.
     fn node_components(
         &self,
         stage: JobStage,
@@ -109,7 +109,7 @@ impl Job {
     }
 }
 
-/// Writes edges, in sections of one part each.
+/// Writes edges in sections of one part each.
 pub(super) struct EdgeWriter {
     file: SectionWriter,
     part: u32,
@@ -139,7 +139,7 @@ impl EdgeWriter {
         self.file.push(SectionKind::Rows, self.part, &block.encode())
     }
 
-    /// The file, with all edges.
+    /// Returns the file after writing all edges.
     pub(super) fn finish(mut self) -> Result<SectionWriter, JobError> {
         self.flush()?;
         Ok(self.file)

@@ -1,6 +1,6 @@
-//! A run in files: each task of a stage reads files of the job's folder and leaves one, which
-//! appears whole. Whatever starts the tasks (a shell loop, a batch scheduler) needs a file system
-//! that all of them see.
+//! A run in files. Each task of a stage reads files of the job's folder and writes one file, which
+//! appears when it is complete. Tasks can be started by any tool (a shell loop, a batch scheduler)
+//! on machines that share a file system.
 //!
 //! ```text
 //! plan        once               → plan.json
@@ -15,8 +15,8 @@
 //! finish      once               → Findings
 //! ```
 //!
-//! A task that was killed leaves nothing under its name and is run again; one that is run twice
-//! leaves the same. Files state the plan that they are of, and have a checksum for each section.
+//! A killed task leaves no file under its name and is run again. Running a task twice yields the
+//! same file. Files name their plan and have a checksum for each section.
 //! `docs/reference/shard-job.md` specifies them.
 
 mod components;
@@ -44,7 +44,7 @@ use std::path::{Path, PathBuf};
 pub struct Job {
     folder: PathBuf,
     plan: JobPlan,
-    /// The hash of the plan, which every file states.
+    /// The hash of the plan, which every file contains.
     digest: u64,
 }
 
@@ -59,10 +59,10 @@ impl Job {
         &self.folder
     }
 
-    /// The tasks of a stage that have left no file yet.
+    /// Returns the tasks of a stage without a file.
     ///
     /// # Errors
-    /// [`SpillError::Io`] where the folder cannot be read.
+    /// [`SpillError::Io`] if the folder cannot be read.
     pub fn missing(&self, stage: JobStage) -> Result<Vec<u32>, JobError> {
         let mut missing = Vec::new();
         for task in 0..self.plan.tasks(stage) {
@@ -76,11 +76,11 @@ impl Job {
         Ok(missing)
     }
 
-    /// The tasks of a stage whose file is empty or cut short, as a copy of it may be. Only the ends
-    /// of files are read; [`is_done`](Self::is_done) reads all of one.
+    /// Returns the tasks of a stage whose file is empty or truncated, for example by an incomplete
+    /// copy. Reads only the ends of files; [`is_done`](Self::is_done) reads a whole file.
     ///
     /// # Errors
-    /// [`SpillError::Io`] where a file cannot be read.
+    /// [`SpillError::Io`] if a file cannot be read.
     pub fn cut_short(&self, stage: JobStage) -> Result<Vec<u32>, JobError> {
         let mut cut = Vec::new();
         for task in 0..self.plan.tasks(stage) {
@@ -95,12 +95,12 @@ impl Job {
         Ok(cut)
     }
 
-    /// Whether a task has left its file. What is there is read through once, so that a damaged file
-    /// is noticed before the stages that need it.
+    /// Whether a task has written its file. Reads the file once, so that damage is noticed before
+    /// later stages need it.
     ///
     /// # Errors
-    /// [`JobError`] where there is no such task, and where its file is of another plan or
-    /// damaged.
+    /// [`JobError`] if the task does not exist, or if its file is damaged or belongs to another
+    /// plan.
     pub fn is_done(&self, stage: JobStage, task: u32) -> Result<bool, JobError> {
         self.check_task(stage, task)?;
         if !self.path(stage, task).exists() {
@@ -119,7 +119,7 @@ impl Job {
         if task < tasks { Ok(()) } else { Err(JobError::NoTask { stage, got: task, tasks }) }
     }
 
-    /// Refuses to go on before all tasks of a stage are done.
+    /// Returns an error unless all tasks of a stage are done.
     fn require(&self, stage: JobStage) -> Result<(), JobError> {
         let missing = self.missing(stage)?;
         if missing.is_empty() {

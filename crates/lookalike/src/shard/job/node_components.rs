@@ -1,5 +1,5 @@
-//! Components of more edges than memory holds: edges and nodes are sorted, so that nodes have
-//! numbers without a table of them, and 4 bytes of memory each.
+//! Finds components of more edges than memory can hold. Edges and nodes are sorted, so that nodes
+//! are numbered without a table, and take 4 bytes of memory each.
 //!
 //! ```text
 //! edges (a, b) by a ─ numbers of a ─► (b, number) by b ─ numbers of b ─► disjoint sets of numbers
@@ -13,9 +13,9 @@ use lookalike_core::disjoint_sets::DisjointSets;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Bytes that are sorted in memory, of each of the sequences; three are in memory at a time.
+/// Bytes of each sequence that are sorted in memory. Three sequences are in memory at a time.
 const SORTED_BYTES: usize = 64 << 20;
-/// Values that a sorter gets at once.
+/// The number of values passed to a sorter at once.
 const PIECE: usize = 1 << 12;
 
 /// Collects edges.
@@ -28,17 +28,17 @@ pub(super) struct EdgeCollector {
 }
 
 impl EdgeCollector {
-    /// What does not fit in memory goes to a temporary file in `temp_dir`.
+    /// Creates a collector. Edges that do not fit in memory go to a temporary file in `temp_dir`.
     pub(super) fn new(temp_dir: &Path) -> Self {
         let temp = Arc::new(TempSpace::new(temp_dir.to_owned()));
         let sorter = || PairSorter::new(&temp);
         Self { edges: sorter(), nodes: sorter(), last: None, temp }
     }
 
-    /// Adds an edge between two nodes; one of a node and itself adds the node.
+    /// Adds an edge between two nodes. An edge from a node to itself adds the node.
     pub(super) fn push(&mut self, edge: Edge) -> Result<(), SpillError> {
         let Edge { component, node } = edge;
-        // Edges of a forest come with those of the same component.
+        // In a forest, edges of the same component follow each other.
         if self.last.replace(component) != Some(component) {
             self.nodes.push(0, component.0)?;
         }
@@ -49,7 +49,7 @@ impl EdgeCollector {
         self.edges.push(component.0, node.0)
     }
 
-    /// Connects what was collected.
+    /// Connects the collected edges.
     ///
     /// # Errors
     /// [`FindError::TooManyDocuments`] for 2³² nodes or more, and errors of temporary files.
@@ -63,7 +63,7 @@ impl EdgeCollector {
     }
 }
 
-/// The second node of each edge, and the number of its first.
+/// Returns the second node of each edge with the number of its first node.
 fn number_firsts(
     edges: &SortedValues,
     nodes: &SortedValues,
@@ -77,7 +77,7 @@ fn number_firsts(
     numbered.finish()
 }
 
-/// The numbers of nodes that are connected.
+/// Connects the numbers of nodes.
 fn join_numbers(numbered: &SortedValues, nodes: &SortedValues) -> Result<DisjointSets, FindError> {
     let mut sets = DisjointSets::new(NumberedNodes::new(nodes).count()?);
     let mut numbers = NumberedNodes::new(nodes);
@@ -88,7 +88,7 @@ fn join_numbers(numbered: &SortedValues, nodes: &SortedValues) -> Result<Disjoin
     Ok(sets)
 }
 
-/// The first number of the set of each node, and the node.
+/// Returns each node with the first number in its set.
 fn firsts_of(
     mut sets: DisjointSets,
     nodes: &SortedValues,
@@ -101,11 +101,11 @@ fn firsts_of(
     firsts.finish()
 }
 
-/// The component of each node: the least of its nodes.
+/// The components of nodes. The smallest node of a component identifies it.
 pub(super) struct NodeComponents {
     temp: Arc<TempSpace>,
     nodes: SortedValues,
-    /// The number of the least node of its component, and a node.
+    /// Each node with the number of the smallest node of its component.
     firsts: SortedValues,
 }
 
@@ -171,10 +171,10 @@ fn split(pair: u128) -> (u64, u64) {
     ((pair >> 64) as u64, pair as u64)
 }
 
-/// Nodes with their numbers, which are those of their order; what is looked up ascends.
+/// Iterates over nodes, which are numbered by their order. Look-ups must ascend.
 struct NumberedNodes<'a> {
     nodes: Box<dyn Iterator<Item = Result<u128, SpillError>> + 'a>,
-    /// The number and the node that were given last.
+    /// The number and the node that were returned last.
     now: Option<(u64, Node)>,
 }
 
@@ -214,7 +214,7 @@ impl<'a> NumberedNodes<'a> {
         self.walk(|(now, _)| now == number).map(|(_, node)| node)
     }
 
-    /// The next number and node that are wanted, those given last among them.
+    /// Advances to the requested number and node. Returns the current ones if they match.
     fn walk(&mut self, is_wanted: impl Fn((u64, Node)) -> bool) -> Result<(u64, Node), SpillError> {
         let mut now = self.now;
         loop {
@@ -267,7 +267,7 @@ mod tests {
     fn what_does_not_fit_in_memory_goes_to_files() {
         let folder = tempfile::tempdir().unwrap();
         let mut collector = EdgeCollector::new(folder.path());
-        // A chain of more edges than are sorted at once, of nodes in any order.
+        // A chain of nodes in random order, with more edges than fit in one sort.
         let length = (SORTED_BYTES / 3 / size_of::<u128>()) as u64 + 10;
         let node = |at: u64| (at + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         for at in 0..length {

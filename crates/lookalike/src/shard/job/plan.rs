@@ -1,4 +1,4 @@
-//! The plan of a job: which task reads what, and with which options.
+//! The plan of a job: the inputs of each task, and the options.
 
 use super::Job;
 use super::error::{JobError, JobStage};
@@ -20,7 +20,7 @@ const FORMAT_VERSION: u32 = 1;
 const PLAN: &str = "plan.json";
 
 impl JobStage {
-    /// The file that a task leaves.
+    /// Returns the name of the file that a task writes.
     pub(super) fn file_name(self, task: u32) -> String {
         match self {
             Self::Count => format!("counted-{task:05}.lks"),
@@ -35,21 +35,21 @@ impl JobStage {
     }
 }
 
-/// How the work is divided.
+/// The numbers of tasks of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Division {
-    /// Tasks of the stage `keys`.
+    /// Tasks of each stage with a task per share, such as `keys`.
     pub shares: NonZeroU32,
-    /// Tasks of the stages `connect` and `decide`.
+    /// Tasks of each stage with a task per part: `connect` and `decide`.
     pub parts: NonZeroU32,
 }
 
-/// What all tasks of a job have in common.
+/// The values that all tasks of a job share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobPlan {
     format_version: u32,
     lookalike: String,
-    /// What the caller needs to open the same collection with the same options.
+    /// The arguments with which the caller can open the same collection with the same options.
     arguments: Vec<String>,
     ids_by_file: bool,
     /// Whether keys are rare shingles, which are counted first.
@@ -61,52 +61,52 @@ pub struct JobPlan {
 }
 
 impl JobPlan {
-    /// What the caller passed to [`Job::create`].
+    /// The arguments that the caller passed to [`Job::create`].
     pub fn arguments(&self) -> &[String] {
         &self.arguments
     }
 
-    /// Whether ids of records found in folders begin with the name of their file:
-    /// [`Collection::name_ids_by_file`] is called before documents are read.
+    /// Whether ids of records found in folders begin with the name of their file. If so, call
+    /// [`Collection::name_ids_by_file`] before reading documents.
     pub fn has_ids_by_file(&self) -> bool {
         self.ids_by_file
     }
 
-    /// The stages that the job has, in order.
+    /// The stages of the job, in order.
     pub fn stages(&self) -> impl Iterator<Item = JobStage> {
         JobStage::ALL.into_iter().filter(|stage| self.tasks(*stage) > 0)
     }
 
-    /// How many tasks a stage has.
+    /// The number of tasks of a stage.
     pub fn tasks(&self, stage: JobStage) -> u32 {
         match stage {
             JobStage::Count | JobStage::Rarity if !self.counted => 0,
             JobStage::Count | JobStage::Keys | JobStage::Components => self.shares.len() as u32,
             JobStage::Connect | JobStage::Decide => self.parts.get(),
-            // As many as each of them joins forests.
+            // The square root balances the tasks and the forests that each of them joins.
             JobStage::Merge => self.parts.get().isqrt(),
             JobStage::Rarity | JobStage::Label => 1,
         }
     }
 
-    /// How many documents a task of a later stage is a part of.
+    /// The number of parts into which later stages divide documents.
     pub(super) fn parts(&self) -> NonZeroU32 {
         self.parts
     }
 
-    /// What a task of the stage `keys` reads.
+    /// The inputs of a task of the stage `keys`.
     pub(super) fn share(&self, task: u32) -> &[LaneRange] {
         self.shares.get(task as usize).map_or(&[], Vec::as_slice)
     }
 }
 
 impl Job {
-    /// Divides a collection and writes the plan into `folder`, which is made if it is not there.
-    /// A plan that is there already is kept where it is the same.
+    /// Divides a collection and writes the plan into `folder`, which is created if necessary. Keeps
+    /// an existing plan if it is equal.
     ///
     /// # Errors
-    /// [`JobError::OtherPlan`] where another plan is there, [`JobError::Unsupported`] for estimates
-    /// and repeated ids that are left out; those of writing, and
+    /// [`JobError::OtherPlan`] if another plan exists, [`JobError::Unsupported`] for estimates and
+    /// for leaving out repeated ids; errors of writing, and
     /// [`ReadError::NotAgain`](crate::read::ReadError::NotAgain) for streams.
     pub fn create(
         folder: &Path,
@@ -144,7 +144,7 @@ impl Job {
         Ok(Self { folder: folder.to_owned(), plan, digest: token_hash(&text) })
     }
 
-    /// The job that is there, if it is the one that was about to be made.
+    /// Opens the existing job, if its plan equals the new one.
     fn open_same(folder: &Path, plan: &JobPlan) -> Result<Self, JobError> {
         let there = Self::open(folder)?;
         if there.plan == *plan {
@@ -185,7 +185,7 @@ impl Job {
         Ok(Self { folder: folder.to_owned(), plan, digest: token_hash(&text) })
     }
 
-    /// Refuses inputs and options that are not those of the plan.
+    /// Refuses inputs and options other than the plan's.
     pub(super) fn check_run(
         &self,
         collection: &Collection,
@@ -196,7 +196,7 @@ impl Job {
     }
 }
 
-/// The versions of a plan, which are read first: the rest may have another form.
+/// The versions of a plan. They are read first, because the rest may have another form.
 #[derive(Deserialize)]
 struct PlanVersions {
     format_version: u32,

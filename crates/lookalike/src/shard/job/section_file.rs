@@ -1,5 +1,5 @@
-//! Files of a job: sections, their index, and a trailer by which a whole file is known. A file
-//! appears under its name when it is on the disk, or not at all.
+//! Files of a job: sections, their index, and a trailer that marks a file as complete. A file
+//! appears under its name only after it is on the disk.
 //!
 //! ```text
 //! sections │ index (JSON) │ length of the index, hash of the index (u64) │ "lks1"
@@ -15,12 +15,12 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// How a file ends.
+/// The last bytes of a file.
 const MAGIC: [u8; 4] = *b"lks1";
 /// The index' length and hash, and [`MAGIC`].
 const TRAILER: u64 = 8 + 8 + 4;
 
-/// What a section holds.
+/// The content of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum SectionKind {
@@ -28,7 +28,7 @@ pub(super) enum SectionKind {
     Counters,
     /// A [`ShardBlock`](crate::shard::ShardBlock) for a part.
     Rows,
-    /// Documents of blocks: in `keys` of one block, in `components` those of a part.
+    /// Documents in blocks: one block in `keys`, the documents of a part in `components`.
     Documents,
     /// Nodes of several documents of a part, `u64` each.
     Repeated,
@@ -36,19 +36,19 @@ pub(super) enum SectionKind {
     Groups,
     /// Pairs of a part, as records.
     Pairs,
-    /// What else is known, as JSON.
+    /// Other values, as JSON.
     Notes,
 }
 
-/// Where a section is.
+/// The position of a section.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct SectionEntry {
     kind: SectionKind,
-    /// The part it is for; the number of the block for documents in `keys`; else 0.
+    /// The part of the section. For documents in `keys`, the number of the block; otherwise 0.
     part: u32,
     at: u64,
     bytes: u64,
-    /// Of the bytes, as tokens are hashed.
+    /// The hash of the bytes, computed with the hash function of tokens.
     hash: u64,
 }
 
@@ -56,19 +56,19 @@ struct SectionEntry {
 struct SectionIndex {
     /// The hash of the plan.
     plan: u64,
-    /// The name of the file, which says the stage and the task.
+    /// The name of the file, which contains the stage and the task.
     file: String,
-    /// The file in the same folder that has texts which cannot be read again.
+    /// The file in the same folder with texts that cannot be read again.
     texts: Option<String>,
     sections: Vec<SectionEntry>,
 }
 
-/// The error of a file that is not what a task left.
+/// The error of a file whose content was not written by a task.
 pub(super) fn damaged(path: &Path, problem: impl Into<String>) -> JobError {
     JobError::File { path: path.to_owned(), problem: problem.into() }
 }
 
-/// The last part of a path of a job, which is ASCII.
+/// The last component of a path of a job, which is ASCII.
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
@@ -93,7 +93,7 @@ pub(super) struct SectionWriter {
 }
 
 impl SectionWriter {
-    /// A file that gets the name `path` when it is whole.
+    /// Creates a file that appears as `path` when it is complete.
     pub(super) fn create(path: PathBuf, plan: u64) -> Result<Self, JobError> {
         let index = SectionIndex { plan, file: file_name(&path), ..Default::default() };
         match PartFile::create(&path) {
@@ -102,7 +102,7 @@ impl SectionWriter {
         }
     }
 
-    /// Names the file with texts.
+    /// Sets the name of the file with texts.
     pub(super) fn set_texts(&mut self, name: String) {
         self.index.texts = Some(name);
     }
@@ -136,7 +136,7 @@ impl SectionWriter {
         OutputError::Write { path: self.path.clone(), source }
     }
 
-    /// Ends the file, brings it to the disk and names it; a file of that name is replaced.
+    /// Completes the file, syncs it to the disk and renames it. Replaces an existing file.
     pub(super) fn finish(mut self) -> Result<(), JobError> {
         let mut end = serde_json::to_vec(&self.index).map_err(|error| self.failed(error.into()))?;
         let length = end.len() as u64;
@@ -151,10 +151,10 @@ impl SectionWriter {
     }
 }
 
-/// Takes a section: the part it is for, and its bytes.
+/// A callback for a section: its part and its bytes.
 pub(super) type TakeSection<'a> = dyn FnMut(u32, &[u8]) -> Result<(), JobError> + 'a;
 
-/// A whole file of a job.
+/// A complete file of a job.
 pub(super) struct SectionFile {
     path: PathBuf,
     file: File,
@@ -165,7 +165,7 @@ impl SectionFile {
     /// Opens a file of the plan with the hash `plan`.
     ///
     /// # Errors
-    /// [`JobError::File`] where it is not whole, of another plan, or the file of another task.
+    /// [`JobError::File`] if it is incomplete, or belongs to another plan or task.
     pub(super) fn open(path: PathBuf, plan: u64) -> Result<Self, JobError> {
         let file = match File::open(&path) {
             Ok(file) => file,
@@ -212,7 +212,8 @@ impl SectionFile {
     }
 
     fn read(&mut self, at: u64, bytes: u64) -> Result<Vec<u8>, JobError> {
-        // No section is longer than its file, so that a damaged index takes no memory.
+        // No section is longer than its file. This check prevents large allocations by a damaged
+        // index.
         let length = self.file.metadata().map_err(|source| self.failed(source))?.len();
         if at.checked_add(bytes).is_none_or(|end| end > length) {
             let problem = format!("{bytes} bytes at {at} are expected, it has {length} bytes");
@@ -243,8 +244,8 @@ impl SectionFile {
         self.index.texts.as_deref()
     }
 
-    /// Gives the bytes of all sections of a kind to `take`, those for `part` alone if it is named,
-    /// in the order they were written, with the part of each.
+    /// Passes the bytes of all sections of a kind, with their parts, to `take` in the order in
+    /// which they were written. If `part` is set, only its sections are passed.
     pub(super) fn each(
         &mut self,
         kind: SectionKind,
@@ -270,7 +271,7 @@ impl SectionFile {
         Err(self.damaged(problem))
     }
 
-    /// The value of the section of JSON.
+    /// Returns the value of the section of JSON.
     pub(super) fn json<T: for<'a> Deserialize<'a>>(&mut self) -> Result<T, JobError> {
         let entry = self.index.sections.iter().find(|entry| entry.kind == SectionKind::Notes);
         let Some(entry) = entry.copied() else {

@@ -1,4 +1,4 @@
-//! Spill files: what threads append is there, and a full disk is an error.
+//! Temporary files keep the appends of all threads, and a full disk is an error.
 
 use crate::read::Spool;
 use crate::spill::TempSpace;

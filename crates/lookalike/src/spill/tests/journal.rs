@@ -1,4 +1,4 @@
-//! Journals: what was written is there, wherever the end was torn off.
+//! Journals keep complete lines, wherever the end was cut off.
 
 use crate::spill::error::SpillError;
 use crate::spill::{Journal, TempSpace};
@@ -25,7 +25,7 @@ fn open(parent: &Path) -> Result<(Journal<Step>, Vec<Step>), SpillError> {
     Journal::open(&TempSpace::resumable(parent, "j", &json!({}))?, "journal")
 }
 
-/// A journal of [`steps`] in a folder, its file and what that holds.
+/// A journal of [`steps`] in a folder, with its file and the content of the file.
 fn written() -> (tempfile::TempDir, std::path::PathBuf, Vec<u8>) {
     let parent = tempfile::tempdir().unwrap();
     let (journal, found) = open(parent.path()).unwrap();
@@ -38,7 +38,7 @@ fn written() -> (tempfile::TempDir, std::path::PathBuf, Vec<u8>) {
     (parent, path, bytes)
 }
 
-/// Where each line ends.
+/// The position after each line.
 fn ends(bytes: &[u8]) -> Vec<usize> {
     let ends: Vec<usize> = (1..=bytes.len()).filter(|&end| bytes[end - 1] == b'\n').collect();
     assert_eq!(ends.len(), 3, "one line per step");
@@ -51,7 +51,7 @@ fn every_torn_end_is_cut_off_and_the_journal_goes_on() {
     let ends = ends(&bytes);
     for torn in 0..=bytes.len() {
         let whole = ends.iter().filter(|&&end| end <= torn).count();
-        // As it is, and with what a system may leave there: zeros.
+        // Without and with trailing zeros, which a system may append.
         for zeros in [0, 5] {
             let mut left = bytes[..torn].to_vec();
             left.resize(torn + zeros, 0);
@@ -85,7 +85,7 @@ fn every_flipped_bit_of_the_last_line_cuts_it_off() {
 #[test]
 fn every_flipped_bit_before_a_good_line_is_an_error() {
     let (parent, path, bytes) = written();
-    // The end of the second line would make it one with the last.
+    // Without the end of the second line, that line would merge with the last one.
     for at in 0..ends(&bytes)[1] - 1 {
         for bit in 0..8 {
             let mut flipped = bytes.clone();

@@ -1,4 +1,4 @@
-//! Logs against vectors: in memory, in a file, and behind what an earlier run wrote.
+//! Compares logs with vectors: in memory, in a file, and after the values of an earlier run.
 
 use crate::spill::error::{SpillError, SpillPosition};
 use crate::spill::log::LogValue;
@@ -58,7 +58,7 @@ proptest! {
     }
 }
 
-/// Lists, each behind its length: some larger than what is read at once.
+/// Lists, each after its length. Some are larger than a single read.
 #[test]
 fn records_are_whole_wherever_they_are_read() {
     let parent = tempfile::tempdir().unwrap();
@@ -97,10 +97,10 @@ fn what_is_not_there_is_an_error() {
             let start = range.start;
             let error = log.range(range).unwrap_err().to_string();
             assert!(error.contains("does not hold values any more"), "{error}");
-            // What is in memory has no file.
+            // Values in memory do not have a file.
             assert_eq!(error.contains(&format!("at byte {start};")), share == 0, "{error}");
         }
-        // Records are 1, then 2 and 9; the last says that it has three values, and has one.
+        // Records are 1, then 2 and 9. The last record claims three values but has one.
         let error =
             log.each_record(|values| values[0].into(), |_| Ok::<_, SpillError>(())).unwrap_err();
         assert!(error.to_string().contains("does not hold values any more"), "{error}");

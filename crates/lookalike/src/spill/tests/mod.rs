@@ -1,4 +1,4 @@
-//! Temporary files against what is simple: vectors, and files that are broken on purpose.
+//! Compares temporary files with vectors, and checks files that are damaged on purpose.
 
 mod files;
 mod journal;

@@ -1,4 +1,4 @@
-//! Folders that go with the run, and folders that stay.
+//! Folders that are removed with the run, and folders that are kept.
 
 use crate::spill::TempSpace;
 use crate::spill::error::SpillError;
@@ -15,7 +15,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A space in the folder, which is made at once.
+/// A space whose folder is created at once.
 fn temporary(parent: &Path) -> TempSpace {
     let space = TempSpace::new(parent.to_owned());
     space.folder().unwrap();
@@ -58,7 +58,7 @@ fn a_temporary_folder_goes_on_panic() {
     let result = std::panic::catch_unwind(|| {
         let workspace = temporary(parent.path());
         let _file = create(&workspace, "part");
-        // Not a panic: no message in the log of the tests.
+        // Unlike a panic, this writes no message to the log of the tests.
         std::panic::resume_unwind(Box::new(()));
     });
     assert!(result.is_err());
@@ -189,7 +189,7 @@ fn what_is_no_run_is_not_touched() {
     assert!(matches!(error, SpillError::Damaged { .. }), "{error}");
     assert!(error.to_string().contains("thesis"), "{error}");
     fs::remove_file(folder.join("thesis")).unwrap();
-    // A start that was stopped before it had described itself.
+    // A start that was stopped before it stored its description.
     fs::write(folder.join(".unfinished-abc"), "{").unwrap();
     drop(TempSpace::resumable(parent.path(), "x", &json!({})).unwrap());
     fs::write(folder.join("run.json"), "{").unwrap();
@@ -273,7 +273,7 @@ mod private {
         for name in ["data", "lock", "run.json"] {
             assert_eq!(mode(&folder.join(name)), 0o600, "{name}");
         }
-        // A file that was opened to others becomes private again when it is opened.
+        // A file that is open to others becomes private when it is opened again.
         set_mode(&folder.join("data"), 0o644);
         assert_eq!(workspace.open("data", 1).unwrap().len(), 1);
         assert_eq!(mode(&folder.join("data")), 0o600);
