@@ -123,7 +123,12 @@ _ORDERED: Final = {
     **dict.fromkeys(("newest", "oldest"), "it goes by the dates of files, and rows have none"),
 }
 # Options that are not divided, and the functions that have them.
-_ONE_MACHINE: Final = {"estimates": "find", "decisions": "find", "drop": "dedup"}
+_ONE_MACHINE: Final = {
+    "estimates": "find",
+    "reference_pairs": "find",
+    "decisions": "find",
+    "drop": "dedup",
+}
 _RUN: Final = ("memory", "temp_dir", "threads")
 # Columns that the stages add to those of documents, and how the names begin of those that engines
 # add.

@@ -66,7 +66,8 @@ def find(
         partitions: The number of parts of buckets and documents.
         progress: As for ``lookalike.spark.find``.
         options: Options of ``lookalike.find``, except options of one machine: ``decisions``,
-            ``estimates``, ``unit``, ``bands="auto"``, ``memory``, ``temp_dir`` and ``threads``.
+            ``estimates``, ``reference_pairs``, ``unit``, ``bands="auto"``, ``memory``,
+            ``temp_dir`` and ``threads``.
 
     Raises:
         OptionError: An option is unknown or has an invalid value.

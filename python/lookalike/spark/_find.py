@@ -82,7 +82,8 @@ def find(
         progress: As for ``lookalike.find``. A stage reports 0 of 1 at its beginning and 1 of 1 at
             its end.
         options: Options of ``lookalike.find``, except options of one machine: ``decisions``,
-            ``estimates``, ``unit``, ``bands="auto"``, ``memory``, ``temp_dir`` and ``threads``.
+            ``estimates``, ``reference_pairs``, ``unit``, ``bands="auto"``, ``memory``,
+            ``temp_dir`` and ``threads``.
 
     Raises:
         OptionError: An option is unknown or has an invalid value.

@@ -230,7 +230,7 @@ UNSEEN = {
 def test_an_option_is_divided_or_refused() -> None:
     refused = Options.__optional_keys__ - DIVIDED.keys()
     assert DIVIDED.keys() <= Options.__optional_keys__
-    for name in refused:
+    for name in (*refused, "estimates", "reference_pairs", "drop"):
         with pytest.raises(
             OptionError,
             match=rf"{name} (has no meaning for rows of a cluster|is for one machine)|unit=1 "
