@@ -286,8 +286,8 @@ mod tests {
 
     #[test]
     fn pairs_exactly_at_the_threshold_meet() {
-        // Every size of two sets and of what they share; shared shingles come last in the order,
-        // where a prefix too short would miss them.
+        // Every size of two sets and of their intersection. Shared shingles come last in the order,
+        // so that a prefix that is too short would miss them.
         for (x, y) in (1..=20u64).flat_map(|x| (1..=20u64).map(move |y| (x, y))) {
             for shared in 1..=x.min(y) {
                 let a: Vec<u64> = (100..100 + x - shared).chain(1_000..1_000 + shared).collect();

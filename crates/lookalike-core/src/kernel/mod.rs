@@ -7,7 +7,7 @@
 //! | `sketch`, `classic` | shingle hashes | a signature |
 //! | `intersect` | two sorted sets | the number of common elements |
 //! | `count_equal` | two signatures | the number of places with equal values |
-//! | `count_equal_rows` | a compact signature, rows of them | the number of equal places of each row |
+//! | `count_equal_rows` | a compact signature, rows of them | the number of equal places per row |
 //!
 //! `scalar.rs` is the specification: plain loops over the definitions of
 //! `docs/reference/signature.md`, always compiled. All other variants return the same bits, which

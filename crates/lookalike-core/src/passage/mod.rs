@@ -25,7 +25,7 @@
 //! | [`position_set`] | stores the selected positions, one bit for each |
 //! | [`run_hash`] | hashes all runs of `n` tokens of a document |
 //! | [`unitig`] | joins overlapping runs that have the same places |
-//! | [`suffix_order`] | sorts the ends of sequences of unitigs, with shared prefixes of neighbours |
+//! | [`suffix_order`] | sorts the ends of sequences of unitigs, and finds their shared prefixes |
 //! | [`maximal`] | finds maximal runs, passages and copies |
 //! | [`naive`] | contains the definitions, for tests |
 //!
