@@ -21,7 +21,6 @@ use std::collections::HashMap;
 ///
 /// If members are separated, all candidate pairs are compared. Pairs of equal similarity in this
 /// measure are joined in the order of their members ([`components_of_pairs`]).
-/// this measure are taken in the order of their members ([`components_of_pairs`]).
 ///
 /// # Errors
 /// The first error of `similarity` or `overlap`.
