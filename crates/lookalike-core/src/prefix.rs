@@ -83,10 +83,10 @@ pub fn prefix_length(size: usize, threshold: f64) -> usize {
     (size + 1).saturating_sub(min_numerator(size as u64, threshold) as usize)
 }
 
-/// The number of a set's shingles, rarest first, that must meet the [`prefix_length`] prefix of a
-/// set of at least this size, if the Jaccard similarity reaches `threshold`: |A| − ⌈2t / (1 + t) ·
-/// |A|⌉ + 1, by exact arithmetic. About half of [`prefix_length`]. Does not shrink when `size`
-/// grows.
+/// The number of a set's shingles, rarest first, one of which must occur in the [`prefix_length`]
+/// prefix of a set of at least this size, if the Jaccard similarity reaches `threshold`: |A| − ⌈2t
+/// / (1 + t) · |A|⌉ + 1, by exact arithmetic. About half of [`prefix_length`]. Does not shrink when
+/// `size` grows.
 ///
 /// ```
 /// use lookalike_core::prefix::short_prefix_length;

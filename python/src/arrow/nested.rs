@@ -3,7 +3,7 @@
 use arrow_schema::{DataType, Field, FieldRef, UnionFields};
 use std::sync::Arc;
 
-/// Returns true if an array of a type has child arrays, or binary data of variable size.
+/// Returns true if an array of a type has child arrays, or contains binary values.
 pub(crate) fn is_nested(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, values) => is_nested(values),

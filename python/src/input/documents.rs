@@ -424,9 +424,9 @@ impl PythonDocuments {
         Ok(Self { rows: Arc::new(DocumentTable { texts, ids, fields, description, held }) })
     }
 
-    /// The documents as a source with a name. Row numbers get as many leading zeros as the last one
-    /// needs, so that they sort as text; with `as_texts` they get none, because ids are returned as
-    /// texts.
+    /// The documents as a source with a name. Row numbers are padded with zeros to the length of
+    /// the last one, so that they sort as text. With `as_texts`, they are not padded, because ids
+    /// are returned as texts.
     pub(crate) fn source(&self, name: &str, as_texts: bool) -> InMemoryDocuments {
         let last = self.rows.len().saturating_sub(1);
         let digits = if as_texts { 0 } else { last.to_string().len() };

@@ -197,7 +197,7 @@ impl LaneRounds {
             }
             _ => xor(b, xor(c, d)),
         };
-        // Add the result of the previous round, `a`, last: the other operands are available
+        // `a`, the result of the previous round, comes last: the others are available earlier.
         // earlier.
         let next = add(add(add(e, word), mixed), rotated::<5, 27>(a));
         self.state = [next, a, rotated::<30, 2>(b), c, d];

@@ -127,7 +127,7 @@ impl WideRounds {
         let word = add(self.word(round), all(CONSTANTS[QUARTER]));
         let [a, b, c, d, e] = self.state;
         let mixed = _mm512_ternarylogic_epi32::<FUNCTION>(b, c, d);
-        // Add the result of the previous round, `a`, last: the other operands are available earlier.
+        // `a`, the result of the previous round, comes last: the others are available earlier.
         let next = add(add(add(e, word), mixed), _mm512_rol_epi32::<5>(a));
         self.state = [next, a, _mm512_rol_epi32::<30>(b), c, d];
     }

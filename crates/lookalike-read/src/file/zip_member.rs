@@ -28,9 +28,9 @@ pub(crate) struct ZipMember {
 #[derive(Debug, Default)]
 pub(crate) struct SharedTime(AtomicU64);
 
-/// Counts the usage of consecutive members. There is one budget for each block, so that the result
-/// does not depend on the order in which threads read the blocks of an archive. Only the time is
-/// shared.
+/// Counts the usage of consecutive members. There is one budget for each block, so that the
+/// rejected members do not depend on the order in which threads read the blocks of an archive. Only
+/// the time is shared.
 #[derive(Default)]
 pub(crate) struct MemberBudget {
     archive: Option<Arc<SharedTime>>,

@@ -2,8 +2,8 @@
 //! syntax of everything else without building values. It accepts the same input as `serde_json`,
 //! and also any depth of nesting. The last of equal keys counts.
 //!
-//! Replaces `serde_json`, sonic-rs and simd-json: 900 MB/s of records against 506, 503 and 153
-//! (November 2026, command and error positions in `bench/README.md`).
+//! Used instead of `serde_json`, sonic-rs and simd-json: 900 MB/s of records against 506, 503 and
+//! 153 (November 2026, command and error positions in `bench/README.md`).
 
 use memchr::memchr2;
 use std::borrow::Cow;

@@ -224,14 +224,15 @@ fn zeros(bytes: &[u8], at_end: bool) -> Option<(usize, RecordContent<TarEntry<'s
     let length = zero_blocks(bytes);
     let rest = &bytes[length..];
     if is_zeros(rest) {
-        // Keep the last two blocks, so that the following bytes do not follow a lone block.
+        // Keep the last two blocks, so that the next bytes do not begin with a lone block.
         let length = if at_end { bytes.len() } else { length.saturating_sub(2 * LONE) };
         return (length > 0).then_some((length, RecordContent::End));
     }
     if length > LONE {
         return Some((length, RecordContent::End));
     }
-    // Keep the block with the next entry: alone at the end of a block, it would be an end mark.
+    // Keep a lone block together with the next entry. At the end of the bytes, it would look like
+    // an end mark.
     if !at_end && matches!(next_entry(rest), Ok(TarNext::More { .. })) {
         return None;
     }

@@ -2,8 +2,8 @@
 //! groups.
 //!
 //! Row groups are independent, so each is a lane of its source, from which one thread at a time
-//! takes blocks. Columns are decoded in parallel, a batch of rows at a time. Memory contains the
-//! current pages (about 1 MiB each) and the dictionaries of the columns that are read.
+//! takes blocks. All columns of a row group are decoded together, a batch of rows at a time. Memory
+//! contains the current pages (about 1 MiB each) and the dictionaries of the columns that are read.
 
 mod column;
 mod pages;
