@@ -148,7 +148,7 @@ fn apply<'a>(
     let mut tables = CatalogueTables { catalogue, view };
     let all_ids = changes.iter().map(Change::id);
     let stored = stored_documents(catalogue, view, all_ids, Some(&mut writer.id_filter))?;
-    // If there are no duplicates, none has to follow its keeper.
+    // Without stored duplicates, no duplicate has to follow its keeper.
     let mut ids = Vec::new();
     let mut known_duplicates = BTreeSet::new();
     if duplicates::any(&mut tables)? {

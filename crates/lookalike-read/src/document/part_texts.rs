@@ -47,7 +47,7 @@ impl PartTexts {
         }
     }
 
-    /// Returns the texts, in the spool if there is one; `None` if there are no texts.
+    /// Returns the texts, in the spool if there is one; `None` without texts.
     pub(crate) fn take(
         &mut self,
         spool: Option<&Arc<Spool>>,

@@ -90,7 +90,7 @@ fn width(options: &ReadOptions) -> usize {
     usize::from(!options.line_ids) + 1 + options.fields.len()
 }
 
-/// The first row of `bytes`; `None` if there is no whole row.
+/// The first row of `bytes`; `None` if the row is incomplete.
 fn first<'a>(bytes: &'a [u8], options: &ReadOptions) -> Option<&'a [u8]> {
     let mut values = PackedValues(bytes);
     for _ in 0..width(options) {

@@ -41,7 +41,7 @@ pub trait DocumentRows: Send + Sync {
     /// Number of rows.
     fn len(&self) -> usize;
 
-    /// Returns true if there are no rows.
+    /// Returns true if the number of rows is 0.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

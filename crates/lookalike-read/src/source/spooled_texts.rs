@@ -71,7 +71,7 @@ impl SpooledTexts {
         self.ends.len()
     }
 
-    /// Returns true if there are no rows.
+    /// Returns true if the number of rows is 0.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
