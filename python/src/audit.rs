@@ -1,4 +1,4 @@
-//! `audit`: a report and its documents in, measured recall out.
+//! `audit`: measures the recall of a run from its report and its documents.
 
 use crate::call;
 use crate::error::OptionError;
@@ -17,7 +17,8 @@ use pyo3::types::PyDict;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// Measures how much of what is there the run of a report found: JSON, as `docs/audit.md` has it.
+/// Measures the share of similar pairs that the run of a report found. Returns JSON in the format
+/// of `docs/audit.md`.
 #[pyfunction]
 #[pyo3(signature = (report, documents, reference, options, sample, confidence, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "the package names each of them")]
@@ -47,7 +48,7 @@ pub(crate) fn audit(
     })
 }
 
-/// How an audit is made.
+/// Checks the options of an audit.
 pub(crate) fn options(
     sample: usize,
     seed: u64,
@@ -64,7 +65,7 @@ pub(crate) fn options(
     Ok(AuditOptions { sample, seed, confidence, threads, ..AuditOptions::default() })
 }
 
-/// What was measured, as the command line prints it.
+/// The measurements as JSON, as the command line prints them.
 pub(crate) fn json(audit: &Audit, params: &Params) -> Result<String, Error> {
     let mut text = Vec::new();
     json::audit(&mut text, audit, params).map_err(FindError::of_io)?;

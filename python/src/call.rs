@@ -1,5 +1,5 @@
-//! Long calls: the work is done without the interpreter's lock, which looks after Ctrl-C and
-//! progress.
+//! Long calls: the work runs without the interpreter's lock, while the calling thread handles
+//! Ctrl-C and progress.
 //!
 //! ```text
 //! the caller's thread: without the interpreter ── wakes now and then: signals, progress ─┐
@@ -20,12 +20,12 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a Ctrl-C may wait.
+/// Longest delay of a Ctrl-C.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
-/// How long work that is not wanted any more may take to stop, where it can be left behind.
+/// How long cancelled work may take to stop before [`reading`] abandons it.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How far the work is, and whether it is still wanted.
+/// The progress of the work, and whether the caller cancelled it.
 #[derive(Default)]
 pub(crate) struct Watch {
     unwanted: AtomicBool,
@@ -38,35 +38,35 @@ pub(crate) struct Watch {
 
 #[derive(Default)]
 struct StageLog {
-    /// Those that have ended and were not reported. Another one behind it, or a result, says that
-    /// one was completed.
+    /// Ended stages that were not reported. The last one is known to be complete only if another
+    /// stage follows it or the work returns a result.
     ended: Vec<StageProgress>,
-    /// The one that is under way, and of how much.
+    /// The current stage with its total.
     now: Option<(Stage, Option<u64>)>,
 }
 
-/// A stage, how much of it is done, and of how much.
+/// A stage, the amount done and the total.
 type StageProgress = (Stage, u64, Option<u64>);
 
 impl Watch {
     /// Polls for an interruption in work that reports no progress.
     ///
     /// # Errors
-    /// When the work is not wanted any more.
+    /// If the caller cancelled the work.
     pub(crate) fn go_on(&self) -> Result<(), Error> {
         Ok(self.advance(0)?)
     }
 
-    /// The first warning, once.
+    /// Returns the first warning, once.
     fn warning(&self) -> Option<&Warning> {
         let warning = self.warning.get()?;
         (!self.is_warned.swap(true, Ordering::Relaxed)).then_some(warning)
     }
 
-    /// What was not reported yet: stages that were completed, and the one that is under way.
+    /// Takes the unreported progress: completed stages and the current one.
     fn news(&self, is_done: bool) -> Vec<StageProgress> {
         let mut stages = self.stages.lock();
-        // The last one may have ended because it failed.
+        // The last stage may have ended because it failed.
         let open = usize::from(!is_done && stages.now.is_none());
         let completed = stages.ended.len().saturating_sub(open);
         let mut news: Vec<StageProgress> = stages.ended.drain(..completed).collect();
@@ -80,7 +80,7 @@ impl Progress for Watch {
     fn begin(&self, stage: Stage, total: Option<u64>) {
         let mut stages = self.stages.lock();
         stages.now = Some((stage, total));
-        // Before others see the stage, which has done nothing yet.
+        // Reset the counter before other threads see the stage.
         self.done.store(0, Ordering::Relaxed);
     }
 
@@ -94,7 +94,7 @@ impl Progress for Watch {
     fn end(&self, stage: Stage, _: Duration) {
         let mut stages = self.stages.lock();
         let total = stages.now.take().and_then(|(_, total)| total);
-        // Not everything is counted that is done, such as the columns of a file that nobody reads.
+        // Some of the work is not counted, such as unread columns of a file.
         let done = total.unwrap_or_else(|| self.done.load(Ordering::Relaxed));
         stages.ended.push((stage, done, total));
     }
@@ -104,12 +104,12 @@ impl Progress for Watch {
     }
 }
 
-/// Does work on another thread, without the interpreter. `progress` is called with the stage, how
-/// much of it is done and of how much, some twenty times a second, and once when the stage is
-/// completed.
+/// Runs work on another thread, without the interpreter. Calls `progress` about twenty times a
+/// second with the stage, the amount done and the total, and once when the stage is completed.
 ///
 /// # Errors
-/// Those of the work; what a signal handler or `progress` raises, when the work has stopped.
+/// If the work fails. An exception of a signal handler or of `progress` is raised after the work
+/// has stopped.
 pub(crate) fn long<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
@@ -124,17 +124,18 @@ pub(crate) fn long<T: Send>(
             .spawn_scoped(scope, move || drop(sender.send(work(watch))))
             .map_err(|error| no_thread(&error))?;
         let done = poll_signals(py, watch, receiver, progress, None);
-        // What it came to is known; a panic is one of the things.
+        // `done` already contains the result, also after a panic.
         let _ = py.detach(|| worker.join());
         done
     })
 }
 
-/// The same for work that only reads and has all that it needs: where it is waiting for something
-/// else, such as a pipe that nobody writes to, it is left behind after a second.
+/// Like [`long`], for work that only reads and that owns its data. A second after a cancellation,
+/// work that still waits for something else is abandoned, such as a read from a pipe without a
+/// writer.
 ///
 /// # Errors
-/// Those of the work; what a signal handler or `progress` raises.
+/// If the work fails, or if a signal handler or `progress` raises an exception.
 pub(crate) fn reading<T: Send + 'static>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
@@ -156,12 +157,12 @@ pub(crate) fn no_thread(error: &io::Error) -> PyErr {
     ))
 }
 
-/// Waits without the interpreter until another thread sends a value; `None` if it ends without
-/// one. Some twenty times a second, `poll` is called with the interpreter: for `false` the wait
-/// ends with `None`.
+/// Waits without the interpreter until another thread sends a value. Returns `None` if the thread
+/// ends without a value. Calls `poll` with the interpreter about twenty times a second; `false`
+/// ends the wait with `None`.
 ///
 /// # Errors
-/// Those of `poll`, at once.
+/// Returns the errors of `poll` at once.
 pub(crate) fn wait<T: Send>(
     py: Python<'_>,
     mut receiver: Receiver<T>,
@@ -182,7 +183,7 @@ pub(crate) fn wait<T: Send>(
     }
 }
 
-/// Waits until the work is done, or is left behind.
+/// Waits until the work is done or abandoned.
 fn poll_signals<T: Send>(
     py: Python<'_>,
     watch: &Watch,
@@ -213,7 +214,7 @@ fn poll_signals<T: Send>(
     }
 }
 
-/// The error where a thread ended without a result.
+/// The error for a thread that ended without a result.
 pub(crate) fn contradiction() -> PyErr {
     LookalikeError::new_err(
         "the engine stopped at an inner contradiction (above); this is a fault of lookalike, \
@@ -246,7 +247,7 @@ fn setting(choice: &Choice) -> String {
     format!("num_hashes={num_hashes}, bands={bands}, rows={rows}")
 }
 
-/// Calls what runs functions of Python while others use what is on this thread's stack.
+/// Runs work that calls Python functions while other threads use data on this thread's stack.
 pub(crate) fn staying<T>(work: impl FnOnce() -> T) -> T {
     let stays = InterpreterGuard;
     let done = work();
@@ -254,9 +255,11 @@ pub(crate) fn staying<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// An interpreter that ends while a daemon thread is in a function of Python ends that thread by
-/// unwinding its stack (before Python 3.14), which must not go through frames of Rust: others use
-/// what is on them. The thread stays until the process is gone.
+/// Keeps a thread from being unwound at the end of the interpreter.
+///
+/// Before Python 3.14, an interpreter that ends while a daemon thread runs a Python function
+/// unwinds the stack of that thread. The unwinding must not pass frames of Rust, because other
+/// threads use data on them. The thread therefore waits until the process has ended.
 struct InterpreterGuard;
 
 impl Drop for InterpreterGuard {

@@ -1,4 +1,4 @@
-//! `compare`: two texts in, how alike they are and where they differ out.
+//! `compare`: the similarity of two texts, and their differences.
 
 use crate::call::{self, Watch};
 use crate::error::{DocumentError, OptionError, run_error};
@@ -18,17 +18,17 @@ use pyo3::types::PyDict;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long the shortest list of differences is looked for.
+/// Longest search for the shortest list of differences.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A stretch of both texts: what it is, the text of each, and whether these have the same words.
+/// A part of both texts: its kind, its text in each document, and whether both have the same words.
 type PartTuple = (&'static str, String, String, bool);
 
-/// Figures by name, stretches, and numbers of places that differ.
+/// Figures by name, parts, and the number of differences of each kind.
 type ComparisonTuple = (Py<PyDict>, Vec<PartTuple>, Option<[usize; 5]>);
 
-/// Compares two documents: their figures by name and, on request, the stretches in which they are
-/// equal or not, and the numbers of places of each kind.
+/// Compares two documents. Returns their figures by name and, on request, the parts in which they
+/// are equal or differ, with the number of places of each kind.
 #[pyfunction]
 pub(crate) fn compare(
     py: Python<'_>,
@@ -93,7 +93,7 @@ fn parts(a: &str, b: &str, params: &Params) -> (Vec<PartTuple>, [usize; 5]) {
     (parts, [words, same_words, case, punctuation, white_space])
 }
 
-/// The page of two texts as they are compared, with their differences marked.
+/// Renders a page with both texts and their differences marked.
 #[pyfunction]
 pub(crate) fn comparison_page(
     py: Python<'_>,
@@ -120,8 +120,7 @@ pub(crate) fn comparison_page(
     String::from_utf8(page).map_err(|_| unexpected("the page of two texts is no UTF-8"))
 }
 
-/// The texts of a collection as they are compared, at most two, how many documents there are, and
-/// the first record that was none.
+/// At most two texts of a collection, the number of its documents, and the first skipped record.
 #[derive(Default)]
 struct PairTexts {
     found: Vec<String>,

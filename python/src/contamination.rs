@@ -22,7 +22,7 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How much of each item is in the corpus.
+/// The share of each item that the corpus contains.
 #[pyclass(frozen, name = "ContaminationFindings", module = "lookalike._engine")]
 pub(crate) struct PyContamination {
     found: Contamination,
@@ -69,7 +69,7 @@ pub(crate) fn contamination(
     Ok(PyContamination { found, options, inputs, ids, item_ids })
 }
 
-/// The exception of an error about a record of the benchmark, whose texts `against_field` names.
+/// The exception for an error in a record of the benchmark, whose texts `against_field` names.
 fn benchmark_error(error: &FindError) -> PyErr {
     let text = error.spelled(|parameter| match parameter {
         Parameter::TextField => Parameter::AgainstField.to_string(),
@@ -116,8 +116,8 @@ impl PyContamination {
         ])
     }
 
-    /// A row for each run of words of an item that a document has: `benchmark`, `field` and `id` of
-    /// the item, `source`, `document`, `words`, and where it is in both.
+    /// A row for each run of words of an item that a document contains: `benchmark`, `field` and
+    /// `id` of the item, `source`, `document`, `words`, and its position in both.
     fn matches(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let columns = py.detach(|| {
             let mut texts: [TextColumn; 3] = Default::default();
@@ -202,14 +202,14 @@ impl PyContamination {
         ArrowTable::new(columns)
     }
 
-    /// What was not read of either side.
+    /// The skipped records of both sides.
     fn skipped(&self) -> PyResult<ArrowTable> {
         let mut columns = SkippedColumns::new(self.ids.is_held() || self.item_ids.is_held());
         self.found.skipped.iter().for_each(|skipped| columns.push(skipped));
         columns.table()
     }
 
-    /// How many documents were compared, and how many were not read.
+    /// The numbers of compared and of skipped documents.
     fn counts(&self) -> (u64, u64) {
         (self.found.documents, self.found.skipped.len() as u64)
     }

@@ -1,4 +1,4 @@
-//! `dedup` of files: what stays is written in the format of the input.
+//! `dedup` of files: writes the kept documents in the format of the input.
 
 use crate::arrow::table::ArrowTable;
 use crate::call;
@@ -17,17 +17,17 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::{Path, PathBuf};
 
-/// What a list of removed documents can be.
+/// Formats of a list of removed documents.
 const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
 
-/// How many documents stay, how many went, how many a list left out, how many files there are, how
-/// many were added to an index, the parameters of the run, a setting that finds more, and what
-/// became of decisions: JSON.
+/// The numbers of kept documents, of removed documents, of documents that a list left out, of
+/// files, and of documents added to an index. Then the parameters of the run, a setting that finds
+/// more, and the effects of decisions as JSON.
 type DedupTuple<'py> =
     (u64, u64, u64, u64, u64, Bound<'py, PyDict>, BetterSettingTuple<'py>, Option<String>);
 
-/// Writes the documents that stay, where there is an output, and adds them to the index that they
-/// were compared with, where one is to `add` to.
+/// Writes the kept documents to `output`, if it is set, and adds them to the index `add`, which
+/// they were compared with, if it is set.
 #[pyfunction]
 #[pyo3(signature = (paths, reference, options, output, annotate, removed, add, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "the package names each of them")]
@@ -59,7 +59,8 @@ pub(crate) fn dedup<'py>(
     let is_dry_run = false;
     let undo_folder = None;
     let request = DedupRequest { find, outputs, action, script, undo_folder, is_dry_run };
-    // Inputs may be pipes to which another thread writes, or nothing.
+    // Inputs may be pipes, possibly without a writer or with a thread of this process as the
+    // writer.
     let opened = call::reading(py, None, move |_| Ok(request.open().map_err(refused)))??;
     let found = call::reading(py, progress.as_ref(), move |watch| {
         Ok(opened.find(watch).map_err(without_field)?)
@@ -78,8 +79,8 @@ pub(crate) fn dedup<'py>(
     Ok((kept, removed, dropped, files, added, parameters, better, decisions))
 }
 
-/// How many documents stay, how many went, how many a list left out, how many lost words, how many
-/// files there are, and what went of each source.
+/// The numbers of kept documents, of removed documents, of documents that a list left out, of
+/// shortened documents, and of files. Then the removed amounts of each source.
 type CutTuple = (u64, u64, u64, u64, u64, ArrowTable);
 
 /// Writes documents without repeated passages.
@@ -111,12 +112,12 @@ pub(crate) fn dedup_passages(
     Ok((kept, removed, dropped, changed, files, cuts_by_source(&outcome.cuts.sources)?))
 }
 
-/// The output as a file: `-` is a name here, not standard output.
+/// Treats `-` as the name of a file, not as standard output.
 fn named_file(output: PathBuf) -> PathBuf {
     if output == Path::new("-") { Path::new(".").join(output) } else { output }
 }
 
-/// The exception of a request that its inputs do not allow.
+/// The exception for a request that its inputs do not allow.
 fn refused(error: DedupError) -> PyErr {
     match error {
         DedupError::Survivors {
@@ -130,7 +131,7 @@ fn refused(error: DedupError) -> PyErr {
     }
 }
 
-/// The name of the annotation is no keyword argument of Python.
+/// Omits the advice to choose another field for the annotation: Python has no argument for it.
 fn without_field(error: DedupError) -> DedupError {
     let DedupError::Survivors { path, problem } = error else { return error };
     let problem = match problem {

@@ -1,4 +1,4 @@
-//! Errors as Python has them: classes of `lookalike.errors`.
+//! Conversion of errors to the classes of `lookalike.errors`.
 
 use lookalike::audit::AuditError;
 use lookalike::contamination::ContaminationError;
@@ -24,10 +24,10 @@ pyo3::import_exception!(lookalike.errors, MismatchError);
 pyo3::import_exception!(lookalike.errors, OptionError);
 pyo3::import_exception!(lookalike.errors, StoreError);
 
-/// The arguments that may be documents in memory, as their sources are called.
+/// The arguments that may be documents in memory. Their sources have these names.
 pub(crate) const HELD: [&str; 3] = ["documents", "reference", "against"];
 
-/// What is in front of a row of each.
+/// The prefix of a row number in messages, for each of [`HELD`].
 const SIDES: [&str; 3] = ["", "reference, ", "against, "];
 
 /// The exception of a failed run.
@@ -96,7 +96,7 @@ fn audit_error(error: &AuditError, text: String) -> PyErr {
     }
 }
 
-/// The row of documents in memory that a location is, and what is in front of it.
+/// The row number of a document in memory and its prefix.
 fn row(location: &Location) -> Option<(&'static str, u64)> {
     match location {
         Location::Row { source, row } => Some((side(source)?, *row)),
@@ -104,7 +104,7 @@ fn row(location: &Location) -> Option<(&'static str, u64)> {
     }
 }
 
-/// What is in front of a row of documents of that name.
+/// The prefix of the row numbers of a source.
 pub(crate) fn side(name: &str) -> Option<&'static str> {
     HELD.iter().position(|held| *held == name).map(|at| SIDES[at])
 }
@@ -118,12 +118,12 @@ fn in_row((side, row): (&str, u64), what: &str) -> PyErr {
     })
 }
 
-/// What is wrong with an option.
+/// The exception for an invalid option.
 pub(crate) fn params_error(error: &ParamsError) -> PyErr {
     OptionError::new_err(error.to_string())
 }
 
-/// What kept documents from being read.
+/// The exception for documents that cannot be read.
 pub(crate) fn read_error(error: ReadError) -> PyErr {
     let text = error.to_string();
     match error {
@@ -147,10 +147,10 @@ pub(crate) fn read_error(error: ReadError) -> PyErr {
     }
 }
 
-/// `ENOENT`, which has this number wherever there is Python.
+/// `ENOENT`, which has this number on all platforms of Python.
 const NOT_FOUND: i32 = 2;
 
-/// An error with `errno`, as other errors of files have one.
+/// An error with `errno`, as other file errors have it.
 fn numbered(text: String, number: i32) -> PyErr {
     let error = FileError::new_err(text);
     Python::attach(|py| match error.value(py).setattr("errno", number) {
@@ -159,7 +159,7 @@ fn numbered(text: String, number: i32) -> PyErr {
     })
 }
 
-/// The exception of an error of an index, with the remedy that Python has.
+/// The exception for an error of an index, with the remedy in Python.
 pub(crate) fn index_error(error: IndexError) -> PyErr {
     let text = index_message(&error);
     match error {
@@ -208,7 +208,7 @@ fn index_message(error: &IndexError) -> String {
     }
 }
 
-/// The same exception with another message.
+/// Creates an exception of the same type with another message.
 pub(crate) fn with_message(py: Python<'_>, error: PyErr, text: String) -> PyErr {
     let same_type = error.get_type(py).call1((text,)).map(PyErr::from_value);
     same_type.unwrap_or(error)

@@ -1,4 +1,4 @@
-//! `evaluate`: a report and a truth in, precision and recall out.
+//! `evaluate`: precision and recall of a report, measured against a truth.
 
 use crate::call;
 use crate::error::{DocumentError, OptionError};
@@ -9,7 +9,7 @@ use lookalike::report::json;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// Compares two files: JSON, as the command line prints it.
+/// Compares two files. Returns JSON, as the command line prints it.
 #[pyfunction]
 pub(crate) fn evaluate(
     py: Python<'_>,

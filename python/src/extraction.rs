@@ -1,10 +1,10 @@
-//! Who reads files that are no plain text: another process, so that a parser that crashes takes
-//! nothing else with it.
+//! Extraction options for Python: parsers run in a child process, so that a crash does not end the
+//! interpreter.
 
 use lookalike::extract::ExtractOptions;
 use pyo3::prelude::*;
 
-/// What is taken from them by default.
+/// The default options.
 pub(crate) fn options(py: Python<'_>) -> PyResult<ExtractOptions> {
     Ok(ExtractOptions { worker: crate::cli::worker_command(py)?, ..ExtractOptions::default() })
 }

@@ -1,4 +1,4 @@
-//! `find`: documents in, groups of near-duplicates out, as tables and files.
+//! `find`: groups of near-duplicates among documents, as tables and files.
 
 use crate::arrow::table::ArrowTable;
 use crate::arrow::text_column::TextColumn;
@@ -28,12 +28,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
-/// What a run found, with its inputs.
+/// The result of a run, with its inputs.
 #[pyclass(frozen, name = "Findings", module = "lookalike._engine")]
 pub(crate) struct PyFindings {
     run: RunFindings,
     inputs: Arc<ComparedInputs>,
-    /// Whether its documents are in an index, and cannot be read again from here.
+    /// Whether the documents are in an index, so that they cannot be read again from here.
     of_index: bool,
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn find(
     Ok(PyFindings { run, inputs, of_index: false })
 }
 
-/// The fields that documents must have in addition to id and text for `keep` and `source_field`.
+/// The fields that documents need for `keep` and `source_field`, in addition to id and text.
 #[pyfunction]
 pub(crate) fn fields(options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
     let options = KeywordOptions::new(options)?;
@@ -78,14 +78,14 @@ pub(crate) fn fields(options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
 
 #[pymethods]
 impl PyFindings {
-    /// Documents of groups: `group`, `id`, `role`, `keeper`, `jaccard` (and `containment`), and for
-    /// documents in memory `row` and `keeper_row`, which is null for a reference.
+    /// Documents of groups: `group`, `id`, `role`, `keeper`, `jaccard` (and `containment`).
+    /// Documents in memory also have `row` and `keeper_row`, which is null for a reference.
     fn groups(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         py.detach(|| GroupColumns::of(&self.run)).map_err(run_error)?.table(&self.run)
     }
 
-    /// The decisions in force about two documents: whether the pair is one of duplicates, with the
-    /// line of the decision, and the lines by which each is kept.
+    /// The decisions in force for two documents: whether the pair is a pair of duplicates, with the
+    /// line of that decision, and the lines that keep each document.
     fn judged(&self, a: &str, b: &str) -> (Option<(bool, u64)>, Option<u64>, Option<u64>) {
         let Some(decisions) = &self.run.options.decisions else { return (None, None, None) };
         let shown = |id| self.run.rows.ids.shown(id);
@@ -142,19 +142,20 @@ impl PyFindings {
         ArrowTable::new(columns)
     }
 
-    /// Whether there are pairs.
+    /// Returns true if the run listed pairs.
     fn has_pairs(&self) -> bool {
         self.run.findings.pairs.is_some()
     }
 
-    /// What was not read: `source`, `line` (from 1), `id`, `reason`, and the `row` of documents in
+    /// Skipped records: `source`, `line` (from 1), `id`, `reason`, and the `row` of documents in
     /// memory (from 0).
     fn skipped(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let RunFindings { findings, rows, .. } = &self.run;
         py.detach(|| skipped::columns(findings, rows.ids)).map_err(run_error)?.table()
     }
 
-    /// Documents without a token: `id`, `same_text_as` (the id of the first one with its text).
+    /// Documents without a token: `id`, `same_text_as` (the id of the first document with the same
+    /// text).
     fn empty(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let ids = py.detach(|| {
             let mut ids = self.run.rows.id_column();
@@ -173,15 +174,15 @@ impl PyFindings {
         ArrowTable::new(vec![("id", ids, false), ("same_text_as", firsts, true)])
     }
 
-    /// What was decided about every row of documents in memory, in their order: `kept`, `group`,
-    /// `keeper` (an id), the similarities with it, `reason`, `neighbour` (an id), the similarities
-    /// with that one, and `group_size`. `rows` is how many there are.
+    /// The outcome of each row of documents in memory, in order: `kept`, `group`, `keeper` (an id),
+    /// its similarities with the keeper, `reason`, `neighbour` (an id), its similarities with the
+    /// neighbour, and `group_size`. `rows` is the number of rows.
     fn decisions(&self, py: Python<'_>, rows: usize) -> PyResult<ArrowTable> {
         let columns = py.detach(|| OutcomeColumns::of(&self.run, rows)).map_err(run_error)?;
         columns.table(self.run.options.params.measure())
     }
 
-    /// Numbers of everything.
+    /// All counts of the run.
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let counts = &self.run.findings.counts;
         let all = [
@@ -200,7 +201,7 @@ impl PyFindings {
         Ok(dict)
     }
 
-    /// What became of decisions of people: JSON, as reports have it; none where there were none.
+    /// The effects of user decisions as JSON, in the format of reports. `None` without decisions.
     fn decision_counts(&self) -> PyResult<Option<String>> {
         let decisions = self.run.findings.decisions.as_ref();
         let ids = self.run.rows.ids;
@@ -227,7 +228,7 @@ impl PyFindings {
         ArrowTable::new(columns)
     }
 
-    /// What was left out of messages.
+    /// The parts that were cut from mail messages.
     fn cut_from_mail<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let cut = &self.run.findings.cut_from_mail;
         let dict = PyDict::new(py);
@@ -243,13 +244,13 @@ impl PyFindings {
         crate::tune::folding(py, &self.run.findings.folding)
     }
 
-    /// The parameters of the run, and what they promise.
+    /// The parameters of the run, with the predicted recall.
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         crate::parameters::of_run(py, &self.run.options)
     }
 
-    /// The setting that finds more where the run found few documents: JSON, as
-    /// `docs/reference/report.md` has it, and its options as arguments.
+    /// A setting that finds more, if the run found few documents: JSON in the format of
+    /// `docs/reference/report.md`, and its options as arguments.
     fn better_setting<'py>(&self, py: Python<'py>) -> PyResult<BetterSettingTuple<'py>> {
         crate::parameters::better_setting(py, self.run.findings.better_setting.as_ref())
     }
@@ -260,14 +261,14 @@ impl PyFindings {
         times.map(|(stage, elapsed)| (stage.to_string(), elapsed.as_secs_f64())).collect()
     }
 
-    /// What stays of the texts of rows in memory without the units that are duplicates: `kept`, and
-    /// `text`, null where it stays as it is.
+    /// The texts of rows in memory after removal of duplicate units: `kept`, and `text`, which is
+    /// null if the text is unchanged.
     fn texts_left(&self, py: Python<'_>, rows: usize) -> PyResult<ArrowTable> {
         let left = py.detach(|| RemainingTexts::of_units(&self.run.findings, rows));
         left.map_err(run_error)?.table()
     }
 
-    /// The text of a document by its row or number, or by its id.
+    /// The text of a document, by its row or number, or by its id.
     #[pyo3(signature = (row, id=None))]
     fn text(
         &self,
@@ -286,7 +287,7 @@ impl PyFindings {
         py.detach(|| self.run.findings.text(document)).map_err(run_error)
     }
 
-    /// Measures the recall of the run on documents drawn at random: JSON.
+    /// Measures the recall of the run on documents drawn at random. Returns JSON.
     #[pyo3(signature = (options, sample, confidence, progress=None))]
     fn audit(
         &self,
@@ -338,15 +339,15 @@ impl PyFindings {
 }
 
 impl PyFindings {
-    /// What was found, its inputs opened again, and the options of the run.
+    /// The findings, the reopened inputs, and the options of the run.
     ///
     /// # Errors
-    /// The inputs cannot be read.
+    /// If the inputs cannot be read.
     pub(crate) fn reopened(&self) -> Result<(&Findings, Collection, &FindOptions), ReadError> {
         Ok((&self.run.findings, self.inputs.open()?, &self.run.options))
     }
 
-    /// What was found among the documents of an index.
+    /// The findings of a run among the documents of an index.
     pub(crate) fn of_index(findings: Findings, options: FindOptions) -> Self {
         let inputs = Arc::new(ComparedInputs::nothing());
         let findings = Arc::new(findings);
@@ -428,7 +429,7 @@ impl GroupColumns {
     }
 }
 
-/// What cannot be because the engine would not have it.
+/// The error for a state that the engine excludes.
 pub(crate) fn unexpected(what: &str) -> PyErr {
     LookalikeError::new_err(format!("{what}; this is a fault of lookalike, please report it"))
 }

@@ -1,5 +1,5 @@
-//! The module `lookalike._engine`: what the package `lookalike` is made of that is not Python.
-//! Nothing is decided here about documents; that is the crate `lookalike`'s.
+//! The module `lookalike._engine`: the Rust part of the package `lookalike`. It converts arguments
+//! and results; all decisions about documents are made in the crate `lookalike`.
 //!
 //! ```text
 //! Python objects ─ capsule, text, column → documents ─┐
@@ -33,8 +33,10 @@ mod tune;
 
 use pyo3::prelude::*;
 
-/// What is done in Rust; private to the package. Where Python can do without its lock, the module
-/// has it turned on: lists are read, and objects borrowed, on the strength of it.
+/// The Rust functions and classes, private to the package.
+///
+/// Python versions that can run without the interpreter lock enable it for this module, because
+/// reading lists and borrowing objects rely on it.
 #[pymodule(gil_used = true)]
 mod _engine {
     use pyo3::prelude::*;

@@ -1,5 +1,5 @@
-//! Arguments of a call → what the engine takes. They are named as the command line's options are,
-//! with `_` for `-`.
+//! Arguments of a call → options of the engine. The arguments have the names of the command line's
+//! options, with `_` for `-`.
 
 use crate::error::{OptionError, params_error, run_error};
 use crate::input::compared_input::ComparedInput;
@@ -21,20 +21,20 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Options by name; what is missing or `None` is as it is by default.
+/// Options by name. Missing options and `None` mean the default.
 pub(crate) struct KeywordOptions<'py>(Bound<'py, PyDict>);
 
-/// What a run is given.
+/// The options of a run.
 pub(crate) struct RunArguments {
     pub(crate) find: FindOptions,
-    /// What bands and rows are chosen by, where they are chosen for the documents.
+    /// The builder from which bands and rows are chosen, if they are chosen for the documents.
     pub(crate) auto: Option<ParamsBuilder>,
     pub(crate) reading: ReadOptions,
 }
 
 impl RunArguments {
     /// # Errors
-    /// `OptionError` for values that cannot be and for options that a run does not have.
+    /// `OptionError` for invalid values and for options that a run does not have.
     pub(crate) fn new(
         options: &Bound<'_, PyDict>,
         documents: &ComparedInput,
@@ -54,13 +54,13 @@ impl RunArguments {
 }
 
 impl<'py> KeywordOptions<'py> {
-    /// Takes out all there are; the caller that takes one removes it, so that
-    /// [`finish`](Self::finish) knows those nobody asked for.
+    /// Copies all options. Reading an option removes it, so that [`finish`](Self::finish) finds the
+    /// unknown ones.
     pub(crate) fn new(options: &Bound<'py, PyDict>) -> PyResult<Self> {
         Ok(Self(options.copy()?))
     }
 
-    /// Refuses options that were not asked for.
+    /// Rejects options that were not read.
     pub(crate) fn finish(self) -> PyResult<()> {
         match self.0.keys().iter().next() {
             None => Ok(()),
@@ -76,16 +76,16 @@ impl<'py> KeywordOptions<'py> {
         Ok(value.filter(|value| !value.is_none()))
     }
 
-    /// A number, whole or not.
+    /// A number, integer or not.
     pub(crate) fn number(&self, name: &str) -> PyResult<Option<f64>> {
         let Some(value) = self.take(name)? else { return Ok(None) };
-        // Numbers of other packages have the method; so have flags, which are none.
+        // Number types of other packages have `__float__`. So do booleans, which are not accepted.
         let is_number = !value.is_instance_of::<PyBool>() && value.hasattr("__float__")?;
         let number = is_number.then(|| value.extract::<f64>().ok()).flatten();
         number.map(Some).ok_or_else(|| wrong(name, "a number", &value))
     }
 
-    /// A whole number from 0.
+    /// An integer from 0.
     pub(crate) fn whole(&self, name: &str) -> PyResult<Option<u64>> {
         let Some(value) = self.take(name)? else { return Ok(None) };
         let is_bool = value.is_instance_of::<PyBool>();
@@ -93,7 +93,7 @@ impl<'py> KeywordOptions<'py> {
         number.map(Some).ok_or_else(|| wrong(name, "a whole number from 0 to 2**64 - 1", &value))
     }
 
-    /// A whole number from 1.
+    /// An integer from 1.
     pub(crate) fn count(&self, name: &str) -> PyResult<Option<NonZeroUsize>> {
         let Some(number) = self.whole(name)? else { return Ok(None) };
         let count = usize::try_from(number).ok().and_then(NonZeroUsize::new);
@@ -101,13 +101,13 @@ impl<'py> KeywordOptions<'py> {
         count.map(Some).ok_or_else(refused)
     }
 
-    /// Yes or no; no by default.
+    /// A boolean, false by default.
     pub(crate) fn flag(&self, name: &str) -> PyResult<bool> {
         let Some(value) = self.take(name)? else { return Ok(false) };
         value.extract().map_err(|_| wrong(name, "True or False", &value))
     }
 
-    /// A text.
+    /// A string.
     pub(crate) fn text(&self, name: &str) -> PyResult<Option<String>> {
         let Some(value) = self.take(name)? else { return Ok(None) };
         value.extract().map(Some).map_err(|_| wrong(name, "a str", &value))
@@ -119,13 +119,13 @@ impl<'py> KeywordOptions<'py> {
         value.extract().map(Some).map_err(|_| wrong(name, "a path", &value))
     }
 
-    /// One of the engine's closed choices.
+    /// A value of one of the engine's enumerations.
     pub(crate) fn choice<T: FromStr<Err = ParamsError>>(&self, name: &str) -> PyResult<Option<T>> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         text.parse().map(Some).map_err(|error| params_error(&error))
     }
 
-    /// One of some words, and which of them it is.
+    /// The position of the option's value in `words`.
     pub(crate) fn word(&self, name: &str, words: &[&str]) -> PyResult<Option<usize>> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         let place = words.iter().position(|word| *word == text);
@@ -135,7 +135,7 @@ impl<'py> KeywordOptions<'py> {
         place.map(Some).ok_or_else(refused)
     }
 
-    /// Bytes: a whole number, or a text such as `512MiB`.
+    /// A number of bytes: an integer, or a string such as `512MiB`.
     pub(crate) fn bytes(&self, name: &str) -> PyResult<Option<u64>> {
         let Some(value) = self.take(name)? else { return Ok(None) };
         if let Ok(text) = value.extract::<String>() {
@@ -148,7 +148,7 @@ impl<'py> KeywordOptions<'py> {
         bytes.map(Some).ok_or_else(|| wrong(name, "bytes, or a text such as '512MiB'", &value))
     }
 
-    /// The changes to every text: one, or a list.
+    /// The normal forms of all texts: one, or a list.
     pub(crate) fn normalization(&self) -> PyResult<Normalization> {
         let Some(value) = self.take("normalize")? else { return Ok(Normalization::default()) };
         let refused = || {
@@ -160,13 +160,13 @@ impl<'py> KeywordOptions<'py> {
         parts.join(", ").parse().map_err(|_| refused())
     }
 
-    /// A text, or a list of texts.
+    /// A string, or a list of strings.
     fn texts(&self, name: &str) -> PyResult<Vec<String>> {
         let Some(value) = self.take(name)? else { return Ok(Vec::new()) };
         text_list(&value).ok_or_else(|| wrong(name, "a str, or a list of them", &value))
     }
 
-    /// What a shingle is.
+    /// The definition of a shingle.
     pub(crate) fn shingle(&self, normalization: Normalization) -> PyResult<ShingleRule> {
         let list = self.take("stop_words")?;
         if list.is_some() && normalization.stop_words_by_language {
@@ -187,7 +187,8 @@ impl<'py> KeywordOptions<'py> {
         })
     }
 
-    /// Whether bands and rows are chosen for the documents: `bands='auto'`, which is removed.
+    /// Removes `bands='auto'` and returns true if bands and rows are to be chosen for the
+    /// documents.
     fn bands_auto(&self) -> PyResult<bool> {
         let bands = self.0.get_item("bands")?;
         let is_auto =
@@ -212,14 +213,13 @@ impl<'py> KeywordOptions<'py> {
         Ok(self.count("bands")?.map(NonZeroUsize::get))
     }
 
-    /// What [`Params`] start from where bands may be chosen for the documents; the second is
-    /// whether they are.
+    /// The builder of [`Params`], and whether bands and rows are to be chosen for the documents.
     pub(crate) fn builder_or_auto(&self, shingle: ShingleRule) -> PyResult<(ParamsBuilder, bool)> {
         let auto = self.bands_auto()?;
         Ok((self.builder(shingle)?, auto))
     }
 
-    /// What [`Params`] start from.
+    /// The builder of [`Params`].
     pub(crate) fn builder(&self, shingle: ShingleRule) -> PyResult<ParamsBuilder> {
         let default = ParamsBuilder::default();
         let count = |name| Ok::<_, PyErr>(self.count(name)?.map(NonZeroUsize::get));
@@ -237,14 +237,14 @@ impl<'py> KeywordOptions<'py> {
         })
     }
 
-    /// What is similar.
+    /// The parameters of similarity.
     pub(crate) fn params(&self, normalization: Normalization) -> PyResult<Params> {
         let builder = self.builder(self.shingle(normalization)?)?;
         Params::new(&builder).map_err(|error| params_error(&error))
     }
 
-    /// What is similar, who is kept and how the work is done; the builder that bands and rows are
-    /// chosen by, where they are chosen for the documents.
+    /// The options of a run. Also returns the builder from which bands and rows are chosen, if they
+    /// are chosen for the documents.
     pub(crate) fn run(
         &self,
         normalization: Normalization,
@@ -257,12 +257,12 @@ impl<'py> KeywordOptions<'py> {
         Ok((self.find(params)?, auto.then_some(builder)))
     }
 
-    /// How many work at a time; all processors by default.
+    /// The number of threads; all processors by default.
     pub(crate) fn threads(&self) -> PyResult<NonZeroUsize> {
         self.threads_or(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
     }
 
-    /// The same with another default.
+    /// Like [`threads`](Self::threads), with another default.
     pub(crate) fn threads_or(
         &self,
         default: impl FnOnce() -> NonZeroUsize,
@@ -278,7 +278,7 @@ impl<'py> KeywordOptions<'py> {
         Ok(threads)
     }
 
-    /// Who is kept, and how the work is done.
+    /// The options of a run with the given parameters.
     pub(crate) fn find(&self, params: Params) -> PyResult<FindOptions> {
         let mut options = FindOptions::new(params);
         let keep = self.keep()?;
@@ -302,14 +302,14 @@ impl<'py> KeywordOptions<'py> {
         Ok(rules.map(KeepPolicy::new))
     }
 
-    /// How much memory there is, and where temporary files go.
+    /// The memory limit and the folder of temporary files.
     pub(crate) fn memory(&self) -> PyResult<Memory> {
         let temp_dir = self.path("temp_dir")?.unwrap_or_else(std::env::temp_dir);
         let limit = self.bytes("memory")?;
         Ok(Memory { limit, temp_dir: Some(temp_dir), ..Memory::default() })
     }
 
-    /// Which passages are found, and how.
+    /// The options of a search for passages.
     pub(crate) fn passages(&self) -> PyResult<PassageOptions> {
         let min_words = self.whole("min_words")?.map_or(DEFAULT_WORDS, |words| words as usize);
         let tokens = self.choice("tokens")?.unwrap_or(TokenRule::Words);
@@ -322,7 +322,7 @@ impl<'py> KeywordOptions<'py> {
         Ok(options.with_memory(self.memory()?).with_threads(self.threads()?))
     }
 
-    /// What goes of repeated passages.
+    /// The rule by which repeated passages are cut.
     pub(crate) fn cuts(&self) -> PyResult<CutOptions> {
         const UNITS: [&str; 4] = ["word", "line", "paragraph", "sentence"];
         let unit = self.word("at", &UNITS)?.filter(|unit| *unit > 0);
@@ -362,7 +362,7 @@ impl<'py> KeywordOptions<'py> {
         Ok(CutOptions { rule, unit, min_left: self.whole("min_left")?.unwrap_or(1) })
     }
 
-    /// What is contaminated, and how the work is done.
+    /// The options of a contamination check.
     pub(crate) fn contamination(&self) -> PyResult<ContaminationOptions> {
         let default = ContaminationOptions::new().map_err(|error| params_error(&error))?;
         let tokens = self.choice("tokens")?.unwrap_or(TokenRule::Words);
@@ -374,12 +374,12 @@ impl<'py> KeywordOptions<'py> {
             memory: self.memory()?,
             threads: self.threads()?,
             kernel: default.kernel,
-            // The page may be asked for later.
+            // The page with the matches may be requested later.
             matches: MatchList::WithExcerpts,
         })
     }
 
-    /// How files are read. `extract` says who reads those of strangers.
+    /// The options of reading files. `extract` selects the process that parses untrusted files.
     pub(crate) fn reading(
         &self,
         normalization: Normalization,
@@ -430,8 +430,8 @@ impl<'py> KeywordOptions<'py> {
         Ok(options)
     }
 
-    /// Sets the limits of `max`, a mapping; returns the most bytes of expanded content if it names
-    /// them.
+    /// Sets the limits of `max`, a mapping. Returns the limit of expanded content in bytes if the
+    /// mapping contains it.
     fn limits(&self, limits: &mut Limits) -> PyResult<Option<u64>> {
         let Some(value) = self.take("max")? else { return Ok(None) };
         let expected = "a dict with some of 'file_size', 'expanded', 'depth', 'members', 'pages' \
@@ -459,12 +459,12 @@ impl<'py> KeywordOptions<'py> {
     }
 }
 
-/// A text, or the texts of a list.
+/// A string, or the strings of a list.
 fn text_list(value: &Bound<'_, PyAny>) -> Option<Vec<String>> {
     value.extract::<String>().map(|text| vec![text]).or_else(|_| value.extract()).ok()
 }
 
-/// One rule, or several that decide in turn.
+/// A rule, or several rules that are applied in order.
 fn keep_rules(value: &Bound<'_, PyAny>) -> PyResult<Vec<KeepRule>> {
     let expected = "a rule such as 'longest', or a list of rules";
     let texts = text_list(value).ok_or_else(|| wrong("keep", expected, value))?;
@@ -472,7 +472,7 @@ fn keep_rules(value: &Bound<'_, PyAny>) -> PyResult<Vec<KeepRule>> {
     rules.map_err(|error| params_error(&error))
 }
 
-/// The list of a language, or one that is given.
+/// The built-in list of a language, or the given list.
 fn stop_word_list(value: &Bound<'_, PyAny>) -> PyResult<StopWords> {
     if let Ok(language) = value.extract::<String>() {
         return stop_words(&language).map_err(|error| params_error(&error));

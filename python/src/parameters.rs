@@ -1,4 +1,4 @@
-//! The parameters of a run as Python has them.
+//! The parameters of a run as Python objects.
 
 use crate::error::LookalikeError;
 use lookalike::core::params::Params;
@@ -8,7 +8,7 @@ use lookalike::tune::SettingChanges;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// What was chosen and what it promises, by the names that the options have.
+/// The parameters with the predicted recall, under the names of the options.
 pub(crate) fn dict<'py>(py: Python<'py>, params: &Params) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("threshold", params.threshold())?;
@@ -30,7 +30,7 @@ pub(crate) fn dict<'py>(py: Python<'py>, params: &Params) -> PyResult<Bound<'py,
     Ok(dict)
 }
 
-/// Those of a run, with how many documents its bands were chosen for.
+/// The parameters of a run, with the size of the sample for which its bands were chosen.
 pub(crate) fn of_run<'py>(py: Python<'py>, options: &FindOptions) -> PyResult<Bound<'py, PyDict>> {
     let dict = dict(py, &options.params)?;
     if let Some(documents) = options.bands_sample {
@@ -39,10 +39,11 @@ pub(crate) fn of_run<'py>(py: Python<'py>, options: &FindOptions) -> PyResult<Bo
     Ok(dict)
 }
 
-/// A setting that finds more: JSON as reports have it, and its options as arguments of `find`.
+/// A setting that finds more: JSON in the format of reports, and its options as arguments of
+/// `find`.
 pub(crate) type BetterSettingTuple<'py> = Option<(String, Bound<'py, PyDict>)>;
 
-/// What a run with few results advises.
+/// The advice of a run with few results.
 pub(crate) fn better_setting<'py>(
     py: Python<'py>,
     setting: Option<&find::BetterSetting>,

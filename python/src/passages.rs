@@ -1,4 +1,4 @@
-//! `passages`: what is repeated in documents, as tables and files; and documents without it.
+//! `passages`: repeated passages of documents, as tables and files, and documents without them.
 
 use crate::arrow::table::ArrowTable;
 use crate::arrow::text_column::TextColumn;
@@ -26,7 +26,7 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What a search for passages found, with its inputs.
+/// The result of a search for passages, with its inputs.
 #[pyclass(frozen, name = "PassageFindings", module = "lookalike._engine")]
 pub(crate) struct PyPassages {
     found: PassageFindings,
@@ -35,7 +35,7 @@ pub(crate) struct PyPassages {
     inputs: Arc<ComparedInputs>,
 }
 
-/// What a search for passages is given.
+/// The options of a search for passages.
 pub(crate) struct PassageArguments {
     pub(crate) options: PassageOptions,
     pub(crate) reading: ReadOptions,
@@ -43,7 +43,7 @@ pub(crate) struct PassageArguments {
 
 impl PassageArguments {
     /// # Errors
-    /// `OptionError` for values that cannot be.
+    /// `OptionError` for invalid values.
     pub(crate) fn new(py: Python<'_>, given: &KeywordOptions<'_>) -> PyResult<Self> {
         let normalization = given.normalization()?;
         if normalization.stop_words_by_language || normalization.segment {
@@ -59,7 +59,7 @@ impl PassageArguments {
     }
 }
 
-/// Finds what is repeated in documents.
+/// Finds repeated passages in documents.
 #[pyfunction]
 #[pyo3(signature = (documents, options, progress=None))]
 pub(crate) fn passages(
@@ -83,8 +83,8 @@ pub(crate) fn passages(
     Ok(PyPassages { found, options, rows, inputs })
 }
 
-/// Documents in memory without repeated words: for each row whether it stays, and its text where
-/// that changes.
+/// Cuts repeated passages from documents in memory. Returns for each row whether it is kept, and
+/// its text if that changes.
 #[pyfunction]
 #[pyo3(signature = (documents, reference, options, rows, progress=None))]
 pub(crate) fn cut_passages(
@@ -111,7 +111,7 @@ pub(crate) fn cut_passages(
     texts.table()
 }
 
-/// Appends number (from 1), words, places and documents of a passage.
+/// Appends the number (from 1), words, places and documents of a passage.
 fn append_numbers(columns: &mut [UInt64Builder; 4], passage: &FoundPassage) {
     let FoundPassage { number, words, places, documents, .. } = *passage;
     for (column, value) in columns.iter_mut().zip([number + 1, words, places, documents]) {
@@ -149,8 +149,8 @@ impl PyPassages {
         ArrowTable::new(columns)
     }
 
-    /// A row for each place, with the columns that files of them have, and the `row` of documents
-    /// in memory.
+    /// A row for each place, with the columns of written files, and the `row` of documents in
+    /// memory.
     fn places(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let columns = py.detach(|| {
             let mut numbers: [UInt64Builder; 4] = Default::default();
@@ -182,7 +182,7 @@ impl PyPassages {
         ArrowTable::new(columns)
     }
 
-    /// How much of each source is repeated.
+    /// The repeated amount of each source.
     fn sources(&self) -> PyResult<ArrowTable> {
         let sources = self.found.sources.iter().map(|source| {
             let numbers = [
@@ -199,13 +199,13 @@ impl PyPassages {
         counts_by_source(sources, names)
     }
 
-    /// What was not read, as [`PyFindings`](crate::find::PyFindings) has it.
+    /// The skipped records, with the columns of [`PyFindings`](crate::find::PyFindings).
     fn skipped(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let ids = self.rows.ids;
         py.detach(|| skipped::columns(&self.found.run, ids)).map_err(run_error)?.table()
     }
 
-    /// Numbers of everything.
+    /// All counts of the search.
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let counts = &self.found.counts;
         let all = [
@@ -230,7 +230,7 @@ impl PyPassages {
         times.map(|(stage, elapsed)| (stage.to_string(), elapsed.as_secs_f64())).collect()
     }
 
-    /// The text of a document as it is written, by its row or number, or by its id.
+    /// The original text of a document, by its row or number, or by its id.
     #[pyo3(signature = (row, id=None))]
     fn text(
         &self,
@@ -272,7 +272,7 @@ pub(crate) fn named<const N: usize>(
     columns.map(|(name, mut column)| (name, Arc::new(column.finish()) as _, false)).collect()
 }
 
-/// A table with a row for each source, and some numbers of each.
+/// A table with a row for each source and its counts.
 fn counts_by_source<'a, const N: usize>(
     sources: impl Iterator<Item = (&'a str, [u64; N])>,
     names: [&'static str; N],
@@ -288,7 +288,7 @@ fn counts_by_source<'a, const N: usize>(
     ArrowTable::new(columns)
 }
 
-/// What goes of each source.
+/// The amounts that were cut from each source.
 pub(crate) fn cuts_by_source(sources: &[SourceCuts]) -> PyResult<ArrowTable> {
     let rows = sources.iter().map(|source| {
         let SourceCuts { name, documents, changed, removed, words, cut_words } = source;

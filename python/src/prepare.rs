@@ -1,4 +1,4 @@
-//! `prepare`: documents in, signatures and bucket keys out, a row each.
+//! `prepare`: signatures and bucket keys of documents, a row for each document.
 
 use crate::arrow::table::ArrowTable;
 use crate::call;
@@ -21,10 +21,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
-/// Signs and bands documents: `id`, `shingles` (how many different ones), `fingerprint` (16 bytes),
-/// `signature` (a list of 32-bit values) and `band_keys` (a list of 64-bit keys). Of a document
-/// without a token both lists are zeros, and `shingles` is 0. Then the parameters, and what was
-/// skipped.
+/// Signs and bands documents: `id`, `shingles` (the number of different ones), `fingerprint` (16
+/// bytes), `signature` (a list of 32-bit values) and `band_keys` (a list of 64-bit keys). For a
+/// document without a token, both lists are zeros and `shingles` is 0. Also returns the parameters
+/// and the skipped records.
 #[pyfunction]
 #[pyo3(signature = (documents, options, progress=None))]
 pub(crate) fn prepare(
@@ -63,7 +63,7 @@ pub(crate) fn prepare(
     Ok((ArrowTable::new(columns?)?, parameters, skipped.table()?))
 }
 
-/// Columns by name, and whether they may have no value somewhere.
+/// Columns with their names, and whether they are nullable.
 type NamedColumns = Vec<(&'static str, ArrayRef, bool)>;
 
 fn columns(parts: &[SignatureBlock], kind: IdKind, params: &Params) -> PyResult<NamedColumns> {
@@ -88,7 +88,7 @@ fn columns(parts: &[SignatureBlock], kind: IdKind, params: &Params) -> PyResult<
     ])
 }
 
-/// Values as lists of that length.
+/// Groups values into lists of a fixed length.
 fn lists<T: ArrowPrimitiveType>(
     values: impl Iterator<Item = T::Native>,
     length: usize,

@@ -1,4 +1,4 @@
-//! `tune`: a threshold, a recall and perhaps documents in; bands, rows, and advice out.
+//! `tune`: bands, rows and advice for a threshold, a recall and optional documents.
 
 use crate::call;
 use crate::error::{OptionError, params_error};
@@ -13,7 +13,7 @@ use lookalike::tune::{BandPlan, MeasuredSample, Profile, SampleSimilarities};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// The probability that a pair becomes a candidate, at each of some similarities.
+/// The probability that a pair becomes a candidate, at each similarity.
 #[pyfunction]
 pub(crate) fn curve(similarities: Vec<f64>, bands: usize, rows: usize) -> PyResult<Vec<f64>> {
     if bands == 0 || rows == 0 {
@@ -29,8 +29,9 @@ pub(crate) fn curve(similarities: Vec<f64>, bands: usize, rows: usize) -> PyResu
     similarities.into_iter().map(probability).collect()
 }
 
-/// Chooses for a threshold and a recall, by a sample of documents where there are some: what was
-/// chosen, all bandings of that length, and what each shingle rule makes of the sample.
+/// Chooses bands and rows for a threshold and a recall, from a sample of documents if there are
+/// any. Returns the choice, all bandings of its signature length, and the effect of each shingle
+/// rule on the sample.
 #[pyfunction]
 #[pyo3(signature = (documents, options, sample, count, tried, progress=None))]
 pub(crate) fn tune(
@@ -44,7 +45,7 @@ pub(crate) fn tune(
 ) -> PyResult<Py<PyDict>> {
     let options = KeywordOptions::new(options)?;
     let normalization = options.normalization()?;
-    // What is chosen here is what bands='auto' chooses.
+    // The choice equals the choice of bands='auto'.
     let (builder, _) = options.builder_or_auto(options.shingle(normalization)?)?;
     let reading = options.reading(normalization, crate::extraction::options(py)?)?;
     options.finish()?;
@@ -67,7 +68,7 @@ pub(crate) fn tune(
     Ok(dict.unbind())
 }
 
-/// What was chosen, and what else could be of that length.
+/// The chosen banding, and the alternatives of its signature length.
 fn planned<'py>(py: Python<'py>, plan: &BandPlan) -> PyResult<Bound<'py, PyDict>> {
     let Choice { num_hashes, bands, rows } = plan.best;
     let banding = plan.banding(plan.best);
@@ -86,7 +87,7 @@ fn planned<'py>(py: Python<'py>, plan: &BandPlan) -> PyResult<Bound<'py, PyDict>
     Ok(dict)
 }
 
-/// What the sample says, if there is one.
+/// Adds the measurements of the sample, if there is one.
 fn add_measured(
     dict: &Bound<'_, PyDict>,
     measured: Option<&MeasuredSample>,
@@ -110,7 +111,7 @@ fn add_measured(
     dict.set_item("folding", folding)
 }
 
-/// How many documents of a sample the normal form `fold` changes.
+/// The number of documents of a sample that the normal form `fold` changes.
 pub(crate) fn folding<'py>(
     py: Python<'py>,
     effect: &FoldingEffect,

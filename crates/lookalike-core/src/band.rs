@@ -1,15 +1,15 @@
-//! Signature in, bucket keys out: one key of 64 bits per band. Two documents are a candidate pair
-//! when they share a key of the *same* band; keys of different bands are unrelated, since the
-//! band's number is part of them (Leskovec, Rajaraman, Ullman, ch. 3.4).
+//! Bucket keys of a signature: one 64-bit key per band. Two documents are a candidate pair if they
+//! share a key of the *same* band. Keys of different bands are unrelated, because the band's number
+//! is part of them (Leskovec, Rajaraman, Ullman, ch. 3.4).
 
 use crate::hash;
 
-/// Writes the bucket key of every band into `keys`, one entry per band; `rows` values each, taken
-/// from the front of `signature`. Values beyond `bands · rows` are in no band. A band for which the
-/// signature is too short hashes what is left.
+/// Writes the bucket key of every band into `keys`, one entry per band. A band has `rows` values,
+/// taken from the front of `signature`. Values beyond `bands · rows` are in no band. If the
+/// signature is too short for a band, its key hashes the remaining values.
 ///
-/// Equal rows give equal keys; different ones collide with a chance of about 2⁻⁶⁴. The key is the
-/// hash of the rows as little-endian bytes, started from the band's number
+/// Equal rows have equal keys; different rows collide with a probability of about 2⁻⁶⁴. The key is
+/// the hash of the rows as little-endian bytes, started from the band's number
 /// (`docs/reference/signature.md`).
 #[inline]
 pub fn bucket_keys(signature: &[u32], rows: usize, keys: &mut [u64]) {

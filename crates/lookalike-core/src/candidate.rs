@@ -1,4 +1,4 @@
-//! Bucket keys in, buckets out: which documents share a key of a band, and so are candidate pairs.
+//! Buckets from bucket keys: documents that share a key of a band are candidate pairs.
 //!
 //! ```text
 //! one band's keys  group_equal_keys → its buckets of two or more ┐
@@ -6,23 +6,23 @@
 //! the next band's  group_equal_keys → …                          ┘
 //! ```
 //!
-//! Pairs are never listed: a bucket of n documents stays n entries, and what is compared with what
-//! is decided by [`group`](crate::group). Documents of different components share no bucket, so
-//! components are grouped independently of each other, in parallel or one after the other in
-//! little memory. Nothing here caps or drops anything.
+//! Pairs are never listed: a bucket of n documents has n entries, and [`group`](crate::group)
+//! decides which of them to compare. Documents of different components share no bucket, so
+//! components are grouped independently, in parallel or one after the other in little memory.
+//! Nothing here limits or drops anything.
 //!
-//! [`BandIndex`] answers for one document at a time instead.
+//! [`BandIndex`] finds the candidates of one document at a time instead.
 
 use crate::disjoint_sets::DisjointSets;
 
 /// The number that represents "no bucket yet" and "no document".
 const NONE: u32 = u32::MAX;
 
-/// The most documents one run can number.
+/// Maximum number of documents of a run.
 pub const MAX_DOCUMENTS: usize = (NONE - 1) as usize;
 
-/// The buckets of one band that hold two documents or more; or any buckets, where they were not
-/// made from bands. A document is then in several buckets.
+/// The buckets of one band that contain two or more documents. Also any other buckets, in which
+/// case a document may be in several of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BandBuckets {
     /// (document, bucket) for every member of a bucket.
@@ -32,7 +32,7 @@ pub struct BandBuckets {
 }
 
 impl BandBuckets {
-    /// Buckets that were made elsewhere: (document, bucket) for every member, in any order, and for
+    /// Takes buckets from elsewhere: (document, bucket) for every member, in any order, and for
     /// each bucket a document that is a member of it. Buckets are numbered by their place in
     /// `leaders`. A document may be in any number of buckets.
     pub fn from_memberships(memberships: Vec<(u32, u32)>, leaders: Vec<u32>) -> Self {
@@ -61,7 +61,7 @@ impl BandBuckets {
     }
 }
 
-/// Buffers of [`group_equal_keys`], to be reused: 8 bytes per document and a little.
+/// Reusable buffers of [`group_equal_keys`]: slightly more than 8 bytes per document.
 #[derive(Debug, Default)]
 pub struct BandScratch {
     partitioned: Vec<u64>,
@@ -71,19 +71,20 @@ pub struct BandScratch {
 }
 
 /// The documents with equal keys, as buckets: `keys[d]` is a key of document `d`, such as its
-/// bucket key in a band or the hash of its id. At most [`MAX_DOCUMENTS`]; documents for which
+/// bucket key in a band or the hash of its id. At most [`MAX_DOCUMENTS`]. Documents for which
 /// `active` is false are in no bucket. O(n), about 10 ns per document.
 ///
-/// One pass spreads the documents over partitions by the top bits of their keys, so that the
+/// One pass distributes the documents over partitions by the top bits of their keys, so that the
 /// table that then finds equal keys stays in the cache (Polychroniou, Ross 2014). Keys are compared
-/// whole.
+/// as a whole.
 pub fn group_equal_keys(
     keys: &[u64],
     active: impl Fn(usize) -> bool,
     scratch: &mut BandScratch,
 ) -> BandBuckets {
     debug_assert!(keys.len() <= MAX_DOCUMENTS);
-    // Some 2,000 to 4,000 documents a partition: its table of 8-byte slots fits the second cache.
+    // Some 2,000 to 4,000 documents a partition: its table of 8-byte slots fits in the second-level
+    // cache.
     let bits = (keys.len() + 1).ilog2().saturating_sub(11).min(12);
     partition(keys, &active, bits, scratch);
     let mut found = BandBuckets::default();
@@ -97,7 +98,7 @@ pub fn group_equal_keys(
     found
 }
 
-/// Writes (32 key bits, document) entries partition by partition; `ends` tells where each ends.
+/// Writes (32 key bits, document) entries partition by partition; `ends` contains the end of each.
 fn partition(keys: &[u64], active: &impl Fn(usize) -> bool, bits: u32, scratch: &mut BandScratch) {
     let place = |key: u64| (key >> 32 >> (32 - bits)) as usize;
     let ends = &mut scratch.ends;
@@ -122,7 +123,8 @@ fn partition(keys: &[u64], active: &impl Fn(usize) -> bool, bits: u32, scratch: 
     }
 }
 
-/// Finds the documents of one partition whose keys are equal, with an open table of first ones.
+/// Finds the documents of a partition whose keys are equal, with an open-addressing table of first
+/// ones.
 fn find_equal(
     keys: &[u64],
     entries: &[u64],
@@ -168,9 +170,9 @@ fn find_equal(
     }
 }
 
-/// Returns, for each index, the first index with an equal fingerprint: itself, where there is no
-/// other, or where `active` is false. `earlier(a, b)` says whether index `a` precedes index `b`.
-/// O(n).
+/// Returns, for each index, the first index with an equal fingerprint: the index itself, if there
+/// is no other or if `active` is false. `earlier(a, b)` returns whether index `a` precedes index
+/// `b`. O(n).
 pub fn first_of_equal(
     fingerprints: &[u128],
     active: impl Fn(usize) -> bool,
@@ -179,8 +181,8 @@ pub fn first_of_equal(
     let upper: Vec<u64> = fingerprints.iter().map(|f| (f >> 64) as u64).collect();
     let found = group_equal_keys(&upper, active, &mut BandScratch::default());
     let mut first: Vec<u32> = (0..fingerprints.len() as u32).collect();
-    // Documents whose upper halves agree are nearly always one class; where they are not, the
-    // members that differ from the leader start classes of their own, in order of appearance.
+    // Documents whose upper halves agree are nearly always one class. If they are not, the members
+    // that differ from the leader start classes of their own, in order of appearance.
     let mut classes: Vec<Vec<(u128, u32)>> = vec![Vec::new(); found.leaders.len()];
     for &(document, bucket) in &found.memberships {
         let fingerprint = fingerprints[document as usize];
@@ -205,28 +207,28 @@ pub fn first_of_equal(
 pub struct Candidates {
     members: Vec<u32>,
     member_ends: Vec<u32>,
-    /// Buckets of `members[i]`: `buckets[offsets[i]..offsets[i + 1]]`, numbered per component.
-    /// There are a document's bands times more of them than documents, so 32 bits would not do.
+    /// Buckets of `members[i]`: `buckets[offsets[i]..offsets[i + 1]]`, numbered per component. A
+    /// document has as many buckets as bands, so their number may exceed 32 bits.
     offsets: Vec<u64>,
     buckets: Vec<u32>,
     bucket_counts: Vec<u32>,
 }
 
-/// One component: documents of which each shares a bucket with another one.
+/// A component: documents each of which shares a bucket with another one.
 #[derive(Debug, Clone, Copy)]
 pub struct Component<'a> {
     /// The documents, ascending.
     pub members: &'a [u32],
-    /// Where each member's buckets begin in the candidates' list; one entry more than members.
+    /// The starts of the members' buckets in the candidates' list; one entry more than members.
     offsets: &'a [u64],
     buckets: &'a [u32],
-    /// How many buckets the component has; they are numbered from 0.
+    /// The number of buckets of the component. Buckets are numbered from 0.
     pub bucket_count: usize,
 }
 
 impl<'a> Component<'a> {
-    /// The buckets of the i-th member, band after band and in each in the order of its memberships;
-    /// bands made by [`group_equal_keys`] give one at most.
+    /// The buckets of the i-th member, band after band, and within each band in the order of its
+    /// memberships. Bands from [`group_equal_keys`] have at most one bucket per document.
     pub fn buckets_of(&self, i: usize) -> &'a [u32] {
         &self.buckets[self.offsets[i] as usize..self.offsets[i + 1] as usize]
     }
@@ -250,8 +252,8 @@ impl Candidates {
         this
     }
 
-    /// Sorts the documents that have memberships by component, components by their first document.
-    /// Returns where each document went, and its component.
+    /// Sorts the documents that have memberships by component, and components by their first
+    /// document. Returns the new place of each document, and its component.
     fn place_members(&mut self, sets: &mut DisjointSets, memberships: &[u32]) -> Vec<(u32, u32)> {
         let mut places = vec![(NONE, NONE); sets.len()];
         let mut sizes = Vec::new();
@@ -312,17 +314,17 @@ impl Candidates {
         }
     }
 
-    /// How many components there are.
+    /// The number of components.
     pub fn len(&self) -> usize {
         self.member_ends.len()
     }
 
-    /// Whether no two documents share a bucket.
+    /// Returns true if no two documents share a bucket.
     pub fn is_empty(&self) -> bool {
         self.member_ends.is_empty()
     }
 
-    /// How many documents share a bucket with another one.
+    /// The number of documents that share a bucket with another one.
     pub fn documents(&self) -> usize {
         self.members.len()
     }
@@ -340,14 +342,14 @@ impl Candidates {
     }
 }
 
-/// Bucket keys of a collection, to be asked for one document at a time: [`BandIndex::build`] once,
-/// then [`BandIndex::candidates`]. 12 bytes per document and band.
+/// Bucket keys of a collection, for queries of one document at a time: call [`BandIndex::build`]
+/// once, then [`BandIndex::candidates`]. 12 bytes per document and band.
 #[derive(Debug, Clone)]
 pub struct BandIndex {
     bands: Vec<Band>,
 }
 
-/// One band: keys ascending, and the document of each.
+/// A band: keys in ascending order, and the document of each.
 #[derive(Debug, Clone)]
 struct Band {
     keys: Vec<u64>,
@@ -355,7 +357,7 @@ struct Band {
 }
 
 impl BandIndex {
-    /// `keys` holds `bands` keys per document, document after document; at most
+    /// `keys` contains `bands` keys per document, document after document; at most
     /// [`MAX_DOCUMENTS`] documents. O(n log n) per band.
     pub fn build(keys: &[u64], bands: usize) -> Self {
         let bands = bands.max(1);
@@ -373,8 +375,9 @@ impl BandIndex {
         Self { bands: bands.collect() }
     }
 
-    /// The documents that share a bucket with these keys (one per band), ascending and without
-    /// repeats, into `found` (which is cleared). A document asked about itself finds itself.
+    /// Writes the documents that share a bucket with these keys (one per band) to `found` (which is
+    /// cleared), ascending and without repeats. A query for a document of the index also finds the
+    /// document itself.
     pub fn candidates(&self, keys: &[u64], found: &mut Vec<u32>) {
         found.clear();
         for (band, &key) in self.bands.iter().zip(keys) {
@@ -388,8 +391,8 @@ impl BandIndex {
 }
 
 impl Band {
-    /// Where `key` is or would stand. Keys are uniform, so their place can be guessed; the
-    /// search starts there with doubling steps.
+    /// The index of the first key that is at least `key`. Keys are uniform, so the search starts at
+    /// an estimated place and continues with doubling steps.
     fn first_at_least(&self, key: u64) -> usize {
         let guess = ((u128::from(key) * self.keys.len() as u128) >> 64) as usize;
         let mut low = guess;

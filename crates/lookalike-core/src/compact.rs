@@ -1,29 +1,29 @@
-//! A signature in one byte per value, for comparing one signature with all of a collection.
+//! Signatures with one byte per value, for comparing a signature with all of a collection.
 //!
 //! Li and König (*b-Bit Minwise Hashing*, 2010) keep b bits of each MinHash value. Here b = 8: the
 //! byte of a value is the top byte of its product with an odd constant. Equal values have equal
-//! bytes, and unequal ones with probability 1/256. So bytes of two signatures agree at a place with
-//! probability
+//! bytes; unequal values have equal bytes with probability 1/256. The bytes of two signatures
+//! therefore agree at a place with probability
 //!
 //! ```text
 //! p = 1/256 + (1 − 1/256) · J
 //! ```
 //!
-//! for documents of Jaccard similarity J, and the number of equal bytes of k is binomial with k
-//! and p. [`probability_of_more`] is its tail: the probability that a document is not overlooked by
-//! a search that stops at a number of equal bytes.
+//! for documents of Jaccard similarity J. The number of equal bytes is binomial with k, the number
+//! of places, and p. [`probability_of_more`] is its tail: the probability that a search that stops
+//! at a number of equal bytes does not miss a document.
 //!
-//! Compact signatures are a form in memory: they are stored nowhere and may change.
+//! Compact signatures only exist in memory: they are not stored, and their form may change.
 
 use crate::kernel::{self, Kernel};
 
 /// Rows of compact signatures have a multiple of this many bytes.
 pub const BLOCK: usize = kernel::ROW_BLOCK;
 
-/// Fills the places behind the last value, in rows and in probes, so that they are never equal.
+/// Fill the places after the last value, in rows and in probes, with bytes that are never equal.
 const ROW_FILL: u8 = 0;
 const PROBE_FILL: u8 = 1;
-/// 2⁻⁵⁰⁰: what is less is scaled, or no part of a sum.
+/// 2⁻⁵⁰⁰. Smaller terms are scaled, or omitted from a sum.
 const TINY: f64 = f64::from_bits((1023 - 500) << 52);
 
 /// Bytes of a row for signatures of `num_hashes` values: the next multiple of [`BLOCK`].
@@ -49,17 +49,17 @@ fn extend(signature: &[u32], fill: u8, bytes: &mut Vec<u8>) {
     bytes.extend(std::iter::repeat_n(fill, fills));
 }
 
-/// Writes to `counts` at how many places each row agrees with the probe: at least as many as the
-/// values in which their signatures agree. `rows` has one row of `probe.len()` bytes for each
-/// entry of `counts`; entries without a row become 0. At memory speed: some 15 ms for a million
-/// rows of 128 bytes.
+/// Writes to `counts` the number of places at which each row agrees with the probe. This is at
+/// least the number of equal values of their signatures. `rows` has a row of `probe.len()` bytes
+/// for each entry of `counts`; entries without a row become 0. Runs at memory speed: some 15 ms for
+/// a million rows of 128 bytes.
 pub fn count_equal(probe: &[u8], rows: &[u8], counts: &mut [u16]) {
     Kernel::best().count_equal_rows(probe, rows, counts);
 }
 
 /// The probability that the compact signatures of two documents agree at more than `count` of
-/// `num_hashes` places, for a Jaccard similarity from 0 to 1. `None` is less than any count. From 0
-/// to 1, with an absolute error below 10⁻⁹. O(`num_hashes`).
+/// `num_hashes` places, for a Jaccard similarity from 0 to 1. A `count` of `None` is less than any
+/// number. The absolute error is below 10⁻⁹. O(`num_hashes`).
 ///
 /// ```
 /// use lookalike_core::compact::probability_of_more;
@@ -79,8 +79,8 @@ pub fn probability_of_more(count: Option<usize>, num_hashes: usize, similarity: 
     if p >= 1.0 {
         return 1.0;
     }
-    // P(X = i) from i = 0 on, as `term` · TINY^`scale`: the first ones are too small for a float.
-    // Products only, which are the same on every machine, as logarithms are not.
+    // P(X = i) from i = 0 on, as `term` · TINY^`scale`, because the first ones are too small for a
+    // float. Uses only products, which are the same on every machine, unlike logarithms.
     let mut term = 1.0;
     let mut scale = 0u32;
     for _ in 0..num_hashes {

@@ -8,32 +8,32 @@
 //! P(s) = 1 − (1 − sʳ)ᵇ        Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, ch. 3.4
 //! ```
 //!
-//! Candidates are verified exactly, so false candidates cost time and nothing else, while a pair
-//! that is no candidate is lost. Therefore the recall *at the threshold*, P(t), is a bound that
-//! [`choose`] keeps, and the least expected time decides among what keeps it. Rules that put the
-//! middle of the curve on the threshold lose about half of the pairs there.
+//! Candidates are verified exactly, so false candidates only cost time, while a pair that is not a
+//! candidate is lost. [`choose`] therefore guarantees a recall *at the threshold*, P(t), and
+//! minimizes the expected time among all choices with this recall. Rules that put the middle of the
+//! curve at the threshold lose about half of the pairs there.
 //!
-//! Chosen numbers decide results, so they are computed with additions, multiplications and
-//! divisions alone, which give the same bits on every platform; roots appear only in [`steepest`]
-//! and [`midpoint`], which are there to be shown.
+//! Chosen numbers decide results, so they are computed only with additions, multiplications and
+//! divisions, which return the same bits on every platform. Only [`steepest`] and [`midpoint`],
+//! which are for display, use roots.
 
 use crate::error::ParamsError;
 use crate::parameter::MAX_NUM_HASHES;
 
-/// Signature lengths that are considered where none is given, in whole vectors, up to
-/// [`MAX_NUM_HASHES`]: an eighth to a half apart.
+/// The signature lengths that are considered if none is given, in whole vectors, up to
+/// [`MAX_NUM_HASHES`]. Each is an eighth to a half greater than the previous one.
 const LENGTHS: [usize; 20] = [
     64, 96, 128, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536, 2048, 3072, 4096,
     6144, 8192,
 ];
 
-/// The length that is considered first where none is given, and the least next to a banding given
-/// by hand: estimates from fewer values have a standard error above 0.035 at a similarity of 0.8.
+/// The first length that is considered if none is given, and the minimum for a banding given by
+/// hand: estimates from fewer values have a standard error above 0.035 at a similarity of 0.8.
 const USUAL_LENGTH: usize = 128;
 
-/// Pairs per 10⁹ by similarity, in steps of 0.05 from 0; the first entry is for those that share
-/// anything. Counted exactly on 13,767 different newswire articles, shingles of five lower-cased
-/// words, 133 in the mean. Frozen: the default banding depends on it.
+/// Pairs per 10⁹ by similarity, in steps of 0.05 from 0. The first entry counts pairs that share
+/// anything. Counted exactly on 13,767 different newswire articles, with shingles of five
+/// lower-cased words, 133 on average. Frozen: the default banding depends on it.
 const NEWSWIRE: [u32; 20] = [
     3_793_464, 80_426, 19_692, 10_564, 5_889, 2_955, 1_646, 939, 591, 454, 623, 285, 317, 464, 201,
     401, 295, 359, 274, 338,
@@ -42,9 +42,9 @@ const NEWSWIRE: [u32; 20] = [
 /// The mean similarity of the pairs in the first step, which is far from its middle.
 const NEWSWIRE_LEAST: f64 = 0.008;
 
-/// The probability, 0 to 1, that a pair of this similarity (0 to 1) shares at least one bucket:
-/// `1 − (1 − sʳ)ᵇ`. Exact at 0 and at 1, with a relative error below 10⁻¹² however small it is.
-/// O(log bands + log rows).
+/// The probability, 0 to 1, that a pair with this similarity (0 to 1) shares at least one bucket:
+/// `1 − (1 − sʳ)ᵇ`. Exact at 0 and at 1. The relative error is below 10⁻¹², also for very small
+/// probabilities. O(log bands + log rows).
 ///
 /// ```
 /// let recall = lookalike_core::curve::candidate_probability(0.8, 21, 6);
@@ -52,13 +52,13 @@ const NEWSWIRE_LEAST: f64 = 0.008;
 /// ```
 pub fn candidate_probability(similarity: f64, bands: usize, rows: usize) -> f64 {
     let same_band = power(similarity.clamp(0.0, 1.0), rows, 1.0, |a, b| a * b);
-    // The chance of one or the other, p + q − pq, is associative like a product, and loses no
-    // digits where both are small, as 1 − (1 − p)ᵇ would.
+    // The probability of either event, p + q − pq, is associative like a product. It keeps its
+    // precision if both are small, unlike 1 − (1 − p)ᵇ.
     power(same_band, bands, 0.0, |p, q| p + q * (1.0 - p)).min(1.0)
 }
 
-/// Where the curve is steepest: `((r − 1)/(br − 1))^(1/r)`, 0 to 1. For one row the curve is
-/// steepest at 0. Close to [`midpoint`] for many bands.
+/// The similarity at which the curve is steepest: `((r − 1)/(br − 1))^(1/r)`, 0 to 1. With one row,
+/// the curve is steepest at 0. Close to [`midpoint`] for many bands.
 pub fn steepest(bands: usize, rows: usize) -> f64 {
     let b = bands.max(1) as f64;
     let r = rows.max(1) as f64;
@@ -66,12 +66,12 @@ pub fn steepest(bands: usize, rows: usize) -> f64 {
 }
 
 /// The textbook's approximation of the threshold of a banding: `(1/b)^(1/r)`, 0 to 1. The
-/// probability there is `1 − (1 − 1/b)ᵇ`, about 0.63: a third of the pairs is lost.
+/// probability there is `1 − (1 − 1/b)ᵇ`, about 0.63, so a third of the pairs is lost.
 pub fn midpoint(bands: usize, rows: usize) -> f64 {
     (1.0 / bands.max(1) as f64).powf(1.0 / rows.max(1) as f64)
 }
 
-/// A length, bands and rows; `bands × rows ≤ num_hashes`.
+/// A signature length with bands and rows; `bands × rows ≤ num_hashes`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Choice {
     /// Values per signature.
@@ -87,13 +87,13 @@ pub struct Choice {
 pub struct Bin {
     /// The similarity that represents the step, 0 to 1.
     pub similarity: f64,
-    /// The share of all pairs of different documents that lie in it, 0 to 1.
+    /// The share of all pairs of different documents in this step, 0 to 1.
     pub share: f64,
 }
 
-/// What a run costs: per document `sign_ns · k + band_ns · b + verify_ns · candidates`, in
-/// nanoseconds of one core. Candidates grow with the number of documents, so more of them make
-/// more rows, and then longer signatures, worth their price.
+/// The cost of a run: per document `sign_ns · k + band_ns · b + verify_ns · candidates`, in
+/// nanoseconds of one core. The number of candidates grows with the number of documents, so for
+/// large collections it pays to use more rows, and then longer signatures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
     /// Documents in the collection.
@@ -104,17 +104,17 @@ pub struct Cost {
     pub band_ns: f64,
     /// Nanoseconds per candidate pair.
     pub verify_ns: f64,
-    /// The shortest signature to consider where none is given.
+    /// The shortest signature to consider if no length is given.
     pub least_num_hashes: usize,
-    /// How similar two documents are that are drawn at random; pairs without anything in common
-    /// may be left out.
+    /// The distribution of the similarity of two random documents. Pairs that have nothing in
+    /// common may be omitted.
     pub histogram: Vec<Bin>,
 }
 
 impl Default for Cost {
-    /// The model behind [`choose`], fixed so that its choice never depends on the input: a million
+    /// The model of [`choose`], fixed so that its choice never depends on the input: a million
     /// documents as similar to each other as newswire articles (about 390,000 in 10⁸ pairs share a
-    /// shingle of five words, 360 reach 0.5), at the prices of a Zen 4 core.
+    /// shingle of five words, 360 reach 0.5), with the times of a Zen 4 core.
     ///
     /// | price | ns | from |
     /// |---|---|---|
@@ -140,15 +140,16 @@ impl Default for Cost {
 }
 
 impl Cost {
-    /// The default prices for a collection of `documents`, of which `sample` were compared all with
-    /// all; `similarities` are the exact Jaccard similarities found, in any order, those above 0 at
-    /// least. Steps of 0.05, each represented by its mean.
+    /// The default prices for a collection of `documents` documents, with similarities from a
+    /// sample of `sample` documents whose pairs were all compared. `similarities` are exact Jaccard
+    /// similarities in any order, at least all above 0. They are grouped in steps of 0.05, each
+    /// represented by its mean.
     pub fn of_sample(
         documents: u64,
         sample: u64,
         similarities: impl IntoIterator<Item = f64>,
     ) -> Self {
-        // Whole millionths, so that the order of summing does not matter.
+        // Integer millionths, so that the order of summation does not matter.
         let mut steps = [(0u64, 0u64); 20];
         for similarity in similarities.into_iter().map(|s| s.clamp(0.0, 1.0)) {
             let (count, sum) = &mut steps[((similarity * 20.0) as usize).min(19)];
@@ -164,8 +165,8 @@ impl Cost {
         Self { documents, histogram, ..Self::default() }
     }
 
-    /// The same where sets have this many shingles: 200 ns to fetch two, 2 ns a shingle to
-    /// intersect them.
+    /// Sets the verification time for sets of this many shingles: 200 ns to fetch two sets, 2 ns a
+    /// shingle to intersect them.
     #[must_use]
     pub fn with_set_size(mut self, shingles: usize) -> Self {
         self.verify_ns = 200.0 + 2.0 * shingles as f64;
@@ -191,13 +192,13 @@ impl Cost {
 }
 
 /// The cheapest length, bands and rows whose predicted recall at the threshold is at least
-/// `recall`, by the default [`Cost`]; what is given stays as it is. It depends on these arguments
-/// alone, never on a collection, so any part of a collection is cut into the same bands.
+/// `recall`, by the default [`Cost`]. Given values are not changed. The choice depends only on
+/// these arguments, never on a collection, so all parts of a collection have the same bands.
 ///
-/// * Nothing given: lengths from 128 on. `threshold` 0.8 and `recall` 0.99 give 128 = 21 × 6.
-/// * Bands not given: as many as the signature has room for, which are paid for already.
-/// * Bands and rows given: taken as they are, whatever their recall; the length, where it is not
-///   given, is at least 128 and a multiple of 8.
+/// * Nothing given: lengths from 128 on. `threshold` 0.8 and `recall` 0.99 result in 128 = 21 × 6.
+/// * Bands not given: as many as fit into the signature, because its values are computed anyway.
+/// * Bands and rows given: used unchanged, whatever their recall. If no length is given, it is at
+///   least 128 and a multiple of 8.
 ///
 /// ```
 /// use lookalike_core::curve::{Choice, choose};
@@ -208,9 +209,9 @@ impl Cost {
 /// ```
 ///
 /// # Errors
-/// [`ParamsError::NumHashes`] above [`MAX_NUM_HASHES`]; [`ParamsError::Banding`] where bands or
-/// rows are 0 or do not fit; [`ParamsError::Unreachable`], with the best recall possible, where
-/// nothing reaches the recall.
+/// [`ParamsError::NumHashes`] above [`MAX_NUM_HASHES`]. [`ParamsError::Banding`] if bands or rows
+/// are 0 or do not fit. [`ParamsError::Unreachable`], with the best possible recall, if no choice
+/// reaches the recall.
 pub fn choose(
     threshold: f64,
     recall: f64,
@@ -239,8 +240,8 @@ pub fn choose(
     cheapest(threshold, recall, [num_hashes, bands, rows], &Cost::default())
 }
 
-/// The same choice for a known collection and other prices: least expected time among all bandings
-/// of that length, or of any usual length from `cost.least_num_hashes` on.
+/// Like [`choose`], for a known collection and other prices: the least expected time among all
+/// bandings of this length, or of any usual length from `cost.least_num_hashes` on.
 ///
 /// # Errors
 /// As for [`choose`].
@@ -256,7 +257,7 @@ pub fn choose_for(
     cheapest(threshold, recall, [num_hashes, None, None], cost)
 }
 
-/// What to expect of one banding.
+/// The expected results of a banding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Banding {
     /// Bands per signature.
@@ -265,9 +266,9 @@ pub struct Banding {
     pub rows: usize,
     /// The probability that a pair at the threshold becomes a candidate.
     pub recall: f64,
-    /// Whether that is at least the recall asked for.
+    /// Whether [`recall`](Self::recall) reaches the requested recall.
     pub reaches: bool,
-    /// Where the curve is steepest, see [`steepest`].
+    /// The similarity at which the curve is steepest, see [`steepest`].
     pub steepest: f64,
     /// Candidate pairs to expect in the whole collection.
     pub candidates: f64,
@@ -275,8 +276,8 @@ pub struct Banding {
     pub cost_ns: f64,
 }
 
-/// Every banding of signatures of one length, by ascending rows; bands as many as there is room
-/// for. Empty for length 0; a length above [`MAX_NUM_HASHES`] counts as that.
+/// Every banding of signatures of one length, by ascending rows, with as many bands as fit. Empty
+/// for length 0. Lengths above [`MAX_NUM_HASHES`] are reduced to it.
 pub fn table(threshold: f64, recall: f64, num_hashes: usize, cost: &Cost) -> Vec<Banding> {
     let num_hashes = num_hashes.min(MAX_NUM_HASHES);
     let banding = |rows| {
@@ -295,8 +296,8 @@ pub fn table(threshold: f64, recall: f64, num_hashes: usize, cost: &Cost) -> Vec
     (1..=num_hashes).map(banding).collect()
 }
 
-/// The least cost under the bound on recall. Costs are compared in whole picoseconds; ties go to
-/// the shorter signature, then to fewer bands, then to fewer rows.
+/// The choice with the least cost among those that reach the recall. Costs are compared in integer
+/// picoseconds. Ties go to the shorter signature, then to fewer bands, then to fewer rows.
 fn cheapest(
     threshold: f64,
     recall: f64,
@@ -328,7 +329,7 @@ fn cheapest(
         }
     }
     best.map(|(_, choice)| choice).ok_or_else(|| {
-        // One row per band is the likeliest of all bandings to share a bucket.
+        // Of all bandings, one row per band has the highest probability of a shared bucket.
         let longest = lengths.last().copied().unwrap_or(MAX_NUM_HASHES);
         let rows = rows.unwrap_or(1);
         let best = candidate_probability(threshold, bands.unwrap_or(longest / rows), rows);
@@ -336,7 +337,8 @@ fn cheapest(
     })
 }
 
-/// `times` operands `base` under an associative operation, by squaring; `neutral` for none.
+/// Applies an associative operation to `times` operands `base`, by squaring. `neutral` is the
+/// result for none.
 fn power(
     mut base: f64,
     mut times: usize,

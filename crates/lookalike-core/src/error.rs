@@ -1,12 +1,12 @@
-//! What can be wrong with parameters. The stages themselves cannot fail once [`Params`] exists.
+//! Errors of parameters. The stages themselves cannot fail once [`Params`] exists.
 //!
 //! [`Params`]: crate::params::Params
 
 use crate::parameter::{Measure, NamesParameters, Parameter, ParameterSpelling};
 use std::fmt;
 
-/// A parameter that cannot be used. Every variant says what was given, what is possible, and what
-/// to do; the stages return no errors of their own.
+/// A parameter that cannot be used. Every variant contains the given value and the allowed values
+/// or a remedy. The stages return no errors of their own.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ParamsError {
@@ -41,28 +41,28 @@ pub enum ParamsError {
     },
     /// No banding of signatures of the permitted length reaches the recall at the threshold.
     Unreachable {
-        /// The threshold asked for.
+        /// The requested threshold.
         threshold: f64,
-        /// The recall asked for.
+        /// The requested recall.
         recall: f64,
-        /// The longest signature permitted.
+        /// Maximum length of a signature.
         num_hashes: usize,
-        /// The best recall that length can have at the threshold.
+        /// The best recall of that length at the threshold.
         best: f64,
     },
-    /// A parameter of signatures is given where candidates are found without them.
+    /// A parameter of signatures is given, but candidates are found without signatures.
     NotUsed {
         /// [`NumHashes`](Parameter::NumHashes), [`Bands`](Parameter::Bands) or
         /// [`Rows`](Parameter::Rows).
         parameter: Parameter,
         /// The value given.
         got: usize,
-        /// The measure asked for: containment is always exact, Jaccard on request.
+        /// The requested measure: containment is always exact, Jaccard on request.
         measure: Measure,
     },
-    /// Bands are to be chosen for the documents, and a number of rows is given.
+    /// Bands are to be chosen for the documents, but a number of rows is given.
     AutoBandsWithRows,
-    /// Bands are to be chosen for the documents, and candidates are found without bands.
+    /// Bands are to be chosen for the documents, but candidates are found without bands.
     AutoBandsUnused,
     /// The value of a parameter cannot be parsed.
     Parse {
@@ -77,7 +77,7 @@ pub enum ParamsError {
     ExactIndex,
     /// An index for containment is created without shingle sets.
     ContainmentNeedsSets,
-    /// An index for containment needs more keys a document than it can have.
+    /// An index for containment needs more keys per document than the maximum.
     ContainmentTooLow {
         /// The threshold given.
         threshold: f64,
@@ -214,7 +214,7 @@ impl std::error::Error for ParamsError {}
 /// The one of `all` values whose name is `text`; `expected` lists the names.
 ///
 /// # Errors
-/// [`ParamsError::Parse`] where there is none.
+/// [`ParamsError::Parse`] if there is none.
 pub fn parse_name<T: Copy>(
     text: &str,
     all: &[T],

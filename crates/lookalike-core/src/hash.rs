@@ -1,15 +1,15 @@
-//! The frozen hashes: a token's, a shingle's, and the numbers drawn from a seed. Specified to the
-//! bit in `docs/reference/signature.md` with known-answer vectors in `fixtures/`; a change is a new
-//! version.
+//! The frozen hashes of tokens and shingles, and the numbers drawn from a seed. Every bit is
+//! specified in `docs/reference/signature.md`, with known-answer vectors in `fixtures/`. Any change
+//! requires a new version.
 //!
 //! This file is the specification in code. The kernels compute the same values faster.
 
-/// Version of everything `docs/reference/signature.md` freezes: token and shingle hash, schemes,
-/// bucket keys and the Unicode tables behind them.
+/// Version of everything that `docs/reference/signature.md` freezes: token and shingle hash,
+/// schemes, bucket keys and the Unicode tables they use.
 pub const SIGNATURE_VERSION: u32 = 1;
 
-// Odd numbers with 32 of 64 bits set and no visible pattern; any such constants would do, these
-// are frozen. The first two decide the token hash, P the place of a token in its shingle.
+// Odd numbers with 32 of 64 bits set and no visible pattern. Any such constants would do, but these
+// are frozen. The first two determine the token hash, P the place of a token in its shingle.
 pub(crate) const S0: u64 = 0x2d35_8dcc_aa6c_78a5;
 pub(crate) const S1: u64 = 0x8bb8_4b93_962e_acc9;
 /// Multiplier of the polynomial over a shingle's tokens.
@@ -24,13 +24,14 @@ pub(crate) fn fold(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// Up to 16 bytes as two little-endian numbers, zero beyond the end. Of pieces of fixed lengths
-/// that overlap: copying a length that is not known takes longer than all the rest of a hash.
+/// Up to 16 bytes as two little-endian numbers, with zeros beyond the end. Reads overlapping pieces
+/// of fixed lengths: copying an unknown length takes longer than the rest of a hash.
 #[inline]
 fn halves(bytes: &[u8]) -> (u64, u64) {
     let length = bytes.len();
     if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        // The last eight bytes without those that the first eight have: 64 bits go in two shifts.
+        // Shift out the bytes that the first eight contain already. Two shifts, because a shift by
+        // 64 overflows.
         let surplus = 4 * (16 - length);
         (u64::from_le_bytes(*first), u64::from_le_bytes(*last) >> surplus >> surplus)
     } else if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
@@ -42,8 +43,8 @@ fn halves(bytes: &[u8]) -> (u64, u64) {
     }
 }
 
-/// The hash of one token's bytes: blocks of 16, each folded into the state; the last block (1 to 16
-/// bytes, or 0 for the empty token) is padded with zeros, and the length is mixed in. O(length).
+/// The hash of a token's bytes. Blocks of 16 bytes are folded into the state; the last block (1 to
+/// 16 bytes, or 0 for the empty token) is padded with zeros, and the length is mixed in. O(length).
 ///
 /// ```
 /// use lookalike_core::hash::token_hash;
@@ -55,7 +56,7 @@ pub fn token_hash(bytes: &[u8]) -> u64 {
     hash_bytes(0, bytes)
 }
 
-/// [`token_hash`] from another starting state.
+/// [`token_hash`] with another starting state.
 #[inline]
 pub(crate) fn hash_bytes(mut state: u64, bytes: &[u8]) -> u64 {
     let mut rest = bytes;
@@ -68,20 +69,20 @@ pub(crate) fn hash_bytes(mut state: u64, bytes: &[u8]) -> u64 {
     fold(low ^ S0 ^ state, high ^ S1 ^ bytes.len() as u64)
 }
 
-/// The hash of one shingle from its tokens' hashes: `Σ tᵢ·Pⁿ⁻¹⁻ⁱ mod 2⁶⁴`, finished by a
-/// bijection. The 64 bits are the shingle's identity; the upper 32 are what signatures see.
+/// The hash of a shingle from the hashes of its tokens: `Σ tᵢ·Pⁿ⁻¹⁻ⁱ mod 2⁶⁴`, finished by a
+/// bijection. The 64 bits are the shingle's identity; signatures use the upper 32.
 pub fn shingle_hash(tokens: &[u64]) -> u64 {
     finish(tokens.iter().fold(0u64, |sum, &t| sum.wrapping_mul(P).wrapping_add(t)))
 }
 
-/// A bijection that carries every bit of a polynomial sum into the upper half.
+/// A bijection in which every bit of a polynomial sum affects the upper half.
 #[inline]
 pub(crate) fn finish(sum: u64) -> u64 {
     (sum ^ (sum >> 32)).wrapping_mul(FINISH)
 }
 
-/// The element that represents the `count`-th repeat of a shingle (1 for the second occurrence)
-/// where frequencies are respected; the first occurrence is the shingle itself.
+/// The element that represents the `count`-th repeat of a shingle (1 for the second occurrence) if
+/// frequencies count. The first occurrence is represented by the shingle itself.
 #[inline]
 pub fn repeat_hash(shingle: u64, count: u32) -> u64 {
     mix64(shingle ^ u64::from(count).wrapping_mul(P))
@@ -95,12 +96,12 @@ pub fn mix64(z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// SplitMix64: the numbers behind every random-looking parameter. Equal seeds, equal numbers.
+/// SplitMix64, the generator of all random parameters. Equal seeds produce equal numbers.
 #[derive(Debug, Clone)]
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// Starts at `seed`.
+    /// Creates a generator with a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }

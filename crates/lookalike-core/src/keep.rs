@@ -1,10 +1,9 @@
 //! Which of two similar documents is kept: a total order over documents.
 //!
-//! Takes a document's [`KeepAttributes`], gives a key: bytes whose order is the order of the
-//! policy, made once per document, so that comparing two documents is comparing bytes
-//! ([`compare`]). The caller sorts the members of a component by it; [`group`](crate::group) visits
-//! them in this order, so the first of a group is the one that stays. Nothing about similarity is
-//! decided here.
+//! Converts the [`KeepAttributes`] of a document to a key: bytes in the order of the policy. Keys
+//! are created once per document, so comparing two documents means comparing bytes ([`compare`]).
+//! The caller sorts the members of a component by key. [`group`](crate::group) visits them in this
+//! order, so the first member of a group is kept. Nothing about similarity is decided here.
 //!
 //! A key is one byte (a document of a reference collection, or not) and a segment for each rule.
 //! Segments are self-delimiting, so bytes of different rules are never compared.
@@ -18,7 +17,7 @@
 //! | path | 0 or 1 |
 //! | name | twice the marks, and 0 and the version, 12 bytes; or 1 more without a version |
 //!
-//! Where the greater comes first, the bits of the value are inverted.
+//! If the greater value comes first, its bits are inverted.
 
 mod file_name;
 mod file_name_words;
@@ -56,7 +55,7 @@ pub enum KeepRule {
     /// byte. Numbers are less than texts. A value that is missing or empty comes last in either
     /// direction.
     Field {
-        /// The field's name, as it is addressed in the input.
+        /// The name of the field in the input.
         name: String,
         /// Whether the least value comes first instead.
         ascending: bool,
@@ -123,13 +122,13 @@ impl FromStr for KeepRule {
     }
 }
 
-/// What the keep rules look at in a document.
+/// The attributes of a document that keep rules compare.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct KeepAttributes<'a> {
     /// Length of the text in bytes.
     pub length: u64,
-    /// Place in reading order: source, block, place in the block; any numbers that grow in that
-    /// order.
+    /// Place in reading order: source, block, place in the block. Any numbers that increase in this
+    /// order are valid.
     pub position: [u32; 3],
     /// When its file was last changed, in nanoseconds since 1970.
     pub modified: Option<u64>,
@@ -137,16 +136,16 @@ pub struct KeepAttributes<'a> {
     pub name: NameRank,
     /// The values of [`KeepPolicy::field_names`], in that order. Absent entries are missing values.
     pub fields: &'a [Option<&'a str>],
-    /// Whether its path matches each of [`KeepPolicy::globs`], in that order. Absent entries count
-    /// as no match.
+    /// Whether the path matches each of [`KeepPolicy::globs`], in that order. Absent entries mean
+    /// no match.
     pub matches: &'a [bool],
-    /// Whether it is of a reference collection: those come first of all.
+    /// Whether the document belongs to a reference collection. Such documents precede all others.
     pub reference: bool,
 }
 
-/// Ordered rules. The first that distinguishes two documents decides which one is kept. Where none
-/// does, the lesser id is kept, so equal collections give equal results in any reading order
-/// (except by [`KeepRule::First`] and [`KeepRule::Last`], which are about that order).
+/// Ordered rules. The first rule that distinguishes two documents decides which one is kept. If no
+/// rule does, the lesser id is kept, so that the result does not depend on the reading order
+/// (except with [`KeepRule::First`] and [`KeepRule::Last`], which are about that order).
 ///
 /// ```
 /// use lookalike_core::keep::{KeepAttributes, KeepPolicy, compare};
@@ -167,14 +166,14 @@ pub struct KeepPolicy {
 }
 
 impl Default for KeepPolicy {
-    /// The longest text.
+    /// Keeps the longest text.
     fn default() -> Self {
         Self::new(vec![KeepRule::Longest])
     }
 }
 
 impl fmt::Display for KeepPolicy {
-    /// The rules in order, with a comma and a blank between them.
+    /// Writes the rules in order, with a comma and a blank between them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, rule) in self.rules.iter().enumerate() {
             let separator = if i == 0 { "" } else { ", " };
@@ -216,12 +215,12 @@ impl KeepPolicy {
         })
     }
 
-    /// Whether the order depends on that in which documents are read.
+    /// Returns true if the result depends on the reading order.
     pub fn uses_position(&self) -> bool {
         self.rules.iter().any(|rule| matches!(rule, KeepRule::First | KeepRule::Last))
     }
 
-    /// Appends the document's key to `out`. The lesser of two keys, byte by byte, is that of the
+    /// Appends the document's key to `out`. The lesser of two keys, byte by byte, belongs to the
     /// document that comes first. 9 bytes for the default; field rules add the length of the value.
     pub fn key(&self, attributes: &KeepAttributes<'_>, out: &mut Vec<u8>) {
         out.push(u8::from(!attributes.reference));
@@ -246,15 +245,15 @@ impl KeepPolicy {
         }
     }
 
-    /// The place among the rules of the one that tells two documents apart, by their keys of this
-    /// policy. `None` where no rule does: the keys are equal, so ids decide, or one document is of
-    /// a reference collection and the other is not.
+    /// The index of the rule that distinguishes two documents, from their keys of this policy.
+    /// `None` if no rule does: either the keys are equal, so ids decide, or only one document
+    /// belongs to a reference collection.
     pub fn decided_by(&self, a: &[u8], b: &[u8]) -> Option<usize> {
         let shared = a.iter().zip(b).take_while(|(x, y)| x == y).count();
         if shared == 0 || shared == a.len() && shared == b.len() {
             return None;
         }
-        // Segments that are equal end at the same place in both, so those of `a` are enough.
+        // Equal segments have equal lengths, so the lengths in `a` suffice.
         let mut rest = a.get(1..)?;
         for (place, rule) in self.rules.iter().enumerate() {
             rest = rest.get(segment_length(rule, rest)..)?;
@@ -314,26 +313,27 @@ fn push_value(value: Option<&str>, ascending: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// Bits that are ordered as the numbers are. Both zeros are one.
+/// Converts a number to bits in the same order. Both zeros have the same bits.
 fn ordered_bits(number: f64) -> u64 {
     let bits = if number == 0.0 { 0 } else { number.to_bits() };
     let sign = 1 << 63;
     if bits & sign == 0 { bits | sign } else { !bits }
 }
 
-/// Whether whole numbers may have been rounded to this one: identifiers and times in ns are.
+/// Returns true if integers may have been rounded to this number, such as identifiers and times in
+/// ns.
 fn is_rounded(number: f64) -> bool {
     const EXACT: f64 = (1u64 << f64::MANTISSA_DIGITS) as f64;
     number.abs() >= EXACT
 }
 
-/// The number of which these are the bits.
+/// The number with these ordered bits.
 fn from_ordered_bits(bits: u64) -> f64 {
     let sign = 1 << 63;
     f64::from_bits(if bits & sign == 0 { !bits } else { bits ^ sign })
 }
 
-/// The length of the segment of `rule` that begins `key`; beyond the end where the key is not one.
+/// The length of the segment of `rule` at the start of `key`. Exceeds the key if it is invalid.
 fn segment_length(rule: &KeepRule, key: &[u8]) -> usize {
     match rule {
         KeepRule::Longest | KeepRule::Shortest => 8,
@@ -364,7 +364,7 @@ fn segment_length(rule: &KeepRule, key: &[u8]) -> usize {
     }
 }
 
-/// The length of the segment of a number that begins `key`, whose bytes are inverted by `mask`.
+/// The length of the segment of a number at the start of `key`, whose bytes are inverted by `mask`.
 fn number_length(key: &[u8], mask: u8) -> usize {
     let bits = key.get(1..).and_then(|rest| rest.first_chunk::<8>());
     let bits = bits.map(|bytes| u64::from_be_bytes(bytes.map(|byte| byte ^ mask)));
@@ -386,10 +386,11 @@ pub fn compare_by_rules(a_key: &[u8], a_id: &[u8], b_key: &[u8], b_id: &[u8]) ->
     compare(rules(a_key), a_id, rules(b_key), b_id)
 }
 
-/// A key and an id as one text of bytes: the lesser of two, byte by byte, is that of the document
-/// that [`compare`] puts first. For what sorts bytes and cannot call that function.
+/// Joins a key and an id to one byte string. Byte strings compare in the order of [`compare`], for
+/// sorters that cannot call that function.
 pub fn sort_key(key: &[u8], id: &[u8]) -> Vec<u8> {
-    // No key begins another one of the same policy, so the ids are compared where keys are equal.
+    // No key is a prefix of another key of the same policy, so ids are compared only if keys are
+    // equal.
     [key, id].concat()
 }
 

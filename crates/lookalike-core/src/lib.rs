@@ -6,30 +6,30 @@
 //!   keep → 7 before 42 (longest)   group → 42 is a duplicate of 7
 //! ```
 //!
-//! One module per arrow; each stage uses earlier ones only. `params`, `parameter`, `error`, `hash`
-//! and `kernel` are shared.
+//! Each arrow is a module, and each stage uses earlier ones only. All stages share `params`,
+//! `parameter`, `error`, `hash` and `kernel`.
 //!
-//! | module | takes | gives |
+//! | module | input | output |
 //! |---|---|---|
 //! | [`params`] | [`params::ParamsBuilder`] | checked [`params::Params`], or an error |
 //! | [`parameter`] | – | the names of parameters, as each front end spells them |
-//! | [`error`] | – | [`error::ParamsError`]: why a parameter cannot be used |
-//! | [`text`] | raw text | lower-cased text; what a character is |
+//! | [`error`] | – | [`error::ParamsError`]: the reason why a parameter is invalid |
+//! | [`text`] | raw text | lower-cased text; the class of a character |
 //! | [`shingle`] | text | shingle hashes, shingle sets |
 //! | [`signature`] | shingle hashes | a signature |
-//! | [`compact`] | a signature | the same in one byte per value, to be scanned |
+//! | [`compact`] | a signature | one byte per value, for scanning |
 //! | [`band`] | a signature | its bucket keys |
-//! | [`curve`] | a threshold and a recall | bands × rows, and what to expect of them |
+//! | [`curve`] | a threshold and a recall | bands × rows, and their expected results |
 //! | [`candidate`] | bucket keys | buckets, components, candidates of one document |
 //! | [`verify`] | two shingle sets | their exact overlap; two signatures: an estimate |
 //! | [`prefix`] | a shingle set and its counts | the few rare shingles to look at |
-//! | [`disjoint_sets`] | what is connected | the first of each set |
+//! | [`disjoint_sets`] | connected numbers | the first number of each set |
 //! | [`group`] | candidates and a similarity | groups: stars round keepers, or components |
 //! | [`keep`] | a document's attributes | a key whose order says which document is kept |
 //! | [`passage`] | tokens of documents | runs of tokens that are repeated |
 //! | [`naive`] | a small collection | reference results by comparing all pairs |
 //! | [`hash`] | bytes | the frozen hashes, `docs/reference/signature.md` in code |
-//! | [`kernel`] | the inner loops | the same bits, faster |
+//! | [`kernel`] | the inner loops | the same bits, computed faster |
 //!
 //! # Example
 //!
@@ -57,16 +57,16 @@
 //! # What is absent
 //!
 //! No input or output, no threads, no clock, no environment, no global state. The stages are total:
-//! they return no errors and panic on no input. What can fail is before them: reading parameters
-//! from text, and building [`params::Params`]. Equal documents and equal parameters give equal
-//! results on every processor.
+//! they return no errors, and no input makes them panic. Only the steps before them can fail:
+//! parsing parameters, and building [`params::Params`]. Equal documents and equal parameters have
+//! equal results on every processor.
 //!
 //! # Limits
 //!
 //! * 4,294,967,294 documents in one run ([`candidate::MAX_DOCUMENTS`]).
-//! * Signatures see 32 bits of a shingle's hash. From about a million shingles in a document on,
-//!   chance agreement of hashes begins to show in *estimates* (by n/2³³); exact verification looks
-//!   at all 64 bits.
+//! * Signatures use 32 bits of a shingle's hash. From about a million shingles in a document on,
+//!   chance agreement of hashes affects *estimates* (by n/2³³); exact verification uses all 64
+//!   bits.
 //! * 64-bit hashes do not resist deliberate collisions.
 
 pub mod band;

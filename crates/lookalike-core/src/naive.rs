@@ -1,6 +1,6 @@
-//! The truth about a small collection, by comparing all with all: the oracle that the fast stages
-//! are tested against. Written to be obviously right, without kernels, hashes of shingles, sorting
-//! or filters; O(n²) in documents, so a few thousand of them at most.
+//! The true pairs of a small collection, by comparing all with all: the oracle against which the
+//! fast stages are tested. Written to be obviously correct, without kernels, hashes of shingles,
+//! sorting or filters. O(n²) in documents, so for a few thousand of them at most.
 
 use crate::hash;
 use crate::params::{Case, Measure, ShingleRule, TokenRule, Unit};
@@ -9,7 +9,7 @@ use crate::verify::Overlap;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Every pair of sets whose similarity in this measure is at least `threshold`, as (earlier, later,
-/// overlap), sorted; the numbers are places in `sets`. Elements may come in any order and repeat.
+/// overlap), sorted. The numbers are indices of `sets`. Elements may be in any order and repeat.
 /// Empty sets are in no pair. O(n² × elements).
 pub fn all_pairs(sets: &[Vec<u64>], measure: Measure, threshold: f64) -> Vec<(u32, u32, Overlap)> {
     let sets: Vec<HashSet<u64>> = sets.iter().map(|s| s.iter().copied().collect()).collect();
@@ -29,10 +29,10 @@ pub fn all_pairs(sets: &[Vec<u64>], measure: Measure, threshold: f64) -> Vec<(u3
     pairs
 }
 
-/// The shingles of a document as its tokens' texts, without any hashing, by the definition in
-/// [`ShingleRule`]. A byte is written as the character of that number. Where frequencies are
-/// respected, the c-th occurrence of a shingle, from the second on, carries `c` as one more text.
-/// O(n × size × log n).
+/// The shingles of a document as the texts of its tokens, without any hashing, by the definition in
+/// [`ShingleRule`]. A byte is written as the character with that number. If frequencies count, the
+/// c-th occurrence of a shingle, from the second on, has `c` as an additional text. O(n × size ×
+/// log n).
 ///
 /// ```
 /// use lookalike_core::naive::shingle_strings;
@@ -62,7 +62,7 @@ pub fn shingle_strings(text: &str, rule: &ShingleRule) -> BTreeSet<Vec<String>> 
     set
 }
 
-/// The tokens of a document in order, repeats and all, stop words taken out.
+/// The tokens of a document in order, including repeats, without stop words.
 pub fn token_strings(text: &str, rule: &ShingleRule) -> Vec<String> {
     let text = match rule.case() {
         Case::Fold => text.to_lowercase(),
@@ -86,7 +86,7 @@ pub fn token_strings(text: &str, rule: &ShingleRule) -> Vec<String> {
 }
 
 fn words(text: &str, rule: TokenRule) -> Vec<String> {
-    // A word that a separator ends is closed by starting an empty one; the empty ones go.
+    // A separator closes a word by starting an empty one; empty words are removed.
     let mut words = vec![String::new()];
     for c in text.chars() {
         let class = match rule {

@@ -1,19 +1,19 @@
-//! The parameters of the engine by name, so that errors name them in no front end's spelling.
+//! The parameters of the engine by name, so that each front end can spell them in its own way.
 
 use std::fmt;
 
-/// The longest shingle, in tokens.
+/// Maximum length of a shingle, in tokens.
 pub const MAX_SHINGLE_SIZE: usize = 256;
-/// The longest signature, in values of 4 bytes.
+/// Maximum length of a signature, in values of 4 bytes.
 pub const MAX_NUM_HASHES: usize = 8192;
 
-/// What the similarity of two documents is; `verify.rs` computes it exactly.
+/// A measure of the similarity of two documents; `verify.rs` computes it exactly.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Measure {
-    /// |A ∩ B| / |A ∪ B|: both documents are much the same. The default.
+    /// |A ∩ B| / |A ∪ B|: high if both documents are much the same. The default.
     #[default]
     Jaccard,
-    /// |A ∩ B| / min(|A|, |B|): what part of the shorter document is in the longer one.
+    /// |A ∩ B| / min(|A|, |B|): the share of the shorter document that the longer one contains.
     Containment,
 }
 
@@ -27,7 +27,7 @@ pub trait NamesParameters {
     /// Writes the message with the parameters spelled by `name`.
     ///
     /// # Errors
-    /// What the formatter returns.
+    /// The error of the formatter.
     fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result;
 
     /// The message with the parameters spelled by `name`.
@@ -63,7 +63,7 @@ macro_rules! parameters {
         }
 
         impl Parameter {
-            /// All of them, in alphabetical order.
+            /// All parameters, in alphabetical order.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// The name in lower case, with `_` between words.

@@ -1,5 +1,5 @@
-//! What the user wants, checked once: [`ShingleRule`] says what a document's shingles are,
-//! [`Params`] everything that decides a result. Built values are valid; no stage checks again.
+//! The parameters of a run, checked once. [`ShingleRule`] defines a document's shingles; [`Params`]
+//! contains everything that decides a result. Built values are valid; no stage checks them again.
 
 use crate::curve;
 use crate::error::ParamsError;
@@ -9,7 +9,7 @@ pub use crate::parameter::{MAX_NUM_HASHES, MAX_SHINGLE_SIZE, Measure};
 pub use crate::shingle_rule::{Case, ShingleRule, StopWords, TokenRule, Unit};
 use std::fmt;
 
-/// The seed of the hash functions when the user names none.
+/// The seed of the hash functions if the user names none.
 pub const DEFAULT_SEED: u64 = 1;
 
 named!(
@@ -30,7 +30,7 @@ named!(
     XorMultiply = "xor-multiply"
 );
 
-/// How a signature is computed; `docs/reference/signature.md` defines each to the bit.
+/// A method of computing signatures. `docs/reference/signature.md` defines every bit of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// Truncated Fast Similarity Sketching (Dahlgaard, Knudsen, Thorup, FOCS 2017): two binning
@@ -46,30 +46,31 @@ pub enum Scheme {
     XorMultiply,
 }
 
-/// What [`Params::new`] starts from. `Default` is threshold 0.8, recall 0.99, five words, the
-/// default scheme and seed, and everything else chosen.
+/// The input of [`Params::new`]. `Default` is threshold 0.8, recall 0.99, five words, the default
+/// scheme and seed; everything else is chosen.
 #[derive(Debug, Clone)]
 pub struct ParamsBuilder {
-    /// What a shingle is.
+    /// The definition of a shingle.
     pub shingle: ShingleRule,
-    /// What the threshold is a threshold of.
+    /// The measure of similarity, to which the threshold applies.
     pub measure: Measure,
-    /// Report pairs with at least this exact similarity; above 0, at most 1.
+    /// Minimum exact similarity of reported pairs; above 0, at most 1.
     pub threshold: f64,
     /// Whether candidates are found without signatures, so that no pair is missed. Containment
     /// always does.
     pub exact: bool,
-    /// The least predicted probability that a pair at the threshold becomes a candidate.
+    /// Minimum predicted probability that a pair at the threshold becomes a candidate.
     pub recall: f64,
-    /// Values per signature, or chosen.
+    /// Values per signature. Chosen if `None`.
     pub num_hashes: Option<usize>,
-    /// Bands, or chosen.
+    /// Bands per signature. Chosen if `None`.
     pub bands: Option<usize>,
-    /// Rows per band, or chosen.
+    /// Rows per band. Chosen if `None`.
     pub rows: Option<usize>,
-    /// How signatures are computed.
+    /// The method of computing signatures.
     pub scheme: Scheme,
-    /// Draws the hash functions; the same seed gives the same functions for ever.
+    /// The seed of the hash functions. A seed always selects the same functions, also in later
+    /// versions.
     pub seed: u64,
 }
 
@@ -90,7 +91,8 @@ impl Default for ParamsBuilder {
     }
 }
 
-/// Everything that decides a result: the same documents and the same `Params` give the same bytes.
+/// All parameters that decide a result: the same documents and the same `Params` produce the same
+/// bytes.
 #[derive(Debug, Clone)]
 pub struct Params {
     shingle: ShingleRule,
@@ -106,12 +108,12 @@ pub struct Params {
 }
 
 impl Params {
-    /// Checks the builder and chooses what they leave open, see [`curve::choose`]. Bands and rows
-    /// given by hand are taken as they are, whatever recall they have; next to exact candidates
-    /// they would have no effect and are refused.
+    /// Checks the builder and chooses missing values, see [`curve::choose`]. Bands and rows given
+    /// by hand are used unchanged, whatever their recall. With exact candidates they would have no
+    /// effect and are rejected.
     ///
     /// # Errors
-    /// A [`ParamsError`] that names the value and what is possible.
+    /// A [`ParamsError`] with the invalid value and the valid ones.
     pub fn new(builder: &ParamsBuilder) -> Result<Self, ParamsError> {
         let ParamsBuilder { measure, threshold, recall, num_hashes, scheme, seed, .. } = *builder;
         if !(threshold > 0.0 && threshold <= 1.0) {
@@ -130,7 +132,7 @@ impl Params {
         }
         let chosen = curve::choose(threshold, recall, num_hashes, builder.bands, builder.rows);
         let choice = match chosen {
-            // Low thresholds are out of reach for signatures, which are not used here.
+            // Signatures cannot reach low thresholds, but an exact run does not use them.
             Err(ParamsError::Unreachable { .. }) if exact => UNUSED,
             chosen => chosen?,
         };
@@ -148,34 +150,34 @@ impl Params {
         })
     }
 
-    /// What a shingle is.
+    /// The definition of a shingle.
     pub fn shingle(&self) -> &ShingleRule {
         &self.shingle
     }
 
-    /// What the threshold is a threshold of.
+    /// The measure of similarity, to which the threshold applies.
     pub fn measure(&self) -> Measure {
         self.measure
     }
 
-    /// The least exact similarity of a reported pair.
+    /// Minimum exact similarity of a reported pair.
     pub fn threshold(&self) -> f64 {
         self.threshold
     }
 
-    /// Whether every pair at the threshold is a candidate for certain: asked for, or because the
-    /// measure is containment. Signatures and bands are not used then.
+    /// Returns true if every pair at the threshold is certain to be a candidate: on request, or
+    /// because the measure is containment. Signatures and bands are not used then.
     pub fn exact(&self) -> bool {
         self.exact
     }
 
-    /// The recall asked for.
+    /// The requested recall.
     pub fn recall(&self) -> f64 {
         self.recall
     }
 
-    /// The probability that a pair exactly at the threshold becomes a candidate; 1 where
-    /// candidates are [exact](Self::exact).
+    /// The probability that a pair exactly at the threshold becomes a candidate; 1 if candidates
+    /// are [exact](Self::exact).
     pub fn predicted_recall(&self) -> f64 {
         if self.exact {
             return 1.0;
@@ -183,28 +185,28 @@ impl Params {
         curve::candidate_probability(self.threshold, self.bands, self.rows)
     }
 
-    /// Why [`predicted_recall`](Self::predicted_recall) may not be reached, if there is a reason:
-    /// the prediction is for hash functions that treat the shingles of a set independently.
+    /// The reason why [`predicted_recall`](Self::predicted_recall) may not be reached, if there is
+    /// one. The prediction assumes hash functions that treat the shingles of a set independently.
     pub fn recall_caveat(&self) -> Option<RecallCaveat> {
         if self.exact { None } else { RecallCaveat::of(self.scheme) }
     }
 
-    /// Values per signature; not used where candidates are [exact](Self::exact).
+    /// Values per signature. Not used if candidates are [exact](Self::exact).
     pub fn num_hashes(&self) -> usize {
         self.num_hashes
     }
 
-    /// Bands per signature; not used where candidates are [exact](Self::exact).
+    /// Bands per signature. Not used if candidates are [exact](Self::exact).
     pub fn bands(&self) -> usize {
         self.bands
     }
 
-    /// Rows per band; not used where candidates are [exact](Self::exact).
+    /// Rows per band. Not used if candidates are [exact](Self::exact).
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// How signatures are computed.
+    /// The method of computing signatures.
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
@@ -215,15 +217,15 @@ impl Params {
     }
 }
 
-/// Why a run may find less than [`Params::predicted_recall`] says.
+/// The reason why a run may find less than [`Params::predicted_recall`] predicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecallCaveat {
-    /// The values of a signature by [`Scheme::Xor`] depend on each other where sets are small.
+    /// The values of a signature by [`Scheme::Xor`] depend on each other if sets are small.
     XorScheme,
 }
 
 impl RecallCaveat {
-    /// The caveat for candidates by signatures of a scheme; `None` where the prediction holds.
+    /// The caveat for candidates by signatures of a scheme; `None` if the prediction is correct.
     pub fn of(scheme: Scheme) -> Option<Self> {
         (scheme == Scheme::Xor).then_some(Self::XorScheme)
     }
@@ -243,7 +245,7 @@ impl fmt::Display for RecallCaveat {
 }
 
 impl fmt::Display for Params {
-    /// One line that says it all, in a fixed order; what has no effect is left out.
+    /// Writes all parameters on one line, in a fixed order. Omits those without effect.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.shingle)?;
         if self.measure != Measure::Jaccard {
@@ -261,10 +263,10 @@ impl fmt::Display for Params {
     }
 }
 
-/// What is in the place of a banding that is not used and that no recall can be asked of.
+/// The banding of parameters that do not use one, because no banding may reach their recall.
 const UNUSED: curve::Choice = curve::Choice { num_hashes: 128, bands: 21, rows: 6 };
 
-/// Refuses parameters of signatures where candidates are found without them.
+/// Rejects parameters of signatures if candidates are found without signatures.
 fn refuse_banding(builder: &ParamsBuilder) -> Result<(), ParamsError> {
     let given = [
         (Parameter::NumHashes, builder.num_hashes),

@@ -1,4 +1,4 @@
-//! Shingle sets in, the few shingles that must be looked at out: candidates without a miss.
+//! Candidates without a miss: the few shingles of a set that must be compared.
 //!
 //! Order all shingles by how many documents they occur in, rarest first. Two sets that share at
 //! least o elements then share one among the first |A| − o + 1 of the one and the first |B| − o + 1
@@ -8,24 +8,25 @@
 //! t the threshold:
 //!
 //! * Jaccard: o is at least ⌈t · |A|⌉ and ⌈t · |B|⌉, so the two prefixes of [`prefix_length`] meet.
-//!   With A the smaller set, or one of the same size, it is at least ⌈2t / (1 + t) · |A|⌉, so
-//!   that the shorter prefix of [`short_prefix_length`] of A meets that of B (Xiao et al., the
-//!   prefix that is indexed). Sets that share a large part, but too little, meet less often.
+//!   If A is not larger than B, o is at least ⌈2t / (1 + t) · |A|⌉, so the shorter prefix of A from
+//!   [`short_prefix_length`] meets the prefix of B (Xiao et al., the indexed prefix). Sets that
+//!   share a large part, but not enough, meet less often.
 //! * Containment: o is at least ⌈t · |A|⌉ with A the smaller set, so the prefix of A meets the
-//!   whole of B. That of B may not.
+//!   whole of B. The prefix of B may not meet A.
 //!
-//! A shingle that occurs in one document only is met by no other, so [`select`] leaves it out of
-//! the prefix; most prefixes are empty then. What counts is that all sets are put in one order, and
-//! that no count is too low: [`Counters`] may count too much, which loses no candidate.
+//! A shingle that occurs in a single document meets no other set, so [`select`] omits it from the
+//! prefix; most prefixes are then empty. Two conditions suffice: all sets have the same order, and
+//! no count is too low. [`Counters`] may count too much, which loses no candidate.
 
 use crate::params::Measure;
 use crate::verify::{Overlap, min_numerator};
 
-/// In how many documents each shingle occurs, about: one byte for all shingles that hash to a slot,
-/// so a count may be too high, never too low, up to 255, which represents all above.
+/// Estimates the number of documents in which each shingle occurs. All shingles that hash to a slot
+/// share one byte, so a count may be too high, but never too low. 255 stands for all greater
+/// counts.
 ///
-/// All bits of a shingle's hash decide about its slot; of shingles whose upper bits are the same
-/// the other bits do, evenly. Many small tables may be used instead of a large one, each for the
+/// All bits of a shingle's hash determine its slot. Shingles with equal upper bits are distributed
+/// evenly by the other bits. Many small tables can therefore replace a large one, each for the
 /// shingles whose upper bits are its number.
 #[derive(Debug, Clone)]
 pub struct Counters {
@@ -34,8 +35,8 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// `2^log2_slots` slots of one byte; 1 to 40, and what is beyond counts as the nearest. A slot
-    /// or more for every different shingle keeps collisions few.
+    /// Creates `2^log2_slots` slots of one byte. `log2_slots` is limited to 1 to 40. Collisions are
+    /// rare with at least one slot for every different shingle.
     pub fn new(log2_slots: u32) -> Self {
         let bits = log2_slots.clamp(1, 40);
         Self { slots: vec![0; 1 << bits], shift: u64::BITS - bits }
@@ -49,27 +50,28 @@ impl Counters {
         }
     }
 
-    /// The count of a shingle: at least the number of its uses, 255 for that and more. O(1).
+    /// The count of a shingle: at least the number of its uses, up to 255. O(1).
     pub fn get(&self, hash: u64) -> u8 {
         self.slots.get(self.slot(hash)).copied().unwrap_or(u8::MAX)
     }
 
-    /// The counts of a set's shingles, in their order, into `counts` (which is cleared).
+    /// Writes the counts of a set's shingles, in their order, to `counts` (which is cleared).
     pub fn get_all(&self, set: &[u64], counts: &mut Vec<u8>) {
         counts.clear();
         counts.extend(set.iter().map(|hash| self.get(*hash)));
     }
 
-    /// Multiply-shift: every bit of the product's upper end depends on all bits of the hash below.
+    /// Multiply-shift: every bit at the upper end of the product depends on all lower bits of the
+    /// hash.
     #[inline]
     fn slot(&self, hash: u64) -> usize {
         (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
     }
 }
 
-/// How many of a set's shingles, rarest first, must be looked at: |A| − ⌈t · |A|⌉ + 1, at most
-/// `size`; 0 for an empty set and where no similarity reaches the threshold. By the same exact
-/// arithmetic as [`Overlap::reaches`](crate::verify::Overlap::reaches), so that a pair exactly at
+/// The number of a set's shingles, rarest first, that must be compared: |A| − ⌈t · |A|⌉ + 1, at
+/// most `size`. 0 for an empty set, and if no similarity reaches the threshold. Uses the exact
+/// arithmetic of [`Overlap::reaches`](crate::verify::Overlap::reaches), so that a pair exactly at
 /// the threshold is not lost.
 ///
 /// ```
@@ -81,9 +83,9 @@ pub fn prefix_length(size: usize, threshold: f64) -> usize {
     (size + 1).saturating_sub(min_numerator(size as u64, threshold) as usize)
 }
 
-/// How many of a set's shingles, rarest first, another set of at least its size must meet with its
-/// own prefix of [`prefix_length`], to have the Jaccard similarity `threshold`:
-/// |A| − ⌈2t / (1 + t) · |A|⌉ + 1, by exact arithmetic; about half as many. It does not shrink when
+/// The number of a set's shingles, rarest first, one of which must occur in the [`prefix_length`]
+/// prefix of a set of at least this size, if the Jaccard similarity reaches `threshold`: |A| − ⌈2t
+/// / (1 + t) · |A|⌉ + 1, by exact arithmetic. About half of [`prefix_length`]. Does not shrink when
 /// `size` grows.
 ///
 /// ```
@@ -107,10 +109,10 @@ pub fn short_prefix_length(size: usize, threshold: f64) -> usize {
     (size + 1).saturating_sub(shared as usize)
 }
 
-/// Buffers of [`select`], to be reused: 2 KiB.
+/// Reusable buffers of [`select`]: 2 KiB.
 #[derive(Debug)]
 pub struct SelectScratch {
-    /// How many shingles have each count.
+    /// The number of shingles with each count.
     sizes: [usize; 256],
 }
 
@@ -120,10 +122,10 @@ impl Default for SelectScratch {
     }
 }
 
-/// Of the `length` rarest shingles of a set those that occur more than once, ascending, into `out`
-/// (which is cleared). Rarest is by count, then by hash. `set` is ascending and without repeats,
-/// `counts` holds the count of each in that order. O(|set|): one pass over the counts where
-/// `length` of them are 1 or less, else two more.
+/// Writes to `out` (which is cleared) the shingles among the `length` rarest of a set that occur
+/// more than once, ascending. Rarest is by count, then by hash. `set` is ascending and without
+/// repeats; `counts` contains the count of each shingle in that order. O(|set|): one pass over the
+/// counts if at least `length` of them are 1 or less, otherwise three.
 ///
 /// ```
 /// use lookalike_core::prefix::{SelectScratch, select};
@@ -149,7 +151,7 @@ pub fn select(
     for &count in counts {
         sizes[usize::from(count)] += 1;
     }
-    // All that are rarer than `level`, and the first of those that are as rare.
+    // Takes all shingles that are rarer than `level`, and the first of those with this count.
     let mut level = 2;
     while let Some(size) = sizes.get(level).filter(|size| **size < left) {
         left -= size;
@@ -164,7 +166,7 @@ pub fn select(
     }
 }
 
-/// How many counts are 1 or less. In bytes, of which a processor adds up many at a time.
+/// The number of counts up to 1. Counts in bytes, many of which a processor adds at a time.
 fn unique(counts: &[u8]) -> usize {
     let few = |block: &[u8]| block.iter().map(|count| u8::from(*count <= 1)).sum::<u8>();
     counts.chunks(192).map(|block| usize::from(few(block))).sum()
@@ -284,8 +286,8 @@ mod tests {
 
     #[test]
     fn pairs_exactly_at_the_threshold_meet() {
-        // Every size of two sets and of what they share; shared shingles come last in the order,
-        // where a prefix too short would miss them.
+        // Every size of two sets and of their intersection. Shared shingles come last in the order,
+        // so that a prefix that is too short would miss them.
         for (x, y) in (1..=20u64).flat_map(|x| (1..=20u64).map(move |y| (x, y))) {
             for shared in 1..=x.min(y) {
                 let a: Vec<u64> = (100..100 + x - shared).chain(1_000..1_000 + shared).collect();

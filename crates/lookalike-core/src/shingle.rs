@@ -1,33 +1,34 @@
-//! Text in, shingle hashes out.
+//! Shingle hashes of text.
 //!
 //! ```text
 //! "Héllo  World"  fold  → "héllo  world"  tokens → [t1, t2]  shingles → {h1, …}
 //! ```
 //!
-//! A token is a word, a code point or a byte ([`Unit`]), a shingle `size` consecutive ones; its
-//! hash has 64 bits, which are its identity, and signatures look at the upper 32. Repeats of a
-//! shingle are left in [`Shingles::hashes`], since minima do not see them, and taken out of
-//! [`Shingler::set`]. What is *not* decided here: what a document is, and what similar means.
+//! A token is a word, a code point or a byte ([`Unit`]); a shingle consists of `size` consecutive
+//! tokens. The 64-bit hash of a shingle is its identity; signatures use the upper 32 bits.
+//! [`Shingles::hashes`] contains repeats of a shingle, because minima ignore them;
+//! [`Shingler::set`] does not. This module decides neither the extent of a document nor the meaning
+//! of similarity.
 
 use crate::hash;
 use crate::kernel::{self, Kernel, LONG_ENTRIES, PIECE, ScanRule, ShingleBuffer, TokenBuffer};
 use crate::params::{Case, ShingleRule, TokenRule, Unit};
 use crate::text;
 
-/// The shingles of one document, as long as the [`Shingler`] is not used for the next.
+/// The shingles of one document, valid until the [`Shingler`] is used for the next.
 #[derive(Debug, Clone, Copy)]
 pub struct Shingles<'a> {
-    /// What signatures are made of: the upper 32 bits of every shingle hash, in no promised order,
-    /// repeats included. Empty for a document without tokens.
+    /// The input of signatures: the upper 32 bits of every shingle hash, in unspecified order,
+    /// including repeats. Empty for a document without tokens.
     pub hashes: &'a [u32],
-    /// Equal for two documents exactly when their shingles are equal, repeats counted (but for a
-    /// chance of about 2⁻¹²⁰). Documents with equal fingerprints have Jaccard 1; the reverse does
-    /// not hold, since sets ignore repeats.
+    /// Equal for two documents if and only if their shingles are equal, counting repeats (except
+    /// for a chance of about 2⁻¹²⁰). Documents with equal fingerprints have Jaccard 1. The converse
+    /// does not hold, because sets ignore repeats.
     pub fingerprint: u128,
 }
 
-/// Cuts documents into shingles by one rule. Keeps its buffers, so use one per thread; they grow to
-/// 4 bytes per shingle of the longest document ([`Self::set`]: 12).
+/// Divides documents into shingles by one rule. Use one per thread, because it keeps its buffers: 4
+/// bytes per shingle of the longest document ([`Self::set`]: 12).
 #[derive(Debug)]
 pub struct Shingler {
     rule: ShingleRule,
@@ -42,12 +43,12 @@ pub struct Shingler {
 }
 
 impl Shingler {
-    /// A shingler for one rule, with the fastest kernel of this processor.
+    /// Creates a shingler for one rule, with the fastest kernel of this processor.
     pub fn new(rule: &ShingleRule) -> Self {
         Self::with_kernel(rule, Kernel::best())
     }
 
-    /// The same with a kernel of choice; all give the same hashes.
+    /// Like [`new`](Self::new), with a given kernel. All kernels compute the same hashes.
     pub fn with_kernel(rule: &ShingleRule, kernel: Kernel) -> Self {
         Self {
             rule: rule.clone(),
@@ -62,7 +63,7 @@ impl Shingler {
         }
     }
 
-    /// The shingles of a document. O(length); for a rule that respects frequencies O(n log n).
+    /// The shingles of a document. O(length); O(n log n) for a rule that counts frequencies.
     pub fn shingle(&mut self, text: &str) -> Shingles<'_> {
         self.hash_shingles(text, self.rule.frequencies());
         let fingerprint = self.fingerprint();
@@ -75,8 +76,8 @@ impl Shingler {
         Shingles { hashes: self.shingles.upper(), fingerprint }
     }
 
-    /// The shingle set of a document for exact comparison, ascending and without repeats, into
-    /// `set` (which is cleared). Gives the fingerprint of [`Self::shingle`].
+    /// Writes the shingle set of a document for exact comparison to `set` (which is cleared),
+    /// ascending and without repeats. Returns the fingerprint of [`Self::shingle`].
     pub fn set(&mut self, text: &str, set: &mut Vec<u64>) -> u128 {
         self.hash_shingles(text, true);
         set.clear();
@@ -94,7 +95,7 @@ impl Shingler {
         self.fingerprint()
     }
 
-    /// The hashes of the tokens of a document in order, repeats included, stop words left out.
+    /// The hashes of the tokens of a document in order, including repeats, without stop words.
     /// O(length); the buffers grow to 8 bytes per token.
     pub fn tokens(&mut self, text: &str) -> &[u64] {
         self.tokens.clear();
@@ -114,14 +115,14 @@ impl Shingler {
         self.shingles.start(keep_whole);
         self.cut(text, self.rule.size());
         if self.shingles.upper().is_empty() && !self.tokens.tokens().is_empty() {
-            // Fewer tokens than a shingle: the whole sequence is the one shingle.
+            // Fewer tokens than a shingle has: the whole sequence is a single shingle.
             let size = self.tokens.tokens().len();
             self.kernel.combine(&self.tokens, size, &mut self.shingles);
         }
     }
 
-    /// Appends the tokens of a text, and makes shingles of all runs of `size` of them; what is in
-    /// shingles is dropped but for the tokens that the next shingle begins with.
+    /// Appends the tokens of a text, and converts all runs of `size` tokens to shingles. Drops
+    /// converted tokens except those with which the next shingle begins.
     fn cut(&mut self, text: &str, size: usize) {
         match self.rule.unit() {
             Unit::Words => self.hash_words(text, size),
@@ -130,8 +131,8 @@ impl Shingler {
         }
     }
 
-    /// Scans first and looks for upper case beyond ASCII while at it, since most texts have none;
-    /// one that has is lower-cased as a whole and scanned again.
+    /// Scans the text and checks for non-ASCII upper case at the same time, because most texts have
+    /// none. Otherwise, lower-cases the whole text and scans it again.
     fn hash_words(&mut self, text: &str, size: usize) {
         let fold = self.rule.case() == Case::Fold;
         if self.scan_words(text, fold, size) {
@@ -144,8 +145,8 @@ impl Shingler {
         self.folded = folded;
     }
 
-    /// Makes shingles of all words. Stops and returns false where `folded` text is asked for and
-    /// this is not.
+    /// Converts all words to shingles. If `folded` text is required and this text is not, stops and
+    /// returns false.
     fn scan_words(&mut self, text: &str, folded: bool, size: usize) -> bool {
         let fold = self.rule.case() == Case::Fold;
         let rule = ScanRule { tokens: self.rule.tokens(), fold };
@@ -199,7 +200,8 @@ impl Shingler {
         }
     }
 
-    /// Sorts the whole hashes into `self.sorted` and lets the c-th repeat represent itself.
+    /// Sorts the whole hashes into `self.sorted` and replaces the c-th repeat by an element of its
+    /// own.
     fn number_repeats(&mut self) {
         self.sorted.clear();
         sort_hashes(self.shingles.whole(), &mut self.sorted, &mut self.counts);
@@ -215,7 +217,7 @@ impl Shingler {
     }
 }
 
-/// Makes shingles of the tokens and keeps those that the next piece's shingles begin with.
+/// Converts the tokens to shingles and keeps the tokens with which the next piece's shingles begin.
 fn flush(kernel: Kernel, size: usize, tokens: &mut TokenBuffer, shingles: &mut ShingleBuffer) {
     if tokens.tokens().len() >= size {
         kernel.combine(tokens, size, shingles);
@@ -223,16 +225,16 @@ fn flush(kernel: Kernel, size: usize, tokens: &mut TokenBuffer, shingles: &mut S
     }
 }
 
-/// A text in pieces of at most [`PIECE`] bytes that end where a token may end: behind ASCII white
-/// space if there is any, else behind another character that separates or is a token of its own. A
-/// longer word is a piece of its own.
+/// A text in pieces of at most [`PIECE`] bytes that end at the end of a token: after ASCII white
+/// space if there is any, otherwise after another separator or a single-character token. A longer
+/// word is a piece of its own.
 struct TextPieces<'a> {
     text: &'a str,
     rule: TokenRule,
 }
 
 impl TextPieces<'_> {
-    /// Where the first piece of a longer text ends.
+    /// The end of the first piece of a longer text.
     fn end(&self) -> usize {
         let is_space = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r');
         if let Some(last) = self.text.as_bytes()[..PIECE].iter().rposition(is_space) {
@@ -261,10 +263,10 @@ impl<'a> Iterator for TextPieces<'a> {
     }
 }
 
-/// Appends `hashes` in ascending order to the empty `out`, in O(n): hashes are uniform, so placing
-/// each by its top bits leaves every one within a few places of where it belongs, and an insertion
-/// sort finishes (6 ns per hash at 400, a comparison sort takes 9). Hashes that are not uniform, as
-/// of a text of few shingles repeated, are sorted by comparison.
+/// Appends `hashes` in ascending order to the empty `out`, in O(n). Hashes are uniform, so the top
+/// bits place each hash within a few places of its final one, and an insertion sort finishes (6 ns
+/// per hash at 400; a comparison sort takes 9). Hashes that are not uniform, such as those from a
+/// text of few repeated shingles, are sorted by comparison.
 fn sort_hashes(hashes: &[u64], out: &mut Vec<u64>, counts: &mut Vec<u32>) {
     if hashes.len() < 32 || hashes.len() > u32::MAX as usize {
         out.extend_from_slice(hashes);

@@ -1,4 +1,4 @@
-//! What a document's shingles are: the parameters of [`shingle`](crate::shingle), and their texts.
+//! The definition of shingles: the parameters of [`shingle`](crate::shingle), and their texts.
 
 use crate::error::ParamsError;
 use crate::hash;
@@ -8,26 +8,27 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// What one token of a shingle is.
+/// The unit of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Unit {
-    /// A word, as [`TokenRule`] cuts it.
+    /// A word, divided by [`TokenRule`].
     Words,
-    /// A Unicode code point; a run of white space counts as one blank, and none is at the ends.
+    /// A Unicode code point. A run of white space counts as one blank; blanks at the ends are
+    /// removed.
     Chars,
-    /// A byte of the UTF-8 text as it is (after lower-casing, where [`Case::Fold`] is chosen).
+    /// A byte of the UTF-8 text (after lower-casing, if [`Case::Fold`] is chosen).
     Bytes,
 }
 
-/// Where words begin and end. Only [`Unit::Words`] looks at it.
+/// The rule that divides text into words. Only used with [`Unit::Words`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TokenRule {
     /// Runs of letters, marks and numbers (`[\p{L}\p{M}\p{N}]+`); each character of a script
     /// written without spaces (Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar, …) is a token.
     Words,
-    /// The same runs, with unspaced scripts left as runs.
+    /// Like [`Words`](Self::Words), with runs of unspaced scripts as single tokens.
     WordRuns,
-    /// Split at Unicode white space; punctuation stays on its word.
+    /// Split at Unicode white space; punctuation belongs to its word.
     Whitespace,
 }
 
@@ -36,11 +37,11 @@ pub enum TokenRule {
 pub enum Case {
     /// Full Unicode lower-casing of the whole text, with the final-sigma rule.
     Fold,
-    /// Text as it is.
+    /// Unchanged text.
     Keep,
 }
 
-/// A named list of words that are taken out before shingles are formed.
+/// A named list of words that are removed before shingles are formed.
 #[derive(Debug, Clone)]
 pub struct StopWords {
     name: String,
@@ -48,8 +49,9 @@ pub struct StopWords {
 }
 
 impl StopWords {
-    /// `words` as the token rule yields them (lower case where [`Case::Fold`] is chosen); a word
-    /// that a document writes otherwise stays in. `name` goes into reports and fingerprints.
+    /// Creates a list of words in the form in which the token rule returns them (lower case if
+    /// [`Case::Fold`] is chosen). Other forms of a word are not removed. `name` appears in reports
+    /// and fingerprints.
     pub fn new<'a>(name: impl Into<String>, words: impl IntoIterator<Item = &'a str>) -> Self {
         let mut hashes: Vec<u64> =
             words.into_iter().map(|w| hash::token_hash(w.as_bytes())).collect();
@@ -58,19 +60,19 @@ impl StopWords {
         Self { name: name.into(), hashes: hashes.into() }
     }
 
-    /// A list that was stored: token hashes as [`hashes`](Self::hashes) gives them.
+    /// Restores a stored list from the token hashes of [`hashes`](Self::hashes).
     pub fn from_hashes(name: impl Into<String>, mut hashes: Vec<u64>) -> Self {
         hashes.sort_unstable();
         hashes.dedup();
         Self { name: name.into(), hashes: hashes.into() }
     }
 
-    /// The name given, such as a language's code.
+    /// The name of the list, such as a language's code.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether a token with this hash is on the list. O(log n).
+    /// Returns true if the list contains a token with this hash. O(log n).
     pub fn contains(&self, token: u64) -> bool {
         self.hashes.binary_search(&token).is_ok()
     }
@@ -81,8 +83,9 @@ impl StopWords {
     }
 }
 
-/// What a document's shingles are: `size` consecutive tokens. A document of fewer tokens has one
-/// shingle, the whole of it; a document without tokens is *empty* and matches nothing.
+/// The definition of a document's shingles: `size` consecutive tokens. A document of fewer tokens
+/// has a single shingle, the whole document. A document without tokens is *empty* and matches
+/// nothing.
 #[derive(Debug, Clone)]
 pub struct ShingleRule {
     unit: Unit,
@@ -94,7 +97,7 @@ pub struct ShingleRule {
 }
 
 impl Default for ShingleRule {
-    /// Five lower-cased words.
+    /// Shingles of five lower-cased words.
     fn default() -> Self {
         Self {
             unit: Unit::Words,
@@ -108,8 +111,8 @@ impl Default for ShingleRule {
 }
 
 impl ShingleRule {
-    /// Shingles of `size` tokens, 1 to [`MAX_SHINGLE_SIZE`]. Words are lower-cased runs, case is
-    /// folded, repeats do not count; the `with_` functions change that.
+    /// Shingles of `size` tokens, 1 to [`MAX_SHINGLE_SIZE`]. By default, words are lower-cased
+    /// runs, case is folded, and repeats do not count; the `with_` functions change that.
     ///
     /// # Errors
     /// [`ParamsError::ShingleSize`] outside that range.
@@ -120,32 +123,32 @@ impl ShingleRule {
         Ok(Self { unit, size, ..Self::default() })
     }
 
-    /// The same with another rule for words.
+    /// Sets the rule for words.
     #[must_use]
     pub fn with_tokens(self, tokens: TokenRule) -> Self {
         Self { tokens, ..self }
     }
 
-    /// The same with case folded or kept.
+    /// Sets whether case is folded or kept.
     #[must_use]
     pub fn with_case(self, case: Case) -> Self {
         Self { case, ..self }
     }
 
-    /// The same with frequencies respected: the c-th repeat of a shingle is another element, so
-    /// that the Jaccard similarity becomes Σmin/Σmax of the counts.
+    /// Sets whether frequencies count. If they do, the c-th repeat of a shingle is a different
+    /// element, so that the Jaccard similarity becomes Σmin/Σmax of the counts.
     #[must_use]
     pub fn with_frequencies(self, frequencies: bool) -> Self {
         Self { frequencies, ..self }
     }
 
-    /// The same without these words. Only [`Unit::Words`] looks at them.
+    /// Sets the words to remove. Only used with [`Unit::Words`].
     #[must_use]
     pub fn with_stop_words(self, stop_words: Option<StopWords>) -> Self {
         Self { stop_words, ..self }
     }
 
-    /// What a token is.
+    /// The unit of a token.
     pub fn unit(&self) -> Unit {
         self.unit
     }
@@ -155,12 +158,12 @@ impl ShingleRule {
         self.size
     }
 
-    /// Where words begin and end.
+    /// The rule that divides text into words.
     pub fn tokens(&self) -> TokenRule {
         self.tokens
     }
 
-    /// Folded or kept.
+    /// Whether case is folded or kept.
     pub fn case(&self) -> Case {
         self.case
     }
@@ -170,14 +173,14 @@ impl ShingleRule {
         self.frequencies
     }
 
-    /// The words taken out, if any.
+    /// The removed words, if any.
     pub fn stop_words(&self) -> Option<&StopWords> {
         self.stop_words.as_ref()
     }
 }
 
 impl fmt::Display for ShingleRule {
-    /// `words:5`, with what differs from the default behind it.
+    /// Writes `words:5`, followed by the settings that differ from the default.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let unit = match self.unit {
             Unit::Words => "words",

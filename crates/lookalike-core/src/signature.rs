@@ -1,10 +1,10 @@
-//! Shingle hashes in, signature out: `num_hashes` values of 32 bits whose agreement estimates the
-//! Jaccard similarity (Broder 1997). Defined to the bit in `docs/reference/signature.md`.
+//! Signatures of shingle hashes: `num_hashes` values of 32 bits whose agreement estimates the
+//! Jaccard similarity (Broder 1997). `docs/reference/signature.md` defines every bit.
 //!
-//! Every value is the minimum of one fixed random order over all shingles there could be. So it
-//! does not depend on the order or the repeats of a document's shingles, two documents agree in it
-//! with a probability that is their Jaccard similarity, and the signature of a union is the
-//! place-by-place minimum ([`merge`]).
+//! Every value is the minimum over a document's shingles in one fixed random order of all possible
+//! shingles. It therefore does not depend on the order or the repeats of shingles. Two documents
+//! agree in a value with a probability equal to their Jaccard similarity, and the signature of a
+//! union is the minimum at each place ([`merge`]).
 //!
 //! A document without shingles has no signature: all its values are [`EMPTY`], and it must not be
 //! compared.
@@ -16,8 +16,8 @@ use crate::params::{MAX_NUM_HASHES, Scheme};
 /// The value of a signature without shingles.
 pub const EMPTY: u32 = u32::MAX;
 
-/// Computes the signatures of one scheme, length and seed. Two signatures compare only if they come
-/// from equal ones.
+/// Computes the signatures of one scheme, length and seed. Only signatures of equal signers can be
+/// compared.
 #[derive(Debug, Clone)]
 pub struct Signer {
     parameters: HashParameters,
@@ -26,13 +26,13 @@ pub struct Signer {
 }
 
 impl Signer {
-    /// `num_hashes` is cut to 1 ..= [`MAX_NUM_HASHES`]; [`Params`](crate::params::Params) has
-    /// checked it already.
+    /// Limits `num_hashes` to 1 ..= [`MAX_NUM_HASHES`]; [`Params`](crate::params::Params) has
+    /// already checked it.
     pub fn new(scheme: Scheme, num_hashes: usize, seed: u64) -> Self {
         Self::with_kernel(scheme, num_hashes, seed, Kernel::best())
     }
 
-    /// The same with a kernel of choice; all give the same values.
+    /// Like [`new`](Self::new), with a given kernel. All kernels compute the same values.
     pub fn with_kernel(scheme: Scheme, num_hashes: usize, seed: u64, kernel: Kernel) -> Self {
         let num_hashes = num_hashes.clamp(1, MAX_NUM_HASHES);
         let parameters = parameters(scheme, num_hashes, seed);
@@ -44,8 +44,8 @@ impl Signer {
         self.parameters.num_hashes
     }
 
-    /// The signature of a document whose shingles have these hashes ([`Shingles::hashes`]), as long
-    /// as the signer is not used for the next.
+    /// The signature of a document whose shingles have these hashes ([`Shingles::hashes`]). Valid
+    /// until the signer is used for the next document.
     ///
     /// Classic schemes cost O(n · `num_hashes`); the default O(n) from some `3 · num_hashes`
     /// shingles on, and O(n · empty values) below.
@@ -62,8 +62,8 @@ impl Signer {
     }
 }
 
-/// Draws the numbers of the hash functions: for each value a multiplier (made odd) and an addend,
-/// then the same for the two rounds.
+/// Draws the parameters of the hash functions: for each value a multiplier (made odd) and an
+/// addend, then a pair for each of the two rounds.
 fn parameters(scheme: Scheme, num_hashes: usize, seed: u64) -> HashParameters {
     let mut random = SplitMix64::new(seed);
     let padded = HashParameters::padded(num_hashes);
@@ -71,7 +71,7 @@ fn parameters(scheme: Scheme, num_hashes: usize, seed: u64) -> HashParameters {
     let mut b = vec![0; padded];
     for (a, b) in a.iter_mut().zip(&mut b).take(num_hashes) {
         let multiplier = random.next_u32();
-        // A prime modulus needs any multiplier but 0; powers of two need an odd one.
+        // A prime modulus allows any multiplier except 0; powers of two need an odd one.
         *a = if scheme == Scheme::ModPrime { multiplier.max(1) } else { multiplier | 1 };
         *b = random.next_u32();
     }
@@ -79,8 +79,8 @@ fn parameters(scheme: Scheme, num_hashes: usize, seed: u64) -> HashParameters {
     HashParameters { scheme, num_hashes, a, b, rounds }
 }
 
-/// Makes `signature` that of the union of both documents' shingles. Both must come from equal
-/// signers; surplus values of the longer one are left alone.
+/// Changes `signature` to the signature of the union of both documents' shingles. Both must come
+/// from equal signers. Surplus values of the longer one are not changed.
 pub fn merge(signature: &mut [u32], other: &[u32]) {
     for (value, other) in signature.iter_mut().zip(other) {
         *value = (*value).min(*other);

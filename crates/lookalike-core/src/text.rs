@@ -1,46 +1,50 @@
-//! Raw text in; lower-cased text, or the class of a character, out. Everything here follows the
-//! Unicode tables of [`UNICODE_VERSION`], which are frozen with the signatures: neither the
-//! compiler nor the system changes a result. No normalisation: `é` as one code point and as two
-//! are different words.
+//! Lower-casing of text, and the classes of characters. Everything here follows the Unicode tables
+//! of [`UNICODE_VERSION`], which are frozen with the signatures: neither the compiler nor the
+//! system changes a result. Text is not normalized: `é` as one code point and as two are different
+//! words.
 //!
 //! The class of a character is decided by its properties:
 //!
 //! | character | class |
 //! |---|---|
 //! | not a letter, mark or number (general categories L, M, N) | [`CharClass::Separator`] |
-//! | decimal digit (Nd) of whatever script, so that a number stays one word | [`CharClass::Word`] |
+//! | decimal digit (Nd) of any script, so that a number stays one word | [`CharClass::Word`] |
 //! | letter, mark or other number of a script written without spaces | [`CharClass::Unspaced`] |
 //! | all others | [`CharClass::Word`] |
 //!
 //! The scripts written without spaces are those whose letters Unicode's line breaking (UAX #14)
-//! separates without a space, Hangul excepted: the ideographic ones (Han, Hiragana, Katakana,
-//! Bopomofo, Yi, Tangut, Nushu), those of complex context (Thai, Lao, Khmer, Myanmar, Ahom,
-//! Tai Le, New Tai Lue, Tai Tham, Tai Viet), and those broken at syllables (Balinese, Batak,
-//! Brahmi, Cham, Dives Akuru, Grantha, Gurung Khema, Javanese, Kawi, Makasar, Tulu-Tigalari).
-//! A sign shared by scripts belongs to them when all the scripts it extends to do: the long-vowel
-//! mark U+30FC and the voicing marks U+3099 and U+FF9E are characters of their own like the
-//! kana they follow. A mark of every script (U+0301, a variation selector) is a word character,
-//! also after an unspaced one, where it begins a word.
+//! separates without a space, except Hangul:
+//!
+//! * the ideographic scripts (Han, Hiragana, Katakana, Bopomofo, Yi, Tangut, Nushu),
+//! * the scripts of complex context (Thai, Lao, Khmer, Myanmar, Ahom, Tai Le, New Tai Lue, Tai
+//!   Tham, Tai Viet),
+//! * the scripts broken at syllables (Balinese, Batak, Brahmi, Cham, Dives Akuru, Grantha, Gurung
+//!   Khema, Javanese, Kawi, Makasar, Tulu-Tigalari).
+//!
+//! A sign shared by scripts is unspaced if all the scripts it extends to are: the long-vowel mark
+//! U+30FC and the voicing marks U+3099 and U+FF9E are characters of their own, like the kana they
+//! follow. A mark of every script (U+0301, a variation selector) is a word character. After an
+//! unspaced character, it begins a word.
 
 use crate::params::TokenRule;
 use crate::unicode_table as table;
 use std::ops::Range;
 
-/// The version of Unicode behind this module: major, minor, update.
+/// The version of Unicode of this module: major, minor, update.
 pub const UNICODE_VERSION: (u8, u8, u8) = table::UNICODE_VERSION;
 
-/// What a character is to the division of text into words.
+/// The role of a character in the division of text into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CharClass {
     /// Ends a word and belongs to none.
     Separator,
-    /// Continues a word or begins one.
+    /// Continues or begins a word.
     Word,
-    /// Is a word by itself: a character of a script written without spaces.
+    /// A word by itself: a character of a script written without spaces.
     Unspaced,
 }
 
-/// The class of `c`; a character and its lower case have the same. O(1), two table look-ups.
+/// The class of `c`, which a character shares with its lower case. O(1), two table look-ups.
 ///
 /// ```
 /// use lookalike_core::text::{CharClass, class};
@@ -57,21 +61,21 @@ pub fn class(c: char) -> CharClass {
     }
 }
 
-/// Whether lower-casing changes `c`. O(1).
+/// Returns true if lower-casing changes `c`. O(1).
 #[inline]
 pub(crate) fn lowers(c: char) -> bool {
     table::FLAGS[record(u32::from(c))] & table::LOWERS != 0
 }
 
-/// Whether `c` is white space: Unicode's `White_Space`, and U+001C to U+001F, as in Python's
-/// `str.split`. O(1).
+/// Returns true if `c` is white space: Unicode's `White_Space`, and U+001C to U+001F, as in
+/// Python's `str.split`. O(1).
 #[inline]
 pub fn is_white_space(c: char) -> bool {
     table::FLAGS[record(u32::from(c))] & table::WHITE_SPACE != 0
 }
 
-/// Lower-cases all of `text` as Unicode says: one character may become two, and a capital sigma
-/// at the end of a word becomes `ς`. The same as `str::to_lowercase` of a standard library of
+/// Lower-cases all of `text` by the rules of Unicode: one character may become two, and a capital
+/// sigma at the end of a word becomes `ς`. Equals `str::to_lowercase` of a standard library with
 /// [`UNICODE_VERSION`]. O(length).
 ///
 /// ```
@@ -82,14 +86,15 @@ pub fn lower_case(text: &str) -> String {
     if fold_into(text, &mut buffer) { buffer } else { text.to_ascii_lowercase() }
 }
 
-/// Lower-cases what is not ASCII, for a caller that folds ASCII itself: gives `text` back
-/// untouched when no character beyond ASCII changes, and otherwise the whole of
-/// [`lower_case`], written to `buffer`, whose former content is lost. O(length).
+/// Lower-cases non-ASCII text, for a caller that folds ASCII itself. Returns `text` unchanged if no
+/// non-ASCII character changes. Otherwise returns [`lower_case`] of the whole text, written to
+/// `buffer`, whose former content is lost. O(length).
 pub fn fold_case<'a>(text: &'a str, buffer: &'a mut String) -> &'a str {
     if fold_into(text, buffer) { buffer } else { text }
 }
 
-/// Writes the lower case of `text` to `buffer` if a character beyond ASCII changes; says whether.
+/// Writes the lower case of `text` to `buffer` if a non-ASCII character changes, and returns
+/// whether it does.
 fn fold_into(text: &str, buffer: &mut String) -> bool {
     let bytes = text.as_bytes();
     let Some(mut change) = first_change(bytes, 0) else {
@@ -112,13 +117,13 @@ fn fold_into(text: &str, buffer: &mut String) -> bool {
         }
     }
     buffer.push_str(&text[copied..]);
-    // Lower-casing makes no upper case, so all that is left of it is what was ASCII before.
+    // Lower-casing produces no upper case, so only the ASCII letters remain.
     buffer.make_ascii_lowercase();
     true
 }
 
-/// Writes `text` to `out`, whose former content is lost, with every run of white space
-/// ([`is_white_space`]) as one blank, and none at the ends. O(length).
+/// Writes `text` to `out`, whose former content is lost, with a single blank for every run of white
+/// space ([`is_white_space`]) and none at the ends. O(length).
 ///
 /// ```
 /// let mut out = String::new();
@@ -128,7 +133,7 @@ fn fold_into(text: &str, buffer: &mut String) -> bool {
 pub fn collapse_white_space(text: &str, out: &mut String) {
     let mut bytes = std::mem::take(out).into_bytes();
     bytes.resize(text.len(), 0);
-    // Whether a blank, or the start, is before: then another blank is dropped.
+    // `after_blank` is true after a blank and at the start, where another blank is dropped.
     let mut length = 0;
     let mut after_blank = true;
     let mut rest = text;
@@ -148,11 +153,11 @@ pub fn collapse_white_space(text: &str, out: &mut String) {
         rest = chars.as_str();
     }
     bytes.truncate(length - usize::from(length > 0 && after_blank));
-    // Whole characters were copied, so this always is text.
+    // Only whole characters were copied, so the bytes are valid UTF-8.
     *out = String::from_utf8(bytes).unwrap_or_default();
 }
 
-/// [`collapse_white_space`] of ASCII, without a branch on the bytes. Gives the length written.
+/// [`collapse_white_space`] for ASCII, without a branch on the bytes. Returns the written length.
 fn collapse_ascii(text: &[u8], out: &mut [u8], after_blank: &mut bool) -> usize {
     let mut length = 0;
     let mut after = *after_blank;
@@ -166,7 +171,7 @@ fn collapse_ascii(text: &[u8], out: &mut [u8], after_blank: &mut bool) -> usize 
     length
 }
 
-/// What a character is to a token rule: [`CharClass::Unspaced`] is a word by itself. O(1).
+/// The role of a character under a token rule: [`CharClass::Unspaced`] is a word by itself. O(1).
 #[inline]
 pub(crate) fn class_by(c: char, rule: TokenRule) -> CharClass {
     match rule {
@@ -187,9 +192,9 @@ pub(crate) fn class_by(c: char, rule: TokenRule) -> CharClass {
     }
 }
 
-/// The words of a text in order, each as its bytes. They are as many as the
-/// [tokens](crate::shingle::Shingler::tokens) of a rule of words without stop words, whether case
-/// is folded or not. O(length).
+/// The words of a text in order, as byte ranges. Their number equals the number of
+/// [tokens](crate::shingle::Shingler::tokens) under a rule of words without stop words, with or
+/// without case folding. O(length).
 ///
 /// ```
 /// use lookalike_core::params::TokenRule;
@@ -203,7 +208,7 @@ pub fn word_ranges(text: &str, rule: TokenRule) -> impl Iterator<Item = Range<us
     let bytes = text.as_bytes();
     let of_ascii = ascii_classes(rule);
     let mut at = 0;
-    // The class of the character at a place, and where the next one begins.
+    // The class of the character at an index, and the index of the next one.
     let character = move |at: usize| match bytes.get(at) {
         None => None,
         Some(byte) if byte.is_ascii() => Some((of_ascii[usize::from(*byte)], at + 1)),
@@ -256,7 +261,8 @@ fn ascii_classes(rule: TokenRule) -> &'static [CharClass; 128] {
 }
 
 const CAPITAL_SIGMA: u32 = 0x03a3;
-/// The only character whose lower case is more than one; the generator of the tables checks it.
+/// The only character whose lower case has several characters; the generator of the tables checks
+/// this.
 const CAPITAL_I_WITH_DOT: u32 = 0x0130;
 
 /// A character that lower-casing changes, at `start..end` of the text.
@@ -266,13 +272,13 @@ struct CaseChange {
     end: usize,
 }
 
-/// The first character beyond ASCII at or after `from` that lower-casing changes.
+/// The first non-ASCII character at or after `from` that lower-casing changes.
 #[inline]
 fn first_change(bytes: &[u8], from: usize) -> Option<CaseChange> {
     let mut at = from;
     loop {
         at = skip_ascii(bytes, at);
-        // Text beyond ASCII comes in runs; the test for eight ASCII bytes is not worth it here.
+        // Non-ASCII text usually comes in runs, so testing eight bytes at a time does not pay here.
         while let Some(&byte) = bytes.get(at) {
             if byte < 0x80 {
                 at += 1;
@@ -297,7 +303,7 @@ fn first_change(bytes: &[u8], from: usize) -> Option<CaseChange> {
 #[inline]
 fn skip_ascii(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
-    // A sum without branches, which the compiler makes a few vector instructions.
+    // A fold without branches, which the compiler turns into a few vector instructions.
     while let Some(stretch) = bytes.get(at..).and_then(<[u8]>::first_chunk::<64>)
         && stretch.iter().fold(0, |all, byte| all | byte) < 0x80
     {
@@ -316,7 +322,7 @@ fn skip_ascii(bytes: &[u8], from: usize) -> usize {
     at
 }
 
-/// The code point that begins at `at` in the bytes of a `str`, and where the next one begins.
+/// The code point at `at` in the bytes of a `str`, and the index of the next one.
 #[inline]
 fn decode(bytes: &[u8], at: usize) -> (u32, usize) {
     let tail = |i: usize| u32::from(bytes.get(at + i).copied().unwrap_or(0) & 0x3f);
@@ -329,7 +335,7 @@ fn decode(bytes: &[u8], at: usize) -> (u32, usize) {
     }
 }
 
-/// The index into the tables by record for a code point up to U+10FFFF.
+/// The table index of a code point up to U+10FFFF.
 #[inline]
 fn record(code_point: u32) -> usize {
     let block = table::BLOCK_OF[(code_point >> table::BLOCK_BITS) as usize];
@@ -337,15 +343,15 @@ fn record(code_point: u32) -> usize {
     table::BLOCKS[block as usize][place] as usize
 }
 
-/// The lower case of a code point that has one of a single code point, else itself.
+/// The lower case of a code point if it is a single code point, otherwise the code point itself.
 #[inline]
 fn lower(code_point: u32) -> char {
     let lower = code_point.wrapping_add_signed(table::DELTAS[record(code_point)]);
     char::from_u32(lower).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// Unicode's condition `Final_Sigma` for the sigma at `start..end`: before it comes a cased
-/// character and behind it none, where case-ignorable characters between do not count.
+/// Unicode's condition `Final_Sigma` for the sigma at `start..end`: a cased character precedes it
+/// and none follows it. Case-ignorable characters between them are skipped.
 fn ends_word(text: &str, start: usize, end: usize) -> bool {
     let cased = |c: Option<char>| c.is_some_and(|c| flags(c) & table::CASED != 0);
     let counts = |c: &char| flags(*c) & table::CASE_IGNORABLE == 0;

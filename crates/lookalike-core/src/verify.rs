@@ -8,23 +8,24 @@
 //! containment of A in B       |A ∩ B| / |A|           1 when all of A is in B
 //! ```
 //!
-//! As a [`Measure`] of two documents, containment is that of the smaller set in the larger one:
-//! `|A ∩ B| / min(|A|, |B|)`, the same either way.
+//! As a [`Measure`] of two documents, containment is the containment of the smaller set in the
+//! larger one, `|A ∩ B| / min(|A|, |B|)`, which is symmetric.
 //!
-//! [`overlap`] counts, and an [`Overlap`] answers from the counts by integers. Two minimal hash
-//! values agree with probability equal to the Jaccard similarity, so the share of equal values
-//! is an unbiased [`estimate`] with standard error √(J(1−J)/k) for k values (0.035 at J = 0.8 with
-//! 128). Estimates are never called exact, and an estimate alone never makes a pair verified.
+//! [`overlap`] counts, and an [`Overlap`] computes similarities from the counts with integers. Two
+//! minimal hash values agree with a probability equal to the Jaccard similarity. The share of equal
+//! values is therefore an unbiased [`estimate`] with standard error √(J(1−J)/k) for k values (0.035
+//! at J = 0.8 with 128). Estimates are never called exact, and an estimate alone never verifies a
+//! pair.
 
 use crate::kernel::Kernel;
 use crate::params::Measure;
 use std::cmp::Ordering;
 
-/// Millionths are written as six decimals.
+/// Six decimals are millionths.
 const MILLION: u128 = 1_000_000;
 
 /// The sizes of two sets and of their intersection. Built by [`overlap`], or from counts. No method
-/// panics where the intersection exceeds a set.
+/// panics if the intersection exceeds a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Overlap {
     /// |A ∩ B|.
@@ -41,32 +42,32 @@ impl Overlap {
         self.left.saturating_add(self.right.saturating_sub(self.intersection))
     }
 
-    /// |A ∩ B| / |A ∪ B|, from 0 to 1. An empty set has similarity 0 with every set, itself
-    /// included: a document without tokens resembles nothing.
+    /// |A ∩ B| / |A ∪ B|, from 0 to 1. An empty set has similarity 0 with every set, including
+    /// itself: a document without tokens resembles nothing.
     pub fn jaccard(&self) -> f64 {
         ratio(self.intersection, self.union())
     }
 
-    /// |A ∩ B| / |A|, from 0 to 1: how much of the first document is in the second; 0 where A
+    /// |A ∩ B| / |A|, from 0 to 1: the share of the first document that the second contains. 0 if A
     /// is empty.
     pub fn containment_left(&self) -> f64 {
         ratio(self.intersection, self.left)
     }
 
-    /// |A ∩ B| / |B|, from 0 to 1: how much of the second document is in the first.
+    /// |A ∩ B| / |B|, from 0 to 1: the share of the second document that the first contains.
     pub fn containment_right(&self) -> f64 {
         ratio(self.intersection, self.right)
     }
 
-    /// The similarity in this measure, from 0 to 1, rounded to an `f64`; 0 where a set is empty.
+    /// The similarity in this measure, from 0 to 1, rounded to an `f64`; 0 if a set is empty.
     pub fn similarity(&self, measure: Measure) -> f64 {
         let (part, whole) = self.fraction(measure);
         ratio(part, whole)
     }
 
-    /// Whether the similarity is at least `threshold`, decided on the exact fraction: 4 of
-    /// 5 reaches 0.8, and nothing below does. The threshold is taken as the decimal number that it
-    /// was written as (the shortest that reads back as the same `f64`). Empty sets reach none.
+    /// Returns true if the similarity is at least `threshold`, decided on the exact fraction: 4 of
+    /// 5 reaches 0.8, and nothing below does. The threshold is the shortest decimal number that
+    /// reads back as the same `f64`, as a user wrote it. Empty sets reach no threshold.
     ///
     /// ```
     /// use lookalike_core::params::Measure::{Containment, Jaccard};
@@ -81,13 +82,13 @@ impl Overlap {
         ratio_reaches(part, whole, threshold)
     }
 
-    /// Whether the two sets are equal.
+    /// Returns true if the two sets are equal.
     pub fn is_of_equal_sets(&self) -> bool {
         self.intersection == self.left && self.left == self.right
     }
 
-    /// Compares two similarities by cross multiplication, without rounding. Equal fractions
-    /// are equal: 1/2 and 2/4. O(1).
+    /// Compares two similarities by cross multiplication, without rounding. Equal fractions such as
+    /// 1/2 and 2/4 are equal. O(1).
     pub fn compare(&self, other: &Self, measure: Measure) -> Ordering {
         let (a, b) = self.fraction(measure);
         let (c, d) = other.fraction(measure);
@@ -102,9 +103,9 @@ impl Overlap {
         self.six_decimals_of(Measure::Jaccard)
     }
 
-    /// The similarity with six decimals, the exact fraction rounded half to even. Only 1 gives
-    /// `1.000000`: equal sets, or for containment a set that is in the other one as a whole;
-    /// what would round to it is `0.999999`.
+    /// The similarity with six decimals: the exact fraction, rounded half to even. Only a
+    /// similarity of 1 is written as `1.000000`: equal sets or, for containment, a set that the
+    /// other one contains. Other values that would round to it become `0.999999`.
     pub fn six_decimals_of(&self, measure: Measure) -> String {
         let millionths = self.millionths(measure);
         format!("{}.{:06}", millionths / MILLION, millionths % MILLION)
@@ -112,8 +113,8 @@ impl Overlap {
 
     /// The number that [`six_decimals_of`](Self::six_decimals_of) writes.
     pub fn rounded(&self, measure: Measure) -> f64 {
-        // Both are whole numbers of less than 53 bits, so the quotient is the nearest number, as it
-        // is where the text is read.
+        // Both integers have less than 53 bits, so the quotient is the nearest number, like the
+        // number parsed from the text.
         self.millionths(measure) as f64 / MILLION as f64
     }
 
@@ -137,7 +138,7 @@ impl Overlap {
         (quotient + up).min(MILLION - 1)
     }
 
-    /// The similarity as part and whole.
+    /// The similarity as a fraction: part and whole.
     fn fraction(&self, measure: Measure) -> (u64, u64) {
         match measure {
             Measure::Jaccard => (self.intersection, self.union()),
@@ -145,7 +146,7 @@ impl Overlap {
         }
     }
 
-    /// The same with A and B exchanged.
+    /// Exchanges A and B.
     #[must_use]
     pub fn swapped(&self) -> Self {
         Self { intersection: self.intersection, left: self.right, right: self.left }
@@ -156,13 +157,13 @@ fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// Whether `part / whole` ≥ `threshold`; never where either is 0.
+/// Returns true if `part / whole` ≥ `threshold`; false if either is 0.
 fn ratio_reaches(part: u64, whole: u64, threshold: f64) -> bool {
     if part == 0 || whole == 0 {
         return false;
     }
     let quotient = part as f64 / whole as f64;
-    // The quotient is within 2⁻⁵² of the fraction, so only a narrow miss needs exact arithmetic.
+    // The quotient is within 2⁻⁵² of the fraction, so only close values need exact arithmetic.
     if (quotient - threshold).abs() > 1e-12 {
         return quotient > threshold;
     }
@@ -175,9 +176,9 @@ fn ratio_reaches(part: u64, whole: u64, threshold: f64) -> bool {
 }
 
 /// The smallest numerator over `whole`, at least 1, that [reaches](Overlap::reaches) the threshold:
-/// ⌈threshold · whole⌉ by exact arithmetic. `whole + 1` where none does.
+/// ⌈threshold · whole⌉ by exact arithmetic. `whole + 1` if none does.
 pub(crate) fn min_numerator(whole: u64, threshold: f64) -> u64 {
-    // The product is at most a few units off, so the loops take a few steps at most.
+    // The product is off by at most a few units, so the loops run a few steps at most.
     let guess = (threshold * whole as f64).ceil() as u64;
     let mut part = guess.clamp(1, whole.saturating_add(1));
     while part > 1 && ratio_reaches(part - 1, whole, threshold) {
@@ -189,11 +190,11 @@ pub(crate) fn min_numerator(whole: u64, threshold: f64) -> u64 {
     part
 }
 
-/// A number from 0 to 1 as `digits / scale`, its shortest decimal form. `None` outside the range
-/// and beyond 19 decimals, which no practical threshold has.
+/// A number from 0 to 1 as `digits / scale`, its shortest decimal form. `None` outside this range
+/// and for more than 19 decimals, which no practical threshold has.
 fn decimal(value: f64) -> Option<(u64, u64)> {
-    // Most have few decimals. A quotient of whole numbers below 2⁵³ is rounded once, so this finds
-    // the shortest form without formatting the value.
+    // Most thresholds have few decimals. A quotient of integers below 2⁵³ is rounded once, so this
+    // loop finds the shortest form without formatting the value.
     let mut scale = 1u64;
     for _ in 0..9 {
         let digits = (value * scale as f64).round();
@@ -215,9 +216,9 @@ fn decimal_by_text(value: f64) -> Option<(u64, u64)> {
     Some((digits, scale))
 }
 
-/// Counts what two shingle sets share. Both ascending and without repeats, as
-/// [`Shingler::set`](crate::shingle::Shingler::set) gives them. O(|A| + |B|), about 1 ns per
-/// element with SIMD; O(|A| log |B|) where B is much larger.
+/// Counts the common elements of two shingle sets. Both sets are ascending and without repeats,
+/// like the result of [`Shingler::set`](crate::shingle::Shingler::set). O(|A| + |B|), about 1 ns
+/// per element with SIMD; O(|A| log |B|) if B is much larger.
 pub fn overlap(a: &[u64], b: &[u64]) -> Overlap {
     Overlap {
         intersection: Kernel::best().intersect(a, b) as u64,
@@ -226,11 +227,10 @@ pub fn overlap(a: &[u64], b: &[u64]) -> Overlap {
     }
 }
 
-/// The overlap where it [reaches](Overlap::reaches) the threshold. Sizes are checked first: the
-/// Jaccard similarity is at most |smaller| / |larger|, so most pairs of unlike size cost nothing
-/// (Bayardo, Ma, Srikant, *Scaling up all pairs similarity search*, 2007); containment has no such
-/// bound. Counting stops when the remaining elements cannot reach the threshold. No true pair is
-/// lost.
+/// The overlap, if it [reaches](Overlap::reaches) the threshold. Checks sizes first: the Jaccard
+/// similarity is at most |smaller| / |larger|, so most pairs of unlike size cost nothing (Bayardo,
+/// Ma, Srikant, *Scaling up all pairs similarity search*, 2007). Containment has no such bound.
+/// Stops counting when the remaining elements cannot reach the threshold. No true pair is lost.
 pub fn overlap_at_least(a: &[u64], b: &[u64], measure: Measure, threshold: f64) -> Option<Overlap> {
     let (small, large) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let small_len = small.len() as u64;
@@ -238,12 +238,12 @@ pub fn overlap_at_least(a: &[u64], b: &[u64], measure: Measure, threshold: f64) 
     if measure == Measure::Jaccard && !ratio_reaches(small_len, large_len, threshold) {
         return None;
     }
-    // i / (|A| + |B| − i) ≥ t is i ≥ t / (1 + t) · (|A| + |B|).
+    // i / (|A| + |B| − i) ≥ t is equivalent to i ≥ t / (1 + t) · (|A| + |B|).
     let needed = match measure {
         Measure::Jaccard => threshold / (1.0 + threshold) * (small_len + large_len) as f64,
         Measure::Containment => threshold * small_len as f64,
     };
-    // A little less than that, so that rounding cannot make it too much.
+    // Slightly less than that, so that rounding cannot make it too great.
     let needed = (needed * (1.0 - 1e-9)) as usize;
     let intersection = intersect_at_least(small, large, needed)? as u64;
     let found = Overlap { intersection, left: a.len() as u64, right: b.len() as u64 };
@@ -251,7 +251,7 @@ pub fn overlap_at_least(a: &[u64], b: &[u64], measure: Measure, threshold: f64) 
 }
 
 /// |small ∩ large|, or `None` as soon as it cannot reach `least`, which is checked after 128
-/// elements, 384, 896 … Most pairs that are not similar end at the first check.
+/// elements, 384, 896 … Most dissimilar pairs end at the first check.
 fn intersect_at_least(mut small: &[u64], mut large: &[u64], least: usize) -> Option<usize> {
     let kernel = Kernel::best();
     let mut found = 0;
@@ -270,18 +270,18 @@ fn intersect_at_least(mut small: &[u64], mut large: &[u64], least: usize) -> Opt
     Some(found + kernel.intersect(small, large)).filter(|found| *found >= least)
 }
 
-/// The share of equal values of two signatures, 0 to 1, place by place: the estimated Jaccard
-/// similarity. Signatures of one scheme, length and seed; where lengths differ, surplus
-/// values of the longer one count as different. Do not pass the signature of an empty document: it
-/// equals that of every other one.
+/// The share of places at which two signatures are equal, 0 to 1: the estimated Jaccard similarity.
+/// Both signatures have the same scheme, length and seed. If the lengths differ, surplus values of
+/// the longer one count as different. Do not pass the signature of an empty document: it is the
+/// same for all empty documents.
 pub fn estimate(a: &[u32], b: &[u32]) -> f64 {
     let length = a.len().min(b.len());
     let equal = Kernel::best().count_equal(&a[..length], &b[..length]);
     ratio(equal as u64, a.len().max(b.len()) as u64)
 }
 
-/// The number of equal values where it is at least `min_equal`; otherwise `None`, usually before
-/// all values are compared: counting stops when the remaining values cannot reach it. Compares 32
+/// The number of equal values, if it is at least `min_equal`; otherwise `None`, usually before all
+/// values are compared. Stops counting when the remaining values cannot reach it. Compares 32
 /// values at a time.
 pub fn estimate_at_least(a: &[u32], b: &[u32], min_equal: usize) -> Option<usize> {
     const BLOCK: usize = 32;
@@ -503,7 +503,7 @@ mod tests {
             let (x, y) = (of(a.min(b), b), of(c.min(d), d));
             let expected = (a.min(b) * d).cmp(&(c.min(d) * b));
             prop_assert_eq!(x.compare(&y, Jaccard), expected);
-            // The same fractions as containment, next to a larger set.
+            // Use the same fractions as containment, next to a larger set.
             let wide = |o: Overlap| Overlap { right: o.left, left: o.left + 3, ..o };
             prop_assert_eq!(wide(x).compare(&wide(y), Containment), expected);
         }

@@ -1,5 +1,5 @@
-//! Vectors of lengths that a caller chooses. Where the system has no memory for one, the caller
-//! gets an error and the process goes on.
+//! Vectors of lengths that a caller chooses. If the system has no memory for a vector, the caller
+//! receives an error, and the process continues.
 
 use std::error::Error;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::fmt;
 pub struct AllocationError {
     /// The number of elements.
     pub elements: usize,
-    /// The bytes that they take.
+    /// The size of the elements in bytes.
     pub bytes: u128,
 }
 
@@ -34,17 +34,17 @@ impl Error for AllocationError {}
 /// An empty vector with capacity for `count` elements.
 ///
 /// # Errors
-/// The system has no memory for them.
+/// If the system has no memory for them.
 pub fn with_capacity<T>(count: usize) -> Result<Vec<T>, AllocationError> {
     let mut vector = Vec::new();
     vector.try_reserve_exact(count).map_err(|_| AllocationError::of::<T>(count))?;
     Ok(vector)
 }
 
-/// `count` times `value`.
+/// A vector of `count` times `value`.
 ///
 /// # Errors
-/// The system has no memory for them.
+/// If the system has no memory for the elements.
 pub fn filled<T: Clone>(value: T, count: usize) -> Result<Vec<T>, AllocationError> {
     let mut vector = with_capacity(count)?;
     vector.resize(count, value);
@@ -54,7 +54,7 @@ pub fn filled<T: Clone>(value: T, count: usize) -> Result<Vec<T>, AllocationErro
 /// Adds capacity for `more` elements.
 ///
 /// # Errors
-/// The system has no memory for them.
+/// If the system has no memory for them.
 pub fn reserve<T>(vector: &mut Vec<T>, more: usize) -> Result<(), AllocationError> {
     let count = vector.len().saturating_add(more);
     vector.try_reserve(more).map_err(|_| AllocationError::of::<T>(count))

@@ -1,11 +1,11 @@
-//! The instructions that the processor has, which choose among the variants of the inner loops.
+//! The instructions of the processor, which select the variants of the inner loops.
 
 use std::sync::OnceLock;
 
 /// The vector instructions that loops are compiled for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Vectors {
-    /// What every processor of the architecture has.
+    /// Instructions of every processor of the architecture.
     Portable,
     /// 256 bits at a time.
     Avx2,
@@ -13,28 +13,28 @@ pub(crate) enum Vectors {
     Avx512,
 }
 
-/// Instructions of this processor. A value of this type proves that the processor has them, so
-/// that calls of the loops that use them are sound.
+/// Instructions of this processor. A value of this type proves that the processor has them, which
+/// makes calls of loops with these instructions sound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InstructionSet {
     pub(crate) vectors: Vectors,
-    /// Whether there are instructions for SHA-1.
+    /// Whether the processor has SHA-1 instructions.
     pub(crate) sha: bool,
 }
 
 impl InstructionSet {
-    /// The fastest that this processor has.
+    /// The fastest instructions of this processor.
     pub fn best() -> Self {
         static BEST: OnceLock<InstructionSet> = OnceLock::new();
         *BEST.get_or_init(|| Self::available().pop().unwrap_or(Self::portable()))
     }
 
-    /// What every processor has.
+    /// The instructions of every processor.
     pub const fn portable() -> Self {
         Self { vectors: Vectors::Portable, sha: false }
     }
 
-    /// All that this processor has, the fastest last.
+    /// All instruction sets of this processor, the fastest last.
     pub fn available() -> Vec<Self> {
         let vectors = [Vectors::Portable, Vectors::Avx2, Vectors::Avx512];
         let available = vectors.into_iter().filter(|vectors| vectors.is_available());

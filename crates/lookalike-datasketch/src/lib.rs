@@ -8,8 +8,8 @@
 //! |---|---|
 //! | [`token_hasher`] | the hash of a token, by SHA-1 ([`sha1`]) or by the token hash |
 //! | [`scheme`] | the three permutation schemes, their parameters and values |
-//! | [`loops`] | the inner loops, once per instruction set ([`instruction_set`]) |
-//! | [`mersenne_twister`] | the generator that parameters are drawn with |
+//! | [`loops`] | the inner loops, one variant per instruction set ([`instruction_set`]) |
+//! | [`mersenne_twister`] | the generator that draws parameters |
 //! | [`pairwise_sum`] | sums with the rounding of `NumPy` |
 //! | [`optimal_bands`] | bands and rows for a threshold |
 //! | [`partitions`] | intervals of sizes for LSH Ensemble |

@@ -1,22 +1,22 @@
 //! The generator MT19937 with the seeding and the draws of `NumPy`'s `RandomState`.
 //!
-//! The crate `rand_mt` has the generator alone: seeding with one word as here, but not the masked
-//! rejection of `RandomState.randint`, which is a third of this file. A reader of 60 lines saves a
-//! dependency; speed is no reason, since parameters are drawn once for each seed.
+//! The crate `rand_mt` has the generator and seeding with one word, but not the masked rejection of
+//! `RandomState.randint`, which is a third of this file. About 60 lines of code save a dependency.
+//! Speed is not a reason, because parameters are drawn once for each seed.
 //!
 //! Not compared in speed (November 2026).
 
 const LENGTH: usize = 624;
 const SHIFT: usize = 397;
 
-/// Matsumoto and Nishimura's generator, of 32-bit numbers.
+/// Matsumoto and Nishimura's generator of 32-bit numbers.
 pub struct MersenneTwister {
     state: [u32; LENGTH],
     next: usize,
 }
 
 impl MersenneTwister {
-    /// A generator seeded as `init_genrand` of its authors does, and `RandomState(seed)`.
+    /// Creates a generator seeded like `init_genrand` of its authors and like `RandomState(seed)`.
     pub fn new(seed: u32) -> Self {
         let mut state = [0; LENGTH];
         let mut word = seed;
@@ -27,7 +27,7 @@ impl MersenneTwister {
         Self { state, next: LENGTH }
     }
 
-    /// A number of 32 bits.
+    /// The next 32-bit number.
     pub fn next32(&mut self) -> u32 {
         if self.next == LENGTH {
             self.refill();
@@ -40,13 +40,13 @@ impl MersenneTwister {
         word ^ (word >> 18)
     }
 
-    /// A number of 64 bits: the first draw is its upper half.
+    /// The next 64-bit number. The first draw is its upper half.
     pub fn next64(&mut self) -> u64 {
         let high = u64::from(self.next32());
         high << 32 | u64::from(self.next32())
     }
 
-    /// A number from 0 to `most`: draws of as many bits until one is not above it.
+    /// A number from 0 to `most`. Draws numbers with the bits of `most` until one is in this range.
     pub fn at_most(&mut self, most: u64) -> u64 {
         let mask = u64::MAX.checked_shr(most.leading_zeros()).unwrap_or(0);
         loop {

@@ -1,21 +1,22 @@
-//! The bands and rows that datasketch chooses: least weighted sum of the probabilities of false
-//! positives and false negatives, by the quadrature that `SciPy`'s `quad` begins with.
+//! The bands and rows that datasketch chooses: those with the least weighted sum of the
+//! probabilities of false positives and false negatives, integrated by the first quadrature of
+//! `SciPy`'s `quad`.
 //!
-//! The choice between bands can depend on the last bit of an integral, so sums are in the order of
-//! QUADPACK, which a crate for quadrature does not promise. For Jaccard similarity the exact
-//! integrals, which a recurrence gives, leave a few pairs to compute so.
+//! The choice between bands can depend on the last bit of an integral. Sums therefore have the
+//! order of QUADPACK, which no quadrature crate promises. For Jaccard similarity, a recurrence
+//! computes exact integrals, which leave only a few pairs to integrate with QUADPACK's order.
 //!
-//! No crate for quadrature has been compared in speed (November 2026).
+//! No quadrature crate has been compared in speed (November 2026).
 
-/// The error that `quad` is content with, absolute and relative.
+/// The absolute and relative error that `quad` accepts.
 const TOLERANCE: f64 = 1.49e-8;
-/// The most intervals that `quad` divides into.
+/// Maximum number of intervals into which `quad` divides.
 const INTERVALS: usize = 50;
-/// How far a sum of weighted integrals by `quad` may be off the exact one: much more than
-/// [`TOLERANCE`], since its estimate of an error may be too small.
+/// Largest expected deviation of a sum of weighted integrals by `quad` from the exact one. Much
+/// more than [`TOLERANCE`], because `quad` may underestimate its error.
 const MARGIN: f64 = 1e-4;
 
-/// Nodes of the 21-point Kronrod rule; every second is one of the 10-point Gauss rule.
+/// Nodes of the 21-point Kronrod rule. Every second node belongs to the 10-point Gauss rule.
 const NODES: [f64; 11] = [
     0.995_657_163_025_808_1,
     0.973_906_528_517_171_7,
@@ -50,14 +51,14 @@ const GAUSS: [f64; 5] = [
     0.295_524_224_714_752_87,
 ];
 
-/// An interval, its integral and how far that may be off.
+/// An interval, its integral and the estimated error.
 #[derive(Clone, Copy)]
 struct QuadratureInterval {
     from: f64,
     to: f64,
     integral: f64,
     error: f64,
-    /// The integral of how far the function is off its mean.
+    /// The integral of the deviation from the mean.
     spread: f64,
 }
 
@@ -70,7 +71,8 @@ fn part(function: &impl Fn(f64) -> f64, from: f64, to: f64) -> QuadratureInterva
     let mut gauss = 0.0;
     let mut absolute = kronrod.abs();
     let mut values = [(0.0, 0.0); 10];
-    // Those of both rules first: sums are rounded as QUADPACK rounds them, so that ties fall alike.
+    // Add the nodes of both rules first: QUADPACK rounds its sums in this order, which decides
+    // ties.
     for k in [1, 3, 5, 7, 9, 0, 2, 4, 6, 8] {
         let offset = half * NODES[k];
         let below = function(centre - offset);
@@ -99,7 +101,7 @@ fn part(function: &impl Fn(f64) -> f64, from: f64, to: f64) -> QuadratureInterva
     QuadratureInterval { from, to, integral: kronrod * half, error, spread }
 }
 
-/// The integral of `function`, the worst interval halved until the error is small enough.
+/// The integral of `function`. Halves the worst interval until the error is small enough.
 fn integral(function: impl Fn(f64) -> f64, from: f64, to: f64) -> f64 {
     let allowed = |total: f64| TOLERANCE.max(TOLERANCE * total.abs());
     let first = part(&function, from, to);
@@ -132,7 +134,7 @@ fn integral(function: impl Fn(f64) -> f64, from: f64, to: f64) -> f64 {
     parts.iter().map(|part| part.integral).fold(0.0, |sum, integral| sum + integral)
 }
 
-/// The pair of bands and rows with the least error; (0, 0) where no error is a number.
+/// The bands and rows with the least error; (0, 0) if all errors are NaN.
 fn least_error<E>(
     num_perm: usize,
     most_rows: usize,
@@ -152,16 +154,16 @@ fn least_error<E>(
     Ok(best.1)
 }
 
-/// What a wrong answer costs in [`jaccard_bands`] and [`containment_bands`].
+/// The costs of wrong answers in [`jaccard_bands`] and [`containment_bands`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorWeights {
-    /// Of a pair below the threshold that shares a band.
+    /// The cost of a pair below the threshold that shares a band.
     pub false_positive: f64,
-    /// Of a pair above the threshold that shares none.
+    /// The cost of a pair above the threshold that shares no band.
     pub false_negative: f64,
 }
 
-/// The errors of 1, 2, … bands of `rows` values, from exact integrals. Integration by parts gives
+/// The errors of 1, 2, … bands of `rows` values, from exact integrals. By integration by parts,
 /// `∫₀ˣ (1−sʳ)ᵇ ds = (x·(1−xʳ)ᵇ + r·b·∫₀ˣ (1−sʳ)ᵇ⁻¹ ds) / (1 + r·b)`.
 fn exact_errors(threshold: f64, rows: usize, weights: ErrorWeights) -> impl Iterator<Item = f64> {
     let rows = rows as f64;
@@ -178,25 +180,26 @@ fn exact_errors(threshold: f64, rows: usize, weights: ErrorWeights) -> impl Iter
     })
 }
 
-/// The areas of false positives, under the probability of a hit below the threshold, and of false
-/// negatives, above it from the threshold on, as `quad` of `SciPy` integrates them.
+/// The areas of false positives and of false negatives, as `quad` of `SciPy` integrates them. False
+/// positives are the probability of a hit below the threshold, false negatives the probability of a
+/// miss above it.
 pub fn error_areas(threshold: f64, bands: f64, rows: f64) -> (f64, f64) {
     let hit = |s: f64| 1.0 - (1.0 - s.powf(rows)).powf(bands);
     (integral(hit, 0.0, threshold), integral(|s| 1.0 - hit(s), threshold, 1.0))
 }
 
-/// The error of a pair as `quad` integrates it.
+/// The error of a number of bands and rows, as `quad` integrates it.
 fn jaccard_error(threshold: f64, bands: usize, rows: usize, weights: ErrorWeights) -> f64 {
     let (positive, negative) = error_areas(threshold, bands as f64, rows as f64);
     positive * weights.false_positive + negative * weights.false_negative
 }
 
-/// Bands and rows for a threshold of Jaccard similarity; (0, 0) where no error is a number. Of
-/// pairs with equal errors, the one with fewer bands, then fewer rows. `check` is called between
-/// parts of the work.
+/// Bands and rows for a threshold of Jaccard similarity; (0, 0) if all errors are NaN. If several
+/// pairs have the least error, chooses fewer bands, then fewer rows. Calls `check` between parts of
+/// the work.
 ///
 /// # Errors
-/// Those of `check`.
+/// The errors of `check`.
 pub fn jaccard_bands<E>(
     threshold: f64,
     num_perm: usize,
@@ -222,11 +225,11 @@ pub fn jaccard_bands<E>(
     Ok(best.1)
 }
 
-/// Bands and at most `most_rows` rows for a threshold of containment, where `ratio` is that of the
-/// sizes of the sets. `check` is called between parts of the work.
+/// Bands and at most `most_rows` rows for a threshold of containment. `ratio` is the ratio of the
+/// sets' sizes. Calls `check` between parts of the work.
 ///
 /// # Errors
-/// Those of `check`.
+/// The errors of `check`.
 pub fn containment_bands<E>(
     threshold: f64,
     (num_perm, most_rows): (usize, usize),

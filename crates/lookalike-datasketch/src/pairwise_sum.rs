@@ -1,12 +1,12 @@
 //! Sums in the order in which `NumPy` adds.
 //!
-//! `numpy.sum` adds in pairs, so its rounding differs from that of a loop; `MinHash.count` and the
-//! partitions of an LSH Ensemble have the rounding of `NumPy`. The crate `ndarray` adds eight
-//! numbers at a time without the halving above 128 numbers, so its sums have other bits.
+//! `numpy.sum` adds in pairs, so it rounds differently from a simple loop. `MinHash.count` and the
+//! partitions of an LSH Ensemble need the rounding of `NumPy`. The crate `ndarray` adds eight
+//! numbers at a time, but does not halve arrays above 128 numbers, so its sums have other bits.
 //!
-//! Not compared in speed, since bits decide (November 2026).
+//! Not compared in speed, because the bits decide (November 2026).
 
-/// The most numbers that eight accumulators add without halving.
+/// Maximum number of numbers that eight accumulators add without halving.
 const BLOCK: usize = 128;
 
 /// The sum with the rounding of `numpy.sum` over a contiguous array of float64.

@@ -6,15 +6,15 @@ use crate::pairwise_sum::pairwise_sum;
 use std::error::Error;
 use std::fmt;
 
-/// Expected false positives of every interval of sizes: those up to the first size, then those up
-/// to the second, …
+/// The expected numbers of false positives of all intervals of sizes, ordered by the greatest size
+/// of the interval, then by the least.
 struct IntervalCosts {
     length: usize,
     of: Vec<f64>,
 }
 
 impl IntervalCosts {
-    /// Room for those of `length` sizes.
+    /// Allocates the costs of the intervals of `length` sizes.
     fn room(length: usize) -> Result<Vec<f64>, AllocationError> {
         let count = length as u128 * (length as u128 + 1) / 2;
         allocation::with_capacity(count.try_into().unwrap_or(usize::MAX))
@@ -37,22 +37,22 @@ impl IntervalCosts {
         Ok(Self { length: sizes.len(), of })
     }
 
-    /// Of the sizes from number `lower` to number `upper`, both included.
+    /// The cost of the sizes from number `lower` to number `upper`, both included.
     fn between(&self, lower: usize, upper: usize) -> f64 {
         self.of[upper * (upper + 1) / 2 + lower]
     }
 }
 
-/// The first of the least pairs.
+/// The first pair with the least cost.
 fn least(pairs: impl Iterator<Item = (f64, usize)>) -> (f64, usize) {
     pairs.fold((f64::INFINITY, usize::MAX), |best, pair| if pair.0 < best.0 { pair } else { best })
 }
 
-/// The numbers of the greatest sizes of all partitions but the last; nothing where costs are too
-/// great for numbers.
+/// The numbers of the greatest sizes of all partitions except the last. `None` if the costs
+/// overflow.
 fn best_uppers(parts: usize, costs: &IntervalCosts) -> Option<Vec<usize>> {
     let length = costs.length;
-    // Of p + 1 partitions: the least cost up to each size.
+    // `least_costs[p]` contains the least cost of p + 1 partitions up to each size.
     let mut least_costs = vec![(0..length).map(|upper| costs.between(0, upper)).collect()];
     let step = |before: &[f64], p: usize, upper: usize| {
         least((p - 2..upper).map(|u| (before[u] + costs.between(u + 1, upper), u)))
@@ -68,8 +68,8 @@ fn best_uppers(parts: usize, costs: &IntervalCosts) -> Option<Vec<usize>> {
     let mut upper = known(step(&least_costs[parts - 2], parts, length - 1).1)?;
     let mut uppers = vec![upper];
     for p in (2..parts).rev() {
-        // datasketch reads the costs of p partitions here where those of p - 1 are right; the
-        // intervals are the same as its own.
+        // datasketch reads the costs of p partitions here, although the costs of p - 1 would be
+        // right. The intervals are the same.
         upper = known(step(&least_costs[p - 1], p, upper).1)?;
         uppers.push(upper);
     }
@@ -77,10 +77,10 @@ fn best_uppers(parts: usize, costs: &IntervalCosts) -> Option<Vec<usize>> {
     Some(uppers)
 }
 
-/// Why sizes have no partitions.
+/// The reason why sizes cannot be divided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PartitionsError {
-    /// There are no sizes.
+    /// The list of sizes is empty.
     Empty,
     /// The sizes and the counts differ in number.
     Lengths {
@@ -89,13 +89,13 @@ pub enum PartitionsError {
         /// The number of counts.
         counts: usize,
     },
-    /// A number is infinite or none, or the sizes do not ascend.
+    /// A number is infinite or NaN, or the sizes do not ascend.
     Order,
     /// The least size is not above 0.
     Size(f64),
-    /// The sums of the counts are no finite numbers.
+    /// The sums of the counts are not finite.
     Overflow,
-    /// There is no memory for the costs of all intervals.
+    /// The system has no memory for the costs of all intervals.
     Allocation(AllocationError),
 }
 
@@ -124,7 +124,8 @@ impl From<AllocationError> for PartitionsError {
     }
 }
 
-/// A division of sizes into intervals, checked and with memory for the costs.
+/// A division of sizes into intervals. The sizes are checked, and memory for the costs is
+/// allocated.
 #[derive(Debug)]
 pub struct PartitionPlan<'a> {
     sizes: &'a [f64],
@@ -134,10 +135,11 @@ pub struct PartitionPlan<'a> {
 }
 
 impl<'a> PartitionPlan<'a> {
-    /// `parts` intervals of ascending `sizes`, which occur `counts` times.
+    /// Prepares the division of ascending `sizes`, which occur `counts` times, into `parts`
+    /// intervals.
     ///
     /// # Errors
-    /// Sizes and counts are no such numbers, or there is no memory for the costs.
+    /// If the sizes or counts are invalid, or if the system has no memory for the costs.
     pub fn new(sizes: &'a [f64], counts: &'a [f64], parts: usize) -> Result<Self, PartitionsError> {
         if sizes.is_empty() {
             return Err(PartitionsError::Empty);
@@ -151,7 +153,7 @@ impl<'a> PartitionPlan<'a> {
         }
         let mut room = Vec::new();
         if (2..sizes.len()).contains(&parts) {
-            // Costs are fractions of a size.
+            // The costs are divided by sizes.
             if let Some(size) = sizes.first().filter(|size| **size <= 0.0) {
                 return Err(PartitionsError::Size(*size));
             }
@@ -160,11 +162,12 @@ impl<'a> PartitionPlan<'a> {
         Ok(Self { sizes, counts, parts, room })
     }
 
-    /// The intervals: of each, the numbers of its least and its greatest size, both included. They
-    /// are fewer if there are fewer sizes. `check` is called between parts of the work.
+    /// The intervals, as the numbers of their least and their greatest size, both included. Returns
+    /// fewer than `parts` intervals if there are fewer sizes. Calls `check` between parts of the
+    /// work.
     ///
     /// # Errors
-    /// Those of `check`; within, [`PartitionsError::Overflow`].
+    /// The outer error is an error of `check`, the inner one is [`PartitionsError::Overflow`].
     pub fn intervals<E>(
         self,
         check: impl FnMut() -> Result<(), E>,

@@ -1,4 +1,4 @@
-//! The three permutation schemes of datasketch, and values as they store them.
+//! The three permutation schemes of datasketch, and values in the types that they store.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -8,19 +8,19 @@ use crate::instruction_set::InstructionSet;
 use crate::loops::{self, MERSENNE};
 use crate::mersenne_twister::MersenneTwister;
 
-/// How token hashes are permuted.
+/// The permutation of token hashes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PermutationScheme {
     /// `a·h + b` mod 2³², the default since 2.0.0.
     Affine32,
-    /// The same mod 2⁶⁴.
+    /// `a·h + b` mod 2⁶⁴.
     Affine64,
-    /// That of versions before 2.0.0.
+    /// The scheme of versions before 2.0.0.
     Legacy,
 }
 
 impl PermutationScheme {
-    /// The scheme of that name.
+    /// The scheme with a name.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "affine32" => Some(Self::Affine32),
@@ -39,15 +39,15 @@ impl PermutationScheme {
         }
     }
 
-    /// The value of a set without elements: the greatest that there is.
+    /// The value of a set without elements, the greatest possible value.
     pub fn empty(self) -> u64 {
         if self == Self::Affine64 { u64::MAX } else { u64::from(u32::MAX) }
     }
 
-    /// Values of a set without elements.
+    /// The values of a set without elements.
     ///
     /// # Errors
-    /// The system has no memory for them.
+    /// If the system has no memory for them.
     pub fn no_values(self, length: usize) -> Result<HashValues, AllocationError> {
         Ok(match self {
             Self::Affine32 => HashValues::Narrow(allocation::filled(u32::MAX, length)?),
@@ -59,14 +59,14 @@ impl PermutationScheme {
 /// Hash values, or parameters of permutations, in the type that a scheme stores.
 #[derive(PartialEq, Eq, Debug)]
 pub enum HashValues {
-    /// Of `affine32`.
+    /// Values of `affine32`.
     Narrow(Vec<u32>),
-    /// Of the other two.
+    /// Values of the other two schemes.
     Wide(Vec<u64>),
 }
 
 impl HashValues {
-    /// Values from the bytes of an array, the least byte of each value first.
+    /// Converts the bytes of a little-endian array to values.
     pub fn from_bytes(scheme: PermutationScheme, bytes: &[u8]) -> Self {
         if scheme == PermutationScheme::Affine32 {
             let words = bytes.as_chunks::<4>().0.iter();
@@ -76,7 +76,7 @@ impl HashValues {
         Self::Wide(words.map(|word| u64::from_le_bytes(*word)).collect())
     }
 
-    /// How many there are.
+    /// The number of values.
     pub fn len(&self) -> usize {
         match self {
             Self::Narrow(values) => values.len(),
@@ -84,20 +84,20 @@ impl HashValues {
         }
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many bytes the array of them has.
+    /// The size of an array of the values in bytes.
     pub fn size(&self) -> usize {
         self.len() * if matches!(self, Self::Narrow(_)) { 4 } else { 8 }
     }
 
-    /// Another of the same values.
+    /// Copies the values.
     ///
     /// # Errors
-    /// The system has no memory for it.
+    /// If the system has no memory for the copy.
     pub fn copied(&self) -> Result<Self, AllocationError> {
         fn copied<T: Copy>(values: &[T]) -> Result<Vec<T>, AllocationError> {
             let mut copy = allocation::with_capacity(values.len())?;
@@ -110,7 +110,7 @@ impl HashValues {
         })
     }
 
-    /// Writes the bytes of an array of [`size`](Self::size), the least byte of each value first.
+    /// Writes the values to a little-endian array of [`size`](Self::size) bytes.
     pub fn write_to(&self, bytes: &mut [u8]) {
         match self {
             Self::Narrow(values) => {
@@ -126,10 +126,10 @@ impl HashValues {
         }
     }
 
-    /// The same, appended.
+    /// Appends the values as little-endian bytes.
     ///
     /// # Errors
-    /// The system has no memory for them.
+    /// If the system has no memory for them.
     pub fn append_to(&self, bytes: &mut Vec<u8>) -> Result<(), AllocationError> {
         allocation::reserve(bytes, self.size())?;
         let start = bytes.len();
@@ -138,7 +138,7 @@ impl HashValues {
         Ok(())
     }
 
-    /// The bytes with the greatest of each value first, appended: the keys of buckets.
+    /// Appends the values as big-endian bytes: the keys of buckets.
     pub fn append_swapped(&self, bytes: &mut Vec<u8>) {
         bytes.reserve(self.len() * 8);
         match self {
@@ -155,8 +155,8 @@ impl HashValues {
         }
     }
 
-    /// How many are equal at the same place; none if the widths differ, which are those of two
-    /// schemes.
+    /// The number of values that are equal at the same place. 0 if the widths differ, because the
+    /// values belong to different schemes.
     pub fn equal_to(&self, other: &Self) -> usize {
         match (self, other) {
             (Self::Narrow(one), Self::Narrow(two)) => equal(one, two),
@@ -165,8 +165,8 @@ impl HashValues {
         }
     }
 
-    /// Lowers each to that of `other`. Values of another width, which are those of another scheme,
-    /// lower none.
+    /// Lowers each value to the value of `other` if that is smaller. Does nothing if the widths
+    /// differ, because the values belong to different schemes.
     pub fn lower_to(&mut self, other: &Self) {
         match (self, other) {
             (Self::Narrow(one), Self::Narrow(two)) => {
@@ -179,7 +179,7 @@ impl HashValues {
         }
     }
 
-    /// As numbers of 64 bits.
+    /// Converts the values to 64-bit numbers.
     pub fn to_wide(&self) -> Vec<u64> {
         match self {
             Self::Narrow(values) => values.iter().copied().map(u64::from).collect(),
@@ -204,18 +204,18 @@ pub struct Permutations {
 /// Scheme, seed and number of permutations.
 type Drawing = (PermutationScheme, u32, usize);
 
-/// The permutations drawn last; drawing takes longer than a small set.
+/// The permutations drawn last. Drawing them takes longer than sketching a small set.
 static DRAW_CACHE: Mutex<Vec<(Drawing, Arc<Permutations>)>> = Mutex::new(Vec::new());
-/// The most entries of the cache.
+/// Maximum number of entries of the cache.
 const CACHE_ENTRIES: usize = 8;
-/// The most permutations of an entry.
+/// Maximum number of permutations of an entry.
 const LONGEST_CACHED: usize = 1 << 16;
 
 impl Permutations {
-    /// Those that `RandomState(seed)` gives, drawn once for all who ask.
+    /// The permutations that `RandomState(seed)` draws, shared by all callers.
     ///
     /// # Errors
-    /// The system has no memory for them.
+    /// If the system has no memory for them.
     pub fn drawn(
         scheme: PermutationScheme,
         seed: u32,
@@ -260,7 +260,7 @@ impl Permutations {
         Ok(Self { a: HashValues::Wide(a), b: HashValues::Wide(b) })
     }
 
-    /// Lowers `minima` to the permuted `hashes`, of which `affine32` takes the low halves.
+    /// Lowers `minima` to the permuted `hashes`. `affine32` uses the low halves of the hashes.
     pub fn lower(
         &self,
         instructions: InstructionSet,

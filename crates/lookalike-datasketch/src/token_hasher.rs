@@ -1,19 +1,19 @@
-//! From the bytes of tokens to hashes.
+//! Hash functions for the bytes of tokens.
 
 use crate::instruction_set::InstructionSet;
 use crate::sha1;
 use lookalike_core::hash::token_hash;
 
-/// How a token becomes a number.
+/// A hash function for tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TokenHasher {
-    /// The first four bytes of SHA-1, the first the lowest: `sha1_hash32` of datasketch.
+    /// The first four bytes of SHA-1 in little-endian order: `sha1_hash32` of datasketch.
     Sha32,
-    /// The first eight bytes: `sha1_hash64`.
+    /// The first eight bytes of SHA-1 in little-endian order: `sha1_hash64` of datasketch.
     Sha64,
     /// The low half of the token hash of `docs/reference/signature.md`.
     Token32,
-    /// All of it.
+    /// The whole token hash of `docs/reference/signature.md`.
     Token64,
 }
 

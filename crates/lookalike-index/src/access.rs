@@ -1,8 +1,8 @@
-//! How an index is opened.
+//! Modes of opening an index.
 
 use std::time::Duration;
 
-/// How an index is opened.
+/// The mode in which an index is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Read only; other processes may write in parallel.

@@ -1,6 +1,6 @@
 //! The storage-backend trait.
 //!
-//! A backend keeps documents by number, with their signatures, and finds numbers by bucket key. It
+//! A backend stores documents by number, with their signatures, and finds numbers by bucket key. It
 //! decides nothing about similarity. Every implementation passes the same conformance tests
 //! (`tests/conformance`).
 
@@ -16,11 +16,11 @@ use crate::settings::{ContainmentSettings, IndexSettings};
 use serde::Serialize;
 use std::path::Path;
 
-/// One change. Changes of one call happen in order, all or none.
+/// A change. The changes of one call are applied in order, all or none.
 #[derive(Debug, Clone, Copy)]
 pub enum Change<'a> {
-    /// Adds a document whose id must be new. A document that expired before counts as removed, here
-    /// and in [`Put`](Self::Put).
+    /// Adds a document whose id must be new. An expired document counts as removed, here and in
+    /// [`Put`](Self::Put).
     Add(IndexEntry<'a>),
     /// Adds a document, or replaces the one with its id.
     Put(IndexEntry<'a>),
@@ -50,51 +50,55 @@ impl<'a> Change<'a> {
 /// The effect of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChangeOutcome {
-    /// The document was added; there was none with its id.
+    /// The document was added; its id was new.
     Added,
     /// The document with this id was replaced.
     Replaced,
     /// The document or duplicate was removed.
     Removed,
-    /// There was nothing with the id to remove.
+    /// No document or duplicate with this id existed.
     Absent,
 }
 
 /// Changes of decisions, duplicates and categories, which an index stores next to its documents.
 pub trait SideTableChanges {
-    /// Adds entries to the log of decisions, all or none; returns the number of the last one. They
-    /// are durable when it returns. With `last`, adds them only if no entry has a greater number,
-    /// and returns `None` otherwise: another writer has added entries.
+    /// Adds entries to the log of decisions, all or none. Returns the number of the last one. The
+    /// entries are durable on return. With `last`, adds them only if no entry has a greater number.
+    /// Otherwise another writer has added entries, and the result is `None`.
     ///
     /// # Errors
-    /// [`IndexError::Decision`] for one that cannot be stored, and write errors. After an error,
+    /// [`IndexError::Decision`] for an entry that cannot be stored, and write errors. After an
+    /// error,
     /// nothing has changed.
     fn add_decisions(&self, entries: &[&str], last: Option<u64>)
     -> Result<Option<u64>, IndexError>;
 
-    /// Removes the entries with these numbers from the log of decisions, all or none; returns how
-    /// many there were. The last entry stays, so that no number is given twice.
+    /// Removes the entries with these numbers from the log of decisions, all or none. Returns the
+    /// number of removed entries. Keeps the last entry, so that no number is reused.
     ///
     /// # Errors
     /// Write errors. After an error, nothing has changed.
     fn remove_decisions(&self, numbers: &[u64]) -> Result<u64, IndexError>;
 
-    /// Records documents that went as duplicates of documents of the index, all or none; returns
-    /// how many of them were recorded under no keeper before. One that is recorded under another
-    /// keeper goes to this one. One whose id is that of a document, and one whose keeper is no
-    /// document, is left out. They are durable when it returns.
+    /// Records documents that were removed as duplicates of documents of the index, all or none.
+    /// Returns the number of documents that had no recorded keeper before. A document that is
+    /// recorded with another keeper is moved to the new one. Documents are skipped if their id is
+    /// the id of a document of the index, or if their keeper does not exist. The records are
+    /// durable on return.
     ///
-    /// What is recorded goes with its keeper, when that is removed, or replaced by a document with
-    /// other shingles; and when its own id is removed, or a document with it is added.
+    /// A record is removed in the following cases:
+    ///
+    /// - Its keeper is removed, or replaced by a document with other shingles.
+    /// - Its own id is removed, or a document with this id is added.
     ///
     /// # Errors
-    /// [`IndexError::Document`] for an id that no document can have, and write errors. After an
+    /// [`IndexError::Document`] for an invalid id, and write errors. After an
     /// error, nothing has changed.
     fn add_duplicates(&self, entries: &[DuplicateEntry<'_>]) -> Result<u64, IndexError>;
 
-    /// Replaces the categories: a model, and the category of each document up to number `through`;
-    /// members whose document is gone are left out. Returns the number of the model. All is
-    /// durable when it returns.
+    /// Replaces the categories: a model, and the category of each document up to number `through`.
+    /// Skips members whose document no longer exists. Returns the number of the model. Everything
+    /// is durable on return.
     ///
     /// # Errors
     /// [`IndexError::Categories`] for a model that cannot be stored, and write errors. After an
@@ -106,9 +110,9 @@ pub trait SideTableChanges {
         members: &[CategoryMember],
     ) -> Result<u64, IndexError>;
 
-    /// Adds the categories of later documents, up to number `through`, by the model with that
-    /// number; `false`, and nothing has changed, where the index has another model by now. It is no
-    /// change of the [version](Snapshot::version): the categories were the same before.
+    /// Adds the categories of later documents, up to number `through`, by the model with this
+    /// number. Returns `false` without a change if the index has another model by now. Does not
+    /// change the [version](Snapshot::version), because the categories of texts remain the same.
     ///
     /// # Errors
     /// As [`write`](Backend::write).
@@ -129,23 +133,23 @@ pub trait Backend: SideTableChanges + Send + Sync {
     /// The name of the index for messages, without passwords.
     fn name(&self) -> &str;
 
-    /// Applies changes in order, all or none. They are durable when it returns.
+    /// Applies changes in order, all or none. They are durable on return.
     ///
     /// # Errors
-    /// [`IndexError::IdTaken`] for an [`Change::Add`] of an existing id,
+    /// [`IndexError::IdTaken`] for a [`Change::Add`] of an existing id,
     /// [`IndexError::Document`] for a document that cannot be stored, and write errors. After an
     /// error, nothing has changed.
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError>;
 
-    /// A snapshot of the index, which does not see later changes. It holds resources such as a
-    /// connection until it is dropped.
+    /// Opens a snapshot of the index, which does not see later changes. It holds resources such as
+    /// a connection until it is dropped.
     ///
     /// # Errors
     /// Read errors.
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, IndexError>;
 
-    /// Removes documents that expired before `now` and the data of removed ones, and merges
-    /// postings. Queries are fastest and the index is smallest afterwards.
+    /// Removes expired documents (before `now`) and the data of removed ones, and merges postings.
+    /// Afterwards, queries are fastest and the index is smallest.
     ///
     /// # Errors
     /// As [`write`](Self::write).
@@ -154,7 +158,7 @@ pub trait Backend: SideTableChanges + Send + Sync {
     /// Checks all stored data without changing it. Each problem is reported once.
     ///
     /// # Errors
-    /// Read errors; damage is no error but a problem.
+    /// Read errors. Damage is reported as a problem, not as an error.
     fn check(&self) -> Result<Vec<IndexProblem>, IndexError>;
 
     /// Rebuilds everything that can be derived from documents and signatures.
@@ -175,9 +179,9 @@ pub trait Backend: SideTableChanges + Send + Sync {
     /// [`IndexError::Exists`] if `to` exists; read and write errors.
     fn backup(&self, to: &Path) -> Result<(), IndexError>;
 
-    /// Names the service that has the index open for writing, for other processes that want to
-    /// write: [`IndexError::InUse`] has the address until the index is closed. Nothing happens
-    /// where several processes can write.
+    /// Announces the address of the service that has the index open for writing to other processes
+    /// that wait for writing: [`IndexError::InUse`] contains the address until the index is closed.
+    /// Does nothing if several processes can write.
     ///
     /// # Errors
     /// Write errors.
@@ -186,9 +190,9 @@ pub trait Backend: SideTableChanges + Send + Sync {
         Ok(())
     }
 
-    /// Ends running operations of other threads and all later ones soon, with
-    /// [`IndexError::Interrupted`]. A write that was acknowledged stays; an interrupted one leaves
-    /// nothing. Reopen the index to use it again. Nothing happens where operations are short.
+    /// Ends running operations of other threads, and all later ones, with
+    /// [`IndexError::Interrupted`]. An acknowledged write is kept; an interrupted write changes
+    /// nothing. Reopen the index to use it again. Does nothing if operations are short.
     fn interrupt(&self) {}
 }
 
@@ -197,8 +201,8 @@ pub type SetCallback<'a> = &'a mut dyn FnMut(DocumentNumber, &[u8]) -> Result<()
 
 /// Decisions, duplicates, categories and versions of a snapshot.
 pub trait SideTables {
-    /// Gives at most `most` entries of the log of decisions, numbered above `after`, to `each`, by
-    /// ascending number; returns how many. Numbers begin at 1.
+    /// Passes at most `most` entries of the log of decisions with numbers above `after` to `each`,
+    /// by ascending number. Returns how many there were. Numbers begin at 1.
     ///
     /// # Errors
     /// Read errors, [`IndexError::Damaged`] for a damaged entry, and errors of `each`.
@@ -209,14 +213,14 @@ pub trait SideTables {
         each: DecisionCallback<'_>,
     ) -> Result<usize, IndexError>;
 
-    /// The sizes of the groups of documents with these numbers, in their order: each document, and
-    /// the duplicates that are recorded for it.
+    /// The sizes of the groups of documents with these numbers, in order. A group consists of a
+    /// document and the duplicates that are recorded for it.
     ///
     /// # Errors
     /// Read errors.
     fn group_sizes(&mut self, numbers: &[DocumentNumber]) -> Result<Vec<u64>, IndexError>;
 
-    /// Gives the duplicates that are recorded for the documents with these numbers (ascending) to
+    /// Passes the duplicates that are recorded for the documents with these numbers (ascending) to
     /// `each`, by number of the keeper, then by id.
     ///
     /// # Errors
@@ -227,7 +231,7 @@ pub trait SideTables {
         each: DuplicateCallback<'_>,
     ) -> Result<(), IndexError>;
 
-    /// Which categories the index has, if any.
+    /// The state of the categories, if the index has any.
     ///
     /// # Errors
     /// Read errors.
@@ -245,8 +249,8 @@ pub trait SideTables {
     /// Read errors.
     fn category_counts(&mut self) -> Result<Vec<(u32, u64)>, IndexError>;
 
-    /// At most `most` stored members, numbered above `after`, of the categories from the first to
-    /// the last one, by ascending number.
+    /// At most `most` stored members of the categories from `first` to `last`, with numbers above
+    /// `after`, by ascending number.
     ///
     /// # Errors
     /// Read errors.
@@ -257,7 +261,7 @@ pub trait SideTables {
         most: usize,
     ) -> Result<Vec<CategoryMember>, IndexError>;
 
-    /// The versions of the document with an id, by time; none if there is no such document.
+    /// The versions of the document with an id, by time. Empty if there is no such document.
     ///
     /// # Errors
     /// [`IndexError::NoOriginals`] for an index without originals, read errors,
@@ -267,14 +271,14 @@ pub trait SideTables {
     /// The original of a version, byte for byte; its SHA-256 is verified.
     ///
     /// # Errors
-    /// As [`versions`](Self::versions), and [`IndexError::Damaged`] for an original that is not
-    /// what was stored, or whose base is missing.
+    /// As [`versions`](Self::versions), and [`IndexError::Damaged`] for an original that differs
+    /// from the stored bytes, or whose base is missing.
     fn original(&mut self, version: &DocumentVersion) -> Result<Vec<u8>, IndexError>;
 }
 
 /// A snapshot of an index.
 pub trait Snapshot: SideTables + Send {
-    /// Increases with every change of the index.
+    /// The version, which increases with every change of the index.
     fn version(&self) -> u64;
 
     /// The number of documents, including expired ones.
@@ -291,8 +295,8 @@ pub trait Snapshot: SideTables + Send {
     /// Read errors.
     fn number_of(&mut self, id: &str) -> Result<Option<DocumentNumber>, IndexError>;
 
-    /// Numbers of all documents that have one of these bucket keys, ascending, each once, into
-    /// `numbers`, which is cleared. It may contain numbers of removed documents.
+    /// Writes the numbers of all documents with one of these bucket keys to `numbers`, which is
+    /// cleared. They are ascending and unique, and may include removed documents.
     ///
     /// # Errors
     /// Read errors.
@@ -302,8 +306,8 @@ pub trait Snapshot: SideTables + Send {
         numbers: &mut Vec<DocumentNumber>,
     ) -> Result<(), IndexError>;
 
-    /// Gives the documents with these numbers (ascending) to `each`, in this order, without
-    /// removed ones.
+    /// Passes the documents with these numbers (ascending) to `each`, in this order. Skips removed
+    /// ones.
     ///
     /// # Errors
     /// Read errors, and errors of `each`.
@@ -314,8 +318,8 @@ pub trait Snapshot: SideTables + Send {
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<(), IndexError>;
 
-    /// Gives the encoded shingle sets of the documents with these numbers (ascending) to `each`, in
-    /// this order, without removed ones.
+    /// Passes the encoded shingle sets of the documents with these numbers (ascending) to `each`,
+    /// in this order. Skips removed ones.
     ///
     /// # Errors
     /// Read errors, [`IndexError::Damaged`] for a document without a set, and errors of `each`.
@@ -331,14 +335,14 @@ pub trait Snapshot: SideTables + Send {
         })
     }
 
-    /// The text of a version; `None` if the version is gone, or was stored without a text.
+    /// The text of a version; `None` if the version no longer exists, or was stored without a text.
     ///
     /// # Errors
     /// As [`versions`](SideTables::versions).
     fn version_text(&mut self, version: &DocumentVersion) -> Result<Option<String>, IndexError>;
 
-    /// Gives at most `most` documents numbered `from` or more to `each`, by ascending number;
-    /// returns how many.
+    /// Passes at most `most` documents from number `from` on to `each`, by ascending number.
+    /// Returns how many there were.
     ///
     /// # Errors
     /// Read errors, and errors of `each`.
@@ -351,9 +355,9 @@ pub trait Snapshot: SideTables + Send {
     ) -> Result<usize, IndexError>;
 }
 
-/// Reading for functions with errors of their own, the first of which ends it.
+/// Reading for callbacks with errors of their own. The first error ends the reading.
 impl dyn Snapshot + '_ {
-    /// As [`records`](Snapshot::records).
+    /// Like [`records`](Snapshot::records).
     ///
     /// # Errors
     /// Read errors, and errors of `each`.
@@ -370,7 +374,7 @@ impl dyn Snapshot + '_ {
         })
     }
 
-    /// As [`scan`](Snapshot::scan).
+    /// Like [`scan`](Snapshot::scan).
     ///
     /// # Errors
     /// Read errors, and errors of `each`.
@@ -388,7 +392,7 @@ impl dyn Snapshot + '_ {
         })
     }
 
-    /// As [`decisions`](SideTables::decisions).
+    /// Like [`decisions`](SideTables::decisions).
     ///
     /// # Errors
     /// Read errors, and errors of `each`.
@@ -406,7 +410,7 @@ impl dyn Snapshot + '_ {
     }
 }
 
-/// What a reading gives, or the error of a callback that [`stop`] has kept.
+/// The result of a reading, or the error of a callback that [`stop`] has stored.
 fn until_stopped<T, E: From<IndexError>>(
     read: impl FnOnce(&mut Option<E>) -> Result<T, IndexError>,
 ) -> Result<T, E> {
@@ -415,7 +419,7 @@ fn until_stopped<T, E: From<IndexError>>(
     stopped.map_or(read.map_err(E::from), Err)
 }
 
-/// Keeps an error that no backend knows, and ends the reading.
+/// Stores an error of a type that backends do not know, and ends the reading.
 fn stop<E>(stopped: &mut Option<E>, error: E) -> IndexError {
     *stopped = Some(error);
     IndexError::Stopped
@@ -426,14 +430,14 @@ fn stop<E>(stopped: &mut Option<E>, error: E) -> IndexError {
 pub struct IndexProblem {
     /// The file, table or document.
     pub place: String,
-    /// What is wrong.
+    /// A description of the problem.
     pub what: String,
     /// Whether [`Backend::repair`] fixes it without loss.
     pub repairable: bool,
 }
 
 impl IndexProblem {
-    /// Makes a problem that no repair fixes of the error of damaged data.
+    /// Converts an error of damaged data to a problem that cannot be repaired.
     ///
     /// # Errors
     /// Any other error.
@@ -459,7 +463,7 @@ pub struct Stats {
     pub documents: u64,
     /// Documents without shingles, which are similar to no document.
     pub without_shingles: u64,
-    /// Band postings, including those of removed documents.
+    /// Band postings, including the postings of removed documents.
     pub postings: u64,
     /// Files or tables with postings.
     pub segments: u64,
@@ -467,13 +471,13 @@ pub struct Stats {
     pub tail: u64,
     /// Bytes of documents, signatures, metadata, sets and texts on the disk.
     pub catalogue_bytes: u64,
-    /// Bytes of encoded shingle sets, a part of these.
+    /// Bytes of encoded shingle sets, a part of `catalogue_bytes`.
     pub set_bytes: u64,
-    /// Bytes of compressed texts, a part of these.
+    /// Bytes of compressed texts, a part of `catalogue_bytes`.
     pub text_bytes: u64,
     /// Bytes of postings on the disk.
     pub segment_bytes: u64,
-    /// Counts of originals, where the index keeps any.
+    /// Counts of originals, if the index stores any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub originals: Option<OriginalStats>,
 }
@@ -489,13 +493,13 @@ pub struct OriginalStats {
     pub differences: u64,
     /// Bytes of the distinct originals.
     pub bytes: u64,
-    /// Bytes that they take.
+    /// Bytes that they take on the disk.
     pub stored_bytes: u64,
 }
 
-/// The keys by which a document is found: the bucket keys of its signature, or in an index for
-/// containment those of its shingles, into `keys`, which is cleared; none for a document without
-/// shingles. `set` is its encoded set, where the index keeps sets.
+/// Writes the keys that find a document to `keys`, which is cleared: the bucket keys of its
+/// signature or, in an index for containment, the keys of its shingles. There are none for a
+/// document without shingles. `set` is its encoded set, if the index stores sets.
 ///
 /// # Errors
 /// [`IndexError::Damaged`] for an invalid set.
@@ -516,8 +520,8 @@ pub fn posting_keys(
     Ok(())
 }
 
-/// The bucket keys of a signature under these settings, into `keys`, which is cleared; none for a
-/// document without shingles.
+/// Writes the bucket keys of a signature under these settings to `keys`, which is cleared. There
+/// are none for a document without shingles.
 pub fn bucket_keys(settings: &IndexSettings, signature: &[u32], keys: &mut Vec<u64>) {
     keys.clear();
     if !signature.is_empty() {

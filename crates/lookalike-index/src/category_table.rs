@@ -1,25 +1,25 @@
-//! The categories of an index: a model, and the category of each document that had been looked at
-//! by then.
+//! The categories of an index: a model, and the category of each document that was stored when
+//! categories were last updated.
 //!
-//! An index keeps the model, and does not read it: `lookalike::categories` specifies its bytes and
-//! which category a text is in. Documents that were added since the last look are those numbered
-//! above [`CategoryState::through`]; who reads categories finds theirs by their texts.
+//! An index stores the model without interpreting it: `lookalike::categories` specifies its bytes
+//! and the category of a text. Documents that were added since the last update have numbers above
+//! [`CategoryState::through`]; readers determine their categories from their texts.
 
 use crate::entry::DocumentNumber;
 
-/// The most bytes of a model.
+/// Maximum size of a model in bytes.
 pub const MAX_MODEL_BYTES: usize = 512 << 20;
 
-/// Which categories an index has.
+/// The state of the categories of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CategoryState {
-    /// The number of the model: another one for each that is made.
+    /// The number of the model. Every new model has another number.
     pub number: u64,
-    /// The number of the last document whose category is stored, if it is still there.
+    /// The number of the last document whose category is stored, if the document still exists.
     pub through: DocumentNumber,
 }
 
-/// A document and the number of its category; 0 for none.
+/// A document and the number of its category; 0 for no category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CategoryMember {
     /// The number of the document.

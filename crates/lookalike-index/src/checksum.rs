@@ -5,14 +5,14 @@ use crate::entry::IndexEntry;
 use crate::original::DocumentVersion;
 use lookalike_core::hash::{mix64, token_hash};
 
-/// The checksum of bytes that belong to a document: [`token_hash`] of them, combined with the
-/// document's number, so that the bytes of another document do not pass.
+/// The checksum of bytes that belong to a document: their [`token_hash`], combined with the
+/// document's number, so that the bytes of another document are not accepted.
 pub(crate) fn content(number: u64, bytes: &[u8]) -> u64 {
     token_hash(bytes) ^ mix64(number)
 }
 
-/// The checksum of a version of the document `id`, without the hash and the length of its original,
-/// which are stored with that.
+/// The checksum of a version of the document `id`. Excludes the hash and the length of its
+/// original, which are stored with the original.
 pub(crate) fn version(id: &str, version: &DocumentVersion) -> i64 {
     let DocumentVersion { number, document, original, added, ended, modified, .. } = *version;
     let mut bytes = Vec::new();
@@ -35,7 +35,7 @@ pub(crate) fn version(id: &str, version: &DocumentVersion) -> i64 {
 pub(crate) struct RowFields<'a> {
     pub(crate) number: u64,
     pub(crate) id: &'a [u8],
-    /// As 16 bytes, little-endian.
+    /// 16 bytes, little-endian.
     pub(crate) fingerprint: &'a [u8],
     pub(crate) bytes: u64,
     pub(crate) added: i64,

@@ -1,13 +1,13 @@
-//! The log of decisions of an index: what people decided about documents, as JSON objects in the
-//! order in which they were decided.
+//! The log of decisions of an index: user decisions about documents, as JSON objects in
+//! chronological order.
 //!
-//! An index keeps the log, and does not read it: `lookalike::decisions` specifies the objects.
-//! Entries are added and never changed; a decision is revoked by a later one. Entries that are not
-//! in force any more can be removed. Numbers are never given twice, since the last entry stays.
+//! An index stores the log without interpreting it: `lookalike::decisions` specifies the objects.
+//! Entries are added and never changed; a later decision revokes an earlier one. Entries that are
+//! no longer in force can be removed. Numbers are never reused, because the last entry is kept.
 
 use crate::error::IndexError;
 
-/// The most bytes of an entry.
+/// Maximum size of an entry in bytes.
 pub const MAX_DECISION_BYTES: usize = 8 << 20;
 
 /// Takes the number of an entry and its JSON object.

@@ -1,13 +1,15 @@
-//! Documents that went as duplicates of documents of an index: what counts in the size of a group.
+//! Documents that were removed as duplicates of documents of an index and count in the sizes of
+//! groups.
 //!
-//! A run whose reference is an index leaves out what resembles a document there. The index keeps
-//! the ids of what was left out, each with its keeper, so that a keeper can be weighted by the
-//! documents that it represents, whichever batches they were in. `docs/dedup.md` has the rule.
+//! A run whose reference is an index removes documents that resemble a document there. The index
+//! stores the ids of removed documents, each with its keeper. A keeper can then be weighted by the
+//! number of documents that it represents, in whatever batches they were. `docs/dedup.md` describes
+//! the rule.
 
 use crate::entry::{DocumentNumber, check_id};
 use crate::error::IndexError;
 
-/// A document that went as the duplicate of a document of the index.
+/// A document that was removed as a duplicate of a document of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DuplicateEntry<'a> {
     /// Its id.

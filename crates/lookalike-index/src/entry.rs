@@ -1,4 +1,4 @@
-//! A document to add, and a document as it is stored.
+//! A document to add, and a stored document.
 
 pub use crate::document_number::DocumentNumber;
 use crate::error::IndexError;
@@ -13,8 +13,8 @@ pub const MAX_METADATA_BYTES: usize = 1 << 20;
 /// Maximum size of a text, in bytes.
 pub const MAX_TEXT_BYTES: usize = 1 << 30;
 
-/// Metadata of a document: any JSON object. Members that have a meaning
-/// elsewhere: `source`, `language`, `time`.
+/// Metadata of a document: any JSON object. The members `source`, `language` and `time` have a
+/// meaning elsewhere.
 pub type Metadata = Map<String, Value>;
 
 /// A document to add: shingled and signed.
@@ -27,27 +27,28 @@ pub struct IndexEntry<'a> {
     pub fingerprint: u128,
     /// Length of its text in bytes.
     pub bytes: u64,
-    /// `num_hashes` values; empty for a document without shingles, which is similar to no document.
+    /// `num_hashes` values. Empty for a document without shingles, which is similar to no document.
     pub signature: &'a [u32],
-    /// Its shingle set, encoded by [`set::encode`](crate::set::encode); ignored if the
-    /// index keeps none.
+    /// Its shingle set, encoded by [`set::encode`](crate::set::encode). Ignored if the index stores
+    /// no sets.
     pub set: &'a [u8],
-    /// Its text; ignored if the index keeps no texts.
+    /// Its text. Ignored if the index stores no texts.
     pub text: Option<&'a str>,
-    /// What it was read from; its text if it is `None`. Ignored if the index keeps no originals.
+    /// The bytes from which it was read, or `None` to use its text. Ignored if the index stores no
+    /// originals.
     pub original: Option<OriginalEntry<'a>>,
     /// Its metadata.
     pub metadata: &'a Metadata,
-    /// When it is added, in ns since 1970.
+    /// When it was added, in ns since 1970.
     pub added: i64,
     /// When its file was last changed, in ns since 1970.
     pub modified: Option<i64>,
-    /// When it expires, in ns since 1970; it counts as removed from then on.
+    /// When it expires, in ns since 1970. From then on, it counts as removed.
     pub expires: Option<i64>,
 }
 
 impl IndexEntry<'_> {
-    /// The current version of the document, of the original under the key `stored`.
+    /// The current version of the document, with the original under the key `stored`.
     pub(crate) fn version(
         &self,
         number: u64,
@@ -124,7 +125,7 @@ pub fn check_id(id: &str) -> Result<(), IndexError> {
     Ok(())
 }
 
-/// The fields of a document to read back, in addition to those that a row always has.
+/// The fields of a document to read, in addition to those that every row has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "any of them goes with any other")]
 pub struct RecordFields {
@@ -138,7 +139,7 @@ pub struct RecordFields {
     pub text: bool,
 }
 
-/// A document as it is stored. Fields that were not requested are empty.
+/// A stored document. Fields that were not requested are empty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct IndexRecord {
     /// Its number.
@@ -151,11 +152,11 @@ pub struct IndexRecord {
     pub bytes: u64,
     /// Its signature; empty for a document without shingles.
     pub signature: Vec<u32>,
-    /// Its encoded shingle set; `None` if the index keeps none.
+    /// Its encoded shingle set; `None` if the index stores none.
     pub set: Option<Vec<u8>>,
     /// Its metadata.
     pub metadata: Metadata,
-    /// Its text; `None` if the index keeps no texts.
+    /// Its text; `None` if the index stores no texts.
     pub text: Option<String>,
     /// When it was added, in ns since 1970.
     pub added: i64,
@@ -177,7 +178,7 @@ impl IndexRecord {
         Err(IndexError::damaged(what, why))
     }
 
-    /// Whether it counts as removed at a time, in ns since 1970.
+    /// Returns true if it counts as removed at a time, in ns since 1970.
     pub fn is_expired(&self, now: i64) -> bool {
         self.expires.is_some_and(|expires| expires <= now)
     }

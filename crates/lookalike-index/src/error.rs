@@ -9,12 +9,12 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-/// An error of an index; each message names the index, what was expected and found, and the
+/// An error of an index. Each message names the index, the expected and the actual value, and the
 /// remedy.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum IndexError {
-    /// There is no index at this place.
+    /// The index does not exist.
     Missing {
         /// The place.
         index: String,
@@ -24,21 +24,21 @@ pub enum IndexError {
         /// The place.
         index: String,
     },
-    /// The place has something other than an index.
+    /// The place contains something other than an index.
     NotAnIndex {
         /// The place.
         index: String,
         /// The problem.
         why: String,
     },
-    /// This build of the crate cannot keep an index there.
+    /// This build of the crate does not support an index at this place.
     NotBuilt {
         /// The place.
         index: String,
         /// The feature to build with.
         feature: &'static str,
     },
-    /// The index keeps sketches, no documents.
+    /// The index stores sketches instead of documents.
     OfSketches {
         /// The place.
         index: String,
@@ -47,16 +47,16 @@ pub enum IndexError {
     Version {
         /// The place.
         index: String,
-        /// The version it has.
+        /// The version of the index.
         got: u32,
-        /// The version this program reads.
+        /// The version that this program reads.
         expected: u32,
     },
     /// The index was created with other settings than requested.
     OtherSettings {
         /// The place.
         index: String,
-        /// Which setting.
+        /// The setting.
         parameter: Parameter,
         /// The value of the index.
         index_has: String,
@@ -67,9 +67,9 @@ pub enum IndexError {
     InUse {
         /// The place.
         index: String,
-        /// The time waited for it.
+        /// The time spent waiting.
         waited: Duration,
-        /// The address of the service that the process is, if it is one.
+        /// The address of the service, if the other process is one.
         service: Option<String>,
     },
     /// The index was opened for reading only, or its place cannot be written to.
@@ -81,66 +81,67 @@ pub enum IndexError {
     },
     /// A document cannot be stored.
     Document {
-        /// Its id, shortened where it is long.
+        /// Its id, shortened if it is long.
         id: String,
         /// The problem, and the remedy.
         why: String,
     },
     /// A model of categories cannot be stored.
     Categories {
-        /// Its bytes.
+        /// Its size in bytes.
         got: usize,
-        /// The most bytes.
+        /// The maximum size in bytes.
         most: usize,
     },
     /// A decision cannot be stored.
     Decision {
-        /// Its place among those that were given, from 0.
+        /// Its position among the given decisions, from 0.
         position: usize,
-        /// The bytes of its JSON object.
+        /// The size of its JSON object in bytes.
         got: usize,
-        /// The most that are stored.
+        /// The maximum size in bytes.
         most: usize,
     },
-    /// The function that takes what is read ended the reading.
+    /// The caller's function ended the reading.
     Stopped,
     /// [`Backend::interrupt`](crate::backend::Backend::interrupt) ended the operation.
     Interrupted {
         /// The place.
         index: String,
     },
-    /// A document with this id is there already.
+    /// A document with this id already exists.
     IdTaken {
         /// The id.
         id: String,
     },
-    /// The index keeps no shingle sets, which are needed here.
+    /// The operation needs shingle sets, which the index does not store.
     NoSets {
-        /// The operation that needs them.
+        /// The operation.
         what: &'static str,
     },
-    /// The index keeps no texts, which are needed here.
+    /// The operation needs texts, which the index does not store.
     NoTexts {
         /// The place.
         index: String,
     },
-    /// The index keeps no originals, which are needed here.
+    /// The operation needs originals, which the index does not store.
     NoOriginals {
         /// The place.
         index: String,
     },
-    /// A search for the nearest documents in an index whose measure signatures do not estimate.
+    /// The nearest documents are requested, but signatures do not estimate the measure of the
+    /// index.
     NearestMeasure {
         /// The measure of the index.
         got: Measure,
-        /// The measure of an index that can be searched for them.
+        /// The measure of an index in which the nearest documents can be searched.
         expected: Measure,
     },
     /// A filter cannot be parsed.
     Filter {
         /// The filter.
         got: String,
-        /// What is expected.
+        /// The expected form.
         expected: &'static str,
     },
     /// A parameter cannot be used.
@@ -152,15 +153,15 @@ pub enum IndexError {
         /// The problem.
         why: String,
     },
-    /// A column of a table has another type than in the tables of an index, or no value.
+    /// A column of a table has another type than an index requires, or no value.
     Column {
         /// The table.
         table: &'static str,
         /// The column.
         column: String,
-        /// The type in the tables of an index.
+        /// The required type.
         expected: String,
-        /// The type in this table, or `NULL`.
+        /// The actual type, or `NULL`.
         got: String,
     },
     /// The catalogue of an index in a folder is damaged. It cannot be rebuilt.
@@ -210,7 +211,7 @@ const NO_TEXTS: &str = "keeps no texts, whose words are compared here: name the 
 const NO_ORIGINALS: &str = "keeps no originals: read the files that its documents were read from, \
      or create it again with";
 
-/// Why an index cannot be written to.
+/// The reason why an index cannot be written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Unwritable {
@@ -220,7 +221,7 @@ pub enum Unwritable {
     Rights,
     /// Its file system is mounted for reading only.
     FileSystem,
-    /// The database server takes no changes.
+    /// The database server accepts no changes.
     Server,
 }
 
@@ -250,18 +251,18 @@ impl IndexError {
         Self::Damaged { what: what.into(), why: why.into() }
     }
 
-    /// The error of a place that has something other than an index.
+    /// The error for a place that contains something other than an index.
     pub(crate) fn not_an_index(index: impl Into<String>, why: impl Into<String>) -> Self {
         Self::NotAnIndex { index: index.into(), why: why.into() }
     }
 
-    /// The error of a database that a retry does not remove.
+    /// The error of a database that a retry does not resolve.
     #[cfg(any(feature = "postgres", feature = "sqlite"))]
     pub(crate) fn database(index: impl Into<String>, why: impl Into<String>) -> Self {
         Self::Database { index: index.into(), why: why.into(), transient: false }
     }
 
-    /// The error of a database that a retry may remove.
+    /// The error of a database that a retry may resolve.
     #[cfg(any(feature = "postgres", feature = "sqlite"))]
     pub(crate) fn transient(index: impl Into<String>, why: impl Into<String>) -> Self {
         Self::Database { index: index.into(), why: why.into(), transient: true }
@@ -278,7 +279,7 @@ impl IndexError {
         Self::damaged(format!("document {:?}", shortened_id(id)), why)
     }
 
-    /// The problem of damaged data without its place, or the whole message of another error.
+    /// The description of damage without its place, or the whole message of another error.
     #[cfg(any(feature = "postgres", feature = "sqlite"))]
     pub(crate) fn damage(&self) -> String {
         match self {

@@ -1,4 +1,4 @@
-//! An opened index, wherever it is kept.
+//! An opened index in any kind of storage.
 
 pub use crate::access::Access;
 use crate::backend::Backend;
@@ -10,10 +10,10 @@ use lookalike_core::params::{Params, ParamsBuilder, ShingleRule};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-/// What is shown of an address that cannot be read, which may have a password in it.
+/// Replaces an unreadable address in messages, because it may contain a password.
 const HIDDEN: &str = "postgres://…";
 
-/// Where an index is kept.
+/// The location of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IndexLocation {
     /// A folder.
@@ -23,13 +23,14 @@ pub enum IndexLocation {
 }
 
 impl IndexLocation {
-    /// `postgres://…` and `postgresql://…` are databases, all other texts are folders.
+    /// Parses a location: `postgres://…` and `postgresql://…` are databases, all other texts are
+    /// folders.
     pub fn of(text: &str) -> Self {
         let is_database = ["postgres://", "postgresql://"].iter().any(|s| text.starts_with(s));
         if is_database { Self::Postgres(text.to_owned()) } else { Self::Folder(text.into()) }
     }
 
-    /// As it is shown: an address without what is secret in it.
+    /// The location for messages: an address without its secrets.
     pub fn shown(&self) -> String {
         match self {
             Self::Folder(folder) => folder.display().to_string(),
@@ -40,8 +41,8 @@ impl IndexLocation {
         }
     }
 
-    /// The place of an index that is named among files and folders of documents: a database, or a
-    /// folder with the catalogue of an index. `None` for everything else.
+    /// The location of an index among the input files and folders: a database, or a folder with the
+    /// catalogue of an index. `None` for everything else.
     pub fn among_inputs(input: &Path) -> Option<Self> {
         match input.to_str().map(Self::of) {
             Some(database @ Self::Postgres(_)) => Some(database),
@@ -136,24 +137,24 @@ pub struct Index {
 }
 
 impl Index {
-    /// An index kept by a backend.
+    /// Wraps a backend.
     ///
     /// # Errors
     /// [`IndexError::Params`] if its settings are out of range, [`IndexError::OfSketches`] if it
-    /// keeps no documents.
+    /// stores no documents.
     pub fn new(backend: Box<dyn Backend>) -> Result<Self, IndexError> {
         backend.settings().expect_documents(backend.name())?;
         let params = backend.settings().params()?;
         Ok(Self { backend, params, compact_signatures: CompactSignatures::default() })
     }
 
-    /// The parameters that its settings describe: how documents are shingled, signed and banded.
+    /// The parameters of its settings: how documents are shingled, signed and banded.
     pub fn params(&self) -> &Params {
         &self.params
     }
 
-    /// Checks that its shingle sets are those that a run would make, which cuts documents by a rule
-    /// and has this normalization, as text.
+    /// Checks that its shingle sets equal the sets of a run with this rule for shingles and this
+    /// normalization, as text.
     ///
     /// # Errors
     /// [`IndexError::OtherSettings`] with the first difference.
@@ -181,10 +182,10 @@ impl Index {
         settings.check_compatible(&requested, self.name())
     }
 
-    /// Finds the documents that are similar to a document, in a snapshot. See [`query`].
+    /// Finds the documents similar to a document, in a snapshot. See [`query`].
     ///
     /// # Errors
-    /// As there.
+    /// As for [`query`].
     pub fn query(
         &self,
         document: &QueryDocument<'_>,
@@ -195,7 +196,8 @@ impl Index {
         query(&mut *snapshot, self.settings(), document, request, buffers)
     }
 
-    /// The compact signatures for searches for the nearest documents; read at the first use.
+    /// The compact signatures for searches for the nearest documents. They are read at the first
+    /// use.
     pub fn compact_signatures(&self) -> &CompactSignatures {
         &self.compact_signatures
     }

@@ -1,30 +1,30 @@
-//! A persistent index: documents are added, replaced and removed by id, and near-duplicates of any
-//! text are found among them, verified.
+//! A persistent index. Documents are added, replaced and removed by id. Queries find the
+//! near-duplicates of any text, and verify them.
 //!
 //! ```text
 //! IndexEntry ─ write → Backend (documents, signatures, shingle sets; band postings)
 //! QueryDocument ─ query → keys → candidates → records → exact comparison → Match
 //! ```
 //!
-//! | module | is |
+//! | module | contents |
 //! |---|---|
 //! | [`settings`] | how documents are compared; stored, and verified at opening |
-//! | [`sketches`] | sketches of other programs in place of documents |
-//! | [`entry`] | a document as it is added, and as it is read |
-//! | [`duplicate_table`] | documents that went as duplicates, which count in the size of a group |
+//! | [`sketches`] | sketches of other programs instead of documents |
+//! | [`entry`] | a document to add, and a stored document |
+//! | [`duplicate_table`] | documents removed as duplicates, which count in the size of a group |
 //! | [`original`] | the bytes that a document was read from, and its versions |
-//! | [`set`] | shingle sets in few bytes |
+//! | [`set`] | compressed shingle sets |
 //! | [`backend`] | the traits of a storage backend |
 //! | [`memory`] | an index in memory; the reference implementation of the tests |
 //! | `folder` | an index in a folder: a catalogue in SQLite, postings in segments |
 //! | `postgres` | an index in a PostgreSQL database, for several writers |
 //! | [`filter`] | conditions on metadata |
-//! | [`query`] | queries: candidates, verified |
-//! | [`containment`] | candidates where an excerpt is looked for in longer texts, or the reverse |
-//! | [`compact`] | signatures of all documents in memory, to be scanned |
-//! | [`nearest`] | the documents nearest to one, whatever their similarity |
-//! | [`query_by_id`] | the same for a document of the index |
-//! | [`index`] | an opened index, wherever it is kept |
+//! | [`query`] | queries: candidates and their verification |
+//! | [`containment`] | candidates for an excerpt in longer texts, or the reverse |
+//! | [`compact`] | signatures of all documents in memory, for scanning |
+//! | [`nearest`] | the documents nearest to a document, whatever their similarity |
+//! | [`query_by_id`] | queries for documents similar to a document of the index |
+//! | [`index`] | an opened index in any kind of storage |
 //!
 //! # Example
 //!
@@ -81,7 +81,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Nothing here reads files of documents, shingles texts, prints, or reads the clock.
+//! Nothing here reads documents from files, shingles texts, prints, or reads the clock.
 
 mod access;
 pub mod backend;

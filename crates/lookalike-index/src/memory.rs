@@ -1,4 +1,4 @@
-//! An index in memory: one map, searched linearly. The tests compare the other backends with it; it
+//! An index in memory: one map, searched linearly. The tests compare the other backends with it. It
 //! is too slow for more than a few thousand documents.
 
 use crate::backend::{
@@ -60,8 +60,8 @@ impl MemoryBackend {
         Arc::clone(&self.state.lock())
     }
 
-    /// Changes a copy of the state and replaces the state by it. `work` returns whether readers see
-    /// the change.
+    /// Applies `work` to a copy of the state, which then replaces the state. `work` returns whether
+    /// readers can observe the change.
     fn change<T>(
         &self,
         work: impl FnOnce(&mut MemoryState) -> Result<(T, bool), IndexError>,
@@ -76,7 +76,7 @@ impl MemoryBackend {
 }
 
 impl MemoryState {
-    /// The members whose documents are still there.
+    /// The members whose documents still exist.
     fn members(&self) -> impl Iterator<Item = CategoryMember> {
         let members = self.members.iter();
         let there = members.filter(|(document, _)| self.records.contains_key(document));
@@ -93,7 +93,7 @@ impl MemoryState {
         self.last = self.last.next();
         self.duplicates.remove(entry.id);
         for keeper in self.duplicates.values_mut().filter(|keeper| before == Some(**keeper)) {
-            // 0 is the number of no document.
+            // No document has the number 0.
             *keeper = if is_same { self.last } else { DocumentNumber(0) };
         }
         self.duplicates.retain(|_, keeper| *keeper != DocumentNumber(0));
@@ -115,7 +115,7 @@ impl MemoryState {
         if is_replaced { ChangeOutcome::Replaced } else { ChangeOutcome::Added }
     }
 
-    /// Records the version of the document that was put last.
+    /// Records the version of the document that was stored last.
     fn put_version(&mut self, entry: &IndexEntry<'_>) -> Result<(), IndexError> {
         let original = original_of(entry)?;
         let document = self.last;

@@ -1,18 +1,18 @@
-//! Originals: the bytes that documents were read from, and their versions.
+//! Originals: the bytes from which documents were read, and their versions.
 //!
-//! An index whose settings have [`originals`](crate::settings::IndexSettings::originals) keeps the
-//! original of each document, once for equal bytes. Where a document is replaced by one with
-//! another original, the former one stays as a version. `docs/reference/index.md` specifies how
-//! they are stored.
+//! An index whose settings have [`originals`](crate::settings::IndexSettings::originals) stores the
+//! original of each document, once for equal bytes. If a document with another original replaces a
+//! document, the former one is kept as a version. `docs/reference/index.md` specifies how they are
+//! stored.
 
 use crate::document_number::DocumentNumber;
 use sha2::{Digest, Sha256};
 
-/// The greatest limit on the bytes of an original.
+/// Greatest possible limit of the size of an original in bytes.
 pub const MAX_ORIGINAL_BYTES: u64 = 512 << 20;
-/// The limit on the bytes of an original where none is given.
+/// Default limit of the size of an original in bytes.
 pub const DEFAULT_ORIGINAL_BYTES: u64 = 256 << 20;
-/// The most bytes of a media type or of a name.
+/// Maximum size of a media type or of a name in bytes.
 pub const MAX_DESCRIPTION_BYTES: usize = 4096;
 
 /// An original to store.
@@ -57,7 +57,7 @@ pub struct DocumentVersion {
 }
 
 impl DocumentVersion {
-    /// Takes over the name and the media type of the same bytes that were sent again.
+    /// Takes the name and the media type from an original with the same bytes.
     pub(crate) fn describe(&mut self, original: &OriginalEntry<'_>) {
         original.name.clone_into(&mut self.name);
         original.media_type.clone_into(&mut self.media_type);
@@ -73,7 +73,7 @@ impl DocumentVersion {
     }
 }
 
-/// The hash that an original is addressed by.
+/// The hash that identifies an original.
 pub fn original_hash(bytes: &[u8]) -> OriginalHash {
     Sha256::digest(bytes).into()
 }

@@ -1,25 +1,26 @@
-//! How the bytes of an original are stored: a Zstandard frame, of all of it or of its difference
-//! from a similar original.
+//! Encoding of originals: a Zstandard frame of the whole original, or of its difference from a
+//! similar original.
 //!
-//! A difference is a frame whose prefix is the other original, as `zstd --patch-from` makes it.
-//! Prefixes are part of the Zstandard library that compresses texts already; a separate library
-//! for differences (bsdiff, xdelta) is one more format for sizes of the same order.
+//! A difference is a frame whose prefix is the other original, like the output of `zstd
+//! --patch-from`. Prefixes are part of the Zstandard library that already compresses texts; a
+//! separate library for differences (bsdiff, xdelta) would add another format for sizes of the same
+//! order.
 
 use zstd::zstd_safe::{CCtx, CParameter, DCtx, compress_bound, get_error_name};
 
-/// The most differences on the way from an original to one that is stored whole.
+/// Maximum number of differences between an original and one that is stored as a whole.
 pub(crate) const MAX_CHAIN: usize = 8;
-/// The compression level: originals are written once, and read seldom.
+/// The compression level: originals are written once, and rarely read.
 const LEVEL: i32 = 9;
-/// The least and the greatest logarithm of a window; 2³⁰ is more than two originals.
+/// The least and the greatest logarithm of a window. 2³⁰ is more than two originals.
 const WINDOW_LOGS: std::ops::RangeInclusive<u32> = 10..=30;
-/// The logarithm of a window from which on long matches are looked for separately.
+/// The logarithm of a window from which on long matches are searched separately.
 const LONG_WINDOW_LOG: u32 = 23;
 
-/// The frame of an original, as a difference from `base` if there is one.
+/// Encodes an original, as a difference from `base` if there is one.
 ///
 /// # Errors
-/// What the library says, such as that there is no memory.
+/// The error of the library, such as a lack of memory.
 pub(crate) fn encode(bytes: &[u8], base: Option<&[u8]>) -> Result<Vec<u8>, String> {
     let failed = |code| format!("it cannot be compressed: {}", get_error_name(code));
     let window_log = window_log(bytes.len() + base.map_or(0, <[u8]>::len));
@@ -37,11 +38,10 @@ pub(crate) fn encode(bytes: &[u8], base: Option<&[u8]>) -> Result<Vec<u8>, Strin
     Ok(code)
 }
 
-/// The original of a frame, which has `bytes` bytes. No more memory than that is taken, whatever
-/// the frame says.
+/// Decodes an original of `bytes` bytes. Takes no more memory than that, whatever the frame states.
 ///
 /// # Errors
-/// Why it is not such a frame.
+/// The reason why the frame is invalid.
 pub(crate) fn decode(code: &[u8], base: Option<&[u8]>, bytes: usize) -> Result<Vec<u8>, String> {
     let failed = |code| format!("it cannot be decompressed: {}", get_error_name(code));
     let mut context = DCtx::create();
@@ -59,7 +59,7 @@ pub(crate) fn decode(code: &[u8], base: Option<&[u8]>, bytes: usize) -> Result<V
     }
 }
 
-/// The logarithm of a window that covers this many bytes.
+/// The logarithm of a window that covers this number of bytes.
 fn window_log(bytes: usize) -> u32 {
     let log = bytes.max(1).next_power_of_two().trailing_zeros();
     log.clamp(*WINDOW_LOGS.start(), *WINDOW_LOGS.end())

@@ -1,4 +1,4 @@
-//! What an index requires of originals.
+//! Requirements of an index on originals.
 
 use crate::entry::IndexEntry;
 use crate::error::IndexError;
@@ -8,10 +8,10 @@ use crate::settings::{IndexSettings, OriginalSettings};
 /// The media type of a text without an original.
 const TEXT_TYPE: &str = "text/plain; charset=utf-8";
 
-/// The original of a document to store: its own, or its text.
+/// The original of a document: its own, or its text.
 ///
 /// # Errors
-/// [`IndexError::Document`] for a document with neither.
+/// [`IndexError::Document`] for a document without both.
 pub(crate) fn original_of<'a>(entry: &IndexEntry<'a>) -> Result<OriginalEntry<'a>, IndexError> {
     let of_text = |text: &'a str| {
         let bytes = text.as_bytes();
@@ -24,10 +24,10 @@ pub(crate) fn original_of<'a>(entry: &IndexEntry<'a>) -> Result<OriginalEntry<'a
 }
 
 impl OriginalSettings {
-    /// Checks the length in bytes of the original of a document with this id.
+    /// Checks the length in bytes of the original of the document with this id.
     ///
     /// # Errors
-    /// [`IndexError::Document`] for one over the limit.
+    /// [`IndexError::Document`] for an original over the limit.
     pub fn check_length(&self, id: &str, got: u64) -> Result<(), IndexError> {
         let most = self.max_bytes;
         if got <= most {
@@ -42,7 +42,7 @@ impl OriginalSettings {
 }
 
 impl IndexSettings {
-    /// Checks the requirements of an index with these settings on a document.
+    /// Checks that a document meets the requirements of an index with these settings.
     ///
     /// # Errors
     /// [`IndexError::Document`] with the problem.
@@ -54,7 +54,7 @@ impl IndexSettings {
         self.check_original(entry.id, &original_of(entry)?)
     }
 
-    /// Checks that an index with these settings takes the original of a document with this id.
+    /// Checks that an index with these settings accepts the original of the document with this id.
     ///
     /// # Errors
     /// [`IndexError::Document`] with the problem.

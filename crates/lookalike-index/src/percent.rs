@@ -4,11 +4,11 @@ use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 
-/// Why a text is not percent-encoded. Its message is a predicate, which follows the name of the
-/// text.
+/// The reason why a text is not percent-encoded. The message is a predicate that follows the name
+/// of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PercentError {
-    /// A `%` without two hexadecimal digits behind it.
+    /// A `%` is not followed by two hexadecimal digits.
     Incomplete,
     /// The decoded bytes are not UTF-8.
     NotUtf8,
@@ -25,11 +25,11 @@ impl Display for PercentError {
 
 impl std::error::Error for PercentError {}
 
-/// Decodes a text; a `+` is itself. The crate `percent-encoding` decodes any text and keeps a `%`
-/// without digits, so that a mistake would give another id or name.
+/// Decodes a text. A `+` stands for itself. The crate `percent-encoding` decodes any text and keeps
+/// a `%` without digits, so that a mistake would result in another id or name.
 ///
 /// # Errors
-/// [`PercentError::Incomplete`] if any `%` is, otherwise [`PercentError::NotUtf8`].
+/// [`PercentError::Incomplete`] for an incomplete `%`, otherwise [`PercentError::NotUtf8`].
 pub fn decode(encoded: &str) -> Result<Cow<'_, str>, PercentError> {
     let is_whole = |(at, _): (usize, &str)| {
         let digits = encoded.as_bytes().get(at + 1..at + 3);

@@ -4,15 +4,15 @@
 //! count (LEB128) · upper bits · lower bits
 //! ```
 //!
-//! With n hashes, each is cut into its upper ⌈log₂ n⌉ bits (at least 0, at most 63) and the `low`
-//! bits below. The upper parts are ascending and are written as a row of bits: for each hash as
-//! many zeros as its upper part is greater than the one before, then a one; the row is filled up
+//! With n hashes, each is divided into its upper ⌈log₂ n⌉ bits (at least 0, at most 63) and the
+//! remaining `low` bits. The upper parts are ascending and are written as a row of bits: for each
+//! hash, as many zeros as its upper part exceeds the previous one, then a one. The row is padded
 //! with zeros to whole bytes. The lower parts follow, `low` bits each. Bits are counted from the
 //! lowest of each byte. This is the code of Elias and Fano: within about a bit per hash of the
-//! minimum for such sets, 58 bits a hash at 300 of them.
+//! minimum for such sets, 58 bits a hash for 300 of them.
 //!
 //! These bytes are stored and specified (`docs/reference/index.md`), so that no library can replace
-//! this file: `sucds` has sequences of Elias and Fano in memory, in a form of its own on disk.
+//! this file: `sucds` has Elias-Fano sequences in memory, and its own form on disk.
 
 use crate::error::IndexError;
 
@@ -25,8 +25,8 @@ pub fn encode(set: &[u64], out: &mut Vec<u8>) {
     push_lowers(set, low, out);
 }
 
-/// Appends the row of upper bits: the one of hash `i` follows `i` others and as many zeros as
-/// its upper part says.
+/// Appends the row of upper bits: the one of hash `i` follows `i` other ones and as many zeros as
+/// the value of its upper part.
 fn push_uppers(set: &[u64], last: u64, low: u32, out: &mut Vec<u8>) {
     let bits = last as usize + set.len();
     let start = out.len();
@@ -57,10 +57,10 @@ fn push_lowers(set: &[u64], low: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&word.to_le_bytes()[..filled.div_ceil(8) as usize]);
 }
 
-/// How many hashes an encoded set has, without decoding it.
+/// The number of hashes of an encoded set, without decoding it.
 ///
 /// # Errors
-/// [`IndexError::Damaged`] for bytes that are no set.
+/// [`IndexError::Damaged`] for invalid bytes.
 pub fn len(code: &[u8]) -> Result<usize, IndexError> {
     Ok(header(code)?.0)
 }
@@ -68,8 +68,8 @@ pub fn len(code: &[u8]) -> Result<usize, IndexError> {
 /// Decodes a set into `set`, which is cleared.
 ///
 /// # Errors
-/// [`IndexError::Damaged`] for bytes that [`encode`] does not make. Nothing is allocated beyond
-/// what the bytes can hold.
+/// [`IndexError::Damaged`] for bytes that [`encode`] does not produce. Allocates no more than the
+/// bytes can contain.
 pub fn decode(code: &[u8], set: &mut Vec<u64>) -> Result<(), IndexError> {
     set.clear();
     let (count, rest) = header(code)?;
@@ -128,7 +128,7 @@ fn decode_upper(
     if set.len() == count { Ok(()) } else { Err(damaged("fewer upper bits than hashes")) }
 }
 
-/// Bits of a hash below the upper ones.
+/// The number of bits of a hash below the upper ones.
 fn low_bits(count: usize) -> u32 {
     64 - (count.max(1) as u64).next_power_of_two().trailing_zeros().min(63)
 }
@@ -141,7 +141,7 @@ fn upper(hash: u64, low: u32) -> u64 {
     if low == 64 { 0 } else { hash >> low }
 }
 
-/// `width` bits (at most 64) from bit `at` on; zeros behind the end.
+/// `width` bits (at most 64) from bit `at` on; zeros after the end.
 fn bits_at(bytes: &[u8], at: u64, width: u32) -> u64 {
     let first = (at / 8) as usize;
     let shift = (at % 8) as u32;

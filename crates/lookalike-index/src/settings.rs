@@ -1,5 +1,5 @@
 //! How documents are shingled, signed and compared. The settings are stored with the index and
-//! verified when it is opened, since signatures of other settings cannot be compared.
+//! verified when it is opened, because signatures with other settings cannot be compared.
 
 use crate::error::IndexError;
 use crate::original::{DEFAULT_ORIGINAL_BYTES, MAX_ORIGINAL_BYTES};
@@ -13,7 +13,7 @@ use lookalike_core::params::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The version of the stored settings in every backend. Programs refuse any other version.
+/// The version of the stored settings in every backend. Programs reject any other version.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// The stored content of a document in addition to its signature.
@@ -26,27 +26,27 @@ pub enum StoredContent {
     Sets,
     /// Its shingle set and its text, compressed: differences can be shown.
     Texts,
-    /// The same and the bytes that it was read from, of each of its versions.
+    /// Its shingle set, its text, and the bytes from which each of its versions was read.
     Originals,
 }
 
 impl StoredContent {
-    /// Whether shingle sets are stored.
+    /// Returns true if shingle sets are stored.
     pub fn has_sets(self) -> bool {
         self != Self::Signatures
     }
 
-    /// Whether texts are stored.
+    /// Returns true if texts are stored.
     pub fn has_texts(self) -> bool {
         matches!(self, Self::Texts | Self::Originals)
     }
 
-    /// Whether originals are stored.
+    /// Returns true if originals are stored.
     pub fn has_originals(self) -> bool {
         self == Self::Originals
     }
 
-    /// Checks that originals are stored, in the index `index`.
+    /// Checks that the index `index` stores originals.
     ///
     /// # Errors
     /// [`IndexError::NoOriginals`].
@@ -66,18 +66,18 @@ pub struct IndexSettings {
     pub version: u32,
     /// Unit and size of a shingle, such as `words:5`.
     pub shingle: String,
-    /// What a token is, such as `words`.
+    /// The rule for tokens, such as `words`.
     pub tokens: String,
     /// `fold` or `keep`.
     pub case: String,
     /// Whether repeats count.
     pub frequencies: bool,
-    /// Words that are left out.
+    /// Words that are removed.
     pub stop_words: Option<StoredStopWords>,
     /// Normalization of texts, as text that is equal for equal options.
     #[serde(rename = "wording")]
     pub normalization: String,
-    /// How signatures are computed, such as `fss`.
+    /// The method of computing signatures, such as `fss`.
     pub scheme: String,
     /// Random seed of the hash functions.
     pub seed: u64,
@@ -89,27 +89,28 @@ pub struct IndexSettings {
     pub rows: usize,
     /// Default threshold of queries.
     pub threshold: f64,
-    /// The recall at this threshold that bands and rows were chosen for.
+    /// The recall at this threshold for which bands and rows were chosen.
     pub recall: f64,
     /// The stored content of a document in addition to its signature.
     pub store: StoredContent,
     /// The settings of the sketches of an index of sketches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sketches: Option<SketchSettings>,
-    /// Where the threshold is one of containment: how candidates are found. Signatures have one
-    /// value then, and there are no bands.
+    /// How candidates for containment are found, if the threshold is a threshold of containment.
+    /// Signatures then have one value, and there are no bands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub containment: Option<ContainmentSettings>,
-    /// Which originals are stored, where `store` is `originals`.
+    /// The originals that are stored, if `store` is `originals`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub originals: Option<OriginalSettings>,
 }
 
-/// Which originals are stored.
+/// The originals that are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OriginalSettings {
-    /// The most bytes of an original, 1 to [`MAX_ORIGINAL_BYTES`]; a document with more is refused.
+    /// Maximum size of an original in bytes, 1 to [`MAX_ORIGINAL_BYTES`]. Documents with greater
+    /// originals are rejected.
     pub max_bytes: u64,
 }
 
@@ -123,7 +124,7 @@ impl Default for OriginalSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContainmentSettings {
-    /// Shingles of a document that represent all of it.
+    /// Number of shingles that represent a document.
     pub anchors: usize,
 }
 
@@ -141,8 +142,8 @@ impl IndexSettings {
     /// Settings of a new index.
     ///
     /// # Errors
-    /// [`ParamsError::Parse`] for parameters with exact candidates, which an index does not have,
-    /// and for containment without shingle sets or out of reach.
+    /// [`ParamsError::Parse`] for parameters with exact candidates, which an index does not
+    /// support, and for containment without shingle sets or with an unreachable recall.
     pub fn new(
         params: &Params,
         normalization: &str,
@@ -182,7 +183,7 @@ impl IndexSettings {
         })
     }
 
-    /// The same with another limit on the bytes of an original.
+    /// Sets another limit of the size of an original in bytes.
     ///
     /// # Errors
     /// [`ParamsError::Parse`] for a limit that is out of range, and for an index without originals.
@@ -204,10 +205,10 @@ impl IndexSettings {
         Ok(self)
     }
 
-    /// The parameters they describe.
+    /// The parameters of the settings.
     ///
     /// # Errors
-    /// [`ParamsError`] for stored settings that are out of range, and for those of sketches.
+    /// [`ParamsError`] for stored settings that are out of range, and for settings of sketches.
     pub fn params(&self) -> Result<Params, ParamsError> {
         if self.sketches.is_some() {
             return Err(ParamsError::Parse {
@@ -246,7 +247,7 @@ impl IndexSettings {
         if self.containment.is_some() { Measure::Containment } else { Measure::Jaccard }
     }
 
-    /// The probability that a document of this similarity is a candidate, at least.
+    /// The minimum probability that a document with this similarity is a candidate.
     pub fn predicted_recall(&self, similarity: f64) -> f64 {
         match self.containment {
             Some(ContainmentSettings { anchors }) => {
@@ -263,8 +264,9 @@ impl IndexSettings {
         scheme.and_then(RecallCaveat::of)
     }
 
-    /// Checks that signatures made with `requested` are comparable with those of the index, and
-    /// that both store the same content. Threshold and recall may differ: they belong to a query.
+    /// Checks that signatures with the settings `requested` can be compared with the signatures of
+    /// the index, and that both store the same content. Threshold and recall may differ, because
+    /// they belong to a query.
     ///
     /// # Errors
     /// [`IndexError::OtherSettings`] with the first difference.
@@ -303,7 +305,7 @@ impl IndexSettings {
         })
     }
 
-    /// The settings as JSON, as they are stored.
+    /// The settings as JSON, in their stored form.
     ///
     /// # Errors
     /// [`IndexError::NotAnIndex`] for values that JSON cannot represent.
@@ -313,11 +315,11 @@ impl IndexSettings {
         })
     }
 
-    /// Reads stored settings; the version is checked first.
+    /// Parses stored settings. Checks the version first.
     ///
     /// # Errors
-    /// [`IndexError::Version`] for those of another version, [`IndexError::NotAnIndex`] for what is
-    /// not settings.
+    /// [`IndexError::Version`] for settings of another version, [`IndexError::NotAnIndex`] for
+    /// anything other than settings.
     pub fn from_json(json: &str, index: &str) -> Result<Self, IndexError> {
         #[derive(Deserialize)]
         struct SettingsVersion {
@@ -341,7 +343,7 @@ impl IndexSettings {
         }
     }
 
-    /// Returns the problem of the member `containment`.
+    /// Returns the problem of the member `containment`, if there is one.
     fn containment_problem(&self) -> Option<String> {
         let ContainmentSettings { anchors } = self.containment?;
         if self.sketches.is_some() {
@@ -354,7 +356,8 @@ impl IndexSettings {
         (!is_in_range).then(|| format!("{anchors} anchors, expected 1 to {MAX_ANCHORS}"))
     }
 
-    /// Returns the problem of the member `originals`, which an index with originals has.
+    /// Returns the problem of the member `originals`, if there is one. An index with originals
+    /// needs this member.
     fn originals_problem(&self) -> Option<String> {
         match (self.store.has_originals(), self.originals) {
             (false, None) => None,
@@ -431,7 +434,7 @@ impl IndexSettings {
         self.check_sketches(index)
     }
 
-    /// Checks the settings of sketches; there are none in an index of documents.
+    /// Checks the settings of sketches, which an index of documents does not have.
     ///
     /// # Errors
     /// [`IndexError::NotAnIndex`].
@@ -457,7 +460,7 @@ impl IndexSettings {
         })
     }
 
-    /// Checks that the index keeps documents.
+    /// Checks that the index stores documents.
     ///
     /// # Errors
     /// [`IndexError::OfSketches`].

@@ -3,34 +3,33 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of values of a signature: a longer one fits in no row.
+/// Maximum number of values of a signature. Longer ones do not fit in a row.
 pub(crate) const MAX_NUMBERS: usize = 1 << 27;
 
 /// Settings of the sketches of an index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SketchSettings {
-    /// Values of a sketch.
+    /// Number of values of a sketch.
     pub num_perm: usize,
-    /// Values of a band.
+    /// Number of values of a band.
     pub rows: usize,
     /// The scheme of its values, if it is known.
     pub scheme: Option<String>,
-    /// Bytes of a band.
+    /// Size of a band in bytes.
     pub band_bytes: usize,
-    /// Whether bands are values of 8 bytes, the greatest first, whose upper halves are zero and not
-    /// stored.
+    /// Whether bands are big-endian values of 8 bytes whose upper halves are zero and not stored.
     pub halved: bool,
-    /// Whether keys are kept as their pickles.
+    /// Whether keys are stored as their pickles.
     pub prepickle: bool,
-    /// The name of the function that makes the bytes of a band of its values, if there is one.
+    /// The name of the function that converts the values of a band to bytes, if there is one.
     pub hashfunc: Option<String>,
 }
 
 /// An invalid band of a sketch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BandError {
-    /// Another number of bytes than a band has.
+    /// The band has another number of bytes than expected.
     Length {
         /// Bytes of a band.
         expected: usize,
@@ -45,17 +44,17 @@ pub enum BandError {
 }
 
 impl SketchSettings {
-    /// Numbers of 4 bytes that keep a band, at least one.
+    /// The number of 4-byte numbers that store a band; at least one.
     pub fn words(&self) -> usize {
         let stored = if self.halved { self.band_bytes / 2 } else { self.band_bytes };
         stored.div_ceil(4).max(1)
     }
 
-    /// Appends the numbers that keep a band: its bytes, the first the greatest of a number, the
-    /// last number filled up with zeros. Nothing is appended for an invalid band.
+    /// Appends the numbers that store a band: its bytes in big-endian order, with the last number
+    /// padded with zeros. Appends nothing for an invalid band.
     ///
     /// # Errors
-    /// The reason why it is invalid.
+    /// The reason why the band is invalid.
     pub fn pack(&self, band: &[u8], numbers: &mut Vec<u32>) -> Result<(), BandError> {
         if band.len() != self.band_bytes {
             return Err(BandError::Length { expected: self.band_bytes, got: band.len() });
@@ -78,7 +77,7 @@ impl SketchSettings {
         Ok(())
     }
 
-    /// The band that was packed into these numbers, into `band`, which is cleared.
+    /// Restores the band that was packed into `numbers` to `band`, which is cleared.
     pub fn unpack(&self, numbers: &[u32], band: &mut Vec<u8>) {
         band.clear();
         for number in numbers {

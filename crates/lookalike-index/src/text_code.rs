@@ -1,16 +1,17 @@
-//! Stored texts: a Zstandard frame each, with the length of the text.
+//! Encoding of texts: a Zstandard frame for each text, with its length.
 
 use crate::entry::MAX_TEXT_BYTES;
 use std::cell::RefCell;
 use zstd::bulk::Decompressor;
 
 thread_local! {
-    /// The context of a thread: to make one takes as long as to decompress a text of a few
+    /// The context of a thread. Creating one takes as long as decompressing a text of a few
     /// kilobytes.
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// The text of a frame; `None` if it is none, or one of more than [`MAX_TEXT_BYTES`].
+/// Decodes the text of a frame. `None` for an invalid frame, or a text of more than
+/// [`MAX_TEXT_BYTES`].
 pub(crate) fn decode(code: &[u8]) -> Option<String> {
     let bytes = Decompressor::upper_bound(code).filter(|bytes| *bytes <= MAX_TEXT_BYTES)?;
     let text = DECOMPRESSOR.with_borrow_mut(|kept| {
@@ -28,7 +29,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A frame that begins well and has wrong bytes leaves the context as it was.
+    /// A frame with a valid start and wrong bytes does not change the context.
     #[test]
     fn a_damaged_frame_changes_no_other() {
         let text = (0..500).map(|at| format!("word {at} ")).collect::<Vec<_>>().concat();

@@ -1,5 +1,6 @@
-//! Inputs → documents. Takes files, folders and standard input; returns the documents of each,
-//! block by block, to any number of threads, and lists every file or record that was not read.
+//! Reading of inputs as documents. Takes files, folders and standard input. Returns the documents
+//! of each, block by block, to any number of threads, and lists every file or record that was not
+//! read.
 //!
 //! ```text
 //! Collection::open ── next_block ──► Block ── read ──► DocumentSink::document
@@ -45,29 +46,30 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What is read as what:
+//! The format of each input:
 //!
 //! | input | without [`ReadOptions::format`] |
 //! |---|---|
 //! | `*.jsonl`, `*.ndjson` | [`Format::Jsonl`], [`Format::Json`] for an array |
-//! | `*.json` | [`Format::Jsonl`] or [`Format::Json`] for records, else [`Format::File`] |
+//! | `*.json` | [`Format::Jsonl`] or [`Format::Json`] for records, otherwise [`Format::File`] |
 //! | `*.csv`, `*.tsv`, `*.train` | [`Format::Csv`], [`Format::Tsv`], [`Format::Lines`] |
 //! | `*.parquet` | [`Format::Parquet`] |
 //! | `*.mbox`, `*.warc`, `*.tar`, `*.tgz` | [`Format::Mbox`], [`Format::Warc`], [`Format::Tar`] |
 //! | `*.zip` | its files, as the files of a folder |
-//! | any other file | by its first bytes: JSON, Parquet, mbox, WARC, tar, else [`Format::File`] |
-//! | a folder | its files of these names as such; any other as [`Format::File`] |
-//! | `-`, a pipe | JSON, mailbox, crawl or tar by its first bytes, else an error that asks |
-//! | [`InMemoryDocuments`] | unchanged: the caller has them in memory |
+//! | any other file | by its first bytes: JSON, Parquet, mbox, WARC, tar, or [`Format::File`] |
+//! | a folder | its files with these names as above; any other as [`Format::File`] |
+//! | `-`, a pipe | JSON, mailbox, crawl or tar by its first bytes, otherwise an error |
+//! | [`InMemoryDocuments`] | documents in the caller's memory, not copied |
 //!
-//! each also with `.gz` or `.zst` after its name, except Parquet, which is read at positions and
-//! compresses inside. First bytes win over the name: a gzip or Parquet file called `a.jsonl` is
-//! read as that.
+//! Each name may also end in `.gz` or `.zst`. The exception is Parquet, which is read at positions
+//! and has its own compression. The first bytes take precedence over the name: a gzip or Parquet
+//! file named `a.jsonl` is read as gzip or Parquet.
 //!
-//! Ids of files are paths: relative to the folder when one folder is the only input, else the input
-//! as named, followed by the path; always with `/`; bytes that are not UTF-8 as `\xNN` and
-//! backslashes as `\x5C`. Ids of records come from the record; a JSON number is an id by its text.
-//! A document in a file or archive has its name there at the end; `docs/files.md` has the rest.
+//! Ids of files are paths: relative to the folder if one folder is the only input, otherwise the
+//! named input followed by the path. They always contain `/`, with bytes that are not UTF-8 as
+//! `\xNN` and backslashes as `\x5C`. Ids of records come from the record; a JSON number is an id by
+//! its text. The id of a document in a file or archive ends with its name there; `docs/files.md`
+//! describes further rules.
 
 mod bytes;
 mod collection;

@@ -5,14 +5,14 @@ use arrow_array::cast::AsArray;
 use arrow_schema::Field;
 use std::sync::Arc;
 
-/// Arrays of one type, in order; none where this package does not read the type.
+/// Arrays of one type, in order. Empty if this package does not read the type.
 #[derive(Clone)]
 pub(crate) struct ArrayChunks {
     pub(crate) field: Arc<Field>,
     pub(crate) arrays: Vec<ArrayRef>,
 }
 
-/// The values of a column of bytes, nulls left out.
+/// The values of a binary column without its nulls.
 pub(crate) fn each_blob<'a>(arrays: &'a [ArrayRef]) -> impl Iterator<Item = &'a [u8]> + 'a {
     arrays.iter().flat_map(|array| -> Box<dyn Iterator<Item = &'a [u8]> + 'a> {
         match array.as_binary_opt::<i32>() {

@@ -1,18 +1,22 @@
-//! Structures of Arrow's C data interface, looked at before they are read as arrays.
+//! Structures of Arrow's C data interface, checked before they are read as arrays.
 //!
-//! What can be known is checked: that nothing was taken before, how many buffers and children there
-//! are, lengths, and that the offsets of strings begin and end in order; of parts as of the whole.
-//! The size of a buffer is not in these structures: a producer whose last offset lies
-//! behind the end of its data is believed, as every reader of the interface must.
+//! The following is checked, for an array and for each of its parts:
+//!
+//! - No other reader has taken it.
+//! - The numbers of buffers and children, and the lengths, match the type.
+//! - The first and the last offset of strings are in order.
+//!
+//! These structures do not contain the sizes of buffers. Like every reader of the interface, this
+//! module relies on the producer that the last offset does not exceed the data.
 #![expect(unsafe_code, reason = "structures of C behind pointers")]
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_schema::{DataType, UnionMode};
 use std::ffi::{CStr, c_char, c_void};
 
-/// Types in types at most.
+/// Deepest nesting of types.
 const DEPTH: usize = 64;
-/// A type with columns.
+/// The format of a struct, a type with columns.
 const STRUCT: &str = "+s";
 
 /// `struct ArrowSchema`.
@@ -44,7 +48,7 @@ struct Array {
     private_data: *mut c_void,
 }
 
-/// How many buffers an array of that type has, and whether there may be more.
+/// The number of buffers of an array of a type, and whether it may have more.
 fn buffers(kind: &DataType) -> (usize, bool) {
     match kind {
         DataType::Null | DataType::RunEndEncoded(_, _) => (0, false),
@@ -62,8 +66,8 @@ fn buffers(kind: &DataType) -> (usize, bool) {
     }
 }
 
-/// Bits of a row at most, in whichever buffer; nothing where the type cannot be. Of lists of a
-/// size, it is the values of a row that are counted.
+/// The largest number of bits of a row in any buffer, or `None` for an invalid type. For lists of a
+/// fixed size, the number of values of a row.
 fn width(kind: &DataType) -> Option<usize> {
     match kind {
         DataType::FixedSizeBinary(bytes) => usize::try_from(*bytes).ok()?.checked_mul(8),
@@ -88,7 +92,7 @@ impl Schema {
         if self.format.is_null() {
             return Err("a type is missing".to_owned());
         }
-        // SAFETY: texts of the interface end in a zero.
+        // SAFETY: strings of the interface end with a zero byte.
         let format = unsafe { CStr::from_ptr(self.format) };
         format.to_str().map_err(|_| "a type is no text".to_owned())
     }
@@ -108,12 +112,12 @@ impl Schema {
         if count > 0 && (self.children.is_null() || count == usize::MAX) {
             return Err(missing());
         }
-        // SAFETY: this many pointers are there, and a schema behind each.
+        // SAFETY: `children` holds `count` pointers, each null or valid.
         let child = |place| unsafe { (*self.children.add(place)).as_ref() };
         (0..count).map(|place| child(place).ok_or_else(missing)).collect()
     }
 
-    /// Whether everything is there that is read of a type.
+    /// Checks all parts of a type that are read.
     fn check(&self, depth: usize) -> Result<(), String> {
         if depth > DEPTH {
             return Err(format!("its type has more than {DEPTH} levels"));
@@ -125,12 +129,12 @@ impl Schema {
             return Err("a part of a type is missing".to_owned());
         }
         children.into_iter().try_for_each(|child| child.check(depth + 1))?;
-        // SAFETY: a schema is there, or nothing.
+        // SAFETY: the pointer is null or valid.
         unsafe { self.dictionary.as_ref() }.map_or(Ok(()), |values| values.check(depth + 1))
     }
 }
 
-/// How many types a type is made of, where that does not differ.
+/// The number of child types of a format, if it is fixed.
 fn parts(format: &str) -> Option<usize> {
     match format {
         "+l" | "+L" | "+vl" | "+vL" | "+m" => Some(1),
@@ -139,7 +143,7 @@ fn parts(format: &str) -> Option<usize> {
     }
 }
 
-/// The names of the columns; nothing of what is one column itself.
+/// The names of the columns; `None` for a type that is a single column.
 pub(crate) fn names(schema: &FFI_ArrowSchema) -> Result<Option<Vec<String>>, String> {
     let schema = schema_of(schema);
     if schema.release.is_none() {
@@ -152,7 +156,7 @@ pub(crate) fn names(schema: &FFI_ArrowSchema) -> Result<Option<Vec<String>>, Str
     names.collect::<Result<_, _>>().map(Some)
 }
 
-/// The type of a column, or of everything.
+/// The type of a column, or of the whole array.
 pub(crate) fn part(
     schema: &FFI_ArrowSchema,
     column: Option<usize>,
@@ -162,24 +166,24 @@ pub(crate) fn part(
     Ok(part)
 }
 
-/// The type as the producer names it.
+/// The producer's name of the type.
 pub(crate) fn format(schema: &FFI_ArrowSchema) -> &str {
     schema_of(schema).format().unwrap_or_default()
 }
 
-/// Rows of an array: from where to where its columns have them, and which are there, if some are
-/// not.
+/// The rows of an array as a range of its columns. `present` marks the rows that are not null, if
+/// some are null.
 pub(crate) struct RowRange {
     pub(crate) start: usize,
     pub(crate) count: usize,
     pub(crate) present: Option<Vec<bool>>,
 }
 
-/// The rows of an array with columns.
+/// The rows of a struct array.
 pub(crate) fn rows(array: &FFI_ArrowArray) -> Result<RowRange, String> {
     let array = array_of(array);
     let (start, count) = array.range()?;
-    // SAFETY: the first buffer of a struct array, where it has one, is a bit for each row.
+    // SAFETY: the first buffer of a struct array, if it has one, contains a bit for each row.
     let bits = (array.n_buffers > 0 && !array.buffers.is_null())
         .then(|| unsafe { (*array.buffers).cast::<u8>() })
         .filter(|bits| !bits.is_null() && array.null_count != 0);
@@ -191,7 +195,7 @@ pub(crate) fn rows(array: &FFI_ArrowArray) -> Result<RowRange, String> {
     Ok(RowRange { start, count, present })
 }
 
-/// Takes a column out of an array with columns.
+/// Moves a column out of a struct array.
 pub(crate) fn take_column(
     array: &mut FFI_ArrowArray,
     column: usize,
@@ -201,8 +205,9 @@ pub(crate) fn take_column(
     if usize::try_from(outer.n_children) != Ok(columns) || outer.children.is_null() {
         return Err(format!("it has {} columns, its type {columns}", outer.n_children));
     }
-    // SAFETY: this many pointers to arrays are there. What is taken out is left behind as released,
-    // which is how the interface has children moved; what releases the rest leaves it alone.
+    // SAFETY: `children` holds this many pointers to arrays. `from_raw` leaves a released array in
+    // the parent, as the interface requires for moved children; the parent's release function skips
+    // it.
     let taken = unsafe {
         let column = *outer.children.add(column);
         (!column.is_null()).then(|| FFI_ArrowArray::from_raw(column.cast()))
@@ -210,7 +215,7 @@ pub(crate) fn take_column(
     taken.ok_or_else(|| "a column is missing".to_owned())
 }
 
-/// Whether the array holds what its type says, and `rows` rows at least.
+/// Checks that the array matches its type and has at least `rows` rows.
 pub(crate) fn check(array: &FFI_ArrowArray, kind: &DataType, rows: usize) -> Result<(), String> {
     let array = array_of(array);
     let (start, count) = array.range()?;
@@ -220,7 +225,7 @@ pub(crate) fn check(array: &FFI_ArrowArray, kind: &DataType, rows: usize) -> Res
     array.check(kind, start, count)
 }
 
-/// How many rows there are.
+/// The number of rows.
 pub(crate) fn len(array: &FFI_ArrowArray) -> Result<usize, String> {
     array_of(array).range().map(|(_, count)| count)
 }
@@ -233,7 +238,7 @@ impl Array {
         let wrong = || format!("its length is {} from {}", self.length, self.offset);
         let end = self.offset.checked_add(self.length).and_then(|end| usize::try_from(end).ok());
         match (usize::try_from(self.offset), usize::try_from(self.length), end) {
-            // The number of bytes is counted, too.
+            // The division by 64 leaves room for sizes in bytes.
             (Ok(start), Ok(count), Some(end)) if end < usize::MAX / 64 => Ok((start, count)),
             _ => Err(wrong()),
         }
@@ -248,7 +253,7 @@ impl Array {
         if expected > 0 && self.buffers.is_null() {
             return Err("its buffers are missing".to_owned());
         }
-        // The first one says which rows have a value, and may be missing where all have.
+        // Buffer 0 is the validity bitmap, which may be missing if all rows have a value.
         if expected > 1 && start + count > 0 && self.buffer(1).is_null() {
             return Err("its values are missing".to_owned());
         }
@@ -269,14 +274,14 @@ impl Array {
         if !keys.is_dictionary_key_type() {
             return Err("its dictionary has keys that are no whole numbers".to_owned());
         }
-        // SAFETY: an array is there, or nothing.
+        // SAFETY: the pointer is null or valid.
         let dictionary = unsafe { self.dictionary.as_ref() };
         let dictionary = dictionary.ok_or("its dictionary is missing")?;
         let (start, count) = dictionary.range()?;
         dictionary.check(values, start, count)
     }
 
-    /// The arrays that this one is made of, each for itself.
+    /// Checks each child array.
     fn check_children(&self, kind: &DataType) -> Result<(), String> {
         let kinds: Vec<&DataType> = match kind {
             DataType::List(field)
@@ -298,7 +303,7 @@ impl Array {
             return Err(format!("it has {there} parts, its type {expected}"));
         }
         for (place, kind) in kinds.into_iter().enumerate() {
-            // SAFETY: this many pointers are there, and an array behind each, or nothing.
+            // SAFETY: `children` holds this many pointers, each null or valid.
             let child = unsafe { (*self.children.add(place)).as_ref() };
             let child = child.ok_or("a part is missing")?;
             let (start, count) = child.range()?;
@@ -308,11 +313,12 @@ impl Array {
     }
 
     fn buffer(&self, number: usize) -> *const c_void {
-        // SAFETY: callers ask for buffers that are there.
+        // SAFETY: callers pass the number of an existing buffer.
         unsafe { *self.buffers.add(number) }
     }
 
-    /// The length of the data is taken from the last offset.
+    /// Checks the first and the last offset. The reader takes the length of the data from the last
+    /// one.
     fn check_offsets<O: Copy + Into<i64>>(&self, start: usize, count: usize) -> Result<(), String> {
         let offsets = self.buffer(1).cast::<O>();
         if offsets.is_null() {
@@ -321,7 +327,7 @@ impl Array {
         if !offsets.is_aligned() {
             return Err("its offsets do not lie where numbers of their size can".to_owned());
         }
-        // SAFETY: an offset for each row is there, and one more.
+        // SAFETY: the buffer contains an offset for each row, and one more.
         let [first, last] = [start, start + count].map(|row| unsafe { *offsets.add(row) }.into());
         if first < 0 || last < first {
             return Err(format!("its offsets go from {first} to {last}"));
@@ -332,14 +338,14 @@ impl Array {
         Ok(())
     }
 
-    /// The last buffer says how long those between are.
+    /// The last buffer contains the lengths of the data buffers.
     fn check_views(&self, buffers: usize) -> Result<(), String> {
         let lengths = self.buffer(buffers - 1).cast::<i64>();
         if buffers > 3 && (lengths.is_null() || !lengths.is_aligned()) {
             return Err("the lengths of its buffers are missing".to_owned());
         }
         for number in 2..buffers - 1 {
-            // SAFETY: a length for each buffer between is there.
+            // SAFETY: the buffer contains a length for each data buffer.
             let length = unsafe { *lengths.add(number - 2) };
             if length < 0 || (length > 0 && self.buffer(number).is_null()) {
                 return Err(format!("the buffer {number} has the length {length}"));

@@ -1,8 +1,8 @@
-//! Arrow's C interface in Python capsules: columns come and go without being copied.
+//! Arrow's C interface in Python capsules: columns are imported and exported without a copy.
 //!
-//! Specification: the Arrow `PyCapsule` interface. Only the columns that are asked for are read;
-//! what can be checked about them is checked ([`c_data`]), the rest is believed. Everything is read
-//! at once ([`import`]) or a batch at a time ([`Batches`]).
+//! Specification: the Arrow `PyCapsule` interface. Only the requested columns are read. [`c_data`]
+//! checks them as far as possible; the rest relies on the producer. An object is read as a whole
+//! ([`import`]) or a batch at a time ([`Batches`]).
 #![expect(unsafe_code, reason = "structures of C behind pointers")]
 
 use crate::arrow::array_chunks::ArrayChunks;
@@ -31,24 +31,24 @@ const STREAM: &CStr = c"arrow_array_stream";
 const ARRAY: &CStr = c"arrow_array";
 const SCHEMA: &CStr = c"arrow_schema";
 
-/// What another package handed over, of which columns are taken.
+/// A table of another package, of which single columns are taken.
 pub(crate) struct ImportedTable {
     schema: FFI_ArrowSchema,
     arrays: Vec<FFI_ArrowArray>,
-    /// Nothing of what is one column itself.
+    /// The names of the columns. `None` if the data is a single column.
     names: Option<Vec<String>>,
-    /// Columns that were taken.
+    /// Columns that were already taken.
     taken: Vec<(usize, ArrayChunks)>,
 }
 
-/// Everything that an object with `__arrow_c_stream__` or `__arrow_c_array__` has. A stream that
-/// makes its arrays on the way is used up.
+/// Imports all data of an object with `__arrow_c_stream__` or `__arrow_c_array__`. This consumes a
+/// stream that creates its arrays on demand.
 pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<ImportedTable> {
     let py = object.py();
     let mut batches = Batches::of(object)?;
     let mut arrays = Vec::new();
     let read = read_all(py, &mut batches.rest, &mut arrays);
-    // Who ends a stream may wait for the interpreter, too.
+    // Releasing a stream may also wait for the interpreter.
     py.detach(move || {
         let Batches { columns, rest } = batches;
         drop(rest);
@@ -56,8 +56,8 @@ pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<ImportedTable> {
     })
 }
 
-/// Reads everything. The interpreter is let go of meanwhile: the producer may be waiting for it in
-/// a thread of its own.
+/// Reads all arrays. Releases the interpreter meanwhile, because the producer may wait for it in a
+/// thread of its own.
 fn read_all(
     py: Python<'_>,
     rest: &mut RemainingArrays,
@@ -69,7 +69,7 @@ fn read_all(
     Ok(())
 }
 
-/// Reads arrays until it is time to look for signals; whether there may be more.
+/// Reads arrays until the next check for signals. Returns true if there may be more.
 fn read_on(rest: &mut RemainingArrays, arrays: &mut Vec<FFI_ArrowArray>) -> PyResult<bool> {
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
@@ -81,13 +81,13 @@ fn read_on(rest: &mut RemainingArrays, arrays: &mut Vec<FFI_ArrowArray>) -> PyRe
     Ok(true)
 }
 
-/// What an object hands over, a batch at a time: what was handed over before need not be kept.
+/// The data of an object, a batch at a time, so that previous batches need not stay in memory.
 pub(crate) struct Batches {
     columns: ImportedTable,
     rest: RemainingArrays,
 }
 
-/// Arrays that are to come.
+/// Arrays that were not read yet.
 enum RemainingArrays {
     Stream(FFI_ArrowArrayStream),
     Array(Option<FFI_ArrowArray>),
@@ -103,7 +103,7 @@ impl RemainingArrays {
 }
 
 impl Batches {
-    /// Those of an object with `__arrow_c_stream__` or `__arrow_c_array__`.
+    /// Opens an object with `__arrow_c_stream__` or `__arrow_c_array__`.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         if object.hasattr("__arrow_c_stream__")? {
             return stream(&object.call_method0("__arrow_c_stream__")?);
@@ -123,13 +123,13 @@ impl Batches {
         Self { columns, rest }
     }
 
-    /// The type of what comes, of which nothing is read yet.
+    /// The type of the batches; contains no data.
     pub(crate) fn columns(&self) -> &ImportedTable {
         &self.columns
     }
 
-    /// The next batch; none behind the last one. The producer may take the interpreter's lock, so
-    /// the caller must not have it.
+    /// Returns the next batch, or `None` at the end. The caller must not hold the interpreter's
+    /// lock, because the producer may take it.
     pub(crate) fn next(&mut self) -> PyResult<Option<&mut ImportedTable>> {
         let Some(array) = self.rest.next()? else { return Ok(None) };
         self.columns.arrays = vec![array];
@@ -138,7 +138,7 @@ impl Batches {
     }
 }
 
-/// What a capsule of that name holds.
+/// The pointer in a capsule of the given name.
 fn held<T>(object: &Bound<'_, PyAny>, method: &str, name: &CStr) -> PyResult<NonNull<T>> {
     let shown = name.to_string_lossy();
     let Ok(capsule) = object.cast::<PyCapsule>() else {
@@ -156,10 +156,10 @@ fn held<T>(object: &Bound<'_, PyAny>, method: &str, name: &CStr) -> PyResult<Non
 
 fn stream(object: &Bound<'_, PyAny>) -> PyResult<Batches> {
     let pointer = held::<FFI_ArrowArrayStream>(object, "__arrow_c_stream__", STREAM)?;
-    // SAFETY: a capsule of this name holds such a stream. It is moved out, which leaves a released
-    // one behind, as the interface asks for.
+    // SAFETY: a capsule of this name holds such a stream. `from_raw` moves it out and leaves a
+    // released stream, as the interface requires.
     let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
-    // The producer may be waiting for the interpreter in a thread of its own, also where it ends.
+    // The producer may wait for the interpreter in a thread of its own, also while it is released.
     let read = object.py().detach(move || {
         let schema = schema(&mut stream).map_err(|text| producer_error(&text))?;
         let names = c_data::names(&schema).map_err(|what| unreadable(&what))?;
@@ -172,20 +172,20 @@ fn stream(object: &Bound<'_, PyAny>) -> PyResult<Batches> {
 fn next_array(stream: &mut FFI_ArrowArrayStream) -> Result<Option<FFI_ArrowArray>, String> {
     let get_next = stream.get_next().ok_or("the stream lacks a function")?;
     let mut array = FFI_ArrowArray::empty();
-    // SAFETY: the stream is not released, and this is its own function.
+    // SAFETY: the stream is not released, and the function is its own.
     let code = unsafe { get_next(std::ptr::from_mut(stream), &raw mut array) };
     while_ok(code, stream)?;
     Ok((!array.is_released()).then_some(array))
 }
 
-/// The names of the columns of a stream that is not read yet; nothing where it is one column.
+/// The names of the columns of an unread stream; `None` if it is a single column.
 #[pyfunction]
 pub(crate) fn stream_columns(stream: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
     let pointer = held::<FFI_ArrowArrayStream>(stream, "__arrow_c_stream__", STREAM)?;
-    // SAFETY: as in reading it; what is moved out is put back below.
+    // SAFETY: as for reading. The stream is put back below.
     let mut taken = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
     let schema = stream.py().detach(|| schema(&mut taken));
-    // SAFETY: what lies there is a released stream, which needs no end.
+    // SAFETY: the place contains a released stream, which needs no release.
     unsafe { pointer.as_ptr().write(taken) };
     let schema = schema.map_err(|text| producer_error(&text))?;
     c_data::names(&schema).map_err(|what| unreadable(&what))
@@ -197,34 +197,34 @@ fn schema(stream: &mut FFI_ArrowArrayStream) -> Result<FFI_ArrowSchema, String> 
     }
     let get_schema = stream.get_schema().ok_or("the stream lacks a function")?;
     let mut schema = FFI_ArrowSchema::empty();
-    // SAFETY: the stream is not released, and this is its own function.
+    // SAFETY: the stream is not released, and the function is its own.
     let code = unsafe { get_schema(std::ptr::from_mut(stream), &raw mut schema) };
     while_ok(code, stream)?;
     Ok(schema)
 }
 
-/// What the producer says of its failure.
+/// Returns the producer's message if the code is an error.
 fn while_ok(code: i32, stream: &mut FFI_ArrowArrayStream) -> Result<(), String> {
     if code == 0 {
         return Ok(());
     }
     let what = stream.get_last_error().and_then(|last_error| {
-        // SAFETY: it is the stream's own function; the text stays until the next call.
+        // SAFETY: the function is the stream's own; its text is valid until the next call.
         let text = unsafe { last_error(std::ptr::from_mut(stream)) };
-        // SAFETY: texts of the interface end in a zero.
+        // SAFETY: strings of the interface end with a zero byte.
         let text = (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) });
         text.map(|text| text.to_string_lossy().into_owned())
     });
     Err(what.unwrap_or_else(|| format!("its producer failed with the code {code}")))
 }
 
-/// Raises what a producer failed of, by the text that Arrow made of it.
+/// Raises the error of a producer, from the text into which Arrow converted it.
 #[pyfunction]
 pub(crate) fn producer_failed(text: &str) -> PyResult<()> {
     Err(producer_error(text))
 }
 
-/// What a producer failed of: an end of the program that came upon it goes on as what it was.
+/// The error of a producer. A `KeyboardInterrupt` or `SystemExit` keeps its type.
 fn producer_error(text: &str) -> PyErr {
     let raised = text.trim_end().lines().next_back().unwrap_or_default();
     let (kind, what) = raised.split_once(": ").unwrap_or((raised, ""));
@@ -246,8 +246,8 @@ fn array(object: &Bound<'_, PyAny>) -> PyResult<Batches> {
     };
     let schema_at = held::<FFI_ArrowSchema>(&schema, METHOD, SCHEMA)?;
     let array_at = held::<FFI_ArrowArray>(&array, METHOD, ARRAY)?;
-    // SAFETY: capsules of these names hold such structures, and these capsules are alive. Both are
-    // moved out.
+    // SAFETY: capsules of these names hold such structures, and these capsules are alive. Both
+    // structures are moved out.
     let (schema, array) = unsafe {
         (FFI_ArrowSchema::from_raw(schema_at.as_ptr()), FFI_ArrowArray::from_raw(array_at.as_ptr()))
     };
@@ -263,17 +263,17 @@ fn unreadable(what: &str) -> PyErr {
 }
 
 impl ImportedTable {
-    /// The names of the columns; none of what is one column itself.
+    /// The names of the columns; empty if the data is a single column.
     pub(crate) fn names(&self) -> &[String] {
         self.names.as_deref().unwrap_or_default()
     }
 
-    /// Whether it is one column itself.
+    /// Returns true if the data is a single column.
     pub(crate) fn is_column(&self) -> bool {
         self.names.is_none()
     }
 
-    /// The column of that name.
+    /// The column of a name.
     pub(crate) fn column(&mut self, name: &str) -> PyResult<ArrayChunks> {
         let names = self.names();
         let mut places = (0..names.len()).filter(|place| names[*place] == name);
@@ -290,12 +290,12 @@ impl ImportedTable {
         self.taken_once(place, &format!("column {name:?}"), is_read)
     }
 
-    /// The column at that place, whatever its values are; `what` names it in messages.
+    /// The column at a place, of any type; `what` names it in messages.
     pub(crate) fn column_at(&mut self, place: usize, what: &str) -> PyResult<ArrayChunks> {
         self.taken_once(place, what, |_| true)
     }
 
-    /// A column that may have been asked for before.
+    /// A column that may have been requested before.
     fn taken_once(
         &mut self,
         place: usize,
@@ -310,7 +310,7 @@ impl ImportedTable {
         Ok(chunks)
     }
 
-    /// The type of all of it, by its name.
+    /// The name of the type of the whole data.
     pub(crate) fn kind(&self) -> PyResult<String> {
         let part = c_data::part(&self.schema, None).map_err(|what| unreadable(&what))?;
         let kind = Field::try_from(part).map(|field| type_name(field.data_type()));
@@ -328,13 +328,13 @@ impl ImportedTable {
         Ok(format!("there are none, {columns}{kind}"))
     }
 
-    /// All of it, as one column.
+    /// The whole data as one column.
     pub(crate) fn whole(mut self) -> PyResult<ArrayChunks> {
         self.chunks(None, "the Arrow data", is_read)
     }
 
-    /// A column, or all of it; `what` names it in messages. Nothing is read of a type that is not
-    /// to be.
+    /// A column, or the whole data; `what` names it in messages. Reads no values of types that
+    /// `is_read` rejects.
     fn chunks(
         &mut self,
         column: Option<usize>,
@@ -380,29 +380,29 @@ impl ImportedTable {
     }
 }
 
-/// Returns true for types of texts, of lists of tokens, and of values that are written as texts.
+/// Returns true for types of texts, of lists of tokens, and of values that can be written as text.
 fn is_read(kind: &DataType) -> bool {
     text::is_text(kind) || token_lists::is_list(kind) || column::is_value(kind)
 }
 
-/// Some rows of an array; those that are not present have no value.
+/// A range of rows of an array. Rows that are not present become null.
 fn one(array: FFI_ArrowArray, kind: &DataType, rows: c_data::RowRange) -> Result<ArrayRef, String> {
     let c_data::RowRange { start, count, present } = rows;
     if *kind == DataType::Null {
         return Ok(Arc::new(NullArray::new(count)));
     }
     c_data::check(&array, kind, start + count)?;
-    // SAFETY: the array is of this type, as far as that can be known.
+    // SAFETY: the array has this type, as far as `check` can verify it.
     let data = unsafe { from_ffi_and_data_type(array, nested::plain(kind)) };
     let data = data.map_err(|error| error.to_string())?;
     if nested::is_nested(kind) {
-        // How long parts are is not asked for again when they are cut.
+        // Slicing a nested array does not check the lengths of its parts again.
         data.validate().map_err(|error| error.to_string())?;
     }
     let array = make_array(data).slice(start, count);
     let Some(mut present) = present else { return Ok(array) };
     if matches!(kind, DataType::Union(_, _) | DataType::RunEndEncoded(_, _)) {
-        // Arrays of these types have no place to say that a row is not there.
+        // Arrays of these types have no validity bitmap for missing rows.
         if present.contains(&false) {
             return Err("some of its rows are missing, which no value of its type can be".into());
         }
@@ -413,7 +413,7 @@ fn one(array: FFI_ArrowArray, kind: &DataType, rows: c_data::RowRange) -> Result
     }
     let data = array.to_data();
     let nulls = present.into();
-    // SAFETY: there is a bit for each row, and nothing else differs from what it was.
+    // SAFETY: the bitmap has a bit for each row, and nothing else changes.
     Ok(make_array(unsafe { data.into_builder().nulls(Some(nulls)).build_unchecked() }))
 }
 
@@ -439,7 +439,7 @@ pub(crate) fn export_schema<'py>(
 }
 
 impl ArrayChunks {
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.arrays.iter().map(Array::len).sum()
     }

@@ -1,4 +1,4 @@
-//! Values of Arrow columns as text: ids that are numbers, and fields that decide what is kept.
+//! Values of Arrow columns as text: numeric ids, and fields that decide which documents are kept.
 
 use crate::arrow::array_chunks::ArrayChunks;
 use crate::error::DocumentTypeError;
@@ -17,7 +17,8 @@ use pyo3::prelude::*;
 use std::fmt::{Display, Write};
 use std::sync::Arc;
 
-/// A column of numbers, booleans, dates or times; the last two are the number that represents them.
+/// A column of numbers, booleans, dates or times. Dates and times are written as the numbers that
+/// represent them.
 pub(crate) struct ValueColumn {
     arrays: Vec<ArrayRef>,
     /// The first row of each array.
@@ -26,11 +27,11 @@ pub(crate) struct ValueColumn {
     write: WriteValue,
 }
 
-/// Writes the value of a row; false where it is none, such as NaN.
+/// Writes the value of a row. Returns false if it has none, such as for NaN.
 type WriteValue = fn(&dyn Array, usize, &mut String) -> bool;
 
 impl ValueColumn {
-    /// Those of an Arrow column; `what` names it in messages.
+    /// The values of an Arrow column; `what` names it in messages.
     pub(crate) fn of_arrow(column: ArrayChunks, what: &str) -> PyResult<Self> {
         let kind = column.field.data_type();
         let write = writer(kind).ok_or_else(|| {
@@ -48,29 +49,29 @@ impl ValueColumn {
         Ok(Self { arrays: column.arrays, starts, rows, write })
     }
 
-    /// Integers.
+    /// A column of integers.
     pub(crate) fn of_integers(values: Vec<Option<i64>>) -> Self {
         Self::of_int64(Int64Array::from(values))
     }
 
-    /// The integers of an array.
+    /// A column of an integer array.
     pub(crate) fn of_int64(values: Int64Array) -> Self {
         let rows = values.len();
         let array: ArrayRef = Arc::new(values);
         Self { arrays: vec![array], starts: vec![0], rows, write: number::<Int64Type> }
     }
 
-    /// Copies of its arrays, which keep nothing else in memory; none where these are not integers.
+    /// Copies of the arrays, which keep no other memory alive. `None` if they are not integers.
     pub(crate) fn copied_integers(&self) -> Option<Vec<ArrayRef>> {
         self.arrays.iter().map(copied).collect()
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.rows
     }
 
-    /// Writes the value of a row; false where there is none.
+    /// Writes the value of a row. Returns false if it has none.
     pub(crate) fn write(&self, row: usize, out: &mut String) -> bool {
         let chunk = self.starts.partition_point(|start| *start <= row);
         let Some(array) = chunk.checked_sub(1).and_then(|chunk| self.arrays.get(chunk)) else {
@@ -83,7 +84,8 @@ impl ValueColumn {
         (self.write)(array.as_ref(), row, out)
     }
 
-    /// Whether there are integers below 0, and above those of 64 bits with a sign.
+    /// Returns whether the column has integers below 0, and whether it has integers above
+    /// `i64::MAX`.
     pub(crate) fn beyond(&self) -> (bool, bool) {
         let mut below = false;
         let mut above = false;
@@ -113,7 +115,7 @@ impl ValueColumn {
     }
 }
 
-/// A copy of an array of integers.
+/// Copies an array of integers.
 fn copied(array: &ArrayRef) -> Option<ArrayRef> {
     fn of<T: ArrowPrimitiveType>(array: &ArrayRef) -> ArrayRef {
         Arc::new(array.as_primitive::<T>().iter().collect::<PrimitiveArray<T>>())
@@ -135,12 +137,12 @@ fn any<T: ArrowPrimitiveType>(array: &dyn Array, is: impl Fn(T::Native) -> bool)
     array.as_primitive::<T>().iter().flatten().any(is)
 }
 
-/// Whether values are written of arrays of that type.
+/// Returns true if values of a type can be written as text.
 pub(crate) fn is_value(kind: &DataType) -> bool {
     writer(kind).is_some()
 }
 
-/// A type by the name that it has in Python.
+/// The name that a type has in Python.
 pub(crate) fn type_name(kind: &DataType) -> String {
     match kind {
         DataType::Utf8 => "string".to_owned(),
@@ -155,7 +157,7 @@ pub(crate) fn type_name(kind: &DataType) -> String {
     }
 }
 
-/// How a value of that type is written; nothing for types that are no single value.
+/// The function that writes values of a type; `None` for types without single values.
 fn writer(kind: &DataType) -> Option<WriteValue> {
     Some(match kind {
         DataType::Boolean => |array, row, out| {
@@ -198,18 +200,18 @@ fn number<T: ArrowPrimitiveType>(array: &dyn Array, row: usize, out: &mut String
 where
     T::Native: Display,
 {
-    // Writing to a text does not fail.
+    // Writing to a string does not fail.
     let _ = write!(out, "{}", array.as_primitive::<T>().value(row));
     true
 }
 
-/// With all digits behind the point.
+/// Writes all digits after the point.
 fn decimal<T: DecimalType>(array: &dyn Array, row: usize, out: &mut String) -> bool {
     out.push_str(&array.as_primitive::<T>().value_as_string(row));
     true
 }
 
-/// NaN is no value, as it is none in Python.
+/// Treats NaN as missing, as Python does.
 fn float<T: ArrowPrimitiveType>(array: &dyn Array, row: usize, out: &mut String) -> bool
 where
     T::Native: Display + Into<f64>,

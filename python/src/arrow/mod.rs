@@ -1,4 +1,4 @@
-//! Columns and tables of Arrow: taken from Python, looked at, put together, given back.
+//! Arrow columns and tables: import from Python, checks, assembly and export.
 
 pub(crate) mod array_chunks;
 pub(crate) mod c_data;

@@ -1,9 +1,9 @@
-//! Types of Arrow whose values hold others.
+//! Arrow types whose values contain other values.
 
 use arrow_schema::{DataType, Field, FieldRef, UnionFields};
 use std::sync::Arc;
 
-/// Whether an array of that type has parts that are arrays themselves, or bytes of its own.
+/// Returns true if an array of a type has child arrays, or contains binary values.
 pub(crate) fn is_nested(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, values) => is_nested(values),
@@ -12,8 +12,8 @@ pub(crate) fn is_nested(kind: &DataType) -> bool {
     }
 }
 
-/// The same memory under a type that every producer's words fit: a map is a list of its entries,
-/// and nothing says of a part that it has no nulls, which not all say that must.
+/// A type for the same memory that accepts the arrays of every producer: a map becomes a list of
+/// its entries, and all parts are nullable, because some producers declare nullability differently.
 pub(crate) fn plain(kind: &DataType) -> DataType {
     match kind {
         DataType::Map(entries, _) | DataType::List(entries) => DataType::List(part(entries)),

@@ -1,4 +1,4 @@
-//! Result tables as bytes, and back: what another process can be sent.
+//! Result tables as bytes and back, for sending them to another process.
 
 use crate::error::OptionError;
 use arrow_array::{Array, ArrayRef, make_array};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// A column: its name, type, whether values may be missing, and its data.
 pub(crate) type PickledColumn<'py> = (String, String, bool, PickledData<'py>);
 
-/// How many rows, which bits say what is there, buffers, and what lies inside of lists.
+/// The number of rows, the validity bitmap, the buffers, and the children of lists.
 #[derive(IntoPyObject, FromPyObject)]
 pub(crate) struct PickledData<'py>(
     usize,
@@ -20,8 +20,8 @@ pub(crate) struct PickledData<'py>(
     Vec<PickledInner<'py>>,
 );
 
-/// The same of what lies inside of a list, in which there is no other: a pickle that said so to any
-/// depth would leave no room on the stack.
+/// Like [`PickledData`], for the children of a list. They have no children themselves: a pickle
+/// with unlimited nesting would overflow the stack.
 #[derive(IntoPyObject, FromPyObject)]
 pub(crate) struct PickledInner<'py>(
     usize,
@@ -30,7 +30,7 @@ pub(crate) struct PickledInner<'py>(
     Vec<Bound<'py, PyAny>>,
 );
 
-/// What can be made into an array again by [`array`].
+/// The state from which [`array`] restores a column.
 ///
 /// # Errors
 /// `OptionError` for types that results do not have.
@@ -60,23 +60,23 @@ fn data<'py>(py: Python<'py>, array: &ArrayData) -> PickledData<'py> {
     PickledData(array.len(), present, buffers, array.child_data().iter().map(inner).collect())
 }
 
-/// Which bits say what is there, and the buffers.
+/// The validity bitmap and the buffers.
 fn parts<'py>(
     py: Python<'py>,
     array: &ArrayData,
 ) -> (Option<Bound<'py, PyBytes>>, Vec<Bound<'py, PyBytes>>) {
     let bytes = |bytes: &[u8]| PyBytes::new(py, bytes);
     (
-        // Its bits begin where the values do, whatever the offset of its own.
+        // The bits start at the first value, whatever the offset of the bitmap.
         array.nulls().map(|nulls| bytes(nulls.inner().sliced().as_slice())),
         array.buffers().iter().map(|buffer| bytes(buffer.as_slice())).collect(),
     )
 }
 
-/// A column from what [`state`] gave. Everything is looked at: pickles may be damaged.
+/// Restores a column from its [`state`]. Checks everything, because pickles may be damaged.
 ///
 /// # Errors
-/// `OptionError` for what no table is pickled as.
+/// `OptionError` for a state that [`state`] does not produce.
 pub(crate) fn array(state: &PickledColumn<'_>) -> PyResult<(Field, ArrayRef)> {
     let (name, kind, nullable, data) = state;
     let refused = |why: String| OptionError::new_err(format!("column {name:?} of a pickle: {why}"));
@@ -116,7 +116,7 @@ fn builder(
         .align_buffers(true)
 }
 
-/// The types of results.
+/// The name of a type of results.
 fn name(kind: &DataType) -> Option<String> {
     if let DataType::FixedSizeList(field, length) = kind {
         return Some(format!("list {length} {}", plain_name(field.data_type())?));
@@ -124,7 +124,7 @@ fn name(kind: &DataType) -> Option<String> {
     plain_name(kind)
 }
 
-/// Those that are no lists.
+/// The name of a type other than a list.
 fn plain_name(kind: &DataType) -> Option<String> {
     Some(match kind {
         DataType::Int64 => "int64".to_owned(),

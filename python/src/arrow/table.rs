@@ -10,14 +10,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::sync::Arc;
 
-/// Columns of the same number of rows, for any package that reads Arrow.
+/// Columns with the same number of rows, for any package that reads Arrow.
 #[pyclass(frozen, name = "Table", module = "lookalike._engine")]
 pub(crate) struct ArrowTable {
     batch: RecordBatch,
 }
 
 impl ArrowTable {
-    /// Columns with their names, and whether they may have no value somewhere.
+    /// Creates a table of columns with their names, and whether they are nullable.
     pub(crate) fn new(columns: Vec<(&str, ArrayRef, bool)>) -> PyResult<Self> {
         let fields: Vec<Field> = columns
             .iter()
@@ -29,15 +29,15 @@ impl ArrowTable {
     }
 }
 
-/// Columns are made here, of one length each.
+/// An unexpected error: columns are created here and have the same length.
 fn damaged(error: &ArrowError) -> PyErr {
     LookalikeError::new_err(format!("the result does not fit in a table: {error}"))
 }
 
 #[pymethods]
 impl ArrowTable {
-    /// A capsule with a stream of one record batch. A type that is asked for is not looked at, as
-    /// the interface allows.
+    /// A capsule with a stream of one record batch. Ignores the requested type, as the interface
+    /// allows.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -53,14 +53,14 @@ impl ArrowTable {
         capsule::export_schema(py, &self.batch.schema())
     }
 
-    /// What [`of_state`](Self::of_state) makes the same table of.
+    /// The state from which [`of_state`](Self::of_state) restores the table.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Vec<PickledColumn<'py>>> {
         let schema = self.batch.schema();
         let columns = schema.fields().iter().zip(self.batch.columns());
         columns.map(|(field, array)| pickled::state(py, field, array.as_ref())).collect()
     }
 
-    /// The table that gave that state.
+    /// Restores a table from its state.
     #[staticmethod]
     fn of_state(state: Vec<PickledColumn<'_>>) -> PyResult<Self> {
         let columns = state.iter().map(pickled::array).collect::<PyResult<Vec<_>>>()?;
@@ -79,20 +79,20 @@ impl ArrowTable {
         self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// The types of the columns, as Arrow names them.
+    /// The types of the columns under their Arrow names.
     #[getter]
     fn column_types(&self) -> Vec<String> {
         let schema = self.batch.schema();
         schema.fields().iter().map(|field| type_name(field.data_type())).collect()
     }
 
-    /// Whether the columns may have no value somewhere.
+    /// Whether each column is nullable.
     #[getter]
     fn column_nullable(&self) -> Vec<bool> {
         self.batch.schema().fields().iter().map(|field| field.is_nullable()).collect()
     }
 
-    /// The values of a column, by its number, from `start` on, at most `count`.
+    /// At most `count` values of a column from `start` on. `column` is its number.
     fn values<'py>(
         &self,
         py: Python<'py>,

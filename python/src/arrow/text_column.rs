@@ -1,17 +1,17 @@
-//! A column of texts under way, of any size.
+//! A builder of text columns of any size.
 
 use arrow_array::builder::{LargeStringBuilder, StringBuilder};
 use arrow_array::{Array, ArrayRef};
 use std::sync::Arc;
 
-/// Bytes of texts in a column whose offsets have 32 bits.
+/// Largest size in bytes of the texts of a column with 32-bit offsets.
 const SMALL: usize = i32::MAX as usize;
 
-/// Texts, some of which may be missing: a column of strings, or of large strings where these are
-/// more than that holds.
+/// Builds a column of optional texts: of strings, or of large strings if the texts exceed 32-bit
+/// offsets.
 pub(crate) struct TextColumn {
     texts: TextLayout,
-    /// Bytes that are not too many for the former.
+    /// Largest size in bytes of the texts of a column of strings.
     small: usize,
 }
 
@@ -31,7 +31,7 @@ impl TextColumn {
         Self { texts: TextLayout::Small(StringBuilder::new()), small }
     }
 
-    /// Adds a text, or none.
+    /// Adds a text or a null.
     pub(crate) fn push(&mut self, text: Option<&str>) {
         if let TextLayout::Small(texts) = &mut self.texts
             && texts.values_slice().len().saturating_add(text.map_or(0, str::len)) > self.small
@@ -52,7 +52,7 @@ impl TextColumn {
     }
 }
 
-/// The same texts with offsets of 64 bits.
+/// Copies the texts to a builder with 64-bit offsets.
 fn large(texts: &mut StringBuilder) -> LargeStringBuilder {
     let small = texts.finish();
     let mut large = LargeStringBuilder::with_capacity(small.len(), small.value_data().len());

@@ -1,4 +1,4 @@
-//! Values of result columns as Python objects, for those who have no package that reads Arrow.
+//! Values of result columns as Python objects, for users without a package that reads Arrow.
 
 use crate::error::LookalikeError;
 use arrow_array::cast::AsArray;
@@ -9,7 +9,7 @@ use pyo3::BoundObject;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyString};
 
-/// All values of an array; `None` where there is none.
+/// All values of an array, with `None` for nulls.
 pub(crate) fn values<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Vec<Bound<'py, PyAny>>> {
     match array.data_type() {
         DataType::Int64 => numbers::<Int64Type>(py, array),

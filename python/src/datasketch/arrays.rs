@@ -1,4 +1,5 @@
-//! Values to and from `NumPy`, by bytes: the stable interface of `CPython` 3.10 has no buffers.
+//! Conversion of values from and to `NumPy` through bytes: the stable ABI of `CPython` 3.10 has no
+//! buffers.
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -15,7 +16,7 @@ fn dtype(scheme: PermutationScheme) -> &'static str {
     if scheme == PermutationScheme::Affine32 { "<u4" } else { "<u8" }
 }
 
-/// An array over `bytes`, which it shares.
+/// An array that shares the memory of `bytes`.
 pub(super) fn array_over<'py>(
     bytes: &Bound<'py, PyByteArray>,
     dtype: &str,
@@ -33,7 +34,7 @@ pub(super) fn bytes_of<'py>(
     memory::byte_array(py, values.size(), |bytes| values.write_to(bytes))
 }
 
-/// The array of values of `scheme` that shows `bytes`.
+/// An array of values of `scheme` that shares the memory of `bytes`.
 pub(super) fn array<'py>(
     bytes: &Bound<'py, PyByteArray>,
     scheme: PermutationScheme,
@@ -51,7 +52,7 @@ pub(super) fn matrix<'py>(
     array_over(bytes, dtype(scheme))?.call_method1("reshape", (rows, columns))
 }
 
-/// What a user gives as values of `scheme`: an array or a sequence of whole numbers in its range.
+/// A user's values of `scheme`: an array or a sequence of integers in its range.
 pub(super) fn parse(
     scheme: PermutationScheme,
     given: &Bound<'_, PyAny>,
@@ -81,7 +82,7 @@ pub(super) fn parse(
     Ok(HashValues::from_bytes(scheme, bytes.cast::<PyBytes>()?.as_bytes()))
 }
 
-/// What is no sequence of values, although one can go through it.
+/// Rejects iterables that are not sequences of values.
 fn refuse_unordered(given: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
     if given.is_instance_of::<PyBytes>() {
         return Err(PyValueError::new_err(format!(
@@ -121,11 +122,11 @@ fn parse_each(
     })
 }
 
-/// A whole number that the type of `scheme` holds.
+/// An integer in the range of `scheme`.
 ///
 /// # Errors
-/// `TypeError` for what is no whole number; for one that does not fit `OverflowError` where
-/// `overflows`, else `ValueError`.
+/// `TypeError` for a value that is not an integer. For one out of range, `OverflowError` if
+/// `overflows`, otherwise `ValueError`.
 pub(super) fn in_range(
     scheme: PermutationScheme,
     value: &Bound<'_, PyAny>,

@@ -17,12 +17,12 @@ use super::token_bytes::{TokenBytes, with_short_list};
 use super::tokens::TokenText;
 use crate::error::OptionError;
 
-/// Tokens that are hashed before they are permuted, so that other threads get their turn.
+/// Number of tokens that are hashed before they are permuted, so that other threads can run.
 const GATHERED: usize = 1 << 11;
-/// Tokens that are gathered for each of several threads, so that starting them is worth it.
+/// Minimum number of tokens for each of several threads that pays for starting them.
 const GATHERED_EACH: usize = 1 << 16;
 
-/// Sets whose tokens are gathered: where each ends among the tokens.
+/// Gathered tokens of several sets, and the end of each set among the tokens.
 #[derive(Default)]
 struct TokenSets<'py> {
     tokens: TokenBytes<'py>,
@@ -30,8 +30,8 @@ struct TokenSets<'py> {
 }
 
 impl TokenSets<'_> {
-    /// Values of every set, made by `threads` threads; where the system gives fewer, this one does
-    /// the work of the others.
+    /// The values of all sets, computed on `threads` threads. If the system cannot start a thread,
+    /// the calling thread does its work.
     fn values(
         &self,
         py: Python<'_>,
@@ -65,7 +65,7 @@ impl TokenSets<'_> {
     }
 }
 
-/// What the thread made. Its panic goes on here, so that no set is without values.
+/// The result of a thread. Continues its panic, so that no set remains without values.
 fn joined(thread: ScopedJoinHandle<'_, PyResult<Vec<HashValues>>>) -> PyResult<Vec<HashValues>> {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
@@ -87,7 +87,7 @@ fn values_between(
         .collect()
 }
 
-/// [`each_set`] for one thread: short lists are hashed as they come, while their tokens are in the
+/// Like [`each_set`], on one thread. Short lists are hashed at once, while their tokens are in the
 /// cache, and permuted together while other threads of Python run.
 fn one_by_one<'py>(
     py: Python<'py>,
@@ -117,7 +117,7 @@ fn one_by_one<'py>(
     take_gathered(py, means, &mut hashes, &mut ends, &mut take)
 }
 
-/// Calls `take` with the values of the sets that are hashed, and forgets these.
+/// Calls `take` with the values of the hashed sets, and forgets these sets.
 fn take_gathered(
     py: Python<'_>,
     means: &UpdateTools,
@@ -180,7 +180,7 @@ fn each_set(
     }
 }
 
-/// New objects of `class` like `prototype`, each with the values of one of `sets` added.
+/// Creates objects of `class` like `prototype`, each with one of `sets` added.
 #[pyfunction]
 fn ds_bulk<'py>(
     class: &Bound<'py, PyType>,
@@ -201,7 +201,8 @@ fn ds_bulk<'py>(
     Ok(made)
 }
 
-/// A matrix with the values of one of `sets` in each row, parameters as `prototype` has them.
+/// Returns a matrix with the values of one of `sets` in each row, with the parameters of
+/// `prototype`.
 #[pyfunction]
 fn ds_matrix<'py>(
     prototype: &Bound<'py, MinHash>,

@@ -12,27 +12,27 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use super::memory;
 use super::sketch::Sketch;
 
-/// One tree: which keys have which bytes, and those bytes that can be searched.
+/// A tree: the keys of each byte string, and the byte strings that can be searched.
 #[derive(Default)]
 struct Tree {
     members: HashMap<Arc<[u8]>, Vec<u32>>,
     sorted: Arc<Vec<Arc<[u8]>>>,
-    /// Those that came since it was sorted.
+    /// Byte strings added since the last sort.
     fresh: Vec<Arc<[u8]>>,
 }
 
-/// What was sorted and what is fresh, in order.
+/// Merges sorted and fresh byte strings.
 fn merged(sorted: &[Arc<[u8]>], fresh: &[Arc<[u8]>]) -> Vec<Arc<[u8]>> {
     let mut all = [sorted, fresh].concat();
     all[sorted.len()..].sort_unstable();
-    // A stable sort finds the two parts, and merges them.
+    // The stable sort detects the sorted run and merges it.
     all.sort();
     all.dedup();
     all
 }
 
 impl Tree {
-    /// The keys below `prefix`, in the order of their bytes and then of insertion.
+    /// The keys whose bytes begin with `prefix`, ordered by their bytes and then by insertion.
     fn below<'a>(&'a self, prefix: &'a [u8]) -> impl Iterator<Item = u32> + 'a {
         let first = self.sorted.partition_point(|bytes| **bytes < *prefix);
         let below = self.sorted[first..].iter().take_while(|bytes| bytes.starts_with(prefix));
@@ -47,15 +47,15 @@ pub(crate) struct Forest {
     trees: Vec<Tree>,
     numbers: Py<PyDict>,
     keys: Vec<Py<PyAny>>,
-    /// Of each key: all its bytes, tree by tree.
+    /// All bytes of each key, tree by tree.
     bytes: Vec<Box<[u8]>>,
-    /// The sorting thread holds it: what is fresh is with one call at a time.
+    /// Held by the sorting thread, so that only one call at a time handles fresh byte strings.
     sorting: Arc<Mutex<()>>,
 }
 
 #[pymethods]
 impl Forest {
-    /// An empty one of `trees` trees of `depth` values.
+    /// Creates an empty forest of `trees` trees of `depth` values.
     #[new]
     fn new(py: Python<'_>, trees: usize, depth: usize) -> PyResult<Self> {
         if trees == 0 || depth == 0 {
@@ -77,7 +77,7 @@ impl Forest {
         })
     }
 
-    /// Adds the bytes of a key that is not there yet, as many for each tree.
+    /// Adds the bytes of a new key, the same number for each tree.
     fn add(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, bytes: &[u8]) -> PyResult<()> {
         let (number, numbers) = {
             let mut this = slf.try_borrow_mut()?;
@@ -85,7 +85,7 @@ impl Forest {
             this.bytes.push(bytes.into());
             (this.keys.len() as u32 - 1, this.numbers.clone_ref(slf.py()))
         };
-        // Before its bytes are in the trees: what has no hash is never found.
+        // Insert the key before its bytes: a key that is not hashable must not be found.
         numbers.bind(slf.py()).set_item(key, number)?;
         slf.try_borrow_mut()?.plant(number, bytes);
         Ok(())
@@ -102,12 +102,12 @@ impl Forest {
         self.keys = Vec::new();
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     fn size(&self, py: Python<'_>) -> usize {
         self.numbers.bind(py).len()
     }
 
-    /// Makes all bytes searchable, or for each tree those that are given.
+    /// Makes all bytes searchable, or only the given bytes of each tree.
     #[pyo3(signature = (sorted=None))]
     fn index(slf: &Bound<'_, Self>, sorted: Option<Vec<Vec<Vec<u8>>>>) -> PyResult<()> {
         let Some(sorted) = sorted else { return Self::sort(slf) };
@@ -131,7 +131,7 @@ impl Forest {
         PyList::new(slf.py(), keys)
     }
 
-    /// The bytes of a key, if it is there.
+    /// The bytes of a key, if the forest contains it.
     fn bytes_of<'py>(
         slf: &Bound<'py, Self>,
         key: &Bound<'py, PyAny>,
@@ -149,21 +149,21 @@ impl Forest {
         self.numbers.bind(py).keys()
     }
 
-    /// For each tree, the bytes that can be searched, in order.
+    /// The searchable bytes of each tree, in order.
     fn sorted<'py>(&self, py: Python<'py>) -> Vec<Vec<Bound<'py, PyBytes>>> {
         let sorted = |tree: &Tree| tree.sorted.iter().map(|b| PyBytes::new(py, b)).collect();
         self.trees.iter().map(sorted).collect()
     }
 
-    /// Whether there is a tree in which nothing can be searched.
+    /// Returns true if a tree has no searchable bytes.
     fn is_empty(&self) -> bool {
         self.trees.iter().any(|tree| tree.sorted.is_empty())
     }
 }
 
 impl Forest {
-    /// Makes all bytes searchable, tree by tree. The interpreter is free meanwhile: others find
-    /// what was sorted before, and what they add is fresh again.
+    /// Makes all bytes searchable, tree by tree. The interpreter is free meanwhile: other threads
+    /// search the bytes sorted before, and the bytes that they add are fresh again.
     fn sort(slf: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
         let (sorting, trees) = {
@@ -192,7 +192,7 @@ impl Forest {
                 let mut this = forest.bind(py).try_borrow_mut()?;
                 if let Some(tree) = this.trees.get_mut(number) {
                     tree.sorted = all;
-                    // Others only add behind these; nothing is left of them in a cleared forest.
+                    // Other threads only append, or clear the forest.
                     tree.fresh.drain(..fresh.len().min(tree.fresh.len()));
                 }
                 Ok::<_, PyErr>(())
@@ -202,7 +202,7 @@ impl Forest {
         Ok(())
     }
 
-    /// Puts the bytes of a key into the trees.
+    /// Adds the bytes of a key to the trees.
     fn plant(&mut self, number: u32, bytes: &[u8]) {
         let width = bytes.len() / self.trees.len();
         for (tree, piece) in self.trees.iter_mut().zip(bytes.chunks_exact(width.max(1))) {
@@ -238,7 +238,8 @@ impl Forest {
     }
 }
 
-/// The first `count` values of a sketch as bytes that order and compare like those of datasketch.
+/// The first `count` values of a sketch as bytes that sort and compare like the bytes of
+/// datasketch.
 #[pyfunction]
 fn ds_band_keys<'py>(minhash: &Bound<'py, PyAny>, count: usize) -> PyResult<Bound<'py, PyBytes>> {
     let Sketch { length, bytes, .. } = Sketch::of(minhash)?;

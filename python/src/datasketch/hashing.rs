@@ -1,4 +1,4 @@
-//! Hash functions by themselves, and each kernel for itself, for tests that compare them.
+//! Single hash functions and kernels, for tests that compare them.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -12,13 +12,13 @@ use lookalike_datasketch::scheme::Permutations;
 use lookalike_datasketch::sha1;
 use lookalike_datasketch::token_hasher::TokenHasher;
 
-/// The first four bytes of the SHA-1 of `data`, the first the lowest.
+/// The first four bytes of the SHA-1 of `data`, in little-endian order.
 #[pyfunction]
 fn ds_sha1_hash32(data: Bound<'_, PyAny>) -> PyResult<u64> {
     ds_sha1_hash64(data).map(|hash| hash & 0xffff_ffff)
 }
 
-/// The first eight bytes of the SHA-1 of `data`, the first the lowest.
+/// The first eight bytes of the SHA-1 of `data`, in little-endian order.
 #[pyfunction]
 fn ds_sha1_hash64(data: Bound<'_, PyAny>) -> PyResult<u64> {
     let bytes = tokens::bytes_of(data, TokenText::Refused)?;
@@ -32,13 +32,13 @@ fn ds_token_hash(data: Bound<'_, PyAny>) -> PyResult<u64> {
     Ok(tokens::hash_one(TokenHasher::Token64, &bytes))
 }
 
-/// The names of the kernels that this processor has, the quickest last.
+/// The names of the kernels of this processor, the fastest last.
 #[pyfunction]
 fn ds_kernels() -> Vec<String> {
     InstructionSet::available().into_iter().map(InstructionSet::name).collect()
 }
 
-/// The SHA-1 hashes of `tokens` by the kernel of that name.
+/// The SHA-1 hashes of `tokens`, computed by the named kernel.
 #[pyfunction]
 fn ds_kernel_sha1(name: &str, tokens: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     let mut gathered = TokenBytes::default();
@@ -48,7 +48,7 @@ fn ds_kernel_sha1(name: &str, tokens: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     Ok(hashes)
 }
 
-/// The values of `hashes` under the permutations of `seed` by the kernel of that name.
+/// The values of `hashes` under the permutations of `seed`, computed by the named kernel.
 #[pyfunction]
 fn ds_kernel_values(
     name: &str,

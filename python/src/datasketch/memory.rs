@@ -1,11 +1,11 @@
-//! Errors of memory as Python has them, and arrays of bytes.
+//! Memory errors as Python exceptions, and byte arrays.
 
 use lookalike_datasketch::allocation::{self, AllocationError};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
-/// The `MemoryError` of Python.
+/// Converts the error to a `MemoryError`.
 pub(super) fn memory_error(error: AllocationError) -> PyErr {
     PyMemoryError::new_err(error.to_string())
 }
@@ -13,7 +13,7 @@ pub(super) fn memory_error(error: AllocationError) -> PyErr {
 /// An empty vector with capacity for `count` elements.
 ///
 /// # Errors
-/// `MemoryError` where the system has no memory for them.
+/// `MemoryError` if the system has no memory for them.
 pub(super) fn with_capacity<T>(count: usize) -> PyResult<Vec<T>> {
     allocation::with_capacity(count).map_err(memory_error)
 }
@@ -21,7 +21,7 @@ pub(super) fn with_capacity<T>(count: usize) -> PyResult<Vec<T>> {
 /// A new array of `length` bytes, which `write` fills.
 ///
 /// # Errors
-/// `MemoryError` where the system has no memory for it.
+/// `MemoryError` if the system has no memory for it.
 pub(super) fn byte_array(
     py: Python<'_>,
     length: usize,

@@ -1,4 +1,4 @@
-//! The state of a `MinHash`, and what is done with it often.
+//! The state of a `MinHash`, and its frequent operations.
 
 use std::sync::Arc;
 
@@ -16,32 +16,33 @@ use lookalike_datasketch::pairwise_sum::pairwise_sum;
 use lookalike_datasketch::scheme::{HashValues, PermutationScheme, Permutations};
 use lookalike_datasketch::token_hasher::TokenHasher;
 
-/// Tokens above which other threads of Python run meanwhile.
+/// Number of tokens above which the interpreter is released.
 const LONG: usize = 64;
-/// Products of a permutation and a hash between two looks at signals: some milliseconds.
+/// Products of a permutation and a hash between two checks for signals: some milliseconds.
 const PRODUCTS: usize = 1 << 22;
-/// Calls of a user's function between two looks at signals: it may be none of Python's.
+/// Calls of a user's function between two checks for signals. A function that is not written in
+/// Python does not check them.
 const SIGNALS: usize = 1 << 10;
 
-/// Hash values of a set, and how elements are added to it.
+/// The hash values of a set, with the tools for adding elements.
 #[pyclass(subclass, name = "DsMinHash", module = "lookalike._engine")]
 pub(crate) struct MinHash {
     pub(super) scheme: PermutationScheme,
     seed: Py<PyAny>,
-    /// `None` where `hashfunc` hashes the tokens.
+    /// `None` if `hashfunc` hashes the tokens.
     hasher: Option<TokenHasher>,
     hashfunc: Option<Py<PyAny>>,
     values: HashValues,
-    /// The array that was given out, and its bytes, which are the values from then on.
+    /// The exported array and its bytes, which hold the values from then on.
     shared: Option<(Py<PyByteArray>, Py<PyAny>)>,
     pub(super) permutations: Option<Arc<Permutations>>,
 }
 
 impl MinHash {
-    /// The values, also when an array of them was given out and may have been written to.
+    /// The values, also if an array of them was exported and may have been modified.
     ///
     /// # Errors
-    /// `MemoryError` where there is no room for another copy.
+    /// `MemoryError` if there is no memory for a copy.
     pub(super) fn current(&self, py: Python<'_>) -> PyResult<HashValues> {
         match &self.shared {
             Some((bytes, _)) => Ok(HashValues::from_bytes(self.scheme, &bytes.bind(py).to_vec())),
@@ -49,7 +50,7 @@ impl MinHash {
         }
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub(super) fn length(&self) -> usize {
         self.values.len()
     }
@@ -68,7 +69,7 @@ impl MinHash {
         }
     }
 
-    /// Values of its own, that no array shows.
+    /// Values that no exported array shares.
     fn own_values(&mut self, py: Python<'_>) -> PyResult<&mut HashValues> {
         if self.shared.is_some() {
             self.values = self.current(py)?;
@@ -88,7 +89,7 @@ impl MinHash {
         };
     }
 
-    /// What hashes its tokens: nothing for a frozen one.
+    /// The tools for adding tokens. Fails for a frozen object.
     fn means(&self, py: Python<'_>) -> PyResult<UpdateTools> {
         match (&self.permutations, &self.hashfunc) {
             (Some(permutations), Some(function)) => Ok(UpdateTools {
@@ -104,7 +105,7 @@ impl MinHash {
         }
     }
 
-    /// Another with the same parameters and these values.
+    /// Takes over the parameters of another object, with the given values.
     pub(super) fn set_like(&mut self, py: Python<'_>, other: &Self, values: HashValues) {
         self.scheme = other.scheme;
         self.seed = other.seed.clone_ref(py);
@@ -116,17 +117,17 @@ impl MinHash {
     }
 }
 
-/// All that is needed to add tokens.
+/// The tools for adding tokens.
 pub(super) struct UpdateTools {
     pub(super) scheme: PermutationScheme,
-    /// `None` where `function` hashes the tokens.
+    /// `None` if `function` hashes the tokens.
     pub(super) hasher: Option<TokenHasher>,
     function: Py<PyAny>,
     pub(super) permutations: Arc<Permutations>,
 }
 
 impl UpdateTools {
-    /// Values of the set of `tokens`, or nothing if there are none.
+    /// The values of the set of `tokens`, or `None` if it is empty.
     pub(super) fn values_of(
         &self,
         tokens: &Bound<'_, PyAny>,
@@ -158,7 +159,7 @@ impl UpdateTools {
         Ok(Some(values))
     }
 
-    /// The same, where a function of the user's hashes.
+    /// Like [`values_of`](Self::values_of), with a user's hash function.
     fn values_by_function(&self, tokens: &Bound<'_, PyAny>) -> PyResult<Option<HashValues>> {
         let py = tokens.py();
         let function = self.function.bind(py);
@@ -177,7 +178,7 @@ impl UpdateTools {
         Ok(Some(values))
     }
 
-    /// Values of the set of `tokens`, without the interpreter; `hashes` is room to work in.
+    /// The values of the set of `tokens`, computed without the interpreter. `hashes` is a buffer.
     pub(super) fn values_of_bytes(
         &self,
         hasher: TokenHasher,
@@ -189,9 +190,9 @@ impl UpdateTools {
         self.lowered(hashes)
     }
 
-    /// Lowers values by a list, part by part, so that tokens are hashed while the processor has
-    /// them at hand and other threads of Python get their turn. How many tokens there were; `None`
-    /// where it is no list of such tokens, and the values mean nothing then.
+    /// Lowers values by the tokens of a list, part by part, so that tokens are hashed while they
+    /// are in the cache, and other threads of Python run in between. Returns the number of tokens.
+    /// Returns `None` if the value is not a list of such tokens; `values` are invalid then.
     fn lower_by_list(
         &self,
         hasher: TokenHasher,
@@ -221,8 +222,7 @@ impl UpdateTools {
         }
     }
 
-    /// Lowers values by hashes; where these are many, other threads of Python run meanwhile, and
-    /// Ctrl-C ends it.
+    /// Lowers values by hashes. For many hashes, releases the interpreter and checks for Ctrl-C.
     fn lower(&self, py: Python<'_>, hashes: &mut [u64], values: &mut HashValues) -> PyResult<()> {
         if hashes.len() < LONG {
             self.permutations.lower(InstructionSet::best(), self.scheme, hashes, values);
@@ -250,10 +250,10 @@ impl UpdateTools {
     }
 }
 
-/// The scheme of that name.
+/// The scheme with a name.
 ///
 /// # Errors
-/// `ValueError` where there is none.
+/// `ValueError` if there is none.
 pub(super) fn scheme_named(name: &str) -> PyResult<PermutationScheme> {
     PermutationScheme::named(name).ok_or_else(|| {
         PyValueError::new_err(format!(
@@ -262,7 +262,7 @@ pub(super) fn scheme_named(name: &str) -> PyResult<PermutationScheme> {
     })
 }
 
-/// What tokens are added with, of the object that Python has.
+/// The tools of a Python object for adding tokens.
 pub(super) fn means_of(minhash: &Bound<'_, MinHash>) -> PyResult<UpdateTools> {
     minhash.try_borrow()?.means(minhash.py())
 }
@@ -287,9 +287,9 @@ impl MinHash {
         }
     }
 
-    /// Everything at once. Without `hashvalues` it is the empty set of `num_perm` values; without
-    /// `permutations` they are drawn from `seed`. `hasher` is 32 or 64 for
-    /// SHA-1, 33 or 65 for the token hash, 0 for `hashfunc`.
+    /// Initializes all fields. Without `hashvalues`, the set is empty and has `num_perm` values.
+    /// Without `permutations`, they are drawn from `seed`. `hasher` is 32 or 64 for SHA-1, 33 or 65
+    /// for the token hash, 0 for `hashfunc`.
     #[expect(clippy::too_many_arguments, reason = "all that a MinHash consists of")]
     fn _set_up(
         &mut self,
@@ -340,7 +340,7 @@ impl MinHash {
         Ok(())
     }
 
-    /// Lets go of what tokens are added with.
+    /// Releases the tools for adding tokens.
     fn _freeze(&mut self) {
         self.hashfunc = None;
         self.hasher = None;
@@ -486,13 +486,13 @@ impl MinHash {
         Ok(())
     }
 
-    /// How many values are equal to those of `other`.
+    /// The number of values that equal the value of `other` at the same position.
     fn _equal_values(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<usize> {
         let other = other.try_borrow()?;
         Ok(self.with_values(py, |mine| other.with_values(py, |theirs| mine.equal_to(theirs))))
     }
 
-    /// Lowers values to those of `other`.
+    /// Lowers each value to the value of `other` if that is smaller.
     fn _merge_values(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
         let theirs = other.try_borrow()?.current(py)?;
@@ -524,7 +524,7 @@ impl MinHash {
         Ok(())
     }
 
-    /// The values as bytes, the least byte of each first.
+    /// The values as bytes in little-endian order.
     fn _value_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let mut bytes = Vec::new();
         self.with_values(py, |values| values.append_to(&mut bytes)).map_err(memory_error)?;

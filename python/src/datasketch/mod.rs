@@ -16,7 +16,7 @@ mod weights;
 
 use pyo3::prelude::*;
 
-/// Adds its classes and functions, whose names begin with `Ds` and `ds_`.
+/// Adds the classes and functions, whose names begin with `Ds` and `ds_`.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<minhash::MinHash>()?;
     module.add_class::<tables::LshTables>()?;

@@ -1,4 +1,4 @@
-//! Parameters that are computed: bands and rows, and partitions.
+//! Computed parameters: bands and rows, and partitions.
 
 use super::memory::memory_error;
 use crate::call;
@@ -31,7 +31,7 @@ fn ds_error_areas(threshold: f64, bands: f64, rows: f64) -> (f64, f64) {
     error_areas(threshold, bands, rows)
 }
 
-/// Bands and rows for a threshold of containment, where `ratio` is that of the sets' sizes.
+/// Bands and rows for a threshold of containment. `ratio` is the ratio of the sets' sizes.
 #[pyfunction]
 fn ds_optimal_containment_bands(
     py: Python<'_>,
@@ -51,8 +51,9 @@ fn ds_optimal_containment_bands(
     })
 }
 
-/// `num_part` intervals of ascending `sizes`, which occur `counts` times; fewer if there are fewer
-/// sizes. Of each, the numbers of its least and its greatest size, both included.
+/// Divides ascending `sizes`, which occur `counts` times, into `num_part` intervals, or fewer if
+/// there are fewer sizes. Returns the numbers of the least and the greatest size of each interval,
+/// both included.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "lists of Python come as vectors")]
 fn ds_best_partitions(

@@ -1,4 +1,4 @@
-//! Sketches as indexes take them: those of the engine, and any others with hash values.
+//! Sketches as input of indexes: objects of the engine, and any other objects with hash values.
 
 use std::borrow::Cow;
 
@@ -8,20 +8,20 @@ use pyo3::types::PyBytes;
 
 use super::minhash::MinHash;
 
-/// What an index needs of a sketch.
+/// The data of a sketch that an index stores.
 pub(super) struct Sketch {
-    /// How many values it has.
+    /// The number of values.
     pub(super) length: usize,
-    /// That of its values; any, where it has none.
+    /// The scheme of the values; `None` matches any scheme.
     pub(super) scheme: Option<Cow<'static, str>>,
-    /// Its values, the greatest byte of each first.
+    /// The values in big-endian order.
     pub(super) bytes: Vec<u8>,
 }
 
 impl Sketch {
     /// # Errors
-    /// `TypeError` for what has no length, `ValueError` where that is not the number of its
-    /// values, or these have no bytes.
+    /// `TypeError` for an object without a length. `ValueError` if the length differs from the
+    /// number of values, or if the values have no bytes.
     pub(super) fn of(minhash: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = minhash.py();
         if let Ok(known) = minhash.cast::<MinHash>() {
@@ -58,7 +58,8 @@ fn scheme_of(minhash: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     }
 }
 
-/// Compares the scheme of a sketch with that of those before; one without a scheme is any.
+/// Compares the scheme of a sketch with the scheme of earlier ones. A sketch without a scheme
+/// matches any.
 ///
 /// # Errors
 /// `ValueError` if they differ.
@@ -69,7 +70,7 @@ pub(super) fn check_scheme(known: Option<&str>, scheme: Option<&str>) -> PyResul
     }
 }
 
-/// The error of a sketch whose scheme is not that of those before.
+/// The error for a sketch whose scheme differs from that of earlier ones.
 pub(super) fn other_scheme(known: &str, scheme: &str) -> PyErr {
     PyValueError::new_err(format!(
         "MinHash scheme '{scheme}' does not match scheme '{known}' of the MinHash previously \
@@ -77,10 +78,10 @@ pub(super) fn other_scheme(known: &str, scheme: &str) -> PyErr {
     ))
 }
 
-/// Checks that there is a band of this number.
+/// Checks the number of a band.
 ///
 /// # Errors
-/// `IndexError` where there is none.
+/// `IndexError` if there is no such band.
 pub(super) fn check_band(band: usize, bands: usize) -> PyResult<()> {
     if band < bands {
         return Ok(());
@@ -89,7 +90,7 @@ pub(super) fn check_band(band: usize, bands: usize) -> PyResult<()> {
     Err(PyIndexError::new_err(format!("expected a band from 0 to {last}, got {band}")))
 }
 
-/// The scheme that an index remembers, given that of one more sketch.
+/// The scheme that an index stores after it received another sketch.
 #[pyfunction]
 fn ds_check_scheme(known: Option<String>, minhash: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     let scheme = scheme_of(minhash)?;

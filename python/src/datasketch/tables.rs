@@ -1,4 +1,4 @@
-//! The tables of a `MinHashLSH`: keys of the user's, and the bands of their sketches.
+//! The tables of a `MinHashLSH`: the user's keys, and the bands of their sketches.
 
 use std::borrow::Cow;
 
@@ -18,9 +18,9 @@ pub(crate) struct LshTables {
     rows: usize,
     hashfunc: Option<Py<PyAny>>,
     scheme: Option<String>,
-    /// From keys to the numbers of their first records, in the order of insertion.
+    /// The number of the first record of each key, in the order of insertion.
     numbers: Py<PyDict>,
-    /// Of each record: its key.
+    /// The key of each record.
     keys: Vec<Py<PyAny>>,
     store: BucketTables,
 }
@@ -49,7 +49,7 @@ impl LshTables {
         }
     }
 
-    /// Whether a sketch can be added or asked for.
+    /// Checks that a sketch fits the tables.
     fn check_sketch(&self, sketch: &Sketch) -> PyResult<()> {
         self.check_ready()?;
         if sketch.length != self.length {
@@ -61,7 +61,7 @@ impl LshTables {
         check_scheme(self.scheme.as_deref(), sketch.scheme.as_deref())
     }
 
-    /// An index whose `__init__` was not called has no tables.
+    /// Rejects an index whose `__init__` was not called and which has no tables.
     fn check_ready(&self) -> PyResult<()> {
         if self.store.bands() == 0 {
             return Err(PyValueError::new_err(
@@ -71,7 +71,7 @@ impl LshTables {
         Ok(())
     }
 
-    /// `BandBytes` that are known already, as many as the tables have.
+    /// Takes computed bands, one for each band of the tables.
     fn known_bands(&self, bands: &[Bound<'_, PyBytes>]) -> PyResult<BandBytes> {
         self.check_ready()?;
         let expected = self.store.bands();
@@ -87,7 +87,7 @@ impl LshTables {
         Ok(BandBytes { bytes, lengths: if is_even { Vec::new() } else { lengths } })
     }
 
-    /// Adds bands under `key`, to those that it has.
+    /// Adds bands under `key`, in addition to its existing ones.
     fn add(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, bands: &BandBytes) -> PyResult<()> {
         let numbers = Self::numbers(slf)?;
         let known = Self::number_of(slf, key)?;
@@ -108,14 +108,14 @@ impl LshTables {
             return Ok(());
         }
         numbers.set_item(key, number).inspect_err(|_| {
-            // What cannot be named is not kept, either.
+            // A key that cannot be stored must not keep its bands.
             if let Ok(mut this) = slf.try_borrow_mut() {
                 this.store.remove(number);
             }
         })
     }
 
-    /// From keys to the numbers of their first records.
+    /// The number of the first record of each key.
     fn numbers<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         Ok(slf.try_borrow()?.numbers.clone_ref(slf.py()).into_bound(slf.py()))
     }
@@ -125,8 +125,8 @@ impl LshTables {
         Self::numbers(slf)?.get_item(key)?.map(|number| number.extract()).transpose()
     }
 
-    /// The keys whose first records these are. They are counted before a list is made of them,
-    /// since that may run what a user wants done with what is collected.
+    /// The keys with these first records. Increments their reference counts before building a list,
+    /// because building it may run the garbage collector and a user's finalizers.
     fn keys_at(&self, py: Python<'_>, owners: &[u32]) -> Vec<Py<PyAny>> {
         let keys = owners.iter().filter_map(|&owner| self.keys.get(owner as usize));
         keys.map(|key| key.clone_ref(py)).collect()
@@ -156,7 +156,7 @@ fn dict_of(py: Python<'_>, counts: Vec<(Vec<u8>, usize)>) -> PyResult<Bound<'_, 
     Ok(dict)
 }
 
-/// What a function of the user's makes of each band.
+/// The result of a user's function for each band.
 fn hashed(function: &Bound<'_, PyAny>, bytes: &[u8], width: usize) -> PyResult<BandBytes> {
     let mut bands = BandBytes { bytes: Vec::new(), lengths: Vec::new() };
     for band in bytes.chunks_exact(width) {
@@ -194,7 +194,7 @@ impl LshTables {
         }
     }
 
-    /// Empty tables for sketches of `length` values in `bands` bands of `rows` values.
+    /// Creates empty tables for sketches of `length` values in `bands` bands of `rows` values.
     fn _set_up(
         slf: &Bound<'_, Self>,
         length: usize,
@@ -266,7 +266,7 @@ impl LshTables {
         Self::add(slf, key, &bands)
     }
 
-    /// The bands of a sketch, which could be added; nothing is remembered of it.
+    /// The bands of a sketch that fits the tables. Does not store anything.
     fn _bands_for<'py>(
         slf: &Bound<'py, Self>,
         minhash: &Bound<'py, PyAny>,
@@ -276,7 +276,7 @@ impl LshTables {
         PyList::new(slf.py(), bands.pieces(count).map(|band| PyBytes::new(slf.py(), band)))
     }
 
-    /// Adds bands that are known already, as many as the tables have.
+    /// Adds computed bands, one for each band of the tables.
     #[expect(clippy::needless_pass_by_value, reason = "lists of Python come as vectors")]
     fn _add_bands(
         slf: &Bound<'_, Self>,
@@ -318,7 +318,7 @@ impl LshTables {
         PyList::new(slf.py(), keys)
     }
 
-    /// Those that share one of the first `count` buckets.
+    /// The keys that share one of the first `count` buckets.
     fn _find_in<'py>(
         slf: &Bound<'py, Self>,
         minhash: &Bound<'py, PyAny>,
@@ -360,7 +360,7 @@ impl LshTables {
         Ok(())
     }
 
-    /// Adds all keys of `other`, which has as many bands.
+    /// Adds all keys of `other`, which has the same number of bands.
     fn _add_all(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
         let owners = Self::all_owners(other)?;
@@ -387,7 +387,7 @@ impl LshTables {
         self.numbers.bind(py).len()
     }
 
-    /// The bands of `key`; none if it is not there.
+    /// The bands of `key`; empty if it does not exist.
     fn _bands_of<'py>(
         slf: &Bound<'py, Self>,
         key: &Bound<'py, PyAny>,
@@ -416,13 +416,13 @@ impl LshTables {
         PyList::new(slf.py(), keys)
     }
 
-    /// For each band, how many keys each of its buckets has.
+    /// For each band, the number of keys in each bucket.
     fn _counts<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
         let owners = Self::all_owners(slf)?;
         Self::counts(slf, &owners)
     }
 
-    /// The same of one band.
+    /// The number of keys in each bucket of a band.
     fn _counts_in<'py>(slf: &Bound<'py, Self>, band: usize) -> PyResult<Bound<'py, PyDict>> {
         let owners = Self::all_owners(slf)?;
         let counts = {
@@ -433,7 +433,7 @@ impl LshTables {
         dict_of(slf.py(), counts)
     }
 
-    /// The same, of these keys only; what is not there is left out.
+    /// Like [`_counts`](Self::_counts), for these keys only. Ignores unknown keys.
     fn _counts_of<'py>(
         slf: &Bound<'py, Self>,
         keys: Vec<Bound<'py, PyAny>>,

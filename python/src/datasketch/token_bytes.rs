@@ -1,9 +1,9 @@
-//! Bytes of many tokens, read where Python keeps them.
+//! The bytes of many tokens, read in the memory of their Python objects.
 //!
-//! A tuple of the tokens keeps them alive, whatever becomes of the list that they came in, and
-//! neither bytes nor the UTF-8 of a `str` ever change: so they can be read by other threads while
-//! Python goes on. The safe calls count every token up and down and ask five times for what two
-//! calls tell, which took a third of the time of `update_batch`.
+//! A tuple keeps the tokens alive, even if their list changes. Neither `bytes` nor the UTF-8 of a
+//! `str` ever change, so other threads can read them while Python continues. The safe API changes
+//! the reference count of each token and needs five calls for the data that two calls return here;
+//! it took a third of the time of `update_batch`.
 #![expect(unsafe_code, reason = "tokens are borrowed from a tuple, not counted one by one")]
 
 use std::ffi::c_char;
@@ -17,22 +17,22 @@ use pyo3::types::{PyBytes, PyList, PyTuple};
 use super::memory::memory_error;
 use super::tokens::{self, GREAT, TokenText};
 
-/// Tokens that are hashed in some microseconds.
+/// Length of tokens that are hashed within some microseconds.
 const SHORT: usize = 1 << 10;
 
-/// Tokens that are hashed between two looks at what else there is to do.
+/// Maximum number of tokens that are hashed between two checks for signals and other threads.
 const PART: usize = 1 << 12;
-/// The same, as bytes.
+/// The same limit in bytes.
 const PART_BYTES: usize = 1 << 22;
 
-/// Tokens of one set or several, alive as long as this.
+/// The tokens of one or several sets, kept alive by this value.
 #[derive(Default)]
 pub(super) struct TokenBytes<'py> {
-    /// What keeps the tokens alive.
+    /// Own references to the tokens.
     tuples: Vec<Bound<'py, PyTuple>>,
-    /// Bytes made for tokens that have a buffer only.
+    /// Bytes created for tokens that only have a buffer.
     made: Vec<Bound<'py, PyBytes>>,
-    /// Their bytes; nobody sees that lifetime.
+    /// The bytes of the tokens. The lifetime is not public: `self` owns the bytes.
     slices: Vec<&'static [u8]>,
 }
 
@@ -40,10 +40,10 @@ impl<'py> TokenBytes<'py> {
     /// Adds all tokens of an iterable.
     ///
     /// # Errors
-    /// `TypeError` if it is none, or one of its tokens has no bytes.
+    /// `TypeError` if it is not iterable, or if a token has no bytes.
     pub(super) fn add(&mut self, tokens: &Bound<'py, PyAny>, text: TokenText) -> PyResult<()> {
         let py = tokens.py();
-        // SAFETY: the thread is attached; a new reference comes back, or an error is set.
+        // SAFETY: the thread is attached. The call returns a new reference or sets an error.
         let tuple = unsafe {
             Bound::from_owned_ptr_or_err(py, ffi::PySequence_Tuple(tokens.as_ptr()))?
                 .cast_into_unchecked::<PyTuple>()
@@ -52,8 +52,8 @@ impl<'py> TokenBytes<'py> {
         allocation::reserve(&mut self.slices, length).map_err(memory_error)?;
         self.tuples.push(tuple.clone());
         for (place, at) in (0..).zip(0..length) {
-            // SAFETY: there are `length` elements, and they belong to the tuple, which `self` keeps
-            // as long as the slices, also where an error ends the loop.
+            // SAFETY: the tuple has `length` elements. `self` keeps it as long as the slices, also
+            // if an error ends the loop.
             let slice = unsafe {
                 let token = ffi::PyTuple_GetItem(tuple.as_ptr(), place);
                 bytes_at(token, text)
@@ -71,7 +71,7 @@ impl<'py> TokenBytes<'py> {
         &self.slices
     }
 
-    /// How many tokens there are.
+    /// The number of tokens.
     pub(super) fn len(&self) -> usize {
         self.slices.len()
     }
@@ -79,9 +79,9 @@ impl<'py> TokenBytes<'py> {
     #[cold]
     fn add_other(&mut self, token: Bound<'py, PyAny>, text: TokenText) -> PyResult<()> {
         let bytes = tokens::bytes_of(token, text)?;
-        // An object of bytes itself, also for one of a class made from it.
+        // Convert instances of a subclass to plain `bytes`.
         let bytes = PyBytes::new(bytes.py(), bytes.as_bytes());
-        // SAFETY: `made` keeps it.
+        // SAFETY: `made` keeps the object alive.
         let slice = unsafe { bytes_at(bytes.as_ptr(), TokenText::Refused) };
         self.slices.extend(slice);
         self.made.push(bytes);
@@ -89,7 +89,7 @@ impl<'py> TokenBytes<'py> {
     }
 }
 
-/// `tokens` in parts that do not take long to hash, though a part with one token may.
+/// Splits `tokens` into parts that are hashed quickly, unless a part is a single long token.
 pub(super) fn parts<'a>(tokens: &'a [&'a [u8]]) -> impl Iterator<Item = &'a [&'a [u8]]> {
     let mut rest = tokens;
     std::iter::from_fn(move || {
@@ -105,18 +105,18 @@ pub(super) fn parts<'a>(tokens: &'a [&'a [u8]]) -> impl Iterator<Item = &'a [&'a
     })
 }
 
-/// What there is in a list from a place on.
+/// The tokens of a list from a position on.
 pub(super) enum ListSlice<'py> {
-    /// It is no list, or it has a token of another class.
+    /// The value is not a list, or it contains an object of another class.
     Other,
-    /// This many tokens, none at its end.
+    /// This many tokens; none at the end.
     Short(usize),
-    /// One token, which takes long to hash.
+    /// A single token that takes long to hash.
     Great(Bound<'py, PyAny>),
 }
 
-/// Calls `use_slices` with the bytes of all tokens of a list, if it is a short one of short tokens;
-/// whether it was.
+/// Calls `use_slices` with the bytes of all tokens if the list and its tokens are short. Returns
+/// true in that case.
 pub(super) fn with_short_list<'a>(
     tokens: &'a Bound<'_, PyAny>,
     text: TokenText,
@@ -135,8 +135,8 @@ pub(super) fn with_short_list<'a>(
     is_whole
 }
 
-/// Calls `use_slices` with the bytes of the tokens of a list from a place on, of as many as are
-/// hashed in no time, without counting any of them.
+/// Calls `use_slices` with the bytes of tokens of a list from a position on, without counting
+/// references. Takes only as many tokens as are hashed quickly.
 pub(super) fn with_part_of_list<'a, 'py>(
     tokens: &'a Bound<'py, PyAny>,
     from: usize,
@@ -152,8 +152,8 @@ pub(super) fn with_part_of_list<'a, 'py>(
     part
 }
 
-/// The bytes of the next tokens of a list, for as long as nothing of Python is run: the thread
-/// stays attached, so the list stays as it is.
+/// The bytes of the next tokens of a list. They are valid until Python code runs: the thread stays
+/// attached, so the list cannot change.
 fn part_of_list<'py>(
     tokens: &Bound<'py, PyAny>,
     from: usize,
@@ -169,9 +169,9 @@ fn part_of_list<'py>(
     let length = list.len().saturating_sub(from).min(SHORT);
     let mut bytes = 0;
     for (place, _) in (from.cast_signed()..).zip(0..length) {
-        // SAFETY: there are `length` elements from there, which belong to the list, and nothing
-        // can change it before the callers of this function clear the slices: they run nothing of
-        // Python, and no other thread does while this one holds the interpreter's lock.
+        // SAFETY: the list has `length` elements from this position on and owns them. It cannot
+        // change before the callers of this function clear the slices: they run no Python code, and
+        // no other thread runs any while this one holds the interpreter's lock.
         let slice = unsafe { bytes_at(ffi::PyList_GetItem(list.as_ptr(), place), text) };
         let Some(slice) = slice else { return ListSlice::Other };
         bytes += slice.len();
@@ -186,7 +186,8 @@ fn part_of_list<'py>(
     }
 }
 
-/// Whether only one thread at a time runs Python, so that lists stay as they are meanwhile.
+/// Returns true if only one thread at a time can run Python code, so that lists do not change
+/// meanwhile.
 fn has_lock(py: Python<'_>) -> bool {
     static HAS_LOCK: PyOnceLock<bool> = PyOnceLock::new();
     *HAS_LOCK.get_or_init(py, || {
@@ -199,15 +200,15 @@ fn has_lock(py: Python<'_>) -> bool {
     })
 }
 
-/// The bytes of an object of bytes, or the UTF-8 of a `str` where that is meant; nothing for
-/// others, also of classes made from these.
+/// The bytes of a `bytes` object, or the UTF-8 of a `str` if `text` allows it. `None` for other
+/// objects, including instances of subclasses.
 ///
 /// # Safety
-/// `token` is alive, and the thread is attached. The bytes must not be used longer than it lives.
+/// `token` is alive, and the thread is attached. The bytes must not outlive the token.
 unsafe fn bytes_at(token: *mut ffi::PyObject, text: TokenText) -> Option<&'static [u8]> {
     let mut length: ffi::Py_ssize_t = 0;
-    // SAFETY: the type is asked before each call, so that none of them sets an error, but for a
-    // `str` without UTF-8 (with half of a surrogate pair), whose error is cleared.
+    // SAFETY: the type is checked before each call, so that no call sets an error. The exception is
+    // a `str` without UTF-8 (with a lone surrogate), whose error is cleared.
     unsafe {
         let mut start: *mut c_char = std::ptr::null_mut();
         if ffi::PyBytes_CheckExact(token) != 0 {

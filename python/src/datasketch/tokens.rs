@@ -1,4 +1,4 @@
-//! From Python's tokens to hashes.
+//! Conversion of Python tokens to hashes.
 
 use lookalike_datasketch::scheme::PermutationScheme;
 use lookalike_datasketch::token_hasher::TokenHasher;
@@ -6,22 +6,22 @@ use pyo3::exceptions::{PyBufferError, PyOverflowError, PyTypeError, PyValueError
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyString};
 
-/// Bytes that take some tenths of a millisecond to hash.
+/// Number of bytes that take some tenths of a millisecond to hash.
 pub(super) const GREAT: usize = 1 << 17;
 
-/// What may represent bytes.
+/// The handling of `str` tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TokenText {
-    /// Bytes only, as `hashlib` takes them.
+    /// Only bytes are tokens, as in `hashlib`.
     Refused,
-    /// A `str` as its UTF-8.
+    /// A `str` stands for its UTF-8.
     Encoded,
 }
 
 /// The bytes of a token.
 ///
 /// # Errors
-/// `TypeError` for a `str`, if that is not meant, and for what has no bytes.
+/// `TypeError` for a `str`, if `text` rejects it, and for an object without bytes.
 pub(super) fn bytes_of(token: Bound<'_, PyAny>, text: TokenText) -> PyResult<Bound<'_, PyBytes>> {
     match token.cast_into::<PyBytes>() {
         Ok(bytes) => Ok(bytes),
@@ -65,7 +65,7 @@ fn bytes_of_other<'py>(
     bytes.cast_into::<PyBytes>().map_err(|_| refused(token))
 }
 
-/// The hash of one token, for which other threads of Python run if it is long.
+/// The hash of a token. Releases the interpreter if the token is long.
 pub(super) fn hash_one(hasher: TokenHasher, token: &Bound<'_, PyBytes>) -> u64 {
     let bytes = token.as_bytes();
     if bytes.len() < GREAT {
@@ -74,11 +74,11 @@ pub(super) fn hash_one(hasher: TokenHasher, token: &Bound<'_, PyBytes>) -> u64 {
     token.py().detach(|| hasher.hash(bytes))
 }
 
-/// What a user's function gives for `token`, if the scheme can use it.
+/// The result of a user's function for `token`, if the scheme can use it.
 ///
 /// # Errors
-/// What the function raises; `ValueError` (for `legacy`, `OverflowError`) for a number that is too
-/// large or negative; `TypeError` for what is no whole number.
+/// Exceptions of the function. `ValueError` (for `legacy`, `OverflowError`) for a number that is
+/// too great or negative. `TypeError` for a result that is not an integer.
 pub(super) fn own_hash(
     scheme: PermutationScheme,
     function: &Bound<'_, PyAny>,

@@ -23,8 +23,8 @@ pub(crate) struct Weights {
 type WeightPair = (usize, f32);
 
 impl Weights {
-    /// Adds the samples of one vector, given the logarithms of its weights: those of all
-    /// dimensions, or of `columns`. An error where a sample finds no number among them.
+    /// Adds the samples of a vector, from the logarithms of its weights in all dimensions or in
+    /// `columns`. Fails if all candidates of a sample are NaN.
     fn pairs(
         &self,
         logs: &[f32],
@@ -67,7 +67,7 @@ impl Weights {
     }
 }
 
-/// Where the first of the least numbers is; those that are not numbers are passed over.
+/// The position of the first minimum. Ignores NaN.
 fn least(numbers: &[f32]) -> Option<usize> {
     let mut best: Option<(usize, f32)> = None;
     for (at, &number) in numbers.iter().enumerate() {
@@ -104,7 +104,7 @@ fn array<'py>(py: Python<'py>, pairs: &[WeightPair]) -> PyResult<Bound<'py, PyAn
 
 #[pymethods]
 impl Weights {
-    /// Parameters as the bytes of float32 arrays of `samples` rows and `dimensions` columns.
+    /// Takes the parameters as bytes of float32 arrays of `samples` rows and `dimensions` columns.
     #[new]
     fn new(
         dimensions: usize,
@@ -127,8 +127,8 @@ impl Weights {
         Ok(Self { dimensions, samples, rates, ln_cs, betas })
     }
 
-    /// The samples of one vector, given the logarithms of its weights as the bytes of a float32
-    /// array: an array of the shape (samples, 2), int64.
+    /// The samples of a vector, from the logarithms of its weights as bytes of a float32 array.
+    /// Returns an int64 array of the shape (samples, 2).
     fn minhash<'py>(&self, py: Python<'py>, logs: &[u8]) -> PyResult<Bound<'py, PyAny>> {
         let logs = floats(logs);
         if logs.len() != self.dimensions {
@@ -145,8 +145,9 @@ impl Weights {
         array(py, &pairs)
     }
 
-    /// The samples of many vectors: `ends` says where each ends among `columns` and `logs`, the
-    /// dimensions with a weight and the logarithms. None for a vector without any.
+    /// The samples of many vectors. `columns` and `logs` contain the dimensions with a weight and
+    /// the logarithms; `ends` contains the end of each vector in them. `None` for a vector without
+    /// weights.
     #[expect(clippy::needless_pass_by_value, reason = "lists of Python come as vectors")]
     fn minhash_many<'py>(
         &self,

@@ -1,4 +1,4 @@
-//! Adds documents of Python to an index: those of an iterator, and the code shared with tables.
+//! Adds Python documents from an iterator to an index. Also contains the code shared with tables.
 
 use super::convert::{id as id_text, text};
 use super::json::{kind, metadata};
@@ -21,7 +21,7 @@ use pyo3::types::{PyDict, PyIterator, PyList, PyMapping, PyString, PyTuple};
 use std::ffi::CString;
 use std::num::NonZeroUsize;
 
-/// Settings of an addition.
+/// The settings of an addition.
 pub(super) struct AddSettings {
     existing: Existing,
     expires: Option<i64>,
@@ -78,11 +78,11 @@ pub(super) trait Feed: Send {
     /// Ids and texts.
     type Text: AsRef<str> + Send;
 
-    /// Appends some of them to the batch, which is empty, and returns whether there are more. It is
-    /// called without the interpreter's lock.
+    /// Appends documents to the batch, which is empty, and returns whether there are more. Called
+    /// without the interpreter's lock.
     ///
     /// # Errors
-    /// The error of the next document; those in the batch come before it.
+    /// The error of the next document. The documents in the batch precede it.
     fn fill_batch(&mut self, batch: &mut DocumentBatch<Self::Text>) -> PyResult<bool>;
 }
 
@@ -91,10 +91,10 @@ pub(super) struct IteratorRows {
     documents: Py<PyIterator>,
     /// Metadata of every document.
     common: Metadata,
-    /// Names of members of records that become metadata.
+    /// The names of record members that become metadata.
     names: Vec<String>,
     columns: IdAndTexts,
-    /// Whether a record had each of the names.
+    /// Whether any record had each of the names.
     found: Vec<bool>,
     row: u64,
     progress_callback: ProgressCallback,
@@ -107,7 +107,7 @@ pub(super) struct IdAndTexts {
     pub(super) texts: Vec<String>,
 }
 
-/// A progress function of Python: documents read, and their total.
+/// A progress function of Python, and the total number of documents.
 #[derive(Default)]
 pub(super) struct ProgressCallback {
     pub(super) progress: Option<Py<PyAny>>,
@@ -115,7 +115,7 @@ pub(super) struct ProgressCallback {
 }
 
 impl ProgressCallback {
-    /// Reports it.
+    /// Calls the function.
     ///
     /// # Errors
     /// Exceptions of the function.
@@ -135,7 +135,7 @@ impl Feed for IteratorRows {
 }
 
 impl IteratorRows {
-    /// From the arguments of a call: `metadata` has members for every document, or names.
+    /// Converts the arguments of a call. `metadata` contains members for every document, or names.
     ///
     /// # Errors
     /// `DocumentTypeError` for metadata of a wrong type.
@@ -169,7 +169,7 @@ impl IteratorRows {
         Ok(false)
     }
 
-    /// Warns of names that no record had, after the last one.
+    /// After the last record, warns of names that no record had.
     fn warn_of_unknown_names(&self, py: Python<'_>) -> PyResult<()> {
         let unknown = self.names.iter().zip(&self.found).filter(|(_, found)| !**found);
         for (name, _) in unknown.filter(|_| self.row > 0) {
@@ -183,7 +183,7 @@ impl IteratorRows {
         Ok(())
     }
 
-    /// A pair, a triple with metadata, or a record with named members.
+    /// Converts a pair, a triple with metadata, or a record with named members.
     fn document(&mut self, item: &Bound<'_, PyAny>) -> PyResult<NewDocument<PyBackedStr>> {
         let row = self.row;
         if let Ok(tuple) = item.cast::<PyTuple>() {
@@ -285,7 +285,7 @@ impl IteratorRows {
     }
 }
 
-/// A phrase for messages: "the text", with the name of another member than `text`.
+/// A phrase for messages: "the text", or the text with the name of its member.
 fn in_member(what: &str, name: &str) -> String {
     if name == what { format!("the {what}") } else { format!("the {what} in {name:?}") }
 }
@@ -314,10 +314,11 @@ pub(super) fn with_row(py: Python<'_>, error: PyErr, row: u64) -> PyErr {
     error
 }
 
-/// Adds documents to the index without the interpreter's lock; the feed takes it.
+/// Adds documents to the index without the interpreter's lock, which the feed takes when necessary.
 ///
 /// # Errors
-/// `DocumentError` with the row of the first document that cannot be stored; those before it are.
+/// `DocumentError` with the row of the first document that cannot be stored; earlier documents are
+/// stored.
 pub(super) fn add(
     py: Python<'_>,
     handle: &Handle,
@@ -325,7 +326,7 @@ pub(super) fn add(
     feed: impl Feed,
 ) -> PyResult<AddTuple> {
     let options = how.options();
-    // The feed is dropped without the lock, too: a producer may wait for it.
+    // Drop the feed without the lock as well: a producer may wait for it.
     let done = py.detach(move || {
         let mut feed = feed;
         add_documents(&handle.index, &options, |batch| feed.fill_batch(batch))

@@ -14,21 +14,21 @@ use lookalike::store::entry::{MAX_METADATA_BYTES, Metadata};
 use serde_json::{Number, Value};
 use std::ops::Range;
 
-/// Why a value cannot be converted to JSON, and its path within the value of the row.
+/// The reason why a value cannot be converted to JSON, and its path within the value of the row.
 pub(super) struct ValueError {
-    /// From the inside out.
+    /// The path, from the inside out.
     way: Vec<String>,
     pub(super) why: ValueErrorKind,
 }
 
 pub(super) enum ValueErrorKind {
-    /// JSON has no such values.
+    /// JSON has no values of this type.
     Type(String),
-    /// JSON has no such number.
+    /// JSON cannot represent this number.
     Number(f64),
-    /// A struct has several members of a name.
+    /// A struct has several members of the same name.
     Twice(String),
-    /// The value exceeds the size of metadata.
+    /// The value exceeds the maximum size of metadata.
     TooMuch,
     /// The data of the producer is inconsistent.
     Damaged(String),
@@ -55,8 +55,8 @@ impl From<ValueErrorKind> for ValueError {
 
 type ReadResult = Result<Value, ValueError>;
 
-/// Reads the values of one document. Their depth is limited when types are read, their number by
-/// the size of metadata: a producer can declare a list of more values than fit in memory.
+/// Reads the values of one document. Reading the types limits the depth of values, and the size of
+/// metadata limits their number: a producer can declare a list with more values than fit in memory.
 pub(super) struct ValueReader {
     /// Remaining bytes of JSON.
     left: usize,
@@ -69,7 +69,7 @@ impl ValueReader {
         Self { left: MAX_METADATA_BYTES, nests: true }
     }
 
-    /// A reader of a text, whose length is checked elsewhere.
+    /// A reader for a text, whose length is checked elsewhere.
     pub(super) fn of_text() -> Self {
         Self { left: usize::MAX, nests: false }
     }
@@ -188,7 +188,7 @@ impl ValueReader {
         self.value(runs.values().as_ref(), field, runs.get_physical_index(row))
     }
 
-    /// A list, or a map, which is a list of pairs.
+    /// Converts a list, or a map, which is a list of pairs.
     fn several(&mut self, array: &dyn Array, kind: &DataType, row: usize) -> ReadResult {
         self.nest(kind)?;
         match kind {
@@ -229,7 +229,7 @@ impl ValueReader {
         self.values(list.values(), of, range)
     }
 
-    /// Consecutive values: start and number.
+    /// Converts consecutive values. `some` is their start and their number.
     fn values(
         &mut self,
         array: &dyn Array,
@@ -244,7 +244,7 @@ impl ValueReader {
         Ok(Value::Array(values))
     }
 
-    /// A map: its keys may have any type and be repeated.
+    /// Converts a map, whose keys may have any type and may be repeated.
     fn map(&mut self, array: &dyn Array, entries: &Field, row: usize) -> ReadResult {
         let list = array.as_list::<i32>();
         let (DataType::Struct(fields), Some(columns)) =
@@ -278,14 +278,14 @@ fn range<O: OffsetSizeTrait>(offsets: &[O], row: usize) -> Option<(usize, usize)
     Some((start, place(row + 1)?.checked_sub(start)?))
 }
 
-/// The range of these values, checked.
+/// The range of these values, checked against the array.
 fn within(array: &dyn Array, some: Option<(usize, usize)>) -> Result<Range<usize>, ValueError> {
     let range = some.and_then(|(start, count)| Some(start..start.checked_add(count)?));
     let range = range.filter(|range| range.end <= array.len());
     range.ok_or_else(|| damaged("its offsets leave the values"))
 }
 
-/// A number; `None` for other types.
+/// Converts a number; `None` for other types.
 fn number(array: &dyn Array, kind: &DataType, row: usize) -> Option<ReadResult> {
     let whole = match kind {
         DataType::Int8 => whole::<Int8Type>(array, row),

@@ -13,13 +13,13 @@ use lookalike::store::query_by_id::record;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Path, path of the category above it, similarity of its level, words, documents.
+/// Path, path of the parent category, similarity of its level, words, documents.
 pub(super) type CategoryTuple = (String, Option<String>, f64, Vec<String>, u64);
 
-/// The value for documents that are in no category.
+/// The value for documents without a category.
 const NONE: &str = "none";
 
-/// Makes categories, in place of those that there are.
+/// Creates categories and replaces existing ones.
 ///
 /// # Errors
 /// `OptionError` for an invalid option, and errors of the engine.
@@ -54,7 +54,7 @@ pub(super) fn make(
     }
 }
 
-/// The tree, from top to bottom; empty where the index has no categories.
+/// The tree, from top to bottom; empty if the index has no categories.
 ///
 /// # Errors
 /// Read errors.
@@ -78,13 +78,13 @@ pub(super) fn tree(handle: &Handle) -> Result<Vec<CategoryTuple>, IndexError> {
     Ok(rows.collect())
 }
 
-/// The category of a document that is there.
+/// The category of an existing document.
 pub(super) struct FoundCategory {
-    /// Its path; none where the document is in no category, or there are none.
+    /// The path; `None` if the document has no category, or the index has none.
     pub(super) path: Option<String>,
 }
 
-/// The category of a document; `None` for one that is not there.
+/// The category of a document; `None` for an unknown document.
 ///
 /// # Errors
 /// Read errors.
@@ -100,11 +100,11 @@ pub(super) fn of_document(handle: &Handle, id: &str) -> Result<Option<FoundCateg
     Ok(Some(FoundCategory { path }))
 }
 
-/// Up to `most` ids of documents of a category, or below it, with numbers above `after`, and the
+/// Up to `most` ids of documents in a category and below it, with numbers above `after`, and the
 /// last number; `None` after the last document.
 ///
 /// # Errors
-/// `OptionError` for a category that is not there, and read errors.
+/// `OptionError` for an unknown category, and read errors.
 pub(super) fn ids(
     handle: &Handle,
     path: &str,

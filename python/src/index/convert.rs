@@ -1,4 +1,4 @@
-//! Converts arguments and results: texts, times.
+//! Conversion of arguments and results: texts, times.
 
 use super::json::kind;
 use crate::error::{DocumentError, DocumentTypeError};
@@ -10,10 +10,11 @@ use pyo3::types::{PyBool, PyDateTime, PyDelta, PyString, PyTzInfo};
 const NS: i64 = 1_000_000_000;
 const DAY: i64 = 86_400;
 
-/// A text of Python, not copied. `what` names it in messages.
+/// A Python string, not copied. `what` names it in messages.
 ///
 /// # Errors
-/// `DocumentTypeError` for other types than str, `DocumentError` for one with a lone surrogate.
+/// `DocumentTypeError` for other types than `str`, `DocumentError` for a string with a lone
+/// surrogate.
 pub(super) fn text(
     given: &Bound<'_, PyAny>,
     what: impl FnOnce() -> String,
@@ -50,7 +51,7 @@ pub(super) fn id(given: &Bound<'_, PyAny>, what: impl FnOnce() -> String) -> PyR
     if kind.name()? == "UUID" && kind.module()? == "uuid" {
         return text(given.str()?.as_any(), what);
     }
-    // Integers of other packages have this method; so have flags.
+    // Integer types of other packages have `__index__`, but so do booleans.
     let number = (!given.is_instance_of::<PyBool>()).then(|| given.call_method0("__index__").ok());
     match number.flatten() {
         Some(number) => text(number.str()?.as_any(), what),
@@ -58,7 +59,7 @@ pub(super) fn id(given: &Bound<'_, PyAny>, what: impl FnOnce() -> String) -> PyR
     }
 }
 
-/// A point in time, in ns since 1970, as `datetime` in UTC, rounded down to a µs.
+/// A point in time, in ns since 1970, as a UTC `datetime`, rounded down to a µs.
 ///
 /// # Errors
 /// Errors of the interpreter.
@@ -77,7 +78,7 @@ pub(super) fn time(py: Python<'_>, ns: i64) -> PyResult<Bound<'_, PyAny>> {
     epoch.bind(py).add(delta)
 }
 
-/// The same of a point in time that need not be known.
+/// Like [`time`], for an unknown time as well.
 ///
 /// # Errors
 /// Errors of the interpreter.

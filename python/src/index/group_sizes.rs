@@ -1,4 +1,4 @@
-//! How many documents the documents of an index represent.
+//! The number of documents that a document of an index represents.
 
 use super::open_index::Handle;
 use lookalike::index::time;
@@ -6,8 +6,8 @@ use lookalike::store::IndexError;
 use lookalike::store::entry::RecordFields;
 use lookalike::store::query_by_id::record;
 
-/// The sizes of the groups of documents with these ids, in their order and of one moment; 0 for an
-/// id of no document.
+/// The sizes of the groups of documents with these ids, in order and from one snapshot. 0 for an
+/// unknown id.
 pub(super) fn group_sizes(
     handle: &Handle,
     ids: &[impl AsRef<str>],

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
-/// Finds the groups. `arguments` are the options of `find` that an index does not determine.
+/// Finds the groups. `arguments` are the options of `find` that the index does not determine.
 ///
 /// # Errors
 /// `OptionError` for an invalid option, and errors of the engine.
@@ -27,7 +27,7 @@ pub(super) fn groups(
     let options = KeywordOptions::new(arguments)?;
     let params = params(handle.index.params(), &options)?;
     let mut find = options.find(params)?;
-    // Those of the index itself, unless others are named, or none.
+    // Use the decisions of the index, unless other decisions or none are requested.
     let own = options.flag("own_decisions")?;
     find.decisions = options.decisions(py, None)?;
     options.finish()?;
@@ -48,7 +48,8 @@ pub(super) fn groups(
     }
 }
 
-/// The parameters of the index, or those that `find` chooses for another threshold or recall.
+/// The parameters of the index, or the parameters that `find` chooses for another threshold or
+/// recall.
 fn params(has: &Params, options: &KeywordOptions<'_>) -> PyResult<Params> {
     let aim = GroupingOptions {
         threshold: options.number("threshold")?,

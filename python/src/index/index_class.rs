@@ -43,7 +43,7 @@ use std::time::Duration;
 pub(crate) struct StoredIndex {
     opened: OpenIndex,
     read_only: bool,
-    /// Its folder, which is excluded from its inputs.
+    /// The folder of the index, which is excluded from its inputs.
     folder: Option<PathBuf>,
 }
 
@@ -133,7 +133,7 @@ impl StoredIndex {
         self.opened.process()
     }
 
-    /// Refuses an index that is closed, or was opened for reading only.
+    /// Rejects an index that is closed, or was opened for reading only.
     fn expect_writable(&self) -> PyResult<()> {
         let handle = self.opened.get()?;
         if !self.read_only {
@@ -143,7 +143,7 @@ impl StoredIndex {
         Err(index_error(IndexError::ReadOnly { index, cause: Unwritable::Opened }))
     }
 
-    /// Settings as JSON, the predicted recall, and a reason why it may not be reached.
+    /// The settings as JSON, the predicted recall, and a reason why it may not be reached.
     fn settings(&self, py: Python<'_>) -> PyResult<(String, f64, Option<String>)> {
         self.opened.detached(py, |handle| {
             let settings = handle.index.settings();
@@ -234,8 +234,8 @@ impl StoredIndex {
         done
     }
 
-    /// Adds what stays of documents in memory that the index was the reference of, and records what
-    /// went; returns how many were added.
+    /// Adds the kept documents of a run in memory whose reference was the index, and records the
+    /// removed ones. Returns the number of added documents.
     fn add_survivors_of(&self, py: Python<'_>, found: &PyFindings) -> PyResult<u64> {
         let run = py.detach(|| found.reopened()).map_err(read_error)?;
         self.add_survivors(py, (run.0, &run.1, run.2))
@@ -267,7 +267,7 @@ impl StoredIndex {
         done
     }
 
-    /// The number of removed documents, and unknown ids.
+    /// Removes documents. Returns their number, and the unknown ids.
     fn remove(&self, py: Python<'_>, ids: Bound<'_, PyIterator>) -> PyResult<(u64, Vec<String>)> {
         let given = ids.enumerate();
         let ids = given.map(|(row, id)| id_text(&id?, || format!("id {row}")));
@@ -363,7 +363,7 @@ impl StoredIndex {
         })
     }
 
-    /// The sizes of the groups of documents with these ids, 0 where there is none.
+    /// The sizes of the groups of documents with these ids, 0 for an unknown id.
     fn group_sizes(&self, py: Python<'_>, ids: Bound<'_, PyIterator>) -> PyResult<Vec<u64>> {
         let ids = ids.enumerate().map(|(row, id)| id_text(&id?, || format!("id {row}")));
         let ids = ids.collect::<PyResult<Vec<PyBackedStr>>>()?;
@@ -426,20 +426,20 @@ impl StoredIndex {
         made
     }
 
-    /// Path, path of the category above, similarity, words and documents of each category.
+    /// The path, path of the parent, similarity, words and number of documents of each category.
     fn categories(&self, py: Python<'_>) -> PyResult<Vec<CategoryTuple>> {
         let handle = self.opened.get()?;
         interruptible(py, move || categories::tree(&handle))?.map_err(index_error)
     }
 
-    /// The path of the category of a document; `None` in none.
+    /// The path of the category of a document; `None` if it has none.
     fn category(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
         let id = id_text(id, || "the id".to_owned())?;
         let found = self.opened.detached(py, |handle| categories::of_document(handle, &id))?;
         Ok(found.ok_or_else(|| unknown(self.opened.name(), &id))?.path)
     }
 
-    /// As `ids`, of the documents of a category and below it.
+    /// Like `ids`, for the documents in a category and below it.
     fn category_ids(
         &self,
         py: Python<'_>,
@@ -486,7 +486,7 @@ impl StoredIndex {
         py.detach(move || originals::text(&handle, &id, version))
     }
 
-    /// Counts and sizes, in the order of `lookalike.IndexStats` and of `lookalike.OriginalStats`.
+    /// Counts and sizes, in the order of `lookalike.IndexStats` and `lookalike.OriginalStats`.
     fn stats(&self, py: Python<'_>) -> PyResult<([u64; 9], Option<[u64; 5]>)> {
         let handle = self.opened.get()?;
         let stats = interruptible(py, move || handle.index.stats())?.map_err(index_error)?;
@@ -507,7 +507,7 @@ impl StoredIndex {
         Ok((all, originals))
     }
 
-    /// Place, description and repairability of each problem.
+    /// The place and the description of each problem, and whether it can be repaired.
     fn check(&self, py: Python<'_>) -> PyResult<Vec<(String, String, bool)>> {
         let handle = self.opened.get()?;
         let problems = interruptible(py, move || handle.index.check())?.map_err(index_error)?;
@@ -532,7 +532,7 @@ impl StoredIndex {
         interruptible(py, move || handle.index.backup(&to))?.map_err(index_error)
     }
 
-    /// The number of exported documents.
+    /// Exports documents. Returns their number.
     fn export(&self, py: Python<'_>, to: PathBuf) -> PyResult<u64> {
         let target = Target::new(&to, &[OutputFormat::Jsonl]);
         let target = target.map_err(|error| OptionError::new_err(error.to_string()))?;
@@ -542,7 +542,7 @@ impl StoredIndex {
             let finished = Output::create(&target)?.finish(|out| {
                 written = index::export(&handle.index, time::now(), out)?;
                 if written.is_err() {
-                    // The file is incomplete, and is discarded.
+                    // The incomplete file is discarded.
                     return Err(std::io::Error::other("the index cannot be read"));
                 }
                 Ok(())
@@ -559,8 +559,8 @@ impl StoredIndex {
 }
 
 impl StoredIndex {
-    /// Adds what stays of a run that the index was the reference of, and records what went; returns
-    /// how many were added.
+    /// Adds the kept documents of a run whose reference was the index, and records the removed
+    /// ones. Returns the number of added documents.
     pub(crate) fn add_survivors(
         &self,
         py: Python<'_>,
@@ -572,7 +572,7 @@ impl StoredIndex {
         added
     }
 
-    /// Checks that the index keeps texts if a call requests them.
+    /// Checks that the index stores texts if a call requests them.
     fn expect_texts(&self, py: Python<'_>, texts: bool) -> PyResult<()> {
         let expected = self.opened.detached(py, |handle| Ok(expect_texts(&handle.index, texts)))?;
         expected.map_err(OptionError::new_err)

@@ -1,4 +1,4 @@
-//! Long work on a thread of its own, while this one checks for signals such as Ctrl-C.
+//! Long work on a thread of its own, while the calling thread checks for signals such as Ctrl-C.
 
 use crate::call;
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
 ) -> PyResult<T> {
     let (sender, receiver) = channel();
     let thread = std::thread::Builder::new().name("lookalike".to_owned());
-    // There is no receiver after a signal.
+    // After a signal, the receiver no longer exists.
     let spawned = thread.spawn(move || drop(sender.send(work())));
     spawned.map_err(|error| call::no_thread(&error))?;
     let ended = call::wait(py, receiver, || py.check_signals().map(|()| true))?;

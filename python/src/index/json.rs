@@ -1,4 +1,4 @@
-//! Metadata: dictionaries of Python to JSON objects and back.
+//! Metadata: conversion of Python dictionaries to JSON objects and back.
 
 use crate::error::{DocumentError, DocumentTypeError};
 use lookalike::store::entry::Metadata;
@@ -6,13 +6,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use serde_json::{Number, Value};
 
-/// Maximum depth of nested values; the reader of JSON has a limit of 128.
+/// Maximum depth of nested values. The JSON reader has a limit of 128.
 const DEEPEST: usize = 100;
 
-/// A dictionary as a JSON object. `whose` names the document in messages.
+/// Converts a dictionary to a JSON object. `whose` names the document in messages.
 ///
 /// # Errors
-/// `DocumentTypeError`, `DocumentError` for values that JSON does not have, with their path.
+/// `DocumentTypeError` or `DocumentError` with the path of a value that JSON cannot represent.
 pub(super) fn metadata(given: &Bound<'_, PyAny>, whose: &str) -> PyResult<Metadata> {
     if given.is_none() {
         return Ok(Metadata::new());
@@ -26,7 +26,7 @@ pub(super) fn metadata(given: &Bound<'_, PyAny>, whose: &str) -> PyResult<Metada
     }
 }
 
-/// The type of a value in messages.
+/// The name of a value's type in messages.
 pub(super) fn kind(value: &Bound<'_, PyAny>) -> String {
     if value.is_none() {
         return "None".to_owned();
@@ -35,7 +35,7 @@ pub(super) fn kind(value: &Bound<'_, PyAny>) -> String {
     name.map_or_else(|_| "of an unknown type".to_owned(), |name| format!("of type {name}"))
 }
 
-/// The path of a value, and its document, for messages.
+/// The path of a value and its document, for messages.
 struct JsonPath<'a> {
     whose: &'a str,
     keys: Vec<String>,
@@ -67,7 +67,7 @@ impl JsonPath<'_> {
     }
 }
 
-/// A mapping as a JSON object; `None` for other types.
+/// Converts a mapping to a JSON object; `None` for other types.
 fn object(given: &Bound<'_, PyAny>, way: &mut JsonPath<'_>) -> PyResult<Option<Metadata>> {
     let mut members = Metadata::new();
     let mut member = |key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, way: &mut JsonPath<'_>| {
@@ -77,7 +77,7 @@ fn object(given: &Bound<'_, PyAny>, way: &mut JsonPath<'_>) -> PyResult<Option<M
         Ok::<(), PyErr>(())
     };
     if let Ok(dict) = given.cast::<PyDict>() {
-        // A copy, since conversions call Python code that may change the dictionary.
+        // Iterate over a copy: conversions call Python code that may change the dictionary.
         for item in dict.items() {
             let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
             member(&key, &value, way)?;
@@ -173,7 +173,7 @@ fn list(given: &Bound<'_, PyAny>, way: &mut JsonPath<'_>) -> PyResult<Value> {
     )))
 }
 
-/// A JSON object as a dictionary.
+/// Converts a JSON object to a dictionary.
 ///
 /// # Errors
 /// Errors of the interpreter, such as `MemoryError`.

@@ -1,4 +1,4 @@
-//! An open index: usable in this process until it is closed.
+//! An open index, usable in this process until it is closed.
 
 use crate::call::PATIENCE;
 use crate::error::StoreError;
@@ -17,7 +17,7 @@ use std::thread::{self, ThreadId};
 /// Maximum number of idle tools.
 const IDLE: usize = 16;
 
-/// An index, and tools that its calls reuse.
+/// An index, with tools that its calls reuse.
 pub(super) struct Handle {
     pub(super) index: Index,
     tools: Mutex<Vec<QueryTools>>,
@@ -33,7 +33,7 @@ impl Handle {
     /// Runs `work` with tools of its own.
     ///
     /// # Errors
-    /// Errors of `work`, and of creating tools.
+    /// Errors of `work` and of creating tools.
     pub(super) fn with_tools<T>(
         &self,
         work: impl FnOnce(&Index, &mut QueryTools) -> Result<T, IndexError>,
@@ -55,9 +55,9 @@ impl Handle {
     }
 }
 
-/// An index that was opened by this process. A process forked from it shares the file positions,
-/// the locks and none of the threads, so that any operation would damage the index: it does
-/// nothing.
+/// An index that this process opened. A process forked from it shares the file positions and the
+/// locks, but has none of the threads. Any operation would damage the index, so a forked process
+/// does nothing.
 pub(super) struct OpenIndex {
     process: u32,
     name: String,
@@ -92,8 +92,8 @@ impl Calls {
         self.ended.notify_all();
     }
 
-    /// Waits for the end of all calls, up to a timeout; returns whether some are still running. A
-    /// thread that is in a call does not wait, since that call cannot end in the meantime.
+    /// Waits for the end of all calls, up to a timeout. Returns whether some are still running. A
+    /// thread that is itself in a call does not wait, because that call cannot end in the meantime.
     fn wait(&self) -> bool {
         let this = thread::current().id();
         let is_busy = |of: &HashMap<ThreadId, usize>| !of.is_empty() && !of.contains_key(&this);
@@ -103,10 +103,10 @@ impl Calls {
     }
 }
 
-/// An index for one call.
+/// An index during one call.
 pub(super) struct Call {
     handle: Arc<Handle>,
-    // Dropped after the handle: the index is closed when a waiting thread wakes up.
+    // Dropped after the handle, so that the index is closed when a waiting thread wakes up.
     ended: CallGuard,
 }
 
@@ -152,17 +152,17 @@ impl OpenIndex {
         Self { process, name, handle: Mutex::new(Some(handle)), calls }
     }
 
-    /// Its name, for messages.
+    /// The name of the index, for messages.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// The process that opened it.
+    /// The process that opened the index.
     pub(super) fn process(&self) -> u32 {
         self.process
     }
 
-    /// Whether it is closed for this process.
+    /// Returns true if the index is closed for this process.
     pub(super) fn is_closed(&self) -> bool {
         self.is_forked() || self.handle.lock().is_none()
     }
@@ -171,10 +171,10 @@ impl OpenIndex {
         std::process::id() != self.process
     }
 
-    /// The index.
+    /// Begins a call.
     ///
     /// # Errors
-    /// `StoreError` if it is closed, or was opened by the parent of this process.
+    /// `StoreError` if the index is closed, or was opened by the parent of this process.
     pub(super) fn get(&self) -> PyResult<Call> {
         let name = &self.name;
         // Checked before locking: another thread may have held the lock when the process forked.
@@ -193,7 +193,7 @@ impl OpenIndex {
                 "{name} is closed: open it again with lookalike.Index.open"
             ))
         })?;
-        // Counted before another thread can close it.
+        // Counted before another thread can close the index.
         let calls = Arc::clone(&self.calls);
         let thread = self.calls.begin();
         drop(here);
@@ -215,9 +215,9 @@ impl OpenIndex {
         done.map_err(index_error)
     }
 
-    /// Closes it, and waits for the running calls of other threads. If it is called from within one
-    /// of its own calls, the index is closed when all calls have ended. Does nothing in a forked
-    /// process.
+    /// Closes the index, and waits for the running calls of other threads. If it is called from
+    /// within one of its own calls, the index is closed when all calls have ended. Does nothing in
+    /// a forked process.
     ///
     /// # Errors
     /// Exceptions of a signal handler: running calls continue, new ones fail.
@@ -242,7 +242,8 @@ impl Drop for OpenIndex {
             return;
         }
         let Some(handle) = handle else { return };
-        // Threads that close it must not wait for the lock that this thread holds.
+        // Threads that close the index must not wait for the interpreter's lock, which this thread
+        // holds.
         let handle = Mutex::new(Some(handle));
         let _ = Python::try_attach(|py| {
             let handle = handle.lock().take();

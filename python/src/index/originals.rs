@@ -1,4 +1,4 @@
-//! What documents of an index were read from, and the versions of a document.
+//! The original files of documents in an index, and the versions of a document.
 
 use super::convert::{optional_time, time};
 use super::open_index::Handle;
@@ -13,7 +13,7 @@ use lookalike::store::query_by_id::record;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-/// The versions of a document that is there, by time; `None` for one that is not.
+/// The versions of a document by time; `None` for an unknown document.
 ///
 /// # Errors
 /// [`IndexError::NoOriginals`], and read errors.
@@ -29,12 +29,12 @@ fn versions_in(
     id: &str,
 ) -> Result<Option<Vec<DocumentVersion>>, IndexError> {
     let versions = snapshot.versions(id)?;
-    // An expired document is gone, with its versions.
+    // An expired document and its versions no longer exist.
     let found = record(snapshot, id, now(), RecordFields::default())?;
     Ok(found.map(|_| versions))
 }
 
-/// What a version of a document was read from, byte for byte; of the current one without a number.
+/// The original bytes of a version of a document, by default of the current version.
 ///
 /// # Errors
 /// `DocumentError` for an unknown document, `OptionError` for an unknown version, and read errors.
@@ -44,7 +44,7 @@ pub(super) fn original(handle: &Handle, id: &str, number: Option<u64>) -> PyResu
     snapshot.original(&version).map_err(index_error)
 }
 
-/// The text of a version of a document; `None` for one that was stored without a text.
+/// The text of a version of a document; `None` for a version stored without a text.
 ///
 /// # Errors
 /// As [`original`].

@@ -1,4 +1,4 @@
-//! Queries, and their results as values of Python.
+//! Queries, and their results as Python values.
 
 use super::convert::{optional_time, time};
 use super::json::dictionary;
@@ -31,7 +31,7 @@ pub(super) struct TextQuery {
 pub(super) struct FoundDocuments {
     answer: QueryResult,
     threshold: f64,
-    /// Number of shingles of the text; `None` if it is unknown.
+    /// The number of shingles of the text; `None` if it is unknown.
     shingles: Option<usize>,
 }
 
@@ -49,7 +49,7 @@ impl TextQuery {
         }
     }
 
-    /// Queries by a text.
+    /// Finds documents similar to a text.
     ///
     /// # Errors
     /// Errors of the engine.
@@ -74,7 +74,8 @@ impl TextQuery {
         Ok(FoundDocuments { answer, threshold: threshold(&request), shingles })
     }
 
-    /// Queries by a document of the index, without itself; `None` if there is none with this id.
+    /// Finds documents similar to a document of the index, without the document itself. `None` if
+    /// the id is unknown.
     ///
     /// # Errors
     /// Errors of the engine.
@@ -96,10 +97,10 @@ impl TextQuery {
         })
     }
 
-    /// Queries by several texts on several threads. Ends early if `stop` is set.
+    /// Finds documents similar to several texts on several threads. Ends early if `stop` is set.
     ///
     /// # Errors
-    /// The error of the first text that has one.
+    /// The error of the first text that failed.
     pub(super) fn of_texts<S: AsRef<str> + Sync>(
         &self,
         handle: &Handle,
@@ -134,7 +135,7 @@ impl TextQuery {
     }
 }
 
-/// The threshold of a query; 0 for the nearest.
+/// The threshold of a query; 0 for a query of the nearest documents.
 fn threshold(request: &QueryRequest<'_>) -> f64 {
     if request.nearest.is_some() { 0.0 } else { request.threshold }
 }
@@ -142,7 +143,7 @@ fn threshold(request: &QueryRequest<'_>) -> f64 {
 /// The number of threads, by default one per processor.
 ///
 /// # Errors
-/// A message with the possible numbers.
+/// A message with the valid numbers.
 pub(super) fn threads(given: Option<usize>) -> Result<NonZeroUsize, String> {
     if let Some(got) = given.filter(|threads| !(1..=MAX_THREADS).contains(threads)) {
         return Err(format!("threads is {got}, expected 1 to {MAX_THREADS}"));
@@ -151,7 +152,7 @@ pub(super) fn threads(given: Option<usize>) -> Result<NonZeroUsize, String> {
     Ok(given.and_then(NonZeroUsize::new).unwrap_or_else(all))
 }
 
-/// Checks that the index keeps texts if `texts` are requested.
+/// Checks that the index stores texts if `texts` are requested.
 ///
 /// # Errors
 /// A message with the remedy.
@@ -168,7 +169,7 @@ pub(super) fn expect_texts(index: &Index, texts: bool) -> Result<(), String> {
 }
 
 impl FoundDocuments {
-    /// The list of matches, and its attributes: found, candidates, threshold, predicted recall, its
+    /// The list of matches and its attributes: found, candidates, threshold, predicted recall, its
     /// caveat, shingles.
     ///
     /// # Errors
@@ -235,7 +236,7 @@ pub(super) fn document<'py>(
     )
 }
 
-/// The error of an unknown id.
+/// The error for an unknown id.
 pub(super) fn unknown(index: &str, id: &str) -> PyErr {
     crate::error::DocumentError::new_err(format!(
         "there is no document {:?} in {index}, expected the id of one that is: Index.ids lists \

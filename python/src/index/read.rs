@@ -24,8 +24,8 @@ pub(super) struct InputFiles {
 }
 
 impl InputFiles {
-    /// From the arguments of a call: `names` are fields that become metadata, `own` is the folder
-    /// of the index, which is no input.
+    /// Converts the arguments of a call. `names` are fields that become metadata. `own` is the
+    /// folder of the index, which is not an input.
     ///
     /// # Errors
     /// `OptionError` for an unknown option or an invalid value.
@@ -45,12 +45,12 @@ impl InputFiles {
     }
 }
 
-/// Reads files and adds their documents to the index; also returns the fields that no document has,
-/// and skipped documents.
+/// Reads files and adds their documents to the index. Also returns the skipped documents and the
+/// fields that no document has.
 ///
 /// # Errors
-/// `FileError` for read errors, `DocumentError` for the first document that cannot be stored; those
-/// before it are stored. Exceptions of signal handlers and of `progress`.
+/// `FileError` for read errors, `DocumentError` for the first document that cannot be stored;
+/// earlier documents are stored. Exceptions of signal handlers and of `progress`.
 pub(super) fn add(
     py: Python<'_>,
     handle: &Handle,

@@ -1,4 +1,4 @@
-//! Options that an index is created with, and their comparison with the index when it is opened.
+//! The options for creating an index, and their comparison with an existing index.
 
 use crate::error::index_error;
 use crate::error::params_error;
@@ -8,7 +8,7 @@ use lookalike::store::settings::{IndexSettings, StoredContent};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// What is stored of each document, by its name.
+/// The choices of stored content, by name.
 const STORES: [(&str, StoredContent); 4] = [
     ("signatures", StoredContent::Signatures),
     ("sets", StoredContent::Sets),
@@ -36,7 +36,7 @@ pub(super) fn settings(arguments: &Bound<'_, PyDict>) -> PyResult<IndexSettings>
     settings.map_err(|error| params_error(&error))
 }
 
-/// Refuses options that differ from those of an index; `None` is not compared.
+/// Rejects options that differ from the options of an index. Ignores `None`.
 ///
 /// # Errors
 /// `MismatchError` with both, `OptionError` for an invalid option.
@@ -69,7 +69,7 @@ pub(super) fn check_compatible(arguments: &Bound<'_, PyDict>, index: &Index) -> 
     has.check_compatible(&requested, index.name()).map_err(index_error)
 }
 
-/// Takes the value of the index for an option that was not given.
+/// Takes the value of the index for an option without a value.
 fn default_to<T: Clone>(is_given: bool, requested: &mut T, has: &T) {
     if !is_given {
         requested.clone_from(has);

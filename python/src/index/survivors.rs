@@ -1,4 +1,4 @@
-//! `dedup(…, add=True)`: documents that stay go into the index that they were compared with.
+//! `dedup(…, add=True)`: adds the kept documents to the index that they were compared with.
 
 use super::open_index::Handle;
 use crate::call;
@@ -9,11 +9,11 @@ use lookalike::request::add_kept;
 use lookalike::store::IndexError;
 use pyo3::prelude::*;
 
-/// Adds what stays, and records what went, as the command line does; returns how many were added.
+/// Adds the kept documents and records the removed ones, as the command line does. Returns the
+/// number of added documents.
 ///
 /// # Errors
-/// `DocumentError` for an id that the index has with another text, and errors of
-/// [`add_kept`].
+/// `DocumentError` for an id that the index has with another text, and errors of [`add_kept`].
 pub(super) fn add(
     py: Python<'_>,
     handle: &Handle,

@@ -40,8 +40,8 @@ struct ColumnNames {
 }
 
 impl TableFeed {
-    /// From the arguments of a call: `common` has members for every document, `names` are columns
-    /// that become metadata.
+    /// Converts the arguments of a call. `common` contains members for every document, `names` are
+    /// columns that become metadata.
     ///
     /// # Errors
     /// `DocumentTypeError` for metadata of a wrong type.
@@ -58,10 +58,10 @@ impl TableFeed {
         Ok(Self { rest, table: None, batch: None, columns, common, row: 0, progress_callback })
     }
 
-    /// Advances to a batch with rows left; false after the last one.
+    /// Advances to a batch with remaining rows. Returns false after the last batch.
     fn has_more(&mut self) -> PyResult<bool> {
         while !self.batch.as_ref().is_some_and(TableBatch::has_more) {
-            // A producer of endless empty batches can be interrupted, too.
+            // Check here, so that a producer of endless empty batches can be interrupted.
             Python::attach(signals)?;
             if self.table.is_none() {
                 let Some(table) = self.next_table()? else { return Ok(false) };
@@ -130,7 +130,7 @@ impl ColumnNames {
     }
 }
 
-/// Refuses a table without exactly one column of each name.
+/// Rejects a table without exactly one column of each name.
 #[pyfunction]
 pub(crate) fn check_columns(there: Vec<String>, wanted: Vec<String>) -> PyResult<()> {
     wanted.iter().try_for_each(|name| check_column(&there, name))
@@ -160,9 +160,9 @@ fn quoted(name: &str) -> String {
 
 /// An id or a text.
 pub(super) enum Word {
-    /// In a column.
+    /// A text in a column.
     There(SharedText),
-    /// Of an array without addressable texts, such as a run-end encoded one.
+    /// A text of an array without addressable texts, such as a run-end encoded one.
     Here(String),
 }
 
@@ -185,7 +185,7 @@ struct TableBatch {
 }
 
 impl TableBatch {
-    /// The columns of a batch; `first` is the row of its first document.
+    /// Takes the columns of a batch; `first` is the row of its first document.
     fn of(batch: &mut ImportedTable, columns: &ColumnNames, first: u64) -> PyResult<Self> {
         let mut column = |name: &String| {
             let place = batch.names().iter().position(|other| other == name).unwrap_or(usize::MAX);
@@ -242,7 +242,7 @@ impl TableBatch {
 }
 
 impl TableBatch {
-    /// The text of a document: of several columns, the texts that are not null, joined.
+    /// The text of a document: the non-null texts of its columns, joined.
     fn text(&self, named: &IdAndTexts, row: u64, at: usize) -> PyResult<Word> {
         let reported = |bad: BadRow, name| bad.reported(row, "text", name);
         if let ([texts], [name]) = (&self.texts[..], &named.texts[..]) {
@@ -287,7 +287,7 @@ enum WordColumn {
     Others(AnyColumn),
 }
 
-/// Why a row has no id or no text.
+/// The reason why a row has no id or no text.
 enum BadRow {
     None,
     Type(DataType),
@@ -303,7 +303,7 @@ impl WordColumn {
         Self::Texts(Arc::new(texts), damage)
     }
 
-    /// An id: a text, or an integer.
+    /// The id of a row: a text, or an integer.
     fn id(&self, row: usize) -> Result<Word, BadRow> {
         if let Self::Others(values) = self
             && let Ok(Value::Number(number)) = values.get(&mut ValueReader::new(), row)
@@ -342,7 +342,7 @@ impl AnyColumn {
 }
 
 impl BadRow {
-    /// The error; `what` names the id or the text.
+    /// The exception for the row; `what` names the id or the text.
     fn reported(self, row: u64, what: &str, column: &str) -> PyErr {
         match self {
             Self::None => DocumentTypeError::new_err(format!(
@@ -382,7 +382,7 @@ fn damaged(row: u64, column: &str, why: &str) -> PyErr {
     DocumentError::new_err(format!("document {row}: column {column} cannot be read: {why}"))
 }
 
-/// The error of a value that cannot be metadata.
+/// The exception for a value that cannot be metadata.
 fn reported(wrong: ValueError, row: u64, column: &str) -> PyErr {
     let way = format!("document {row}: metadata {:?}", wrong.path(column));
     match wrong.why {

@@ -1,4 +1,4 @@
-//! What a call is given on one side of a comparison.
+//! The input on one side of a comparison.
 
 use crate::input::documents::PythonDocuments;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! Documents that are taken some at a time, from an iterable that is not kept: their texts go to a
+//! Documents of an iterable that is not kept. They are added in parts: texts are written to a
 //! temporary file, ids and fields stay in memory.
 
 use crate::arrow::array_chunks::ArrayChunks;
@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use std::sync::Arc;
 
-/// Documents under way.
+/// Collects documents.
 #[pyclass(module = "lookalike._engine")]
 pub(crate) struct DocumentSpool {
     columns: Option<SpooledColumns>,
@@ -31,27 +31,27 @@ struct SpooledColumns {
     description: ColumnDescription,
 }
 
-/// What names the documents so far.
+/// The ids of the documents so far.
 enum SpooledIds {
-    /// No document has come.
+    /// No document was added.
     Unknown,
-    /// Their rows.
+    /// The row numbers.
     Rows,
-    /// None of this many rows has an id, so that the type of ids is not known.
+    /// This many rows without an id, so that the type of the ids is unknown.
     Missing(usize),
     Texts(PackedTexts),
     Numbers(Int64Builder),
-    /// Integers of one type.
+    /// Integers of a single type.
     Columns(Vec<ArrayRef>),
 }
 
-/// Texts in one piece of memory.
+/// Texts in one block of memory.
 #[derive(Default)]
 struct PackedTexts(TextColumn);
 
 #[pymethods]
 impl DocumentSpool {
-    /// Makes the temporary file, in the folder of the options of a run: `memory` and `temp_dir`.
+    /// Creates the temporary file by the run options `memory` and `temp_dir`.
     #[new]
     fn new(options: &Bound<'_, PyDict>) -> PyResult<Self> {
         let options = KeywordOptions::new(options)?;
@@ -65,7 +65,7 @@ impl DocumentSpool {
         Ok(Self { columns: Some(columns) })
     }
 
-    /// Adds documents, given as those of `Documents.of_texts`; rows in errors count from 0 here.
+    /// Adds documents with the arguments of `Documents.of_texts`. Rows in errors count from 0 here.
     #[expect(clippy::too_many_arguments, reason = "those of `Documents.of_texts`")]
     #[expect(clippy::needless_pass_by_value, reason = "lists of Python come as vectors")]
     fn append(
@@ -89,7 +89,7 @@ impl DocumentSpool {
         py.detach(|| columns.texts.append(all)).map_err(read_error)
     }
 
-    /// Adds documents of a batch of a table; rows in errors count from 0 here.
+    /// Adds the documents of a batch of a table. Rows in errors count from 0 here.
     fn append_documents(&mut self, py: Python<'_>, documents: &PythonDocuments) -> PyResult<()> {
         let columns = self.columns.as_mut().ok_or_else(finished)?;
         let rows = Arc::clone(documents.rows());
@@ -100,7 +100,7 @@ impl DocumentSpool {
         py.detach(|| columns.texts.append(all)).map_err(read_error)
     }
 
-    /// All of them; nothing can be added from then on.
+    /// Returns all documents; no more can be added.
     fn finish(&mut self, py: Python<'_>) -> PyResult<PythonDocuments> {
         let columns = self.columns.take().ok_or_else(finished)?;
         let mut fields = Vec::new();
@@ -116,7 +116,7 @@ impl DocumentSpool {
         PythonDocuments::of_columns(texts, ids, fields, columns.description, held)
     }
 
-    /// How many documents there are so far.
+    /// The number of documents so far.
     fn __len__(&self) -> usize {
         self.columns.as_ref().map_or(0, |columns| columns.texts.len())
     }
@@ -130,7 +130,7 @@ fn other_type() -> PyErr {
     DocumentTypeError::new_err("ids of two batches are of different types; convert them first")
 }
 
-/// Refuses columns of other lengths, which would be those of other rows.
+/// Rejects columns of another length, whose values would belong to other rows.
 fn refuse_lengths(
     texts: &TextRows,
     ids: Option<&Bound<'_, PyAny>>,
@@ -149,8 +149,8 @@ fn refuse_lengths(
 }
 
 impl SpooledColumns {
-    /// Takes the description of some rows. Texts of earlier ones may all have been missing, so that
-    /// only these show that they are lists of tokens.
+    /// Merges the description of more rows. If all earlier texts were missing, only these rows show
+    /// whether texts are lists of tokens.
     fn describe(&mut self, rows: ColumnDescription) {
         let are_tokens = self.description.are_tokens || rows.are_tokens;
         self.description = ColumnDescription { are_tokens, ..rows };
@@ -184,7 +184,7 @@ impl SpooledColumns {
 }
 
 impl SpooledIds {
-    /// Adds those of a batch of a table, which are of the same type in every batch.
+    /// Adds the ids of a batch of a table, which have the same type in every batch.
     fn append_column(&mut self, py: Python<'_>, ids: &DocumentIds) -> PyResult<()> {
         match (&mut *self, ids) {
             (Self::Unknown | Self::Rows, DocumentIds::Rows) => *self = Self::Rows,
@@ -225,7 +225,7 @@ impl SpooledIds {
         }
     }
 
-    /// Chooses the type by the first id that there is.
+    /// Chooses the type by the first id.
     fn decide(&mut self, ids: &Bound<'_, PyAny>, rows: usize) -> PyResult<()> {
         let before = if let Self::Missing(before) = self { *before } else { 0 };
         let mut first = None;
@@ -248,7 +248,7 @@ impl SpooledIds {
         Ok(())
     }
 
-    /// The column, if there is one, and its bytes.
+    /// The column, if there is one, and its size in bytes.
     fn finish(self, py: Python<'_>) -> PyResult<(Option<FieldColumn>, u64)> {
         Ok(match self {
             Self::Unknown | Self::Rows => (None, 0),
@@ -284,14 +284,14 @@ impl PackedTexts {
         for row in 0..texts.len() {
             match texts.bytes(row).map(str::from_utf8).transpose() {
                 Ok(text) => self.0.push(text),
-                // A `str` is UTF-8.
+                // A `str` is always UTF-8.
                 Err(error) => return Err(DocumentTypeError::new_err(error.to_string())),
             }
         }
         Ok(())
     }
 
-    /// Those of an Arrow column, which may have anything.
+    /// Adds the ids of an Arrow column, whose bytes may be invalid.
     fn append_ids(&mut self, py: Python<'_>, ids: &TextRows) -> PyResult<()> {
         for row in 0..ids.len() {
             match ids.bytes(row).map(str::from_utf8).transpose() {
@@ -305,7 +305,7 @@ impl PackedTexts {
         Ok(())
     }
 
-    /// The rows, and the bytes that they take.
+    /// The rows, and their size in bytes.
     fn finish(mut self, py: Python<'_>) -> PyResult<(TextRows, u64)> {
         let array = self.0.finish();
         let field = Arc::new(Field::new("texts", array.data_type().clone(), true));

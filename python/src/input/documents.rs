@@ -1,4 +1,4 @@
-//! Documents that Python holds, as a source of the engine.
+//! Documents in memory as a source of the engine.
 
 use crate::arrow::array_chunks::ArrayChunks;
 use crate::arrow::capsule::{self};
@@ -19,7 +19,7 @@ use std::ffi::CString;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Documents by row: texts, and where they have them ids and fields.
+/// Documents by row: texts, and optional ids and fields.
 #[pyclass(frozen, name = "Documents", module = "lookalike._engine")]
 pub(crate) struct PythonDocuments {
     rows: Arc<DocumentTable>,
@@ -31,14 +31,15 @@ pub(crate) struct DocumentTable {
     ids: DocumentIds,
     fields: Vec<(String, FieldColumn)>,
     description: ColumnDescription,
-    /// Bytes of memory that count against a limit: of documents that the caller does not keep.
+    /// Size of the documents in bytes that counts against a memory limit, because the caller does
+    /// not keep them.
     held: u64,
 }
 
-/// What messages call the columns, and what texts are made of.
+/// The names of the columns in messages, and the composition of the texts.
 #[derive(Clone, Default)]
 pub(crate) struct ColumnDescription {
-    /// The columns of the text; none where the documents have no columns.
+    /// The columns of the text. Empty if the documents have no columns.
     pub(crate) texts: Vec<String>,
     /// The column of ids.
     pub(crate) id: Option<String>,
@@ -74,7 +75,7 @@ impl ColumnDescription {
         Ok(one_text(texts.collect::<PyResult<_>>()?))
     }
 
-    /// What messages call an id.
+    /// The phrase for an id in messages.
     pub(crate) fn id_phrase(&self) -> String {
         format!("the id{}", self.of_id())
     }
@@ -100,7 +101,7 @@ fn in_column(name: &str) -> String {
     format!(" in the column {name:?}")
 }
 
-/// Where texts are.
+/// The texts of documents, in memory or in a temporary file.
 pub(crate) enum DocumentTexts {
     InMemory(TextRows),
     Spooled(SpooledTexts),
@@ -114,7 +115,7 @@ impl DocumentTexts {
         }
     }
 
-    /// Bytes of the text of a row.
+    /// The size of the text of a row in bytes.
     fn bytes(&self, row: usize) -> usize {
         match self {
             Self::InMemory(texts) => texts.bytes(row).map_or(0, <[u8]>::len),
@@ -137,9 +138,9 @@ impl DocumentTexts {
     }
 }
 
-/// What names documents.
+/// The ids of documents.
 pub(crate) enum DocumentIds {
-    /// Their rows, from 0.
+    /// Row numbers from 0.
     Rows,
     Texts(TextRows),
     Numbers(ValueColumn),
@@ -150,7 +151,7 @@ pub(crate) enum FieldColumn {
     Values(ValueColumn),
 }
 
-/// Whether a column of this type can have ids.
+/// Returns true if a column of this type can contain ids.
 fn is_id(kind: &DataType) -> bool {
     text::is_text(kind) || kind.is_integer()
 }
@@ -174,7 +175,7 @@ impl FieldColumn {
         Ok(Self::Values(ValueColumn::of_arrow(chunks, what)?))
     }
 
-    /// Ids of an Arrow column: strings or integers.
+    /// The ids of an Arrow column of strings or integers.
     fn arrow_ids(column: ArrayChunks, what: &str, py: Python<'_>) -> PyResult<Self> {
         let kind = column.field.data_type().clone();
         if !is_id(&kind) {
@@ -186,7 +187,7 @@ impl FieldColumn {
         Self::of(column, what, py)
     }
 
-    /// Ids from Python: all `str`, or all `int`; `None` and NaN are none.
+    /// Ids from Python: all `str`, or all `int`. `None` and NaN mean no id.
     fn ids(values: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
         let mut first = None;
         for value in values.try_iter()? {
@@ -212,7 +213,7 @@ impl FieldColumn {
         }
     }
 
-    /// Writes the value of a row as text; false where there is none.
+    /// Writes the value of a row as text. Returns false if it has none.
     pub(crate) fn write(&self, row: usize, out: &mut String) -> bool {
         match self {
             Self::Texts(texts) => {
@@ -225,7 +226,7 @@ impl FieldColumn {
     }
 }
 
-/// An id that is a number, as `operator.index` has it; `None` and NaN are none.
+/// A numeric id, converted with `operator.index`. `None` and NaN mean no id.
 pub(crate) fn integer(value: &Bound<'_, PyAny>, row: usize, what: &str) -> PyResult<Option<i64>> {
     if text::is_missing(value) {
         return Ok(None);
@@ -255,11 +256,12 @@ pub(crate) fn integer(value: &Bound<'_, PyAny>, row: usize, what: &str) -> PyRes
 
 #[pymethods]
 impl PythonDocuments {
-    /// Takes columns of an object with the Arrow `PyCapsule` interface. The columns in `text` are
-    /// joined into one text. If `text` is `None`, the text is the column `text`, or the object
-    /// itself if it is one column. `id` names the column of ids. If it is `None`, the ids come from
-    /// the column `id` if `find_id` is true and this column exists; otherwise row numbers are the
-    /// ids. With `lists`, texts may be lists of tokens.
+    /// Imports columns of an object with the Arrow `PyCapsule` interface.
+    ///
+    /// The columns in `text` are joined into one text. If `text` is `None`, the text is the column
+    /// `text`, or the object itself if it is a single column. `id` names the column of ids. If it
+    /// is `None`, the ids come from the column `id` if `find_id` is true and this column exists;
+    /// otherwise row numbers are the ids. With `lists`, texts may be lists of tokens.
     #[staticmethod]
     #[pyo3(signature = (object, text, id, find_id, fields, lists=false))]
     fn of_arrow(
@@ -321,9 +323,10 @@ impl PythonDocuments {
         Self::of_columns(texts, ids, fields, description, 0)
     }
 
-    /// Columns of texts, lists of `str` or with `tokens` of lists of `str`, which are one text; and
-    /// a list of ids (all `str` or all `int`) of the same length or `None`; fields are lists of
-    /// `str` or `None`, by name. `names` and `id_name` are what messages call the columns.
+    /// Takes columns of texts, which are joined: lists of `str`, or with `tokens` lists of lists of
+    /// `str`. `ids` is a list of the same length (all `str` or all `int`) or `None`. Fields are
+    /// lists of `str` or `None`, by name. `names` and `id_name` are the names of the columns in
+    /// messages.
     #[staticmethod]
     #[pyo3(signature = (texts, ids, fields, names=vec![], id_name=None, tokens=false))]
     #[expect(clippy::needless_pass_by_value, reason = "lists of Python come as vectors")]
@@ -353,7 +356,8 @@ impl PythonDocuments {
         self.rows.len()
     }
 
-    /// The first row without a text or an id, and which of the two; `None` where all have both.
+    /// The first row without a text or an id, and which of the two is missing; `None` if all rows
+    /// are complete.
     fn first_missing(&self) -> Option<(usize, &'static str)> {
         let text = self.rows.texts.first_missing().map(|row| (row, "text"));
         let id = match &self.rows.ids {
@@ -364,13 +368,14 @@ impl PythonDocuments {
         text.into_iter().chain(id.map(|row| (row, "id"))).min_by_key(|(row, _)| *row)
     }
 
-    /// Whether rows are the ids.
+    /// Returns true if row numbers are the ids.
     #[getter]
     fn named_by_row(&self) -> bool {
         self.rows.named_by_row()
     }
 
-    /// Bytes of the text of each row, 0 where it has none: a table with the column `bytes` (int64).
+    /// The size of each text in bytes, 0 for a row without one: a table with the column `bytes`
+    /// (int64).
     fn text_bytes(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         py.detach(|| {
             let bytes = (0..self.rows.len()).map(|row| self.rows.texts.bytes(row) as u64);
@@ -379,13 +384,13 @@ impl PythonDocuments {
         })
     }
 
-    /// Whether texts are lists of tokens.
+    /// Returns true if texts are lists of tokens.
     #[getter]
     fn are_tokens(&self) -> bool {
         self.rows.description.are_tokens
     }
 
-    /// Bytes of all texts.
+    /// The size of all texts in bytes.
     #[getter]
     fn total_bytes(&self) -> u64 {
         self.rows.texts.total()
@@ -393,8 +398,8 @@ impl PythonDocuments {
 }
 
 impl PythonDocuments {
-    /// Columns of the same number of rows. `held` is what of them counts against a limit on memory,
-    /// in bytes.
+    /// Combines columns of the same number of rows. `held` is the size in bytes that counts against
+    /// a memory limit.
     pub(crate) fn of_columns(
         texts: DocumentTexts,
         ids: Option<FieldColumn>,
@@ -419,8 +424,9 @@ impl PythonDocuments {
         Ok(Self { rows: Arc::new(DocumentTable { texts, ids, fields, description, held }) })
     }
 
-    /// The documents as a source with that name. Rows are ids in as many digits as the last one
-    /// has, so that they sort as they stand; or as they are, where ids come back as texts.
+    /// The documents as a source with a name. Row numbers are padded with zeros to the length of
+    /// the last one, so that they sort as text. With `as_texts`, they are not padded, because ids
+    /// are returned as texts.
     pub(crate) fn source(&self, name: &str, as_texts: bool) -> InMemoryDocuments {
         let last = self.rows.len().saturating_sub(1);
         let digits = if as_texts { 0 } else { last.to_string().len() };
@@ -428,18 +434,18 @@ impl PythonDocuments {
         InMemoryDocuments { name: name.to_owned(), rows }
     }
 
-    /// Their columns.
+    /// The columns.
     pub(crate) fn rows(&self) -> &Arc<DocumentTable> {
         &self.rows
     }
 
-    /// The names of the fields, in their order.
+    /// The names of the fields, in order.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
         self.rows.fields.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The error for the first row without text or id, or whose id is empty, if there is one.
-    /// `side` names what they are among the arguments, in front of the row.
+    /// Returns the error for the first row that has no text or id, or whose id is empty. `side` is
+    /// the prefix of the row number, which names the argument.
     pub(crate) fn complete(&self, py: Python<'_>, side: &str) -> PyResult<()> {
         let description = &self.rows.description;
         let missing = self.first_missing().map(|(row, what)| {
@@ -464,7 +470,7 @@ impl DocumentTable {
         (0..ids.len()).find(|row| ids.bytes(*row).is_some_and(<[u8]>::is_empty))
     }
 
-    /// The text or id of a row.
+    /// The text or the id of a row.
     fn text_of<'a>(
         &self,
         texts: &'a TextRows,
@@ -485,37 +491,37 @@ impl DocumentTable {
         SkipReason::Null { field, name }
     }
 
-    /// What messages call the columns.
+    /// The names of the columns in messages.
     pub(crate) fn description(&self) -> &ColumnDescription {
         &self.description
     }
 
-    /// Whether rows are the ids.
+    /// Returns true if row numbers are the ids.
     pub(crate) fn named_by_row(&self) -> bool {
         matches!(self.ids, DocumentIds::Rows)
     }
 
-    /// The ids, where these are numbers.
+    /// The ids, if they are numbers.
     pub(crate) fn numbers(&self) -> Option<&ValueColumn> {
         if let DocumentIds::Numbers(numbers) = &self.ids { Some(numbers) } else { None }
     }
 
-    /// How many there are.
+    /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.texts.len()
     }
 
-    /// What names them.
+    /// The ids of the documents.
     pub(crate) fn ids(&self) -> &DocumentIds {
         &self.ids
     }
 
-    /// The columns that decide what is kept, by name.
+    /// The columns that decide which documents are kept, by name.
     pub(crate) fn fields(&self) -> &[(String, FieldColumn)] {
         &self.fields
     }
 
-    /// Bytes of a text in memory; none where the row has none.
+    /// The bytes of a text in memory; `None` if the row has no text.
     pub(crate) fn text_bytes(&self, row: usize) -> Option<&[u8]> {
         match &self.texts {
             DocumentTexts::InMemory(texts) => texts.bytes(row),
@@ -524,10 +530,10 @@ impl DocumentTable {
     }
 }
 
-/// Documents as a run reads them.
+/// Reads the documents for a run.
 struct PythonSource {
     rows: Arc<DocumentTable>,
-    /// Digits of an id that is a row, at least.
+    /// Minimum number of digits of a row number as an id.
     digits: usize,
 }
 
@@ -540,7 +546,7 @@ impl DocumentRows for PythonSource {
         buffer.clear();
         match &self.rows.ids {
             DocumentIds::Rows => {
-                // Writing to a text does not fail.
+                // Writing to a string does not fail.
                 let _ = write!(buffer, "{row:0digits$}", digits = self.digits);
                 Ok(buffer)
             }
@@ -582,8 +588,8 @@ impl DocumentRows for PythonSource {
     }
 }
 
-/// The text of a row, which is looked at each time: its producer may be wrong, or
-/// have changed it since.
+/// The text of a row, checked at each read: its producer may have created invalid data, or changed
+/// it since.
 fn checked_text(bytes: &[u8]) -> Result<&str, SkipReason> {
     simdutf8::basic::from_utf8(bytes).map_err(|_| {
         let at = std::str::from_utf8(bytes).err().map_or(0, |error| error.valid_up_to());

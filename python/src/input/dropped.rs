@@ -1,4 +1,4 @@
-//! Documents that a run is without: from a file or a list of the caller to what a run takes.
+//! The documents that a run leaves out, read from a file or from the caller's list.
 
 use crate::error::{OptionError, run_error};
 use crate::input::compared_input::ComparedInput;
@@ -10,15 +10,15 @@ use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The option, and where lines of the caller are from, in messages.
+/// The name of the option and, in messages, of the caller's lines.
 const GIVEN: &str = "drop";
 
 impl KeywordOptions<'_> {
-    /// The documents that are left out: the option is a path, or lines of a file as bytes. Rows of
-    /// `documents` have as many digits as their ids.
+    /// The documents to leave out. The option is a path, or the lines of a file as bytes. Row
+    /// numbers of `documents` get as many digits as their ids.
     ///
     /// # Errors
-    /// `OptionError` for lines of the caller that name no document, and read errors.
+    /// `OptionError` for lines of the caller that do not name a document, and read errors.
     pub(crate) fn dropped(
         &self,
         py: Python<'_>,

@@ -1,4 +1,4 @@
-//! The documents of a folder, a table for each of its blocks, and what was not read of it.
+//! The documents of a folder as a table for each block, and the skipped files and records.
 
 use crate::arrow::table::ArrowTable;
 use crate::arrow::text_column::TextColumn;
@@ -15,18 +15,18 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Reads a folder as the command line does that has it as its only input, block by block.
+/// Reads a folder block by block, as the command line reads it as its only input.
 #[pyclass(name = "FolderReader", module = "lookalike._engine")]
 pub(crate) struct FolderReader {
     collection: Collection,
     fields: Vec<String>,
-    /// What the walk of the folder left out, until it is given.
+    /// Items that the walk of the folder skipped, until they are returned.
     listed: Vec<SkippedItem>,
 }
 
 #[pymethods]
 impl FolderReader {
-    /// `fields` are values that are given with each document. With `ids_by_file` ids of records
+    /// `fields` are additional values of each document. With `ids_by_file`, the ids of records
     /// begin with the name of their file.
     #[new]
     fn new(
@@ -48,7 +48,7 @@ impl FolderReader {
         Ok(Self { collection, fields, listed })
     }
 
-    /// The documents of the next block, and what of it was not read; `None` behind the last.
+    /// Returns the documents and the skipped items of the next block; `None` after the last block.
     fn next(&mut self, py: Python<'_>) -> PyResult<Option<(ArrowTable, ArrowTable)>> {
         let Self { collection, fields, listed } = self;
         let rows = py.detach(|| -> Result<Option<FolderRows>, Error> {
@@ -67,7 +67,8 @@ impl FolderReader {
     }
 }
 
-/// Documents with the columns `id`, `text`, `modified` (in ns since 1970) and those of the fields.
+/// Documents with the columns `id`, `text`, `modified` (in ns since 1970) and a column for each
+/// field.
 struct FolderRows {
     ids: TextColumn,
     texts: TextColumn,

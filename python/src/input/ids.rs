@@ -1,4 +1,4 @@
-//! Ids in results: of the type that they were given in.
+//! Ids in results, which have the type of the ids of the input.
 
 use crate::arrow::text_column::TextColumn;
 use crate::input::compared_input::ComparedInput;
@@ -8,23 +8,23 @@ use arrow_array::builder::{Int64Builder, UInt64Builder};
 use lookalike::read::TextUnit;
 use std::sync::Arc;
 
-/// What ids of results are.
+/// The type of ids in results.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IdKind {
-    /// Of documents in memory: rows or integers, as 64-bit integers.
+    /// 64-bit integers, for documents in memory whose ids are rows or integers.
     Numbers,
-    /// Of documents in memory: integers some of which have no place in those.
+    /// Unsigned 64-bit integers, for documents in memory with greater ids.
     Unsigned,
-    /// Of documents in memory: texts.
+    /// Texts, for documents in memory.
     Texts,
-    /// Of units of documents in memory whose ids are numbers, or rows.
+    /// Ids of units of documents in memory whose own ids are numbers or rows.
     UnitsOfNumbers,
-    /// Of files.
+    /// Ids of documents in files.
     Files,
 }
 
 impl IdKind {
-    /// What both sides have in common; all ids of a result are of one type.
+    /// The common type of both sides; all ids of a result have one type.
     pub(crate) fn of(documents: &ComparedInput, reference: Option<&ComparedInput>) -> Self {
         if matches!(documents, ComparedInput::Paths(_)) {
             return Self::Files;
@@ -48,7 +48,7 @@ impl IdKind {
         }
     }
 
-    /// Of what is compared, where that is a unit of documents with these ids.
+    /// The type of ids of units, if documents with ids of this type are compared by units.
     pub(crate) fn of_unit(self, unit: TextUnit) -> Self {
         match self {
             Self::Numbers | Self::Unsigned if unit != TextUnit::Document => Self::UnitsOfNumbers,
@@ -56,23 +56,23 @@ impl IdKind {
         }
     }
 
-    /// An id as results have it.
+    /// The form of an id in results.
     pub(crate) fn shown(self, id: &str) -> &str {
         if matches!(self, Self::Texts | Self::Files) { id } else { without_zeros(id) }
     }
 
-    /// Whether documents are in memory.
+    /// Returns true if the documents are in memory.
     pub(crate) fn is_held(self) -> bool {
         self != Self::Files
     }
 }
 
-/// Whether ids come back as texts.
+/// Returns true if results contain ids as texts.
 pub(crate) fn as_texts(documents: &ComparedInput, reference: Option<&ComparedInput>) -> bool {
     matches!(IdKind::of(documents, reference), IdKind::Texts | IdKind::Files)
 }
 
-/// In how many digits ids are rows, where they are.
+/// The number of digits of row ids, if rows are the ids.
 pub(crate) fn row_digits(
     documents: &ComparedInput,
     reference: Option<&ComparedInput>,
@@ -82,8 +82,8 @@ pub(crate) fn row_digits(
     (!as_texts(documents, reference)).then(|| last.to_string().len())
 }
 
-/// An id of the caller, as documents have it whose ids are rows in this number of digits: the row,
-/// or that of a unit.
+/// Converts an id of the caller to the form in which documents have row ids of `digits` digits. The
+/// id names a row, or a unit of it.
 pub(crate) fn in_digits(id: String, digits: usize) -> String {
     let (row, unit) = id.split_at(id.find('#').unwrap_or(id.len()));
     match row.parse::<u64>() {
@@ -101,7 +101,7 @@ fn held(side: &ComparedInput) -> Option<&DocumentTable> {
     }
 }
 
-/// Rows are compared in as many digits as the last one has.
+/// Removes the leading zeros with which the engine compares rows.
 fn without_zeros(id: &str) -> &str {
     let end = id.find('#').unwrap_or(id.len());
     let zeros = id.len() - id.trim_start_matches('0').len();
@@ -112,7 +112,7 @@ fn is_number(rows: &DocumentTable) -> bool {
     rows.named_by_row() || rows.numbers().is_some()
 }
 
-/// A column of ids under way.
+/// A column of ids, being built.
 pub(crate) enum IdColumn {
     Numbers(Int64Builder),
     Unsigned(UInt64Builder),
@@ -130,7 +130,7 @@ impl IdColumn {
         }
     }
 
-    /// Adds an id, or none. What is no number has no value among numbers.
+    /// Adds an id or a null. Among numbers, an id that is not a number becomes null.
     pub(crate) fn push(&mut self, id: Option<&str>) {
         match self {
             Self::Numbers(numbers) => numbers.append_option(id.and_then(|id| id.parse().ok())),

@@ -1,4 +1,4 @@
-//! What a call is given to compare: documents that Python holds, or paths.
+//! The inputs of a call: documents in memory, or paths.
 
 use crate::error::{self, DocumentError, FileError, HELD, OptionError, read_error};
 use crate::input::compared_input::ComparedInput;
@@ -9,7 +9,7 @@ use lookalike::request::{InputSide, RunInputs};
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf, absolute};
 
-/// Both sides, ready to be opened as often as is needed.
+/// Both sides of a comparison, which can be opened repeatedly.
 pub(crate) struct ComparedInputs {
     pub(crate) run: RunInputs,
     /// The absolute paths of both sides, since the working directory may change.
@@ -28,8 +28,8 @@ fn side(input: Option<&ComparedInput>, name: &str, as_texts: bool) -> InputSide 
 }
 
 impl ComparedInputs {
-    /// Looks at documents in memory: each must have what `reading` needs, unless bad ones are
-    /// skipped.
+    /// Checks documents in memory: each must have the fields that `reading` needs, unless bad
+    /// documents are skipped.
     pub(crate) fn new(
         py: Python<'_>,
         documents: &ComparedInput,
@@ -39,7 +39,7 @@ impl ComparedInputs {
         Self::named(py, (documents, HELD[0]), reference, reading)
     }
 
-    /// The same of documents that are another argument.
+    /// Like [`new`](Self::new), for documents of an argument with another name.
     pub(crate) fn named(
         py: Python<'_>,
         (documents, name): (&ComparedInput, &str),
@@ -67,16 +67,17 @@ impl ComparedInputs {
         Ok(Self { run: RunInputs { documents, reference, reading }, places })
     }
 
-    /// Inputs of a run over an index, which have neither side.
+    /// Inputs of a run over an index, with both sides empty.
     pub(crate) fn nothing() -> Self {
         let run = RunInputs::of_paths(&[], &[], ReadOptions::default());
         Self { run, places: Default::default() }
     }
 
-    /// Keeps only these rows of the documents in memory, and of those of the reference collection.
+    /// Selects rows of the documents in memory and rows of the reference collection.
     ///
     /// # Errors
-    /// `DocumentError` for rows that are not there, and rows of a side that is not in memory.
+    /// `DocumentError` for row numbers that are too great, `OptionError` for rows of a side that is
+    /// not in memory.
     pub(crate) fn select(&mut self, documents: Vec<usize>, reference: Vec<usize>) -> PyResult<()> {
         let RunInputs { documents: compared, reference: fixed, .. } = &mut self.run;
         for (side, rows) in [(compared, documents), (fixed, reference)] {
@@ -96,20 +97,20 @@ impl ComparedInputs {
         Ok(())
     }
 
-    /// Opens them.
+    /// Opens the inputs.
     pub(crate) fn open(&self) -> Result<Collection, ReadError> {
         self.run.open()
     }
 
-    /// Refuses what can be read only once, for a `reader` that reads its inputs again.
+    /// Rejects inputs that can be read only once, for a `reader` that reads its inputs again.
     ///
     /// # Errors
-    /// `OptionError` with the input.
+    /// `OptionError` that names the input.
     pub(crate) fn refuse_streams(&self, reader: &str) -> PyResult<()> {
         self.run.refuse_streams(reader).map_err(read_error)
     }
 
-    /// Refuses to read again what would be looked for in another folder by now.
+    /// Refuses to read relative paths again after a change of the working directory.
     pub(crate) fn refuse_elsewhere(&self) -> PyResult<()> {
         let [documents, reference] = self.run.paths();
         let given = documents.iter().chain(reference);
@@ -127,7 +128,7 @@ impl ComparedInputs {
         }
     }
 
-    /// Refuses to write a file over an input.
+    /// Refuses to overwrite an input.
     pub(crate) fn check_output(&self, path: &Path) -> PyResult<()> {
         let [documents, reference] = &self.places;
         check_places([path], None, documents, reference)
@@ -135,7 +136,7 @@ impl ComparedInputs {
     }
 }
 
-/// Absolute paths; standard input is none.
+/// Absolute paths, without standard input.
 fn places(paths: &[PathBuf]) -> PyResult<Vec<PathBuf>> {
     let place = |path: &PathBuf| {
         if path == Path::new("-") {

@@ -1,4 +1,4 @@
-//! Lines of JSON as rows, by the rules of files of them.
+//! Lines of JSON as rows, by the rules of JSON Lines files.
 
 use crate::arrow::array_chunks::{ArrayChunks, each_blob};
 use crate::arrow::capsule;
@@ -13,10 +13,10 @@ use lookalike::read::{JsonLine, JsonLineReader, ReadOptions, SkipReason, has_mem
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// Bytes of a line that a message shows.
+/// Number of bytes of a line that a message shows.
 const SHOWN_BYTES: usize = 80;
 
-/// Reads lines of JSON that are in memory.
+/// Reads lines of JSON in memory.
 #[pyclass(name = "JsonLines", module = "lookalike._engine")]
 pub(crate) struct JsonLines {
     options: ReadOptions,
@@ -25,8 +25,8 @@ pub(crate) struct JsonLines {
 
 #[pymethods]
 impl JsonLines {
-    /// Without `id` lines have none. `refused` are fields that no line may have; with `skip_bad` a
-    /// line without a document is a row without values.
+    /// Without `id`, lines have no ids. `refused` are fields that no line may have. With
+    /// `skip_bad`, a line without a document becomes a row without values.
     #[new]
     fn new(
         text: String,
@@ -46,8 +46,8 @@ impl JsonLines {
         Self { options, refused }
     }
 
-    /// Refuses a first line that has not the fields, or is no object, as that of a file is refused
-    /// also with `skip_bad`: all others may be like it.
+    /// Rejects a first line that lacks the fields or is not an object, also with `skip_bad`, as the
+    /// reader of files does: all other lines may be like it.
     fn check_first(&self, line: &[u8]) -> PyResult<()> {
         match JsonLineReader::new(self.options.clone()).read(line) {
             Some(Err(
@@ -57,9 +57,9 @@ impl JsonLines {
         }
     }
 
-    /// A row for each line that is not blank, of the first column of an Arrow table, bytes without
-    /// nulls: `row` (the number of the line), `is_object`, `id`, `text`, and the values of the
-    /// fields by their names.
+    /// Reads the first column of an Arrow table, which must be binary without nulls. Returns a row
+    /// for each line that is not blank: `row` (the number of the line), `is_object`, `id`, `text`,
+    /// and the values of the fields by their names.
     fn read(&self, py: Python<'_>, lines: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
         let lines = capsule::import(lines)?.column_at(0, "lines")?;
         check_lines(&lines)?;
@@ -105,7 +105,7 @@ fn bad(line: &[u8], reason: &SkipReason) -> PyErr {
     ))
 }
 
-/// The columns under way.
+/// The columns of the result, being built.
 struct LineRows {
     rows: Int64Builder,
     are_objects: BooleanBuilder,

@@ -1,4 +1,4 @@
-//! The input of a call: documents, paths, ids, and decisions of people.
+//! The inputs of a call: documents, paths, ids, and user decisions.
 
 pub(crate) mod compared_input;
 pub(crate) mod document_spool;

@@ -1,5 +1,4 @@
-//! Decisions of people: from a file, an index or a list of the caller to what a run takes; and what
-//! became of them.
+//! User decisions, read from a file, an index or the caller's list, and their effects.
 
 use crate::error::{OptionError, run_error};
 use crate::input::ids::{IdKind, in_digits};
@@ -13,15 +12,15 @@ use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where decisions of the caller are from, in messages.
+/// The name of the caller's lines in messages.
 const GIVEN: &str = "decisions";
 
 impl KeywordOptions<'_> {
-    /// The decisions in force: the option is a path, or lines of a file as bytes. `row_digits` is
-    /// in how many digits ids of the documents are rows, where they are.
+    /// The decisions in force. The option is a path, or the lines of a file as bytes. `row_digits`
+    /// is the number of digits of row ids, if rows are the ids.
     ///
     /// # Errors
-    /// `OptionError` for lines of the caller that are no decisions, and read errors.
+    /// `OptionError` for lines of the caller that are not decisions, and read errors.
     pub(crate) fn decisions(
         &self,
         py: Python<'_>,
@@ -53,8 +52,8 @@ fn read(named: &Path) -> Result<Vec<ReviewDecision>, DecisionError> {
     }
 }
 
-/// What became of the decisions of a run: JSON, as `docs/reference/decisions.md` has it, with ids
-/// as results have them.
+/// The effects of the decisions of a run as JSON in the format of `docs/reference/decisions.md`,
+/// with the ids of results.
 pub(crate) fn counts(counts: &DecisionCounts, ids: IdKind) -> PyResult<String> {
     let mut counts = counts.clone();
     let unapplied = counts.unapplied.iter_mut().flat_map(|decision| &mut decision.documents);

@@ -1,7 +1,7 @@
-//! Texts that other objects own: where each is, and what keeps it there.
+//! Texts that other objects own: the address of each text, and its owner.
 //!
-//! Nothing is copied here. Of a `str` with other characters than those of ASCII the interpreter
-//! makes a copy in UTF-8 when it is first asked for, and keeps it with the `str`.
+//! Nothing is copied here. The interpreter converts a `str` with non-ASCII characters to UTF-8 when
+//! it is first requested, and keeps the copy with the `str`.
 #![expect(unsafe_code, reason = "bytes are borrowed from objects that are kept next to them")]
 
 use crate::arrow::array_chunks::ArrayChunks;
@@ -18,17 +18,17 @@ use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyList, PyString, PyTuple};
 use std::sync::Arc;
 
-/// What is between the texts of two columns.
+/// The separator between the texts of two columns.
 pub(crate) const PARTS: &str = "\n\n";
 
-/// Texts by row, some of which may be missing.
+/// Texts by row. Some rows may have no text.
 pub(crate) struct TextRows {
     slices: Vec<Slice>,
     #[expect(dead_code, reason = "it owns what the slices point to")]
     owners: Owners,
 }
 
-/// A text of a column, which it keeps.
+/// A text together with the column that owns it.
 pub(crate) struct SharedText {
     slice: Slice,
     #[expect(dead_code, reason = "it owns what the slice points to")]
@@ -37,13 +37,13 @@ pub(crate) struct SharedText {
 
 impl AsRef<str> for SharedText {
     fn as_ref(&self) -> &str {
-        // SAFETY: the column keeps the bytes where they are, and nobody may change them; a caller
-        // that made this has seen that they are UTF-8.
+        // SAFETY: the column owns the bytes, which are immutable. The constructor has checked that
+        // they are UTF-8.
         unsafe { std::str::from_utf8_unchecked(self.slice.bytes()) }
     }
 }
 
-/// Bytes somewhere; no text where the pointer is null.
+/// A range of bytes in memory. A null pointer means no text.
 #[derive(Clone, Copy)]
 struct Slice {
     start: *const u8,
@@ -59,8 +59,8 @@ enum Owners {
     Texts(Vec<Box<[u8]>>),
 }
 
-// SAFETY: the bytes belong to Python strings and to Arrow arrays, which nobody may change, and are
-// only read.
+// SAFETY: the bytes belong to Python strings and Arrow arrays, which are immutable, and are only
+// read.
 unsafe impl Send for Slice {}
 // SAFETY: as above.
 unsafe impl Sync for Slice {}
@@ -72,45 +72,45 @@ impl Slice {
         Self { start: bytes.as_ptr(), length: bytes.len() }
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     ///
     /// # Safety
-    /// There is a text, and its owner lives as long as what is given.
+    /// The pointer is not null, and the owner of the bytes outlives `'a`.
     unsafe fn bytes<'a>(self) -> &'a [u8] {
-        // SAFETY: slices are made of bytes that their owners keep where they are.
+        // SAFETY: slices are created from bytes that their owners do not move.
         unsafe { std::slice::from_raw_parts(self.start, self.length) }
     }
 }
 
 impl TextRows {
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.slices.len()
     }
 
-    /// Bytes of a row; none where it has no text, or is none.
+    /// The bytes of a row; `None` if the row has no text or does not exist.
     pub(crate) fn bytes(&self, row: usize) -> Option<&[u8]> {
         let slice = self.slices.get(row).filter(|slice| !slice.start.is_null())?;
         // SAFETY: the owners live as long as this value.
         Some(unsafe { slice.bytes() })
     }
 
-    /// The text of a row, which is looked at once; none where it has no text, or is none.
+    /// The text of a row, checked once. `None` if the row has no text or does not exist.
     ///
     /// # Errors
-    /// What it is if it is no UTF-8.
+    /// A description of text that is not UTF-8.
     pub(crate) fn shared(self: &Arc<Self>, row: usize) -> Result<Option<SharedText>, String> {
         let Some(bytes) = self.bytes(row) else { return Ok(None) };
         utf8(bytes)?;
         Ok(Some(SharedText { slice: Slice::of(bytes), column: Arc::clone(self) }))
     }
 
-    /// Bytes of all texts.
+    /// The size of all texts in bytes.
     pub(crate) fn total(&self) -> u64 {
         self.slices.iter().map(|slice| slice.length as u64).sum()
     }
 
-    /// Bytes of memory that say where the texts are.
+    /// The size of the index of addresses in bytes.
     pub(crate) fn held_bytes(&self) -> u64 {
         (self.slices.capacity() * size_of::<Slice>()) as u64
     }
@@ -120,7 +120,8 @@ impl TextRows {
         self.slices.iter().position(|slice| slice.start.is_null())
     }
 
-    /// Those of a list or a tuple of `str`; `None` is none. `what` names them in messages.
+    /// The texts of a list or a tuple of `str`, in which `None` means no text. `what` names them in
+    /// messages.
     pub(crate) fn of_python(values: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
         let mut texts = PythonTexts { slices: Vec::new(), strings: Vec::new() };
         if let Ok(list) = values.cast::<PyList>() {
@@ -141,7 +142,7 @@ impl TextRows {
         Ok(Self { slices: texts.slices, owners: Owners::Python(texts.strings) })
     }
 
-    /// Those of an Arrow column of strings.
+    /// The texts of an Arrow column of strings.
     pub(crate) fn of_arrow(column: ArrayChunks, what: &str, py: Python<'_>) -> PyResult<Self> {
         if !is_text(column.field.data_type()) {
             return Err(wrong_type(what, column.field.data_type()));
@@ -153,7 +154,7 @@ impl TextRows {
         Err(at_row(DocumentError::new_err(text), py, row))
     }
 
-    /// Texts that these rows own, `None` for a row without one.
+    /// Stores owned texts; `None` for a row without one.
     pub(crate) fn of_owned(texts: impl Iterator<Item = Option<Box<[u8]>>>) -> Self {
         let mut slices = Vec::new();
         let mut owners = Vec::new();
@@ -164,8 +165,8 @@ impl TextRows {
         Self { slices, owners: Owners::Texts(owners) }
     }
 
-    /// The texts of several columns as one, with a blank line between two; none where no column has
-    /// one. The columns have the same number of rows.
+    /// Joins the texts of several columns row by row, with a blank line between two. A row has no
+    /// text if no column has one. The columns have the same number of rows.
     pub(crate) fn joined(columns: &[Self]) -> Self {
         let rows = columns.iter().map(Self::len).min().unwrap_or(0);
         Self::of_owned((0..rows).map(|row| {
@@ -174,8 +175,8 @@ impl TextRows {
         }))
     }
 
-    /// Those of an Arrow column of strings, all of them or those before a row that cannot be read,
-    /// and why.
+    /// The texts of an Arrow column of strings. If a row cannot be read, the texts before it and
+    /// the reason.
     pub(crate) fn up_to_damage(column: ArrayChunks) -> (Self, Option<String>) {
         let mut slices = Vec::with_capacity(column.rows());
         let read = |array: &ArrayRef| of_array(array.as_ref(), &mut slices).err();
@@ -184,20 +185,21 @@ impl TextRows {
     }
 }
 
-/// The text of a row of an array of strings that is no dictionary; the row has one.
+/// The text of a row of an array of strings. The array is not a dictionary, and the row is not
+/// null.
 ///
 /// # Errors
-/// Why it cannot be read.
+/// The reason why it cannot be read.
 pub(crate) fn of_row(array: &dyn Array, row: usize) -> Result<&str, String> {
     let slice = slice(array, row)?;
     if slice.start.is_null() {
         return Err("it has no texts".to_owned());
     }
-    // SAFETY: there is a text, and the array lives as long as what is given.
+    // SAFETY: the pointer is not null, and the array outlives the returned text.
     utf8(unsafe { slice.bytes() })
 }
 
-/// Where the text of a row is that is not null.
+/// The address of the text of a row that is not null.
 fn slice(array: &dyn Array, row: usize) -> Result<Slice, &'static str> {
     match array.data_type() {
         DataType::Utf8 => in_offsets(array.as_string::<i32>(), row),
@@ -214,7 +216,7 @@ pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, String> {
     })
 }
 
-/// Whether texts are read from arrays of that type.
+/// Returns true if arrays of a type contain texts.
 pub(crate) fn is_text(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, values) => {
@@ -251,7 +253,7 @@ impl PythonTexts {
     }
 }
 
-/// The slices of an array's rows, up to one that is damaged.
+/// Appends the slices of an array's rows, up to a damaged row.
 fn of_array(array: &dyn Array, slices: &mut Vec<Slice>) -> Result<(), String> {
     if matches!(array.data_type(), DataType::Dictionary(_, _)) {
         return of_dictionary(array, slices);
@@ -281,12 +283,12 @@ fn of_dictionary(array: &dyn Array, slices: &mut Vec<Slice>) -> Result<(), Strin
     Ok(())
 }
 
-/// What to say of a key without a value.
+/// The message for a key without a value.
 pub(crate) fn no_key(values: usize) -> String {
     format!("its key is none of the {values} of the dictionary")
 }
 
-/// The place of a row in a dictionary; one that cannot be is behind all.
+/// The index of a row's value in the dictionary; `usize::MAX` for an invalid key.
 pub(crate) fn key(keys: &dyn Array, row: usize) -> usize {
     fn of<K: ArrowPrimitiveType>(keys: &dyn Array, row: usize) -> usize
     where
@@ -327,7 +329,7 @@ fn in_views(array: &StringViewArray, row: usize) -> Result<Slice, &'static str> 
     let view = array.views().get(row).ok_or("its view is missing")?;
     let length = *view as u32 as usize;
     if length <= INLINE {
-        // The text is in the view, behind the length.
+        // A short text is stored in the view itself, after its length.
         return Ok(Slice { start: std::ptr::from_ref(view).cast::<u8>().wrapping_add(4), length });
     }
     let buffer = (*view >> 64) as u32 as usize;
@@ -351,7 +353,7 @@ fn wrong_type(what: &str, got: &DataType) -> PyErr {
     ))
 }
 
-/// Whether a value says that there is none: `None`, NaN, and those of pandas.
+/// Returns true for missing values: `None`, NaN, and the missing values of pandas.
 pub(crate) fn is_missing(value: &Bound<'_, PyAny>) -> bool {
     if value.is_none() || value.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan()) {
         return true;
@@ -385,7 +387,7 @@ pub(crate) fn lone_surrogate(error: &PyErr, row: usize, what: &str) -> PyErr {
     })
 }
 
-/// The same error with the row as its attribute.
+/// Adds the row to an error as its attribute.
 pub(crate) fn at_row(error: PyErr, py: Python<'_>, row: usize) -> PyErr {
     match error.value(py).setattr("row", row) {
         Ok(()) => error,

@@ -1,4 +1,4 @@
-//! Lists of tokens as texts for the engine, which cuts them at white space again.
+//! Lists of tokens as texts, which the engine splits at white space again.
 
 use crate::arrow::array_chunks::ArrayChunks;
 use crate::error::{DocumentError, DocumentTypeError};
@@ -11,16 +11,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 use std::sync::Arc;
 
-/// Replaces white space within a token, which would end the token.
+/// Replaces white space within a token, at which the engine would split it.
 const MARK: char = '\u{241f}';
 
-/// A list of tokens as a text; `None` where a row has no list.
+/// A list of tokens as a text; `None` for a row without a list.
 type JoinedTokens = Option<Box<[u8]>>;
 
 /// The tokens of a column of lists, tuples or arrays of `str`.
 ///
 /// # Errors
-/// `DocumentTypeError` for a row that is no such list, with its number.
+/// `DocumentTypeError` with the row number for a row of another type.
 pub(crate) fn of_python(values: &Bound<'_, PyAny>, what: &str) -> PyResult<TextRows> {
     let blank = PyString::new(values.py(), " ");
     let mut texts = Vec::with_capacity(values.len().unwrap_or_default());
@@ -40,7 +40,7 @@ fn python_text(
         return Ok(None);
     }
     let tokens = listed(tokens, row, what)?;
-    // The interpreter joins faster than tokens are read one by one.
+    // The interpreter joins tokens faster than they can be read one by one.
     match blank.call_method1("join", (&tokens,)) {
         Ok(joined) => {
             let joined = joined.cast_into::<PyString>()?;
@@ -66,7 +66,8 @@ fn python_text(
     Ok(Some(joined.into_bytes().into_boxed_slice()))
 }
 
-/// Returns the tokens of a row as a list or a tuple. Refuses sets, which have no order, and texts.
+/// Returns the tokens of a row as a list or a tuple. Rejects sets, which have no order, and
+/// strings.
 fn listed<'py>(tokens: &Bound<'py, PyAny>, row: usize, what: &str) -> PyResult<Bound<'py, PyAny>> {
     if tokens.is_instance_of::<PyList>() || tokens.is_instance_of::<PyTuple>() {
         return Ok(tokens.clone());
@@ -82,8 +83,8 @@ fn listed<'py>(tokens: &Bound<'py, PyAny>, row: usize, what: &str) -> PyResult<B
     Err(at_row(DocumentTypeError::new_err(text), tokens.py(), row))
 }
 
-/// Returns true if the only white space of a text is a blank between two of this many tokens, none
-/// of which is empty.
+/// Returns true if the only white space of a text is a blank between each two tokens, and none of
+/// the `tokens` tokens is empty.
 fn is_separated(text: &str, tokens: usize) -> bool {
     let bytes = text.as_bytes();
     let spaces = if text.is_ascii() {
@@ -91,7 +92,7 @@ fn is_separated(text: &str, tokens: usize) -> bool {
     } else {
         text.chars().filter(|char| is_space(*char)).count()
     };
-    // All are counted, since a loop without an early end takes many bytes at a time.
+    // Count all of them: the compiler vectorizes a loop without an early exit.
     let following = bytes.iter().zip(bytes.iter().skip(1));
     let doubled = following.filter(|(one, next)| **one == b' ' && **next == b' ').count();
     spaces + 1 == tokens && doubled == 0 && !text.starts_with(' ') && !text.ends_with(' ')
@@ -101,12 +102,12 @@ fn is_ascii_space(byte: u8) -> bool {
     matches!(byte, b' ' | 0x09..=0x0d | 0x1c..=0x1f)
 }
 
-/// White space as `str.split` of Python has it.
+/// Returns true for white space as defined by Python's `str.split`.
 fn is_space(char: char) -> bool {
     matches!(char, '\u{1c}'..='\u{1f}') || char.is_whitespace()
 }
 
-/// Appends a token after a blank; an empty one is left out.
+/// Appends a token after a blank. Ignores an empty token.
 fn push_token(text: &mut String, token: &str) {
     if !token.is_empty() && token.bytes().all(|byte| byte.is_ascii() && !is_ascii_space(byte)) {
         if !text.is_empty() {
@@ -131,7 +132,7 @@ pub(crate) fn is_list(kind: &DataType) -> bool {
     values(kind).is_some_and(|values| text::is_text(values.data_type()))
 }
 
-/// The values of a type of lists.
+/// The value field of a list type.
 fn values(kind: &DataType) -> Option<&FieldRef> {
     match kind {
         DataType::List(values)
@@ -146,7 +147,7 @@ fn values(kind: &DataType) -> Option<&FieldRef> {
 /// The tokens of an Arrow column of lists of strings.
 ///
 /// # Errors
-/// `DocumentError` for a row that cannot be read, with its number.
+/// `DocumentError` with the row number for a row that cannot be read.
 pub(crate) fn of_arrow(column: &ArrayChunks, what: &str, py: Python<'_>) -> PyResult<TextRows> {
     let mut texts = Vec::with_capacity(column.rows());
     let lists = column.arrays.iter().flat_map(|array| (0..array.len()).map(move |at| (array, at)));

@@ -55,7 +55,7 @@ impl OutcomeColumns {
     }
 
     fn push(&mut self, values: &AnnotationValues<'_>) {
-        // Files have the nearest number to the six decimals.
+        // Use the same numbers as files, which have six decimals.
         let number = |similarity: Option<&str>| similarity.and_then(|text| text.parse().ok());
         self.kept.append_value(values.kept);
         self.groups.append_option(values.group);

@@ -1,4 +1,4 @@
-//! What stays of the texts of documents in memory, where parts of them go.
+//! Texts of documents in memory after parts of them were removed.
 
 use crate::arrow::table::ArrowTable;
 use crate::arrow::text_column::TextColumn;
@@ -11,12 +11,12 @@ use pyo3::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// For each row whether it stays, and its text where that changes.
+/// For each row whether it is kept, and its text if that changes.
 pub(crate) struct RemainingTexts {
     rows: Vec<(bool, Option<String>)>,
 }
 
-/// A text whose units come one after the other.
+/// A text whose units are being read.
 struct OpenText {
     row: usize,
     text: String,
@@ -24,16 +24,16 @@ struct OpenText {
 }
 
 impl RemainingTexts {
-    /// `rows` are none that stay: those that are no document, have the id of an earlier one, or are
-    /// in a list of documents to leave out.
+    /// Marks all rows as removed. Rows stay so if they are not documents, repeat an earlier id, or
+    /// are in a list of documents to leave out.
     fn new(rows: usize) -> Self {
         Self { rows: vec![(false, None); rows] }
     }
 
-    /// Without the units that are duplicates; a document of which all go, goes.
+    /// Removes duplicate units. A document without remaining units is removed.
     ///
     /// # Errors
-    /// A temporary file cannot be read.
+    /// If a temporary file cannot be read.
     pub(crate) fn of_units(findings: &Findings, rows: usize) -> Result<Self, Error> {
         let mut duplicates = Vec::new();
         for group in findings.groups.iter() {
@@ -68,10 +68,10 @@ impl RemainingTexts {
         Ok(texts)
     }
 
-    /// Without the words that are cut.
+    /// Removes the cut words.
     ///
     /// # Errors
-    /// Documents have changed.
+    /// If documents have changed.
     pub(crate) fn of_cuts(cuts: &PassageCuts, rows: usize) -> Result<Self, Error> {
         let mut texts = Self::new(rows);
         cuts.run.replay(&mut |number, document| -> Result<(), FindError> {
@@ -96,7 +96,7 @@ impl RemainingTexts {
         }
     }
 
-    /// Sets the text of a row that stays.
+    /// Sets the text of a kept row.
     fn close(&mut self, open: Option<OpenText>) {
         let Some(OpenText { row, text, taken }) = open else { return };
         let Some((true, changed)) = self.rows.get_mut(row) else { return };
@@ -113,7 +113,7 @@ impl RemainingTexts {
     /// The columns `kept` and `text`.
     ///
     /// # Errors
-    /// What the table refuses.
+    /// If the table rejects a column.
     pub(crate) fn table(self) -> PyResult<ArrowTable> {
         let kept: BooleanArray = self.rows.iter().map(|(is_kept, _)| Some(*is_kept)).collect();
         let mut texts = TextColumn::default();

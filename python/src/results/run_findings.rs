@@ -1,4 +1,4 @@
-//! The findings of a run with what their rows and columns need.
+//! The findings of a run, with the data for its rows and columns.
 
 use crate::error::{DocumentError, OptionError, run_error};
 use crate::input::ids::{IdColumn, IdKind};
@@ -30,32 +30,32 @@ impl RunFindings {
         }
     }
 
-    /// The number of the document of a row; none where the row was skipped.
+    /// The number of the document of a row; `None` if the row was skipped.
     pub(crate) fn document_of(&self, row: usize) -> Option<DocumentNumber> {
         self.rows.number(row as u64, self.findings.counts.documents)
     }
 }
 
-/// The rows of documents, and what their ids are.
+/// The rows of documents, and the type of their ids.
 pub(crate) struct RowNumbers {
     pub(crate) ids: IdKind,
-    /// What was compared as a document.
+    /// The unit of comparison.
     pub(crate) unit: TextUnit,
-    /// By the number of the document, where that may be another one or there are more than were
-    /// compared: bad ones are skipped, units are compared, or a list leaves some out.
+    /// The row of each document number. `None` if they are equal; they differ if bad documents are
+    /// skipped, units are compared, or a list leaves documents out.
     rows: Option<Vec<u64>>,
 }
 
 impl RowNumbers {
-    /// Of documents that are not in memory.
+    /// Documents that are not in memory.
     pub(crate) fn of_files() -> Self {
         Self { ids: IdKind::Files, unit: TextUnit::Document, rows: None }
     }
 
-    /// Of a run over documents with such ids.
+    /// The rows of a run over documents with ids of this type.
     ///
     /// # Errors
-    /// The documents cannot be read again.
+    /// If the documents cannot be read again.
     pub(crate) fn of(
         ids: IdKind,
         reading: &ReadOptions,
@@ -76,13 +76,13 @@ impl RowNumbers {
         Ok(Self { ids, unit, rows: Some(rows) })
     }
 
-    /// A column of ids of what was compared.
+    /// A column for the ids of compared units.
     pub(crate) fn id_column(&self) -> IdColumn {
         IdColumn::new(self.ids.of_unit(self.unit))
     }
 
-    /// The number of the document of a row, where there are that many documents; none where the
-    /// row was skipped.
+    /// The number of the document of a row, if there are `documents` documents. `None` if the row
+    /// was skipped.
     fn number(&self, row: u64, documents: u64) -> Option<DocumentNumber> {
         let number = match &self.rows {
             Some(rows) => rows.binary_search(&row).ok().map(|number| number as u64),
@@ -94,7 +94,7 @@ impl RowNumbers {
     /// The number of a document by its row or number, or by its id.
     ///
     /// # Errors
-    /// `DocumentError` where there is none, `OptionError` for the row of several units.
+    /// `DocumentError` if there is none, `OptionError` for the row of several units.
     pub(crate) fn find(
         &self,
         py: Python<'_>,
@@ -125,7 +125,7 @@ impl RowNumbers {
         })
     }
 
-    /// An id as results have it.
+    /// The form of an id in results.
     fn id_text(&self, id: &Bound<'_, PyAny>) -> PyResult<String> {
         let is_number = matches!(self.ids.of_unit(self.unit), IdKind::Numbers | IdKind::Unsigned);
         match (id.is_instance_of::<PyString>(), id.is_instance_of::<PyInt>()) {
@@ -141,7 +141,7 @@ impl RowNumbers {
         }
     }
 
-    /// The row of a document; none where it is a reference, or was read from a file.
+    /// The row of a document; `None` for a reference or a document of a file.
     pub(crate) fn row(&self, document: DocumentNumber, reference: bool) -> Option<u64> {
         match (&self.rows, reference || !self.ids.is_held()) {
             (_, true) => None,
@@ -162,7 +162,7 @@ impl SimilarityColumns {
         Self { measures, columns: measures.iter().map(|_| Float64Builder::new()).collect() }
     }
 
-    /// The numbers that are in files, with six decimals.
+    /// Appends the numbers of result files, which have six decimals.
     pub(crate) fn push(&mut self, overlap: Option<&Overlap>) {
         for (column, (_, measure)) in self.columns.iter_mut().zip(self.measures) {
             column.append_option(overlap.map(|overlap| overlap.rounded(*measure)));

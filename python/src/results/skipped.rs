@@ -1,4 +1,4 @@
-//! What was not read, as a table.
+//! Skipped records as a table.
 
 use crate::arrow::table::ArrowTable;
 use crate::arrow::text_column::TextColumn;
@@ -11,10 +11,10 @@ use lookalike::read::SkippedItem;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// What a run skipped.
+/// The skipped records of a run.
 ///
 /// # Errors
-/// A temporary file cannot be read.
+/// If a temporary file cannot be read.
 pub(crate) fn columns(findings: &Findings, ids: IdKind) -> Result<SkippedColumns, Error> {
     let mut columns = SkippedColumns::new(ids.is_held());
     for skipped in findings.skipped.iter() {
@@ -23,8 +23,8 @@ pub(crate) fn columns(findings: &Findings, ids: IdKind) -> Result<SkippedColumns
     Ok(columns)
 }
 
-/// The columns `source`, `line`, `id` and `reason`; where documents are in memory also `row`, which
-/// is null for what is in a file.
+/// The columns `source`, `line`, `id` and `reason`. If documents are in memory, also `row`, which
+/// is null for a record of a file.
 pub(crate) struct SkippedColumns {
     sources: TextColumn,
     lines: UInt64Builder,
@@ -45,7 +45,7 @@ impl SkippedColumns {
     }
 
     pub(crate) fn push(&mut self, skipped: &SkippedItem) {
-        // Of documents in memory the engine has the row.
+        // The engine stores the row of a document in memory as its line, from 0.
         let is_held = crate::error::side(&skipped.source).is_some() && self.rows.is_some();
         self.sources.push(Some(&skipped.source));
         self.lines.append_option(skipped.line.map(|line| line + u64::from(is_held)));

@@ -1,4 +1,4 @@
-//! Where units are in their documents, as columns.
+//! The positions of units in their documents, as columns.
 
 use crate::input::ids::IdColumn;
 use crate::results::run_findings::RowNumbers;
@@ -8,15 +8,15 @@ use lookalike::read::unit::parent_id;
 use lookalike::read::{TextUnit, UnitRange};
 use std::sync::Arc;
 
-/// The names of the columns: of a table of documents, and of one of pairs.
+/// The names of the columns in a table of documents and in a table of pairs.
 pub(crate) const OF_DOCUMENTS: [&str; 5] = ["parent", "start", "end", "start_char", "end_char"];
 pub(crate) const OF_PAIRS: [[&str; 5]; 2] = [
     ["parent_a", "start_a", "end_a", "start_char_a", "end_char_a"],
     ["parent_b", "start_b", "end_b", "start_char_b", "end_char_b"],
 ];
 
-/// The documents of units, and their ranges in bytes and characters; no rows where documents are
-/// compared.
+/// The documents of units, with their ranges in bytes and characters. Empty if documents are
+/// compared as a whole.
 pub(crate) struct UnitColumns {
     is_used: bool,
     parents: IdColumn,
@@ -24,7 +24,7 @@ pub(crate) struct UnitColumns {
 }
 
 impl UnitColumns {
-    /// Of the documents of a run.
+    /// Columns for the documents of a run.
     pub(crate) fn new(rows: &RowNumbers) -> Self {
         let is_used = rows.unit != TextUnit::Document;
         Self { is_used, parents: IdColumn::new(rows.ids), numbers: Default::default() }
@@ -41,7 +41,7 @@ impl UnitColumns {
         }
     }
 
-    /// The columns with these names, if there are any.
+    /// The columns under these names, if units are compared.
     pub(crate) fn finish(
         mut self,
         names: [&'static str; 5],

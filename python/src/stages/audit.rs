@@ -1,4 +1,4 @@
-//! The audit of divided documents: a drawn sample in, what was found of it out.
+//! The audit of divided documents: draws a sample and searches for its neighbours.
 
 use super::columns::StageTable;
 use super::plan_options::plan_options;
@@ -24,8 +24,8 @@ use pyo3::types::PyDict;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// The greatest hash of an id that is drawn, so that of `population` documents with a token about
-/// `sample` are; more in a later attempt.
+/// The greatest hash of a drawn id, chosen so that about `sample` of `population` documents with a
+/// token are drawn. Later attempts draw more.
 #[pyfunction]
 pub(crate) fn draw_limit(population: u64, sample: usize, attempt: u32) -> PyResult<u64> {
     let Some(sample) = NonZeroUsize::new(sample) else {
@@ -74,7 +74,7 @@ fn drawn_rows(drawn: &[DrawnDocument]) -> PyResult<ArrowTable> {
     ])
 }
 
-/// Rows as [`drawn_rows`] gives them.
+/// Converts rows in the format of [`drawn_rows`].
 fn drawn_of(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<Vec<DrawnDocument>> {
     let mut table = StageTable::of(rows)?;
     let ids = TextRows::of_arrow(table.column("id")?, "id", py)?;
@@ -97,7 +97,7 @@ fn drawn_of(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<Vec<DrawnDocume
     })
 }
 
-/// How many documents blocks of identities are of, and the digest of their texts.
+/// The number of documents in blocks of identities, and the digest of their texts.
 #[pyfunction]
 pub(crate) fn read_texts(py: Python<'_>, blocks: &Bound<'_, PyAny>) -> PyResult<(u64, u64)> {
     let arrays = StageTable::of(blocks)?.binary("rows")?;
@@ -109,7 +109,7 @@ pub(crate) fn read_texts(py: Python<'_>, blocks: &Bound<'_, PyAny>) -> PyResult<
     .map_err(|error| DamagedError::new_err(error.to_string()))
 }
 
-/// A sample, and what was found of it so far.
+/// A sample, and the results of the search so far.
 #[pyclass(name = "SampleSearch", module = "lookalike._engine")]
 pub(crate) struct SampleSearch {
     sample: AuditSample,
@@ -120,7 +120,7 @@ pub(crate) struct SampleSearch {
 
 #[pymethods]
 impl SampleSearch {
-    /// `drawn` are rows of `draw`, of all documents.
+    /// `drawn` contains the rows of `draw` for all documents.
     #[new]
     fn new(
         py: Python<'_>,
@@ -158,30 +158,30 @@ impl SampleSearch {
         .map_err(run_error)
     }
 
-    /// What was found, as JSON.
+    /// The results so far, as JSON.
     fn found(&self) -> String {
         self.found.to_json()
     }
 
-    /// Adds what another search of the same sample found.
+    /// Adds the results of another search of the same sample.
     fn merge(&mut self, found: &str) -> PyResult<()> {
         let more = self.sample.share_of_json(found).map_err(run_error)?;
         self.found.merge(more);
         Ok(())
     }
 
-    /// How many documents were compared, and how many of them have a token.
+    /// The number of compared documents, and of those with a token.
     fn counts(&self) -> (u64, u64) {
         self.found.counts()
     }
 
-    /// How many documents were compared, and the digest of their texts.
+    /// The number of compared documents, and the digest of their texts.
     fn texts(&self) -> (u64, u64) {
         let ReadTexts { documents, digest } = self.found.texts();
         (documents, digest)
     }
 
-    /// The ids that matter to `judge`, when all documents were compared.
+    /// The ids that `judge` needs, after all documents were compared.
     fn ids(&mut self) -> PyResult<Vec<String>> {
         let neighbours = self.sample.neighbours(&self.found);
         let neighbours = neighbours.map_err(run_error)?;
@@ -191,8 +191,8 @@ impl SampleSearch {
         Ok(ids)
     }
 
-    /// Holds the duplicates of a run, or its pairs where these are given, against what was found:
-    /// JSON, as `docs/audit.md` has it.
+    /// Compares the duplicates of a run, or its pairs if there are any, with the results of the
+    /// search. Returns JSON in the format of `docs/audit.md`.
     fn judge(
         &self,
         py: Python<'_>,

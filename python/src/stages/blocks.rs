@@ -1,4 +1,4 @@
-//! `connect`, `merge` and `label`: blocks in, components out.
+//! `connect`, `merge` and `label`: find components in blocks.
 
 use super::columns::{BlockKind, BlockRows, StageTable};
 use crate::arrow::array_chunks::each_blob;
@@ -23,9 +23,9 @@ fn count(parts: u32) -> PyResult<NonZeroU32> {
     NonZeroU32::new(parts).ok_or_else(|| OptionError::new_err("parts: expected 1 or more, got 0"))
 }
 
-/// Connects the blocks of one part or of several: blocks of edges and of identities, by the parts
-/// of their nodes, and a note for each node that is that of several documents. `probed` states that
-/// buckets connect only if a document looks them up.
+/// Connects the blocks of one or several parts. Returns blocks of edges and of identities, divided
+/// by the parts of their nodes, and a note for each node that several documents share. `probed`
+/// states that buckets connect documents only if a document looks them up.
 #[pyfunction]
 pub(crate) fn connect(
     py: Python<'_>,
@@ -57,8 +57,9 @@ pub(crate) fn connect(
     rows.map_err(damaged)?.finish()
 }
 
-/// Joins the forests of blocks to one: a block of edges for each part, with an edge from each
-/// component to itself, so that every node of a component is in one edge of the part of the node.
+/// Joins the forests of several blocks into one. Returns a block of edges for each part, with an
+/// edge from each component to itself, so that each node of a component has an edge in its own
+/// part.
 #[pyfunction]
 pub(crate) fn merge_forests(
     py: Python<'_>,
@@ -83,7 +84,7 @@ pub(crate) fn merge_forests(
 }
 
 /// Runs a task of a step of a round that finds components: `request`, `reply` or `join`. After the
-/// last a note has the number of edges that are not settled, if there are any.
+/// last step, a note contains the number of unsettled edges, if there are any.
 #[pyfunction]
 pub(crate) fn stars(
     py: Python<'_>,
@@ -120,7 +121,7 @@ pub(crate) fn stars(
     rows.map_err(damaged)?.finish()
 }
 
-/// Edges and identities by the parts of their nodes.
+/// Divides edges and identities by the parts of their nodes.
 fn divided(forest: &[Edge], identities: Vec<NodeIdentity>, parts: NonZeroU32) -> Vec<PartBlock> {
     let mut blocks: BTreeMap<u32, ShardBlock> = BTreeMap::new();
     for edge in forest {
@@ -133,9 +134,9 @@ fn divided(forest: &[Edge], identities: Vec<NodeIdentity>, parts: NonZeroU32) ->
     blocks.into_iter().map(encode).collect()
 }
 
-/// The nodes of components, from the blocks of one part or of several: `node`, `component`,
-/// `check`, `bytes` and `documents` (int64). Where several documents have one node, `check` is
-/// null: which of them a row of the second reading is, is not known.
+/// The nodes of components, from the blocks of one or several parts: `node`, `component`, `check`,
+/// `bytes` and `documents` (int64). If several documents share a node, `check` is null, because a
+/// row of the second reading may be any of them.
 #[pyfunction]
 pub(crate) fn label(py: Python<'_>, blocks: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
     let arrays = StageTable::of(blocks)?.binary("rows")?;
@@ -145,7 +146,7 @@ pub(crate) fn label(py: Python<'_>, blocks: &Bound<'_, PyAny>) -> PyResult<Arrow
             all.decode_into(blob)?;
         }
         all.identities.sort_unstable();
-        // After rounds some edges are several; of the components of a node the least is its own.
+        // After rounds, a node may have several edges; its own component is the least.
         all.edges.sort_unstable_by_key(|edge| (edge.node, edge.component));
         all.edges.dedup_by_key(|edge| edge.node);
         let mut columns = [(); 5].map(|()| Vec::with_capacity(all.edges.len()));

@@ -1,4 +1,4 @@
-//! Columns of the stages' rows, from Arrow and to Arrow.
+//! Conversion of the stages' rows from and to Arrow.
 
 use crate::arrow::array_chunks::ArrayChunks;
 use crate::arrow::capsule::{self, ImportedTable};
@@ -14,7 +14,7 @@ use lookalike::shard::PartBlock;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// What a row of the stages `keys`, `connect` and `merge_forests` has.
+/// The kind of a row of the stages `keys`, `connect` and `merge_forests`.
 #[derive(Clone, Copy)]
 pub(super) enum BlockKind {
     /// A block of the stage `keys`.
@@ -23,7 +23,7 @@ pub(super) enum BlockKind {
     Edges,
     /// A block of identities.
     Identities,
-    /// Counters of shingles, which are no block.
+    /// Counters of shingles, which are not a block.
     Counters,
 }
 
@@ -97,7 +97,7 @@ impl StageTable {
         Ok(flags)
     }
 
-    /// The arrays of a column of bytes.
+    /// The arrays of a binary column.
     pub(super) fn binary(&mut self, name: &str) -> PyResult<Vec<ArrayRef>> {
         let column = self.column(name)?;
         for array in &column.arrays {

@@ -1,4 +1,4 @@
-//! `count` and `total`: documents in, counters of their shingles out.
+//! `count` and `total`: counters of the shingles of documents.
 
 use super::columns::{BlockKind, BlockRows, StageTable};
 use super::keys::{named_by_id, open, read_all};
@@ -12,7 +12,7 @@ use lookalike::shard::{CountersError, PartBlock, RarityCounter, RarityCounters};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// One task of the stage `count`.
+/// A task of the stage `count`.
 #[pyclass(name = "CountStage", module = "lookalike._engine")]
 pub(crate) struct CountStage {
     counter: RarityCounter,
@@ -37,7 +37,7 @@ impl CountStage {
         counted.map_err(named_by_id)
     }
 
-    /// The counters of all documents that were added, as one row.
+    /// The counters of all added documents, as one row.
     fn counters(&self) -> PyResult<ArrowTable> {
         row(self.counter.counters())
     }

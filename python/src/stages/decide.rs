@@ -1,5 +1,5 @@
-//! `decide` and `match`: documents of whole components, or documents and kept ones, in; members of
-//! groups, pairs and counts out.
+//! `decide` and `match`: group documents of whole components, or compare documents with kept ones.
+//! Both return members of groups, pairs and counts.
 
 use super::columns::{integers, optional_integers};
 use super::decided_rows::DecidedRows;
@@ -17,14 +17,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
 
-/// Bytes of groups, and of pairs, in memory; a component of 10,000 copies has 50 million pairs.
+/// Size in bytes of groups, and of pairs, in memory. A component of 10,000 copies has 50 million
+/// pairs.
 const RESULT_BYTES: u64 = 32 << 20;
-/// The most rows of a table.
+/// Maximum number of rows of a table.
 const TABLE_ROWS: usize = 1 << 16;
 
-/// Runs `find` on documents of whole components. `checks` is an Arrow array of int64, first of the
-/// documents, then of the reference; null where documents share a node. `rows` selects rows of the
-/// documents and of the reference: two Arrow arrays of int64.
+/// Runs `find` on documents of whole components. `checks` is an Arrow array of int64, first for the
+/// documents, then for the reference; it is null if documents share a node. `rows` selects rows of
+/// the documents and of the reference: two Arrow arrays of int64.
 #[pyfunction]
 #[pyo3(signature = (documents, reference, options, checks, rows=None))]
 pub(crate) fn decide(
@@ -58,9 +59,9 @@ fn row_numbers(rows: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     numbers.map_err(|_| DocumentError::new_err("rows: expected 0 or more, got a negative number"))
 }
 
-/// Compares documents with kept ones: those of the reference collection if `reference` is true,
-/// which come before all documents in the keep order, else others, each at its place in it.
-/// The rows are duplicates, pairs, and counts of the work.
+/// Compares documents with kept documents. If `reference` is true, the kept documents are the
+/// reference collection, which precedes all documents in the keep order. Otherwise each kept
+/// document has its own place in the order. Returns duplicates, pairs, and counts of the work.
 #[pyfunction]
 pub(crate) fn match_kept(
     py: Python<'_>,
@@ -80,7 +81,7 @@ pub(crate) fn match_kept(
     DecidedTables::new(move |take| RowTables::new(measure, take).add_matched(&findings, reference))
 }
 
-/// Rows on their way to tables.
+/// Collects rows into tables.
 struct RowTables<'a> {
     rows: DecidedRows,
     count: usize,
@@ -114,7 +115,7 @@ impl<'a> RowTables<'a> {
         self.finish()
     }
 
-    /// Adds duplicates of kept documents: no groups, which later rounds may add to.
+    /// Adds duplicates of kept documents. Adds no groups, because later rounds may extend them.
     fn add_matched(mut self, findings: &Findings, reference: bool) -> Result<(), Error> {
         for group in findings.groups.iter() {
             for row in member_rows(&group.map_err(FindError::of_io)?, self.rows.measure) {

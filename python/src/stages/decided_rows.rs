@@ -9,7 +9,7 @@ use lookalike::shard::{MemberRole, MemberRow};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// Rows of three kinds: `member`, `pair` (`keeper` and `id` are its ids) and `note`.
+/// Rows of three kinds: `member`, `pair` (with its ids in `keeper` and `id`) and `note`.
 pub(super) struct DecidedRows {
     pub(super) measure: Measure,
     kinds: TextColumn,

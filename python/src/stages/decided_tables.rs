@@ -1,4 +1,5 @@
-//! The rows of decisions, a table at a time: all at once may be more than a task has memory for.
+//! The rows of decisions, returned one table at a time, because all rows may exceed the memory of a
+//! task.
 
 use super::decided_rows::DecidedRows;
 use crate::arrow::table::ArrowTable;
@@ -11,29 +12,29 @@ use pyo3::prelude::*;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-/// Takes the rows of a table.
+/// Receives the rows of a table.
 pub(super) type TakeRows<'a> = dyn Fn(DecidedRows) -> Result<(), Error> + 'a;
 
-/// Rows of a table, `None` behind the last one, or an error.
+/// The rows of a table, `None` after the last table, or an error.
 type NextRows = Result<Option<DecidedRows>, Error>;
 
-/// An iterator over tables; one is made while another is used.
+/// An iterator over tables. Each table is built while the previous one is used.
 #[pyclass(frozen, module = "lookalike._engine")]
 pub(crate) struct DecidedTables {
-    /// Nothing is behind an error, and behind `None`, which comes last.
+    /// `None` after the last table and after an error.
     rows: Mutex<Option<Receiver<NextRows>>>,
 }
 
 impl DecidedTables {
-    /// The tables of the rows that `give` gives, on a thread of its own. It ends when the tables
-    /// are not wanted any more.
+    /// Runs `give` on a thread of its own and iterates over its tables. The thread ends when the
+    /// iterator is dropped.
     pub(super) fn new(
         give: impl FnOnce(&TakeRows<'_>) -> Result<(), Error> + Send + 'static,
     ) -> PyResult<Self> {
         let (sender, receiver) = sync_channel(0);
         let work = move || {
             let take = |rows| sender.send(Ok(Some(rows))).map_err(|_| Interruption.into());
-            // What is not received is not wanted.
+            // A failed send means that the iterator was dropped.
             let _ = sender.send(give(&take).map(|()| None));
         };
         let thread = thread::Builder::new().name("lookalike".to_owned()).spawn(work);

@@ -1,4 +1,4 @@
-//! `keys`: documents in, blocks and notes out.
+//! `keys`: blocks and notes of documents.
 
 use super::columns::{BlockKind, BlockRows, integers, optional_integers};
 use super::plan_options::plan_options;
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// One task of the stage `keys`.
+/// A task of the stage `keys`.
 #[pyclass(name = "KeyStage", module = "lookalike._engine")]
 pub(crate) struct KeyStage {
     collector: KeyCollector,
@@ -31,24 +31,24 @@ pub(crate) struct KeyStage {
     rows: BlockRows,
 }
 
-/// The bits of a node that are summed up: the sum of 2⁴⁰ of them has 64 bits.
+/// The bits of a node that are added up: a sum of 2⁴⁰ nodes has 64 bits.
 const NODE_SUM_BITS: i64 = (1 << 24) - 1;
 
-/// What is counted, and what is listed.
+/// Counts and notes.
 #[derive(Default)]
 struct Tally {
     skipped: u64,
     reference: u64,
     /// The sum of the lower bits of all nodes.
     nodes: u64,
-    /// Documents and bytes of each source; references apart.
+    /// The number and size of the documents of each source, with references counted separately.
     sources: BTreeMap<(bool, String), (u64, u64)>,
     notes: Vec<serde_json::Value>,
 }
 
 #[pymethods]
 impl KeyStage {
-    /// With `counters` the keys are rare shingles, else buckets of signatures.
+    /// With `counters`, the keys are rare shingles; otherwise buckets of signatures.
     #[new]
     #[pyo3(signature = (options, parts, counters=None))]
     fn new(
@@ -76,8 +76,8 @@ impl KeyStage {
         Ok(Self { collector, rules, options: find, reading, tally, rows })
     }
 
-    /// Adds documents, whose nodes are an Arrow array of int64; and their checks likewise, where an
-    /// earlier stage has read them: null where documents share a node.
+    /// Adds documents. `nodes` is an Arrow array of int64, as is `checks`, if an earlier stage has
+    /// read the documents. A check is null if documents share a node.
     #[pyo3(signature = (documents, nodes, reference, checks=None))]
     fn add(
         &mut self,
@@ -102,7 +102,7 @@ impl KeyStage {
         py.detach(|| self.read(source, &nodes, checks, reference)).map_err(named_by_id)
     }
 
-    /// The rows that are ready; with `all` those of everything that was added, and the counts.
+    /// Returns the finished rows. With `all`, returns all remaining rows and the counts.
     fn take(&mut self, py: Python<'_>, all: bool) -> PyResult<Option<ArrowTable>> {
         if !all && !self.collector.is_full() {
             return Ok(None);
@@ -158,7 +158,7 @@ impl KeyStage {
     }
 }
 
-/// Documents in memory as a collection.
+/// Opens documents in memory as a collection.
 pub(super) fn open(
     source: InMemoryDocuments,
     reading: &ReadOptions,
@@ -178,7 +178,8 @@ where
     Ok(())
 }
 
-/// The error for a document that cannot be used, which a row of a batch does not name.
+/// The error for an unusable document, named by its id, because a row of a batch does not identify
+/// it.
 pub(super) fn named_by_id(error: Error) -> PyErr {
     match error {
         Error::Find(FindError::Read(ReadError::BadRow(skipped))) => {
@@ -244,17 +245,18 @@ impl DocumentSink for KeySink<'_> {
     }
 }
 
-/// The hash of a text, in hexadecimal digits.
+/// The hash of a text in hexadecimal digits.
 fn hex(text: &str) -> String {
     use std::fmt::Write;
     Content::of(text.as_bytes()).bytes().iter().fold(String::new(), |mut digits, byte| {
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         let _ = write!(digits, "{byte:02x}");
         digits
     })
 }
 
-/// The nodes of documents by their ids, where the engine has no hash of its own: an Arrow column.
+/// The nodes of documents, from their ids, for engines without an equal hash function: an Arrow
+/// column.
 #[pyfunction]
 pub(crate) fn nodes(
     py: Python<'_>,

@@ -1,5 +1,5 @@
-//! The stages of a run that is divided over tasks (`lookalike::shard`): Arrow in, Arrow out. The
-//! interpreter is free meanwhile.
+//! The stages of a run that is divided into tasks (`lookalike::shard`). They take and return Arrow
+//! data, and run without the interpreter's lock.
 //!
 //! ```text
 //! documents ─ keys → blocks ─ blocks (connect, merge, labels) → components

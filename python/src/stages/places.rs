@@ -1,4 +1,4 @@
-//! `places`: documents in, their places in the keep order out.
+//! `places`: the places of documents in the keep order.
 
 use super::columns::optional_integers;
 use super::keys::{named_by_id, open, read_all};
@@ -16,8 +16,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
-/// The places of documents, in their order. `checks` is an Arrow array of int64, null
-/// where documents share a node.
+/// Returns the places of documents, in order. `checks` is an Arrow array of int64 that is null if
+/// documents share a node.
 #[pyfunction]
 pub(crate) fn places(
     py: Python<'_>,
@@ -72,8 +72,8 @@ impl DocumentSink for PlaceSink<'_> {
         Ok(())
     }
 
-    /// What the stage `keys` left out is in no component; where it was not left out there, it is
-    /// missing here.
+    /// Ignores the document. If the stage `keys` skipped it as well, it is in no component.
+    /// Otherwise its place is missing in the result.
     fn skipped(&mut self, _: SkippedItem) -> Result<(), Error> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The options of a plan → what the engine takes.
+//! Converts the options of a plan for the engine.
 
 use crate::options::KeywordOptions;
 use lookalike::find::FindOptions;
@@ -6,7 +6,7 @@ use lookalike::read::ReadOptions;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The options of a plan: of the run, and of the reading.
+/// The options of a plan: the options of the run and of reading.
 pub(super) fn plan_options(
     py: Python<'_>,
     options: &Bound<'_, PyDict>,

@@ -4,9 +4,9 @@ use super::bucket_chains::BucketChains;
 use super::membership::{BucketMembership, NONE, probed_by};
 use crate::verify::Overlap;
 
-/// Every verified pair among the candidate pairs, each once, as (earlier, later, overlap) and
-/// sorted. Arguments as for [`stars`](super::stars); `similarity` is called once per candidate
-/// pair, so a bucket of n members costs n(n−1)/2 calls, less those of two fixed members.
+/// Every verified pair among the candidate pairs, each once, as (earlier, later, overlap), sorted.
+/// The arguments are as for [`stars`](super::stars). Calls `similarity` once per candidate pair, so
+/// a bucket of n members costs n(n−1)/2 calls, minus the pairs of two fixed members.
 ///
 /// # Errors
 /// The first error of `similarity`.
@@ -27,7 +27,7 @@ pub fn all_pairs<E>(
                 pairs.extend(similarity(earlier, member)?.map(|o| (earlier, member, o)));
             }
         }
-        // Only now: the member must not find itself.
+        // Inserted after the probe, so that the member does not find itself.
         earlier_members.push_all(buckets.inserted_buckets(member), member);
     }
     pairs.sort_unstable_by_key(|&(a, b, _)| (a, b));

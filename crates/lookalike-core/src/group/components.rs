@@ -1,4 +1,4 @@
-//! Components: everything that is connected through verified pairs.
+//! Components: members that are connected through verified pairs.
 
 use super::all_pairs::all_pairs;
 use super::connected_runs::ConnectedRuns;
@@ -8,19 +8,19 @@ use crate::params::Measure;
 use crate::verify::Overlap;
 use std::collections::HashMap;
 
-/// The connected components of the verified pairs: every member but the first of its component
-/// becomes a duplicate of that first one, except fixed members, which are never duplicates.
-/// Arguments as for [`stars`](super::stars); pairs that are joined already are not verified, so
-/// 10,000 copies in one bucket are 9,999 calls of `similarity`.
+/// The connected components of the verified pairs. Every member except the first of its component
+/// becomes a duplicate of that first one. Fixed members are never duplicates. The arguments are as
+/// for [`stars`](super::stars). Pairs that are already joined are not verified, so 10,000 copies in
+/// one bucket cost 9,999 calls of `similarity`.
 ///
-/// `known` are verified pairs, the earlier member first, that need not share a bucket and are not
-/// verified again.
+/// `known` contains verified pairs, the earlier member first, that need not share a bucket and are
+/// not verified again.
 ///
-/// `overlap(keeper, duplicate)` is called once per duplicate and gives their overlap even where it
-/// is below the threshold, which happens in chains; reports show it.
+/// `overlap(keeper, duplicate)` is called once per duplicate and returns their overlap even if it
+/// is below the threshold, which is possible in chains; reports show it.
 ///
-/// Where members are separated, all candidate pairs are compared and those of equal similarity in
-/// this measure are taken in the order of their members ([`components_of_pairs`]).
+/// If members are separated, all candidate pairs are compared. Pairs of equal similarity in this
+/// measure are joined in the order of their members ([`components_of_pairs`]).
 ///
 /// # Errors
 /// The first error of `similarity` or `overlap`.
@@ -57,10 +57,10 @@ pub fn components<E>(
     duplicates(sets, |member| buckets.is_fixed(member), overlap)
 }
 
-/// The components of a graph whose verified pairs are known: the rule of [`components`] on `pairs`
-/// of members below `members`, in any order. Where some are separated, the pairs are joined
-/// from the most similar to the least, equally similar ones in the order of their members, each
-/// unless it brings separated members together: O(pairs · log(pairs)).
+/// The components of a graph whose verified pairs are known. Applies the rule of [`components`] to
+/// `pairs` of members below `members`, in any order. If members are separated, the pairs are joined
+/// from the most similar to the least, equally similar pairs in the order of their members. A pair
+/// that would bring separated members together is skipped: O(pairs · log(pairs)).
 ///
 /// # Errors
 /// The first error of `overlap`.
@@ -90,15 +90,15 @@ pub fn components_of_pairs<E>(
     duplicates(sets, |member| rules.is_fixed(member), overlap)
 }
 
-/// Which sets have members that are separated.
+/// The sets that contain separated members.
 struct SeparatedSets<'r, R> {
     rules: &'r R,
-    /// The first member of a set → its members that are separated from others.
+    /// The first member of a set → the members of the set that are separated from others.
     members: HashMap<u32, Vec<u32>>,
 }
 
 impl<'r, R: MemberRules> SeparatedSets<'r, R> {
-    /// One set for each member.
+    /// Creates a set for each member.
     fn new(members: usize, rules: &'r R) -> Self {
         let separated = (0..members as u32).filter(|member| !rules.separated(*member).is_empty());
         Self { rules, members: separated.map(|member| (member, vec![member])).collect() }
@@ -135,7 +135,7 @@ impl<'r, R: MemberRules> SeparatedSets<'r, R> {
     }
 }
 
-/// Every member but the first of its set, as a duplicate of that first one.
+/// Every member except the first of its set, as a duplicate of that first one.
 fn duplicates<E>(
     mut sets: DisjointSets,
     fixed: impl Fn(u32) -> bool,

@@ -1,4 +1,4 @@
-//! Members of a bucket by what they are connected with.
+//! The members of a bucket, grouped by their connections.
 
 use super::bucket_chains::ListEntry;
 use super::membership::NONE;
@@ -13,7 +13,7 @@ pub(super) struct ConnectedRun {
 }
 
 /// The runs of every bucket. A probe merges connected members into one run, which later probes
-/// skip; its cost is the number of members that it compares.
+/// skip. The cost of a probe is the number of members that it compares.
 pub(super) struct ConnectedRuns {
     pub(super) buckets: Vec<Vec<ConnectedRun>>,
     links: Vec<ListEntry>,
@@ -30,12 +30,11 @@ impl ConnectedRuns {
         self.buckets[bucket as usize].push(ConnectedRun { member, first: node, last: node });
     }
 
-    /// Joins `member` with everything in the bucket that is `similar`, calling `similar` only
-    /// for members that are not connected with it yet, and merges all connected members into one
-    /// run.
+    /// Joins `member` with all members of the bucket that are `similar`. Calls `similar` only for
+    /// members that are not connected with it yet, and merges all connected members into one run.
     ///
     /// # Errors
-    /// The first error of `similar`; the runs are of no use then.
+    /// The first error of `similar`; the runs are unusable afterwards.
     pub(super) fn join_similar<E>(
         &mut self,
         bucket: u32,

@@ -1,19 +1,19 @@
-//! Members of buckets, and what becomes of them.
+//! The buckets of members, and the roles of members in the result.
 
 use crate::verify::Overlap;
 
 /// No member: "not compared yet", and the end of a list.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What is known of members before they are compared. `Fn(u32) -> bool` implements
-/// [`is_fixed`](Self::is_fixed); nothing is separated, then.
+/// Facts about members that precede their comparison. `Fn(u32) -> bool` implements
+/// [`is_fixed`](Self::is_fixed), with no separated members.
 pub trait MemberRules {
-    /// Whether this member is kept whatever it resembles. Fixed members precede all others and
+    /// Returns true if a member is kept whatever it resembles. Fixed members precede all others and
     /// probe no bucket.
     fn is_fixed(&self, member: u32) -> bool;
 
-    /// The members that are in no group with this one whatever they resemble, in any order. It is
-    /// in the lists of all of them.
+    /// The members that are never in a group with this one, in any order. Their own lists contain
+    /// this member.
     fn separated(&self, member: u32) -> &[u32];
 }
 
@@ -27,8 +27,8 @@ impl<F: Fn(u32) -> bool> MemberRules for F {
     }
 }
 
-/// The buckets that each member is in, and those that it probes for earlier members. The lists may
-/// be in any order and name a bucket twice; every number in them is below
+/// The buckets that contain each member, and the buckets that it probes for earlier members. The
+/// lists may be in any order and name a bucket twice; every number in them is below
 /// [`bucket_count`](Self::bucket_count).
 pub trait BucketMembership: MemberRules {
     /// The buckets in which this member looks for earlier ones.
@@ -37,18 +37,18 @@ pub trait BucketMembership: MemberRules {
     /// The buckets in which later members find this one.
     fn inserted_buckets(&self, member: u32) -> &[u32];
 
-    /// How many buckets there are; they are numbered from 0.
+    /// The number of buckets. Buckets are numbered from 0.
     fn bucket_count(&self) -> usize;
 }
 
-/// A member that is not kept, and the kept one that it resembles.
+/// A member that is not kept, and the kept member that it resembles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DuplicateMember {
     /// The duplicate.
     pub member: u32,
     /// The kept member, which comes earlier in the keep order.
     pub keeper: u32,
-    /// How they overlap: `left` is the keeper's set, `right` the duplicate's.
+    /// The overlap: `left` is the keeper's set, `right` the duplicate's.
     pub overlap: Overlap,
 }
 
@@ -59,7 +59,7 @@ pub struct RelatedMember {
     pub member: u32,
     /// The duplicate that it resembles most.
     pub neighbour: u32,
-    /// How they overlap: `left` is the kept member's set, `right` the duplicate's.
+    /// The overlap: `left` is the kept member's set, `right` the duplicate's.
     pub overlap: Overlap,
 }
 

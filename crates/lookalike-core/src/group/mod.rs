@@ -1,28 +1,28 @@
-//! Candidates in, groups out: which documents are duplicates, and of which kept one.
+//! Groups from candidates: the duplicates, and the kept document of each.
 //!
-//! Members are numbered by their position in the keep order, 0 first: the caller sorts them by
+//! Members are numbered by their position in the keep order, from 0: the caller sorts them by
 //! [`keep::compare`](crate::keep::compare). Each member is inserted into some buckets and probes
-//! some; the two lists may be equal ([`BucketMembership`]). A *candidate pair* is an earlier member
-//! that is in a bucket and a later one that probes it; a `similarity` function makes it a *verified
-//! pair* by giving an [`Overlap`](crate::verify::Overlap), or refuses it. An error of that function
-//! ends the walk. Two rules make groups of them:
+//! some; the two lists may be equal ([`BucketMembership`]). A *candidate pair* consists of an
+//! earlier member in a bucket and a later one that probes it. A `similarity` function makes it a
+//! *verified pair* by returning an [`Overlap`](crate::verify::Overlap), or rejects it. An error of
+//! that function ends the walk. Two rules form groups from verified pairs:
 //!
-//! * **Stars** ([`stars`]): walk the members in order; one that has a verified pair with a kept
-//!   member before it becomes a duplicate, else it is kept. Every duplicate therefore resembles its
-//!   keeper, and no two keepers that are candidates resemble each other. The keepers are the
-//!   lexicographically first maximal independent set of the graph of verified pairs: one right
-//!   answer, however it is computed.
-//! * **Components** ([`components`]): everything that is connected through verified pairs, as in
-//!   chains a–b–c where a and c may have little in common. The keeper is the first member.
+//! * **Stars** ([`stars`]): walk the members in order. A member that has a verified pair with an
+//!   earlier kept member becomes a duplicate; otherwise it is kept. Every duplicate therefore
+//!   resembles its keeper, and no two keepers that are candidates resemble each other. The keepers
+//!   are the lexicographically first maximal independent set of the graph of verified pairs: a
+//!   unique answer, however it is computed.
+//! * **Components** ([`components`]): all members that are connected through verified pairs, as in
+//!   chains a–b–c in which a and c may have little in common. The keeper is the first member.
 //!
-//! Members may be *fixed*, those of a reference collection and those that a decision of a person
-//! keeps: they come first in the keep order, are kept whatever they resemble, and are never
+//! Members may be *fixed*: members of a reference collection, and members that a user decision
+//! keeps. They come first in the keep order, are kept whatever they resemble, and are never
 //! compared with each other.
 //!
-//! Members may be *separated*, those that a person judged to be different: they are never in one
-//! group. In stars, a member with a separated one among a keeper's duplicates does not become a
-//! duplicate of that keeper. Components are then joined pair by pair, the most similar first, and a
-//! pair that would bring two of them together is left out.
+//! Members may be *separated*: a user judged them to be different, so they are never in one group.
+//! In stars, a member does not become a duplicate of a keeper that has a duplicate separated from
+//! it. Components are then joined pair by pair, the most similar first, without the pairs that
+//! would bring separated members together.
 //!
 //! Members without buckets cost nothing beyond their place in the walk. Nothing here depends on how
 //! buckets are numbered or in which order a member lists them, and no bucket is limited in size.

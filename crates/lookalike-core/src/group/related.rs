@@ -8,13 +8,13 @@ use crate::params::Measure;
 use crate::verify::Overlap;
 use std::cmp::Ordering;
 
-/// The kept members without duplicates of their own that are similar to a duplicate of another
-/// keeper; `duplicates` is the result of [`stars`](super::stars) for the same arguments. Each names
-/// the most similar one, by exact fractions, then the earliest; in order. Fixed members are left
-/// out.
+/// The kept members without duplicates of their own that resemble a duplicate of another keeper.
+/// `duplicates` is the result of [`stars`](super::stars) for the same arguments. Each entry names
+/// the most similar duplicate, by exact fractions, then the earliest. Entries are in order. Fixed
+/// members are excluded.
 ///
-/// `similarity(earlier, later)` is called at most once per pair, for candidate pairs of such a
-/// member and a duplicate only.
+/// `similarity(earlier, later)` is called at most once per pair, and only for candidate pairs of
+/// such a member and a duplicate.
 ///
 /// # Errors
 /// The first error of `similarity`.
@@ -51,7 +51,7 @@ pub fn related<E>(
     Ok(nearest.finish())
 }
 
-/// As [`related`], from known verified pairs in any order; O(members + pairs).
+/// Like [`related`], from known verified pairs in any order. O(members + pairs).
 pub fn related_of_pairs(
     members: usize,
     pairs: &[(u32, u32, Overlap)],
@@ -69,9 +69,9 @@ pub fn related_of_pairs(
 /// The role of a member in a result of [`stars`](super::stars).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// Kept, and the keeper of nothing.
+    /// Kept, without duplicates.
     Alone,
-    /// Kept for a duplicate, or fixed.
+    /// Kept with a duplicate, or fixed.
     Keeper,
     Duplicate,
 }

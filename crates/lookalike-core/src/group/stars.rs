@@ -1,4 +1,4 @@
-//! Stars: every duplicate resembles the kept member that it is a duplicate of.
+//! Stars: every duplicate resembles its keeper.
 
 use super::bucket_chains::BucketChains;
 use super::membership::{BucketMembership, DuplicateMember, MemberRules, NONE, probed_by};
@@ -6,15 +6,15 @@ use crate::params::Measure;
 use crate::verify::Overlap;
 use std::cmp::Ordering;
 
-/// Star groups of `members` members (fewer than 2³² − 1) that share buckets. A duplicate names its
-/// best kept neighbour: the highest similarity in this measure, by exact fractions, then an equal
-/// set, then the earliest. Duplicates come in order.
+/// Star groups of `members` members (fewer than 2³² − 1) that share buckets. The keeper of a
+/// duplicate is its best kept neighbour: the one with the highest similarity in this measure, by
+/// exact fractions, then an equal set, then the earliest. Returns duplicates in order.
 ///
 /// `similarity(earlier, later)` is called at most once per pair, and only for candidate pairs of a
-/// kept and a later member: 10,000 copies in one bucket are 9,999 calls. It must depend on
-/// nothing but the pair. Memory: 4 bytes per member and bucket, 8 per bucket of a kept member.
-/// Keepers in whose groups are members [`separated`](MemberRules::separated) from a member are none
-/// of its candidates.
+/// kept and a later member: 10,000 copies in one bucket cost 9,999 calls. It must depend only on
+/// the pair. Memory: 4 bytes per member and bucket, 8 per bucket of a kept member. A keeper is not
+/// a candidate for a member if its group contains a member [`separated`](MemberRules::separated)
+/// from it.
 ///
 /// # Errors
 /// The first error of `similarity`.
@@ -57,16 +57,16 @@ pub fn stars<E>(
     Ok(duplicates)
 }
 
-/// Star groups of a graph whose verified pairs are known: the rule of [`stars`] on `pairs` of
-/// members below `members`, in any order; pairs of two fixed members are ignored.
-/// O(members + pairs).
+/// Star groups of a graph whose verified pairs are known. Applies the rule of [`stars`] to `pairs`
+/// of members below `members`, in any order. Ignores pairs of two fixed members. O(members +
+/// pairs).
 pub fn stars_of_pairs(
     members: usize,
     pairs: &[(u32, u32, Overlap)],
     rules: &impl MemberRules,
     measure: Measure,
 ) -> Vec<DuplicateMember> {
-    // The pairs of a member with earlier ones, by their index in `pairs`.
+    // The pairs of each member with earlier ones, by their index in `pairs`.
     let mut pairs_by_later = BucketChains::new(members);
     for (i, &(a, b, _)) in pairs.iter().enumerate().filter(|(_, (a, b, _))| a != b) {
         pairs_by_later.push(a.max(b), i as u32);
@@ -90,13 +90,13 @@ pub fn stars_of_pairs(
     duplicates
 }
 
-/// Whether a keeper or one of its duplicates is among the members that are `separated` from one.
+/// Returns true if a keeper or one of its duplicates is among the `separated` members.
 fn is_separated(separated: &[u32], keeper: u32, keepers: &[u32]) -> bool {
     separated.iter().any(|other| keepers[*other as usize] == keeper)
 }
 
-/// Replaces the best keeper so far by a better one. Of equally similar ones an equal set is better:
-/// in containment, sets that are not equal may have similarity 1.
+/// Replaces the best keeper so far by a better one. Among equally similar ones, an equal set is
+/// better: with containment, unequal sets may also have similarity 1.
 fn replace_if_better(best: &mut Option<DuplicateMember>, new: DuplicateMember, measure: Measure) {
     let better = best.is_none_or(|old| match new.overlap.compare(&old.overlap, measure) {
         Ordering::Less => false,

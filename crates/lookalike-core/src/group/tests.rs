@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
-/// `value` where it cannot fail.
+/// The value of a result that cannot be an error.
 fn sure<T>(value: Result<T, Infallible>) -> T {
     let Ok(value) = value;
     value
@@ -68,7 +68,7 @@ fn components_of_pairs(
 
 type Graph = BTreeMap<(u32, u32), Overlap>;
 
-/// A collection of which everything is known: buckets per member and verified pairs.
+/// A collection whose buckets and verified pairs are known.
 #[derive(Debug, Clone)]
 struct TestCollection {
     members: usize,
@@ -77,7 +77,7 @@ struct TestCollection {
     inserted: Vec<Vec<u32>>,
     /// Number of fixed members; they come first.
     fixed: u32,
-    /// Members that are in no group with each one.
+    /// For each member, the members that are separated from it.
     separated: Vec<Vec<u32>>,
     verified: Graph,
 }
@@ -107,7 +107,8 @@ impl MemberRules for TestCollection {
 }
 
 impl TestCollection {
-    /// Buckets the same both ways, or drawn for each; `fixed` members at most.
+    /// Buckets are the same in both directions, or drawn for each. At most `fixed` members are
+    /// fixed.
     fn random(seed: u64, members: usize, bucket_count: usize, shape: CollectionShape) -> Self {
         let mut random = SplitMix64::new(seed);
         let mut draw = || -> Vec<Vec<u32>> {
@@ -133,7 +134,7 @@ impl TestCollection {
         Self { members, bucket_count, probed, inserted, fixed, separated, verified }
     }
 
-    /// The same with some pairs of members that are separated.
+    /// Adds pairs of separated members.
     fn with_separated(mut self, seed: u64, pairs: usize) -> Self {
         let mut random = SplitMix64::new(!seed);
         for _ in (0..pairs).filter(|_| self.members > 1) {
@@ -151,13 +152,14 @@ impl TestCollection {
             && self.probed_buckets(b).iter().any(|k| self.inserted_buckets(a).contains(k))
     }
 
-    /// Verified candidate pairs, by looking at all of them.
+    /// The verified candidate pairs, by checking all pairs.
     fn graph(&self) -> Graph {
         let candidate = |&(&(a, b), _): &(&(u32, u32), &Overlap)| self.is_candidate(a, b);
         self.verified.iter().filter(candidate).map(|(k, v)| (*k, *v)).collect()
     }
 
-    /// A similarity that refuses to be asked twice, or about anything but candidates in order.
+    /// A similarity that rejects repeated calls, and calls for pairs other than candidates in
+    /// order.
     fn similarity(&self) -> impl FnMut(u32, u32) -> Option<Overlap> + '_ {
         let mut asked = BTreeSet::new();
         move |a, b| {
@@ -179,7 +181,7 @@ impl TestCollection {
         components(self.members, self, Jaccard, self.similarity(), far)
     }
 
-    /// The same candidates with buckets numbered and listed otherwise.
+    /// The same candidates, with another numbering and order of buckets.
     fn renumbered(&self) -> Self {
         let last = self.bucket_count as u32 - 1;
         let turn = |b: &Vec<u32>| b.iter().rev().map(|k| last - k).collect();
@@ -204,7 +206,7 @@ fn shape() -> impl Strategy<Value = CollectionShape> {
         .prop_map(|(directed, fixed)| CollectionShape { directed, fixed })
 }
 
-/// Members that all are in the same buckets, and all but the fixed probe them.
+/// Members that are all in the same buckets. All but the fixed ones probe these.
 struct EqualBuckets {
     buckets: Vec<u32>,
     fixed: u32,
@@ -250,7 +252,7 @@ fn exact(o: &Overlap, measure: Measure) -> u64 {
     o.intersection * 60 / whole
 }
 
-/// The definition of stars, word for word.
+/// The stars, by their definition.
 fn naive_stars(
     members: usize,
     graph: &Graph,
@@ -262,7 +264,7 @@ fn naive_stars(
     for member in 0..members as u32 {
         let near: Vec<u32> =
             kept.iter().copied().filter(|&k| graph.contains_key(&(k, member))).collect();
-        // Of equally similar ones an equal set, then the earliest.
+        // Among equally similar ones, an equal set, then the earliest.
         let similarity = |k: u32| {
             let overlap = &graph[&(k, member)];
             let equal = overlap.intersection == overlap.left && overlap.left == overlap.right;
@@ -280,7 +282,7 @@ fn naive_stars(
     duplicates
 }
 
-/// The definition of related members, word for word, as (member, neighbour).
+/// The related members, by their definition, as (member, neighbour).
 fn naive_related(
     collection: &TestCollection,
     graph: &Graph,
@@ -301,7 +303,7 @@ fn naive_related(
     members().filter(alone).filter_map(best).collect()
 }
 
-/// First members of components, by spreading the least number until nothing changes.
+/// The first members of components, by spreading the least number until nothing changes.
 fn naive_components(members: usize, graph: &Graph) -> Vec<u32> {
     let mut first: Vec<u32> = (0..members as u32).collect();
     loop {
@@ -355,7 +357,7 @@ fn a_fixed_member_is_kept_and_may_be_the_keeper() {
 
 #[test]
 fn the_best_keeper_is_that_of_the_measure() {
-    // By Jaccard 0 is the nearer, by containment 1, of which all is in 2.
+    // By Jaccard, 0 is nearer; by containment, 1, which contains all of 2.
     let near = |a: u32, b: u32| match (a, b) {
         (0, 2) => Some(Overlap { intersection: 8, left: 10, right: 10 }),
         (1, 2) => Some(Overlap { intersection: 3, left: 3, right: 10 }),
@@ -403,7 +405,7 @@ fn a_huge_bucket_of_fixed_copies_is_linear_in_components() {
         Some(SAME)
     };
     let joined = components(members, &buckets, Jaccard, count, far);
-    // The first that is not fixed is compared with all that are, each other one with one.
+    // The first member that is not fixed is compared with all fixed ones, each other one with one.
     assert_eq!((joined.len(), calls), (10_000, 10_000 + 9_999));
 }
 
@@ -420,7 +422,8 @@ fn the_first_error_ends_every_rule() {
     assert_eq!(super::stars(9, &buckets, Jaccard, &mut fails).map(drop), error);
     let far = |_, _| Err("not asked");
     assert_eq!(super::components(9, &buckets, Jaccard, &[], &mut fails, far).map(drop), error);
-    // 1, 2 and 3 members before the one that fails; lists come latest first, runs in order.
+    // 1, 2 and 3 members are compared before the failing one. Lists are ordered latest first, runs
+    // in order.
     assert_eq!(calls, 5 + 5 + 5);
     let same = |_, _| Ok(Some(SAME));
     assert_eq!(super::components(2, &buckets, Jaccard, &[], same, far), Err("not asked"));
@@ -457,7 +460,8 @@ proptest! {
         prop_assert_eq!(&found, &naive_stars(members, &graph, collection.fixed, Jaccard));
         prop_assert_eq!(&found, &collection.renumbered().stars(Jaccard));
 
-        // A maximal independent set: keepers do not resemble each other, duplicates a keeper.
+        // A maximal independent set: keepers do not resemble each other, and each duplicate
+        // resembles a keeper.
         let duplicates: BTreeSet<u32> = found.iter().map(|d| d.member).collect();
         for (a, b) in graph.keys() {
             prop_assert!(duplicates.contains(a) || duplicates.contains(b));
@@ -495,7 +499,7 @@ proptest! {
             }
             let by_pairs = related_of_pairs(members, &turned, &collection, measure, &duplicates);
             prop_assert_eq!(by_pairs, found);
-            // Nobody else that is kept and alone has a verified pair.
+            // No other kept member without duplicates has a verified pair.
             let alone = |m: u32| {
                 duplicates.iter().all(|d| d.member != m && d.keeper != m) && !collection.is_fixed(m)
             };
@@ -518,7 +522,7 @@ proptest! {
 
         let mut turned: Vec<_> =
             pairs.iter().rev().map(|&(a, b, o)| (b, a, o.swapped())).collect();
-        // Pairs of fixed members and of one member count for nothing.
+        // Pairs of two fixed members, and of a member with itself, are ignored.
         for member in 0..collection.fixed {
             turned.push((member, collection.fixed - 1, SAME));
         }
@@ -585,7 +589,7 @@ proptest! {
     }
 }
 
-/// The keeper of each member: itself where it is kept.
+/// The keeper of each member; the member itself if it is kept.
 fn keepers(members: usize, duplicates: &[DuplicateMember]) -> Vec<u32> {
     let mut keepers: Vec<u32> = (0..members as u32).collect();
     for duplicate in duplicates {
@@ -594,8 +598,8 @@ fn keepers(members: usize, duplicates: &[DuplicateMember]) -> Vec<u32> {
     keepers
 }
 
-/// The definition of stars with separated members: each member becomes a duplicate of its best
-/// neighbour among the keepers in whose groups it is separated from nobody.
+/// The stars with separated members, by their definition. Each member becomes a duplicate of its
+/// best neighbour among the keepers whose groups contain no member separated from it.
 fn naive_separated_stars(
     collection: &TestCollection,
     graph: &Graph,
@@ -625,8 +629,8 @@ fn naive_separated_stars(
     duplicates
 }
 
-/// The first member of the group of each: pairs are joined from the most similar to the least,
-/// unless separated members come together.
+/// The first member of each member's group. Pairs are joined from the most similar to the least,
+/// unless that would bring separated members together.
 fn naive_separated_components(
     collection: &TestCollection,
     graph: &Graph,

@@ -1,5 +1,6 @@
-//! Text to token hashes in blocks of 64 bytes, for every instruction set: bytes to a bit each, bits
-//! to bounds, bounds to hashes. What differs between instruction sets is a [`BlockScanner`].
+//! Token hashes of text in blocks of 64 bytes, for every instruction set: bytes to a bit each, bits
+//! to bounds, bounds to hashes. A [`BlockScanner`] contains the differences between instruction
+//! sets.
 
 use super::buffers::{PIECE, ScanRule, TokenBuffer};
 use super::scalar;
@@ -7,13 +8,14 @@ use crate::hash::{self, S0, S1};
 use crate::params::TokenRule;
 use crate::text::{self, CharClass, lowers};
 
-/// What the scan needs of an instruction set.
+/// The operations of an instruction set that the scan uses.
 pub(super) trait BlockScanner {
-    /// Lower-cases (if `FOLD`) 64 bytes at `source` into `target`. Returns the bytes that belong to
-    /// tokens (all bytes from 0x80 on among them) and the bytes from 0x80 on.
+    /// Lower-cases (if `FOLD`) 64 bytes at `source` into `target`. Returns a mask of the bytes that
+    /// belong to tokens (including all bytes from 0x80 on), and a mask of the bytes from 0x80 on.
     ///
     /// # Safety
-    /// 64 bytes readable and writable; the processor has the instruction set.
+    /// 64 bytes are readable at `source` and writable at `target`; the processor has the
+    /// instruction set.
     unsafe fn classify<const SPACES: bool, const FOLD: bool>(
         source: *const u8,
         target: *mut u8,
@@ -28,15 +30,15 @@ pub(super) trait BlockScanner {
     /// Writes the positions of the set bits of `bits`, plus `base`, ascending, to `out`.
     ///
     /// # Safety
-    /// 72 entries writable; the processor has the instruction set.
+    /// 72 entries are writable at `out`; the processor has the instruction set.
     unsafe fn positions(bits: u64, base: u16, out: *mut u16);
 }
 
 /// Plain bytes and shifts, for processors without a variant of their own.
 pub(super) struct Plain;
 
-/// What [`Plain`] knows of an ASCII byte: bit 0, it belongs to words; bit 1, it is no white space.
-/// Bytes from 0x80 on have both.
+/// The classes of bytes for [`Plain`]: bit 0 for bytes of words, bit 1 for bytes other than white
+/// space. Bytes from 0x80 on have both bits.
 static CLASSES: [u8; 256] = {
     let mut classes = [3u8; 256];
     let mut byte = 0;
@@ -86,13 +88,13 @@ impl BlockScanner for Plain {
 /// [`BlockScanner::positions`] bit by bit, in groups of eight that do not branch.
 ///
 /// # Safety
-/// 72 entries writable.
+/// 72 entries are writable at `out`.
 #[inline(always)]
 pub(super) unsafe fn peel(mut bits: u64, base: u16, mut out: *mut u16) {
     let mut left = bits.count_ones().cast_signed();
     while left > 0 {
         for i in 0..8 {
-            // SAFETY: at most 64 positions in groups of eight, 72 entries are writable.
+            // SAFETY: at most 64 positions are written in groups of eight; 72 entries are writable.
             unsafe { out.add(i).write(base.wrapping_add(bits.trailing_zeros() as u16)) };
             bits &= bits.wrapping_sub(1);
         }
@@ -102,9 +104,9 @@ pub(super) unsafe fn peel(mut bits: u64, base: u16, mut out: *mut u16) {
     }
 }
 
-/// Characters beyond ASCII in the block at `base`: clears the bits of those that separate and of
-/// those that are tokens of their own, which are noted. `spill` carries the bits of a character
-/// that reaches into the next block.
+/// Handles non-ASCII characters in the block at `base`. Clears the bits of separators and of
+/// single-character tokens, and records the latter. `spill` carries the bits of a character that
+/// reaches into the next block.
 #[cold]
 #[inline(never)]
 fn beyond_ascii(
@@ -185,9 +187,9 @@ unsafe fn scan<S: BlockScanner, const SPACES: bool, const FOLD: bool>(
     let (mut found, mut carry, mut spill, mut base) = (0usize, 0u64, 0u64, 0usize);
     while base < len {
         let left = len - base;
-        // SAFETY: PIECE + 128 bytes are writable at `piece` and entries at `bounds`: positions are
-        // distinct and below PIECE + 1, so at most PIECE + 1 of them precede any write of 72.
-        // A last block of less than 64 bytes is read from a padded copy.
+        // SAFETY: PIECE + 128 bytes are writable at `piece`, and as many entries at `bounds`.
+        // Positions are distinct and below PIECE + 1, so at most PIECE + 1 of them precede any
+        // write of 72. A last block of less than 64 bytes is read from a padded copy.
         let (mut tokens, high) = unsafe {
             if left >= 64 {
                 S::classify::<SPACES, FOLD>(text.as_ptr().add(base), piece.add(base))
@@ -208,8 +210,9 @@ unsafe fn scan<S: BlockScanner, const SPACES: bool, const FOLD: bool>(
         found += edges.count_ones() as usize;
         base += 64;
     }
-    // SAFETY: one more entry; then all bounds below `found` are written and in pairs, and `piece`
-    // holds `len` bytes with at least 64 behind them. The caller made room for the hashes.
+    // SAFETY: `bounds` has room for one more entry. Afterwards, all bounds below `found` are
+    // written and come in pairs, and `piece` contains `len` bytes, followed by at least 64 more.
+    // The caller reserved room for the hashes.
     unsafe {
         if found % 2 == 1 {
             bounds.add(found).write(len as u16);
@@ -218,7 +221,7 @@ unsafe fn scan<S: BlockScanner, const SPACES: bool, const FOLD: bool>(
         let count = found / 2;
         let hashes = out.hashes[out.len..][..count].as_mut_ptr();
         for i in 0..count {
-            // Two bounds in one load.
+            // Load two bounds at once.
             let pair = bounds.add(2 * i).cast::<u32>().read_unaligned();
             let (low, high) = ((pair & 0xffff) as usize, (pair >> 16) as usize);
             let little = cfg!(target_endian = "little");
@@ -232,12 +235,12 @@ unsafe fn scan<S: BlockScanner, const SPACES: bool, const FOLD: bool>(
     }
 }
 
-/// Puts the characters that are tokens of their own in their places among the last `count` tokens.
+/// Moves the single-character tokens to their places among the last `count` tokens.
 #[cold]
 #[inline(never)]
 fn merge_singles(out: &mut TokenBuffer, count: usize) {
     let start = out.len - count;
-    // From the back, so that every token moves once, to a place that is free or already read.
+    // From the end, so that every token moves once, to a free place or one that was already read.
     let (mut word, mut at) = (count, count + out.singles.len());
     for &(position, hash) in out.singles.iter().rev() {
         while word > 0 && out.bounds[2 * (word - 1)] > position {
@@ -251,7 +254,7 @@ fn merge_singles(out: &mut TokenBuffer, count: usize) {
     out.len += out.singles.len();
 }
 
-/// Scans, see [`super::Kernel::scan`], by a copy of the loop for the rule.
+/// Runs the copy of the loop for the rule, see [`super::Kernel::scan`].
 ///
 /// # Safety
 /// The processor has the instruction set of `S`; `text` has at most [`PIECE`] bytes.

@@ -1,15 +1,15 @@
-//! What the inner loops take and give: rules, parameters and padded buffers.
+//! Inputs and outputs of the inner loops: rules, parameters and padded buffers.
 
 use crate::params::{Scheme, TokenRule};
 
-/// Readable and writable entries that every padded buffer has behind its used part.
+/// Number of readable and writable entries after the used part of every padded buffer.
 pub(crate) const PAD: usize = 64;
-/// Rows of bytes that are compared have a multiple of this many.
+/// Compared rows have a multiple of this many bytes.
 pub(crate) const ROW_BLOCK: usize = 64;
-/// The longest piece of text that a vector scan takes: its positions are 16 bits wide.
+/// Maximum length of a text in a vector scan: its positions are 16 bits wide.
 pub(crate) const PIECE: usize = 32 * 1024;
 
-/// What a token is, for `scan`: the word rule and whether ASCII letters are lower-cased.
+/// The token rule of `scan`: the word rule, and whether ASCII letters are lower-cased.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ScanRule {
     pub(crate) tokens: TokenRule,
@@ -21,14 +21,14 @@ pub(crate) struct ScanRule {
 pub(crate) struct TokenBuffer {
     pub(super) hashes: Vec<u64>,
     pub(super) len: usize,
-    /// The piece being scanned, lower-cased: padded for the vector scans, as it is for the scalar.
+    /// The scanned piece, lower-cased: padded for the vector scans, unpadded for the scalar one.
     pub(super) padded: Vec<u8>,
     pub(super) exact: Vec<u8>,
-    /// Where its tokens begin and end, in turns.
+    /// The starts and ends of its tokens, alternating.
     pub(super) bounds: Vec<u16>,
-    /// Whether a character beyond ASCII was seen that lower-casing changes.
+    /// Whether a non-ASCII character was scanned that lower-casing changes.
     pub(super) unfolded: bool,
-    /// Where its characters that are tokens of their own begin, and their hashes.
+    /// The starts of single-character tokens, and their hashes.
     pub(super) singles: Vec<(u16, u64)>,
 }
 
@@ -38,14 +38,14 @@ impl TokenBuffer {
         &self.hashes[..self.len]
     }
 
-    /// Tokens and padding that there is room for.
+    /// The number of tokens and padding entries that fit.
     #[cfg(test)]
     pub(crate) fn room(&self) -> usize {
         self.hashes.len()
     }
 
-    /// Whether a character beyond ASCII was scanned that lower-casing changes: then, for a rule
-    /// that folds case, the tokens are not those of the text.
+    /// Returns true if a non-ASCII character was scanned that lower-casing changes. With a rule
+    /// that folds case, the tokens are then wrong.
     pub(crate) fn unfolded(&self) -> bool {
         self.unfolded
     }
@@ -58,14 +58,14 @@ impl TokenBuffer {
         }
     }
 
-    /// Appends one token; room must have been made.
+    /// Appends a token. [`reserve`](Self::reserve) must be called first.
     #[inline(always)]
     pub(crate) fn push(&mut self, hash: u64) {
         self.hashes[self.len] = hash;
         self.len += 1;
     }
 
-    /// Takes out tokens from position `from` on that `keep` refuses.
+    /// Removes the tokens from position `from` on that `keep` rejects.
     pub(crate) fn retain(&mut self, from: usize, keep: impl Fn(u64) -> bool) {
         let mut kept = from;
         for i in from..self.len {
@@ -77,21 +77,21 @@ impl TokenBuffer {
         self.len = kept;
     }
 
-    /// Forgets all but the last `keep` tokens.
+    /// Removes all but the last `keep` tokens.
     pub(crate) fn keep_last(&mut self, keep: usize) {
         let from = self.len.saturating_sub(keep);
         self.hashes.copy_within(from..self.len, 0);
         self.len -= from;
     }
 
-    /// Forgets all.
+    /// Removes all tokens.
     pub(crate) fn clear(&mut self) {
         self.unfolded = false;
         self.len = 0;
     }
 }
 
-/// Entries of a buffer that is long.
+/// Number of entries from which a buffer is long.
 pub(crate) const LONG_ENTRIES: usize = 1 << 20;
 
 /// The hashes of a document's shingles, repeats included, in padded buffers.
@@ -100,7 +100,7 @@ pub(crate) struct ShingleBuffer {
     pub(super) upper: Vec<u32>,
     pub(super) whole: Vec<u64>,
     pub(super) len: usize,
-    /// Whether `whole` is written, too.
+    /// Whether `whole` is also written.
     pub(crate) keep_whole: bool,
     /// `Σ h` and `Σ (h mod 2³²)·(h div 2³²)`, both mod 2⁶⁴, over all shingles.
     pub(crate) sums: [u64; 2],
@@ -134,20 +134,20 @@ impl ShingleBuffer {
         }
     }
 
-    /// Moves the whole hashes to `out`, whose memory the next document uses.
+    /// Moves the whole hashes to `out`, and takes the memory of `out` for the next document.
     pub(crate) fn take_whole(&mut self, out: &mut Vec<u64>) {
         self.whole.truncate(self.len);
         std::mem::swap(&mut self.whole, out);
     }
 }
 
-/// The length of a buffer for `need` entries: long ones grow by an eighth, since the memory of a
-/// run has room for few of them.
+/// The length of a buffer for `need` entries. Long buffers grow by only an eighth, because they
+/// take a large share of the memory of a run.
 fn grown(need: usize) -> usize {
     if need > LONG_ENTRIES { need + need / 8 } else { need.next_power_of_two() }
 }
 
-/// The numbers of a signature's hash functions, padded to [`HashParameters::padded`] entries.
+/// The parameters of a signature's hash functions, padded to [`HashParameters::padded`] entries.
 #[derive(Debug, Clone)]
 pub(crate) struct HashParameters {
     pub(crate) scheme: Scheme,
@@ -161,7 +161,7 @@ pub(crate) struct HashParameters {
 }
 
 impl HashParameters {
-    /// Entries of `a`, `b` and of the output of `sketch` and `classic`.
+    /// The number of entries of `a`, `b` and of the output of `sketch` and `classic`.
     pub(crate) fn padded(num_hashes: usize) -> usize {
         num_hashes.next_multiple_of(PAD)
     }

@@ -1,20 +1,20 @@
 //! The inner loops, once per instruction set: the only place of this crate with `unsafe`.
 //!
-//! | loop | takes | gives |
+//! | loop | input | output |
 //! |---|---|---|
 //! | `scan` | text, cut at white space into pieces | one hash per token |
 //! | `combine` | token hashes | shingle hashes and their fingerprint |
 //! | `sketch`, `classic` | shingle hashes | a signature |
-//! | `intersect` | two sorted sets | how many elements they share |
-//! | `count_equal` | two signatures | at how many places they agree |
-//! | `count_equal_rows` | a compact signature, and rows of them | the same for each row |
+//! | `intersect` | two sorted sets | the number of common elements |
+//! | `count_equal` | two signatures | the number of places with equal values |
+//! | `count_equal_rows` | a compact signature, rows of them | the number of equal places per row |
 //!
 //! `scalar.rs` is the specification: plain loops over the definitions of
-//! `docs/reference/signature.md`, always compiled. Every other variant gives the same bits, which
-//! `tests.rs` checks on each.
+//! `docs/reference/signature.md`, always compiled. All other variants return the same bits, which
+//! `tests.rs` checks for each.
 //!
-//! Choosing is done once, by [`Kernel::best`]; a variant that this processor lacks cannot be built
-//! ([`Kernel::named`] refuses it), which is what makes the calls into it sound.
+//! [`Kernel::best`] selects the variant once. A variant that the processor lacks cannot be
+//! constructed ([`Kernel::named`] rejects it), which makes calls of its loops sound.
 #![allow(clippy::inline_always, reason = "bodies must be compiled for their caller's instructions")]
 
 #[expect(unsafe_code, reason = "padded buffers; every block states why it is sound")]
@@ -38,7 +38,7 @@ use crate::params::TokenRule;
 use crate::text::{self, CharClass};
 use std::fmt;
 
-/// An instruction set that the inner loops are compiled for. All give the same bits.
+/// An instruction set for which the inner loops are compiled. All return the same bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kernel(Variant);
 
@@ -96,28 +96,28 @@ impl Default for Kernel {
     }
 }
 
-/// Whether no token reaches from `c` to the character behind it.
+/// Returns true if no token continues from `c` to the next character.
 pub(crate) fn ends_token(c: char, rule: TokenRule) -> bool {
     text::class_by(c, rule) != CharClass::Word
 }
 
 #[expect(unsafe_code, reason = "calls into variants that the processor has")]
 impl Kernel {
-    /// The fastest variant this processor has. Detected once per call, some nanoseconds.
+    /// The fastest variant of this processor. Detected on each call, which takes some nanoseconds.
     pub fn best() -> Self {
         let available = Variant::ALL.iter().rev().find(|v| v.is_available());
         Self(available.copied().unwrap_or(Variant::Scalar))
     }
 
-    /// All variants this processor has, slowest first.
+    /// All variants of this processor, slowest first.
     pub fn available() -> Vec<Self> {
         Variant::ALL.iter().filter(|v| v.is_available()).map(|v| Self(*v)).collect()
     }
 
-    /// The variant of that name.
+    /// The variant with a name.
     ///
     /// # Errors
-    /// [`ParamsError::Parse`] where there is none or this processor lacks it.
+    /// [`ParamsError::Parse`] if there is none, or if this processor lacks it.
     pub fn named(name: &str) -> Result<Self, ParamsError> {
         let found = Variant::ALL.iter().find(|v| v.name() == name && v.is_available());
         found.map(|v| Self(*v)).ok_or_else(|| ParamsError::Parse {
@@ -149,7 +149,7 @@ impl Kernel {
         scalar::scan(text, rule, out);
     }
 
-    /// Appends the hashes of all shingles of `size` consecutive tokens; none where there are fewer.
+    /// Appends the hashes of all shingles of `size` consecutive tokens; nothing if there are fewer.
     #[inline]
     pub(crate) fn combine(self, tokens: &TokenBuffer, size: usize, out: &mut ShingleBuffer) {
         let Some(count) = (tokens.len + 1).checked_sub(size).filter(|&n| n > 0) else { return };
@@ -195,7 +195,7 @@ impl Kernel {
         }
     }
 
-    /// How many elements two ascending sets without repeats share.
+    /// The number of common elements of two ascending sets without repeats.
     #[inline]
     pub(crate) fn intersect(self, a: &[u64], b: &[u64]) -> usize {
         let (small, large) = if a.len() <= b.len() { (a, b) } else { (b, a) };
@@ -213,7 +213,7 @@ impl Kernel {
         }
     }
 
-    /// At how many places two signatures of equal length agree.
+    /// The number of places at which two signatures of equal length agree.
     #[inline]
     pub(crate) fn count_equal(self, a: &[u32], b: &[u32]) -> usize {
         match self.0 {
@@ -226,8 +226,8 @@ impl Kernel {
         }
     }
 
-    /// At how many places each row of bytes agrees with `probe`, whose length is that of a row and
-    /// a multiple of [`ROW_BLOCK`].
+    /// Writes to `counts` the number of places at which each row of bytes agrees with `probe`. All
+    /// have the same length, a multiple of [`ROW_BLOCK`].
     #[inline]
     pub(crate) fn count_equal_rows(self, probe: &[u8], rows: &[u8], counts: &mut [u16]) {
         match self.0 {

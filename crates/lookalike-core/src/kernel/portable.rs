@@ -1,9 +1,9 @@
-//! Bodies in blocks of fixed width, which the compiler turns into vectors of any width
-//! compile for. They serve processors without a variant of their own, and the x86-64 variants
-//! wherever intrinsics gain nothing over them.
+//! Loops over blocks of fixed width, which the compiler turns into vectors of the target's width.
+//! They serve processors without a variant of their own, and the x86-64 variants wherever
+//! intrinsics are not faster.
 //!
-//! Always whole blocks: buffers are padded, and a partly used block costs less than branching on
-//! its length (measured 6.5 → 4.0 ns per word for shingles).
+//! Only whole blocks are computed: buffers are padded, and a partly used block costs less than a
+//! branch on its length (measured 6.5 → 4.0 ns per word for shingles).
 
 use super::buffers::{HashParameters, PAD, ROW_BLOCK, ShingleBuffer};
 use super::scalar::{self, FALLBACK, PRIME};
@@ -13,8 +13,8 @@ use crate::params::Scheme;
 /// Shingles computed side by side.
 const BLOCK: usize = 32;
 const _: () = assert!(BLOCK <= PAD, "the last block must fit the padding");
-/// The most hash functions that are computed one by one, with shingles side by side. Of functions
-/// side by side, those that no value needs are wasted.
+/// Maximum number of hash functions that are computed one by one, over a vector of shingles. A
+/// vector of functions would compute unused values.
 pub(super) const FEW: usize = 8;
 /// Signature values whose minima stay in registers together.
 const LANES: usize = 64;
@@ -74,7 +74,7 @@ pub(super) fn sketch(parameters: &HashParameters, shingles: &[u32], out: &mut [u
     fill_empty(parameters, shingles, &mut out[..k]);
 }
 
-/// The classic minimum for every value still empty, a few at a time.
+/// Computes the classic minimum for every empty value, a few at a time.
 #[inline(always)]
 fn fill_empty(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
     const GROUP: usize = 32;
@@ -113,7 +113,7 @@ fn fill_empty(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
     }
 }
 
-/// See [`super::Kernel::classic`]; one loop per family, so that the choice is made outside.
+/// See [`super::Kernel::classic`]. One loop per family, so that the choice is outside of the loop.
 #[inline(always)]
 pub(super) fn classic(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
     match parameters.scheme {
@@ -151,7 +151,7 @@ fn minima(
 #[inline(always)]
 fn mod_prime(x: u32, a: u32, b: u32) -> u32 {
     let z = u64::from(a) * u64::from(x) + u64::from(b);
-    // The same mod PRIME, first below 2³² + 15·PRIME, then below 2·PRIME.
+    // Reduced modulo PRIME in two steps: to less than 2³² + 15·PRIME, then to less than 2·PRIME.
     let once = (z & 0xffff_ffff) + 15 * (PRIME - (z >> 32));
     let twice = (once & 0xffff_ffff) + PRIME - 15 * (once >> 32);
     let value = if twice >= PRIME { twice - PRIME } else { twice };
@@ -167,7 +167,7 @@ pub(super) fn count_equal_rows(probe: &[u8], rows: &[u8], counts: &mut [u16]) {
     let rows = rows.chunks_exact(probe.len().max(1));
     for (count, row) in counts.iter_mut().zip(rows) {
         for (a, b) in row.as_chunks::<ROW_BLOCK>().0.iter().zip(probe_blocks) {
-            // At most the length of a block, which a byte holds.
+            // At most the length of a block, which fits in a byte.
             let equal: u8 = a.iter().zip(b).map(|(x, y)| u8::from(x == y)).sum();
             *count += u16::from(equal);
         }

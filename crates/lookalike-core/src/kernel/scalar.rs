@@ -1,4 +1,4 @@
-//! The specification: each loop written as its definition reads. Slow, obvious, always compiled.
+//! The specification: each loop follows its definition. Slow, obvious, always compiled.
 
 use super::buffers::{HashParameters, ScanRule, ShingleBuffer, TokenBuffer};
 use crate::hash;
@@ -7,12 +7,12 @@ use crate::text::{CharClass, class_by, lowers};
 
 /// The prime of [`Scheme::ModPrime`], the least above 2³².
 pub(super) const PRIME: u64 = 4_294_967_311;
-/// Where the round of a sketch value is: two bits at the top, 30 remain for the hash.
+/// Shift of the round in a sketch value: the round takes the two upper bits, the hash the other 30.
 pub(super) const ROUND_SHIFT: u32 = 30;
 /// The tag of values that no binning round filled.
 pub(super) const FALLBACK: u32 = 2 << ROUND_SHIFT;
 
-/// Token hashes of the ASCII characters, which most single-character tokens are.
+/// Token hashes of the ASCII characters, the most frequent single-character tokens.
 static ASCII: [u64; 128] = {
     let mut table = [0; 128];
     let mut c = 0;
@@ -44,7 +44,7 @@ impl TokenBuffer {
 }
 
 impl ShingleBuffer {
-    /// Appends one shingle; room must have been made.
+    /// Appends a shingle; the buffer must have room for it.
     pub(super) fn push(&mut self, hash: u64) {
         self.upper[self.len] = (hash >> 32) as u32;
         if self.keep_whole {
@@ -89,7 +89,7 @@ pub(super) fn scan(text: &str, rule: ScanRule, out: &mut TokenBuffer) {
             start.get_or_insert(i);
             continue;
         }
-        // Room for what is found only: a text may be one word of any length.
+        // Reserves room for found tokens only: a text may be a single word of any length.
         out.reserve(2);
         if let Some(start) = start.take() {
             out.push(hash::token_hash(&piece[start..i]));
@@ -181,7 +181,7 @@ pub(super) fn intersect(a: &[u64], b: &[u64]) -> usize {
     shared
 }
 
-/// The same for a small and a much larger set, by searching with doubled steps.
+/// [`intersect`] for a small and a much larger set, by searching with doubled steps.
 pub(super) fn intersect_galloping(small: &[u64], large: &[u64]) -> usize {
     let mut rest = large;
     let mut shared = 0;

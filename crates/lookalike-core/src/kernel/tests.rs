@@ -1,4 +1,4 @@
-//! Every variant gives the bits of [`scalar`](super::scalar), on odd lengths and odd text.
+//! Every variant returns the bits of [`scalar`](super::scalar), for odd lengths and odd text.
 
 use super::*;
 use crate::hash::SplitMix64;
@@ -42,7 +42,7 @@ fn check_scan(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Text of the kinds of characters that a scan tells apart, long enough for several blocks.
+/// Text with all kinds of characters that a scan distinguishes, long enough for several blocks.
 fn any_text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         6 => "[a-zA-Z0-9]{1,24}",
@@ -130,7 +130,7 @@ proptest! {
             let mut random = SplitMix64::new(*seed);
             rows.extend(probe.iter().map(|_| random.below(1 + seed % 5) as u8));
         }
-        // One entry more than there are rows.
+        // One entry more than rows.
         let mut expected = vec![7; others.len() + 1];
         scalar::count_equal_rows(&probe, &rows, &mut expected);
         prop_assert_eq!(expected.last(), Some(&0));
@@ -200,7 +200,7 @@ fn sketches_agree_where_a_hash_is_the_greatest() {
     for num_hashes in [16, 128, 512] {
         let parameters = parameters(Scheme::FastSimilarity, num_hashes, 7);
         let (a, b) = parameters.rounds[0];
-        // Newton's iteration: each step doubles the low bits that are right.
+        // Newton's iteration: each step doubles the number of correct low bits.
         let inverse = (0..5).fold(a, |x, _| x.wrapping_mul(2_u32.wrapping_sub(a.wrapping_mul(x))));
         let greatest = inverse.wrapping_mul(u32::MAX) ^ b;
         assert_eq!((greatest ^ b).wrapping_mul(a), u32::MAX);

@@ -2,18 +2,18 @@
 //! equal positions: winnowing (Schleimer, Wilkerson, Aiken, *Winnowing: Local Algorithms for
 //! Document Fingerprinting*, SIGMOD 2003, section 3).
 //!
-//! The anchor of a run of `n` tokens is the first of its windows of `k` tokens with the least hash.
-//! Every run has one, it depends on the tokens of the run alone, and neighbouring runs mostly have
-//! the same: one position in (n − k + 2) / 2 is an anchor.
+//! The anchor of a run of `n` tokens is the first window of `k` tokens with the least hash among
+//! its windows. Every run has an anchor, which depends only on the tokens of the run. Neighbouring
+//! runs mostly share theirs: one position in (n − k + 2) / 2 is an anchor.
 
 use crate::hash::mix64;
 
 /// Finds the anchor of every run of `n` tokens.
 #[derive(Debug, Clone)]
 pub struct AnchorFinder {
-    /// How many tokens a window has.
+    /// The number of tokens of a window.
     window: usize,
-    /// How many windows a run has.
+    /// The number of windows of a run.
     per_run: usize,
     hashes: Vec<u64>,
 }
@@ -25,21 +25,21 @@ pub struct Anchor {
     pub hash: u64,
     /// Position of the first run that has this anchor.
     pub first_run: usize,
-    /// How many consecutive runs have it.
+    /// The number of consecutive runs with this anchor.
     pub runs: usize,
 }
 
 impl AnchorFinder {
-    /// For runs of `length` tokens (1 or more). Windows have half of that.
+    /// Creates a finder for runs of `length` tokens (1 or more). A window has half as many.
     pub fn new(length: usize) -> Self {
         let window = length.div_ceil(2).max(1);
         let per_run = length.max(1) - window + 1;
         Self { window, per_run, hashes: Vec::new() }
     }
 
-    /// Gives the anchors of a document in ascending order of their runs; every run has exactly one.
-    /// None where the document has fewer tokens than a run. O(tokens) for texts whose windows
-    /// differ; at worst O(tokens · n) comparisons.
+    /// Passes the anchors of a document to `take`, in ascending order of their runs. Every run has
+    /// exactly one. There are none if the document has fewer tokens than a run. O(tokens) for texts
+    /// whose windows differ; at worst O(tokens · n) comparisons.
     ///
     /// ```
     /// use lookalike_core::passage::anchors::AnchorFinder;
@@ -57,7 +57,8 @@ impl AnchorFinder {
         for first_run in 0..(hashes.len() + 1).saturating_sub(self.per_run) {
             let last = first_run + self.per_run - 1;
             let at = match anchor {
-                // Of equal windows the first is the anchor, so an equal one behind does not count.
+                // The first of equal windows is the anchor, so a later equal one does not replace
+                // it.
                 Some((at, found)) if at >= first_run && hashes[last] >= found.hash => at,
                 Some((at, _)) if at >= first_run => last,
                 _ => first_least(&hashes[first_run..=last]) + first_run,
@@ -77,9 +78,9 @@ impl AnchorFinder {
         }
     }
 
-    /// Hashes all windows: cyclic polynomials (Cohen, *Recursive hashing functions for n-grams*,
-    /// 1997), four times as fast as a polynomial modulo a prime. They have more collisions on
-    /// periodic texts, which costs time there and changes no result.
+    /// Hashes all windows with cyclic polynomials (Cohen, *Recursive hashing functions for
+    /// n-grams*, 1997), four times as fast as a polynomial modulo a prime. On periodic texts they
+    /// have more collisions, which cost time but change no result.
     fn hash_windows(&mut self, tokens: &[u64]) {
         self.hashes.clear();
         let Some((first, rest)) = tokens.split_at_checked(self.window) else { return };
@@ -94,7 +95,7 @@ impl AnchorFinder {
     }
 }
 
-/// Index of the first least value; 0 where there are none.
+/// Index of the first minimum; 0 if there are no hashes.
 fn first_least(hashes: &[u64]) -> usize {
     let mut least = 0;
     for (at, hash) in hashes.iter().enumerate() {

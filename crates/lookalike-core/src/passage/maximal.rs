@@ -1,11 +1,11 @@
-//! Maximal runs, passages and copies, out of unitigs.
+//! Maximal runs, passages and copies, computed from unitigs.
 //!
-//! Where a repeated run begins inside of a unitig, every place with its tokens is inside of the
-//! same unitig, so all of them can begin one token earlier: maximal runs begin and end where
-//! unitigs do. The longest repeated run that begins at a place of a unitig is what this place
-//! shares with a neighbour in the [`SuffixOrder`]; all places with the same tokens are the interval
-//! of the order that shares as much (Abouelhoda, Kurtz, Ohlebusch, *Replacing suffix trees with
-//! enhanced suffix arrays*, 2004, section 3).
+//! If a repeated run begins inside of a unitig, every place with its tokens is inside of the same
+//! unitig, so all of them can begin one token earlier. Maximal runs therefore begin and end where
+//! unitigs do. The longest repeated run that begins at a place of a unitig is the longest prefix
+//! that the place shares with a neighbour in the [`SuffixOrder`]. All places with the same tokens
+//! are the interval of the order that shares as much (Abouelhoda, Kurtz, Ohlebusch, *Replacing
+//! suffix trees with enhanced suffix arrays*, 2004, section 3).
 
 use super::suffix_order::{Sequences, SuffixOrder};
 use super::unitig::{UnitigPlace, Unitigs};
@@ -17,7 +17,7 @@ pub struct MaximalRun {
     pub document: u32,
     /// The position of its first token.
     pub position: u32,
-    /// How many tokens it has.
+    /// The number of its tokens.
     pub tokens: u32,
     /// The number of its passage.
     pub passage: u32,
@@ -26,11 +26,11 @@ pub struct MaximalRun {
 /// The tokens of maximal runs that are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Passage {
-    /// How many tokens it has.
+    /// The number of its tokens.
     pub tokens: u32,
-    /// At how many places its tokens are, alone or within longer repeated runs; 2 or more.
+    /// The number of places with its tokens, alone or within longer repeated runs; 2 or more.
     pub places: u32,
-    /// How many documents these places are in.
+    /// The number of documents with these places.
     pub documents: u32,
     /// The document of the first of these places, by the order of documents and the position.
     pub document: u32,
@@ -41,9 +41,9 @@ pub struct Passage {
 /// All passages, and the runs that are maximal at their places.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Passages {
-    /// In no promised order; the same for the same documents.
+    /// The passages. Their order is unspecified, but the same for the same documents.
     pub passages: Vec<Passage>,
-    /// By document and position.
+    /// The runs by document and position.
     pub runs: Vec<MaximalRun>,
 }
 
@@ -51,9 +51,9 @@ pub struct Passages {
 const NONE: u32 = u32::MAX;
 
 impl Passages {
-    /// The passages of at least `length` tokens, out of the unitigs of runs of `length`. `order`
-    /// gives each document its number in the order of documents, which decides the first place.
-    /// O(n · log² n) for n places of unitigs; 40 bytes for each, and 4 for each document.
+    /// The passages of at least `length` tokens, from the unitigs of runs of `length`. `order`
+    /// contains the number of each document in the order of documents, which decides the first
+    /// place. O(n · log² n) for n places of unitigs; 40 bytes for each, and 4 for each document.
     ///
     /// ```
     /// use lookalike_core::passage::maximal::Passages;
@@ -92,15 +92,15 @@ impl Sequences for Unitigs {
     }
 }
 
-/// For each place of a unitig, how many unitigs the maximal run that begins there has; 0 where none
-/// begins.
+/// For each place of a unitig, the number of unitigs of the maximal run that begins there; 0 if
+/// none begins.
 fn maximal_lengths(unitigs: &Unitigs, sorted: &SuffixOrder) -> Vec<u32> {
     let mut lengths = vec![0; unitigs.places.len()];
     for (index, &place) in sorted.places.iter().enumerate() {
         let next = sorted.common.get(index + 1).copied().unwrap_or(0);
         lengths[place as usize] = sorted.common[index].max(next);
     }
-    // From the end, since the run before a place is compared with that of the place.
+    // From the end, because the run before a place is compared with the run at the place.
     for place in (1..lengths.len()).rev() {
         if unitigs.continues(place - 1) && lengths[place - 1] > lengths[place] {
             lengths[place] = 0;
@@ -116,15 +116,15 @@ struct SharedInterval {
     /// The index of its first place in the order.
     start: u32,
     places: u32,
-    /// Places of a document that has one before it here.
+    /// The number of places of a document that already has an earlier place in the interval.
     again: u32,
     /// The first place, by the order of documents and the position.
     first: u32,
-    /// Set where a maximal run has the tokens that are shared.
+    /// The passage, if a maximal run has the shared tokens.
     passage: Option<u32>,
 }
 
-/// Walks the intervals of the order from its begin to its end, inner ones first.
+/// Walks the intervals of the order from start to end, inner intervals first.
 struct PassageCollector<'a> {
     unitigs: &'a Unitigs,
     length: u32,
@@ -156,8 +156,8 @@ impl PassageCollector<'_> {
         }
     }
 
-    /// Notes in the innermost interval that has the document's place before that it is there again
-    /// (Hui, *Color Set Size Problem with Applications to String Matching*, 1992).
+    /// Counts a repeated place of a document, in the innermost interval that also contains its
+    /// previous place (Hui, *Color Set Size Problem with Applications to String Matching*, 1992).
     fn count_again(&mut self, index: u32, place: u32) {
         let document = self.unitigs.places[place as usize].document;
         let before = std::mem::replace(&mut self.latest[document as usize], index);
@@ -179,7 +179,7 @@ impl PassageCollector<'_> {
             let tokens = self.tokens(place, interval.common);
             let passages = &mut self.found.passages;
             let passage = *interval.passage.get_or_insert_with(|| {
-                // The places are known when the interval ends.
+                // The places are counted when the interval ends.
                 let places = 0;
                 let documents = 0;
                 let document = 0;
@@ -227,7 +227,7 @@ impl PassageCollector<'_> {
         if key(b) < key(a) { b } else { a }
     }
 
-    /// How many tokens `unitigs` unitigs from a place on have.
+    /// The number of tokens of `unitigs` unitigs from a place on.
     fn tokens(&self, place: u32, unitigs: u32) -> u32 {
         let first = self.unitigs.places[place as usize];
         let last = self.unitigs.places[place as usize + unitigs as usize - 1];
@@ -242,12 +242,12 @@ pub struct TokenRange {
     pub document: u32,
     /// The position of the first token.
     pub start: u32,
-    /// The position behind the last token.
+    /// The position after the last token.
     pub end: u32,
 }
 
-/// The place of each unitig that is first by the order of documents and the position, as an index
-/// of [`Unitigs::places`]. O(places of unitigs).
+/// The first place of each unitig, by the order of documents and the position, as an index of
+/// [`Unitigs::places`]. O(places of unitigs).
 pub fn first_places(unitigs: &Unitigs, order: &[u32]) -> Vec<u32> {
     let mut first = vec![NONE; unitigs.runs.len()];
     let key = |place: &UnitigPlace| (order[place.document as usize], place.position);
@@ -260,9 +260,9 @@ pub fn first_places(unitigs: &Unitigs, order: &[u32]) -> Vec<u32> {
     first
 }
 
-/// The tokens that are in copies of at least `length` tokens, out of the unitigs of runs of
-/// `length`: ranges that do not touch, by document and position. `order` as for
-/// [`Passages::new`]. O(places of unitigs); 4 bytes for each unitig.
+/// The tokens in copies of at least `length` tokens, from the unitigs of runs of `length`: ranges
+/// that do not touch, by document and position. `order` is as for [`Passages::new`]. O(places of
+/// unitigs); 4 bytes for each unitig.
 pub fn copied_ranges(unitigs: &Unitigs, length: u32, order: &[u32]) -> Vec<TokenRange> {
     let first = first_places(unitigs, order);
     ranges_of(unitigs, length, |place| {
@@ -273,7 +273,7 @@ pub fn copied_ranges(unitigs: &Unitigs, length: u32, order: &[u32]) -> Vec<Token
     })
 }
 
-/// The tokens of the places of unitigs that `takes` takes, out of the unitigs of runs of `length`:
+/// The tokens of the places of unitigs that `takes` accepts, from the unitigs of runs of `length`:
 /// ranges that do not touch, by document and position. O(places of unitigs).
 pub fn ranges_of(
     unitigs: &Unitigs,
@@ -291,8 +291,8 @@ pub fn ranges_of(
 }
 
 impl TokenRange {
-    /// Appends the range to those before it in the order of document and first token, or widens
-    /// the last of them where they touch.
+    /// Appends the range to `ranges`, which are in the order of document and first token, or
+    /// extends the last of them if they touch.
     pub fn join(self, ranges: &mut Vec<Self>) {
         match ranges.last_mut() {
             Some(last) if last.document == self.document && last.end >= self.start => {
@@ -320,8 +320,8 @@ mod tests {
         prop::collection::vec(document, 0..6)
     }
 
-    /// The places and documents of each passage by its tokens, where it is first, and the maximal
-    /// runs.
+    /// The places and documents of each passage by its tokens, with its first place, and the
+    /// maximal runs.
     type Found = (BTreeMap<Vec<u64>, (usize, usize, (usize, usize))>, Vec<naive::Run>);
 
     fn expected(documents: &[Vec<u64>], least: usize, order: &[u32]) -> Found {

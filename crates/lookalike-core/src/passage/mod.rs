@@ -1,17 +1,17 @@
 //! Repeated passages: runs of tokens that occur at more than one place.
 //!
-//! A *run* is consecutive tokens of one document; a *place* is a document, a position in it and a
-//! length. A run is *repeated* when an equal run is at another place, in the same document or in
-//! another one; both places may overlap. With a least length of `n` tokens:
+//! A *run* is a sequence of consecutive tokens of one document. A *place* is a document, a position
+//! in it and a length. A run is *repeated* if an equal run is at another place, in the same
+//! document or in another one; both places may overlap. With a minimum length of `n` tokens:
 //!
-//! * A repeated run of at least `n` tokens is **maximal** when neither the run that begins one
-//!   token earlier nor the one that ends one token later at its place is repeated.
+//! * A repeated run of at least `n` tokens is **maximal** if it is no longer repeated when it is
+//!   extended at its place by one token at the start, or by one token at the end.
 //! * A **passage** is the sequence of tokens of a maximal run. It occurs wherever these tokens are,
 //!   also inside of longer repeated runs.
-//! * A run is a **copy** when an equal run is at an earlier place that does not overlap it: in a
-//!   document that is before its own in the order of documents, or before it in its own.
+//! * A run is a **copy** if an equal run is at an earlier place that does not overlap it: in an
+//!   earlier document in the order of documents, or earlier in its own document.
 //!
-//! `naive` defines all three once more, by comparing all places with all.
+//! `naive` contains the definitions of all three, by comparing all places with all.
 //!
 //! ```text
 //! tokens ─ anchors → a few positions, those with an equal one → runs that may repeat
@@ -21,16 +21,16 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | [`anchors`] | selects positions so that equal runs have an equal anchor |
-//! | [`position_set`] | positions that are selected, one bit for each |
+//! | [`anchors`] | selects positions such that equal runs have an equal anchor |
+//! | [`position_set`] | stores the selected positions, one bit for each |
 //! | [`run_hash`] | hashes all runs of `n` tokens of a document |
 //! | [`unitig`] | joins overlapping runs that have the same places |
-//! | [`suffix_order`] | sorts the ends of sequences of unitigs; how far neighbours agree |
-//! | [`maximal`] | maximal runs, passages, copies |
-//! | [`naive`] | the definitions, for tests |
+//! | [`suffix_order`] | sorts the ends of sequences of unitigs, and finds their shared prefixes |
+//! | [`maximal`] | finds maximal runs, passages and copies |
+//! | [`naive`] | contains the definitions, for tests |
 //!
-//! Hashes select; the caller compares the tokens of what is selected ([`unitig::Unitigs`] says
-//! which places have to be equal).
+//! Hashes only select. The caller compares the tokens of selected places ([`unitig::Unitigs`]
+//! states which places must be equal).
 
 pub mod anchors;
 pub mod maximal;

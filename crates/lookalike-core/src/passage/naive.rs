@@ -1,5 +1,5 @@
 //! The definitions of this module, by comparing all places with all: the oracle of its tests.
-//! O(tokens² · length); a few thousand tokens at most.
+//! O(tokens² · length), for a few thousand tokens at most.
 
 /// A run of tokens at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -8,16 +8,16 @@ pub struct Run {
     pub document: usize,
     /// The position of the first token.
     pub position: usize,
-    /// How many tokens it has.
+    /// The number of its tokens.
     pub length: usize,
 }
 
-/// Whether an equal run is at another place.
+/// Returns true if an equal run is at another place.
 pub fn is_repeated<T: PartialEq>(documents: &[Vec<T>], run: Run) -> bool {
     places(documents, run).len() > 1
 }
 
-/// All places with the tokens of `run`, its own among them, by document and position.
+/// All places with the tokens of `run`, including its own, by document and position.
 pub fn places<T: PartialEq>(documents: &[Vec<T>], run: Run) -> Vec<(usize, usize)> {
     let tokens = &documents[run.document][run.position..run.position + run.length];
     let mut places = Vec::new();
@@ -49,9 +49,9 @@ pub fn maximal_runs<T: PartialEq>(documents: &[Vec<T>], least: usize) -> Vec<Run
     runs
 }
 
-/// For each token of each document whether it is in a copy of at least `least` tokens: a run that
-/// is equal to one at an earlier place that does not overlap it. `order` gives each document its
-/// number in the order of documents.
+/// For each token of each document, whether it is in a copy of at least `least` tokens: a run that
+/// equals a run at an earlier place that does not overlap it. `order` contains the number of each
+/// document in the order of documents.
 pub fn copied_tokens<T: PartialEq>(
     documents: &[Vec<T>],
     least: usize,

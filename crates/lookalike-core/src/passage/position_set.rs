@@ -1,4 +1,4 @@
-//! A set of numbers below a limit, one bit for each, that numbers its members.
+//! A set of numbers below a limit that stores one bit for each and numbers its members.
 
 /// A set of numbers below a limit.
 ///
@@ -14,19 +14,19 @@
 #[derive(Debug, Clone, Default)]
 pub struct PositionSet {
     words: Vec<u64>,
-    /// How many members are before each word, once they are numbered.
+    /// The number of members before each word, once they are numbered.
     before: Vec<u32>,
 }
 
 impl PositionSet {
-    /// An empty set of numbers below `limit`. A bit for each, and half of that where members are
-    /// numbered.
+    /// An empty set of numbers below `limit`. Takes one bit for each, and half a bit more once
+    /// members are numbered.
     pub fn new(limit: u64) -> Self {
         let words = usize::try_from(limit.div_ceil(64)).unwrap_or(usize::MAX);
         Self { words: vec![0; words], before: Vec::new() }
     }
 
-    /// Inserts a number; one that is not below the limit changes nothing. O(1).
+    /// Inserts a number. Ignores numbers that are not below the limit. O(1).
     #[inline]
     pub fn insert(&mut self, position: u64) {
         if let Some(word) = self.words.get_mut((position / 64) as usize) {
@@ -34,20 +34,20 @@ impl PositionSet {
         }
     }
 
-    /// Whether the number is in the set. O(1).
+    /// Returns true if the number is in the set. O(1).
     #[inline]
     pub fn contains(&self, position: u64) -> bool {
         let word = self.words.get((position / 64) as usize).copied().unwrap_or(0);
         word >> (position % 64) & 1 == 1
     }
 
-    /// Inserts all numbers of another set of the same limit. O(limit).
+    /// Inserts all numbers of another set with the same limit. O(limit).
     pub fn unite(&mut self, other: &Self) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
     }
 
-    /// Numbers the members in ascending order, from 0, and gives how many there are; 2³² − 1 at
-    /// most. Members that are inserted later have no number. O(limit).
+    /// Numbers the members in ascending order, from 0. Returns their number, at most 2³² − 1.
+    /// Members inserted later have no number. O(limit).
     pub fn number_members(&mut self) -> usize {
         let mut count = 0_u32;
         let before = self.words.iter().map(|word| {

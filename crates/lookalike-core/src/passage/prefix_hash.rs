@@ -1,12 +1,12 @@
 //! Hashes of all runs of a sequence of tokens, of any length, each in constant time: the polynomial
-//! of [`run_hash`](super::run_hash) from the sums over beginnings.
+//! of [`run_hash`](super::run_hash), from the sums over prefixes.
 
 use super::run_hash::{MODULUS, add, multiply, reduce};
 
 /// Base of the polynomial.
 const BASE: u64 = 0x0f5a_3c96_e1b2_7d48;
 
-/// The hashes of all beginnings of a sequence, and the powers of the base: 16 bytes a token.
+/// The hashes of all prefixes of a sequence, and the powers of the base: 16 bytes a token.
 ///
 /// ```
 /// use lookalike_core::passage::prefix_hash::PrefixHashes;
@@ -37,8 +37,9 @@ impl PrefixHashes {
         Self { sums, powers }
     }
 
-    /// The hash of the tokens at `run`, which is in the sequence. Equal runs have equal hashes, in
-    /// all sequences; two different ones of n tokens with a chance of n / 2⁶¹.
+    /// The hash of the tokens at `run`, a range of the sequence. Equal runs have equal hashes, also
+    /// in different sequences. Different runs of n tokens have equal hashes with a probability of n
+    /// / 2⁶¹.
     pub fn hash(&self, run: std::ops::Range<usize>) -> u64 {
         let before = multiply(self.sums[run.start], self.powers[run.len()]);
         add(self.sums[run.end], MODULUS - before)

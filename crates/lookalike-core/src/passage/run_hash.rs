@@ -2,8 +2,8 @@
 //! one position to the next (Karp and Rabin, *Efficient randomized pattern-matching algorithms*,
 //! 1987).
 //!
-//! Arithmetic modulo 2⁶⁴ would be faster and has equal hashes for different runs of Thue-Morse
-//! words, whatever the base; a prime has none that are known.
+//! Arithmetic modulo 2⁶⁴ would be faster, but has equal hashes for different runs of Thue-Morse
+//! words, whatever the base. For a prime, no such words are known.
 
 /// The modulus, a Mersenne prime.
 pub(super) const MODULUS: u64 = (1 << HASH_BITS) - 1;
@@ -11,8 +11,8 @@ pub(super) const MODULUS: u64 = (1 << HASH_BITS) - 1;
 /// Bits of a hash, which is below 2 to the power of this.
 pub const HASH_BITS: u32 = 61;
 
-/// Hashes runs of a fixed number of tokens. Two equal runs have equal hashes; two different ones
-/// with a chance of `n` / 2⁶¹.
+/// Hashes runs of a fixed number of tokens. Equal runs have equal hashes; different runs have equal
+/// hashes with a probability of `n` / 2⁶¹.
 ///
 /// ```
 /// use lookalike_core::passage::run_hash::RunHasher;
@@ -32,16 +32,16 @@ pub struct RunHasher {
 }
 
 impl RunHasher {
-    /// For runs of `length` tokens (1 or more). Another `seed` gives other hashes; it is changed
-    /// where two different runs turn out to have one hash.
+    /// Creates a hasher for runs of `length` tokens (1 or more). Another `seed` produces other
+    /// hashes, which is necessary if two different runs turn out to have equal hashes.
     pub fn new(length: usize, seed: u64) -> Self {
         let base = crate::hash::mix64(seed ^ 0x9e37_79b9_7f4a_7c15) % (MODULUS - 3) + 2;
         let leading = (0..length).fold(1, |power, _| multiply(power, base));
         Self { length: length.max(1), base, leading }
     }
 
-    /// Gives the hash of each run of consecutive tokens in turn, the run at position 0 first; none
-    /// where there are fewer tokens than a run has. O(tokens).
+    /// Passes the hash of each run to `take`, from position 0 on. Does nothing if there are fewer
+    /// tokens than a run has. O(tokens).
     pub fn hash(&self, tokens: &[u64], mut take: impl FnMut(u64)) {
         let Some((first, _)) = tokens.split_at_checked(self.length) else { return };
         let mut hash =

@@ -1,44 +1,44 @@
-//! The order of all ends of sequences, and how far neighbours in it agree: a suffix array with its
-//! longest common prefixes.
+//! The order of all ends of sequences, with the shared prefixes of neighbours: a suffix array with
+//! its longest common prefixes.
 //!
-//! Sorting doubles the compared length in each round and leaves alone what is in order (Larsson,
-//! Sadakane, *Faster suffix sorting*, 2007); prefixes are those of Kasai, Lee, Arimura, Arikawa,
-//! Park, *Linear-Time Longest-Common-Prefix Computation in Suffix Arrays*, 2001. Libraries sort the
-//! bytes of one text; here are several sequences of numbers, few of them: passages are joined to
-//! unitigs before.
+//! Sorting doubles the compared length in each round and skips ranges that are already sorted
+//! (Larsson, Sadakane, *Faster suffix sorting*, 2007). The computation of prefixes follows Kasai,
+//! Lee, Arimura, Arikawa, Park, *Linear-Time Longest-Common-Prefix Computation in Suffix Arrays*,
+//! 2001. Libraries sort the bytes of one text. Here, the input is several short sequences of
+//! numbers, because passages are joined to unitigs before.
 //!
-//! No crate has been compared. `cargo x bench passages` measures all of the search;
-//! `bench/README.md` has suffix arrays of whole collections next to it (November 2026).
+//! No crate has been compared. `cargo x bench passages` measures the whole search;
+//! `bench/README.md` compares it with suffix arrays of whole collections (November 2026).
 
 use std::ops::Range;
 
-/// Symbols in several sequences, laid end to end.
+/// Symbols in several sequences, concatenated.
 pub trait Sequences {
-    /// How many symbols there are, below 2³².
+    /// The number of symbols, below 2³².
     fn len(&self) -> usize;
-    /// Whether there are none.
+    /// Returns true if there are no symbols.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
     /// The symbol at a place.
     fn symbol(&self, at: usize) -> u32;
-    /// Whether the sequence of the symbol at `at` has another symbol behind it.
+    /// Returns true if the sequence has another symbol after the one at `at`.
     fn continues(&self, at: usize) -> bool;
 }
 
 /// The ends of all sequences in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SuffixOrder {
-    /// The places at which the ends begin, in ascending order of what they read; of equal ends the
-    /// earlier place is first.
+    /// The starts of the ends, in ascending order of their symbols. Equal ends are ordered by their
+    /// place.
     pub places: Vec<u32>,
-    /// How many symbols each end shares with the one before it; 0 for the first.
+    /// The number of symbols that each end shares with the previous one; 0 for the first.
     pub common: Vec<u32>,
 }
 
 impl SuffixOrder {
-    /// Sorts the ends. O(n · log n · log m) for n symbols of which sequences share at most m in a
-    /// row; 24 bytes for each.
+    /// Sorts the ends. O(n · log n · log m) for n symbols if sequences share at most m symbols in a
+    /// row; 24 bytes for each symbol.
     ///
     /// ```
     /// use lookalike_core::passage::suffix_order::{Sequences, SuffixOrder};
@@ -61,7 +61,7 @@ impl SuffixOrder {
     }
 }
 
-/// How many symbols each end has.
+/// The number of symbols of each end.
 fn lengths(sequences: &impl Sequences) -> Vec<u32> {
     let mut lengths = vec![1_u32; sequences.len()];
     for at in (0..lengths.len().saturating_sub(1)).rev() {
@@ -90,7 +90,7 @@ fn sorted(sequences: &impl Sequences, lengths: &[u32]) -> Vec<u32> {
         }
         unsorted = next;
         length = (2 * length).max(1);
-        // The keys of a round are the ranks of the round before: all are set before any is sorted.
+        // A round uses the ranks of the previous round: set all keys before sorting any range.
         for range in &unsorted {
             sorter.set_keys(range.clone(), lengths, length);
         }
@@ -98,17 +98,18 @@ fn sorted(sequences: &impl Sequences, lengths: &[u32]) -> Vec<u32> {
     sorter.places
 }
 
-/// Places that are in order as far as they were compared.
+/// Places, sorted by their symbols up to the compared length.
 struct SuffixSorter {
     places: Vec<u32>,
-    /// For each place the index of the last one that agrees with it so far.
+    /// For each place, the index of the last place that is equal so far.
     ranks: Vec<u32>,
-    /// What is compared next; 0 where the end has no more symbols.
+    /// The keys of the next round; 0 for an end without more symbols.
     keys: Vec<u32>,
 }
 
 impl SuffixSorter {
-    /// Sorts places that agree so far, and appends the ranges of those that still do to `unsorted`.
+    /// Sorts places that are equal so far, and appends the ranges that are still equal to
+    /// `unsorted`.
     fn sort(&mut self, range: Range<usize>, unsorted: &mut Vec<Range<usize>>) {
         let keys = &self.keys;
         let places = &mut self.places[range.clone()];
@@ -121,7 +122,7 @@ impl SuffixSorter {
             for &place in &places[start..end] {
                 self.ranks[place as usize] = (range.start + end - 1) as u32;
             }
-            // Ends without more symbols are equal, and in the order of their places.
+            // Ends without more symbols are equal, and already in the order of their places.
             if end - start > 1 && key > 0 {
                 unsorted.push(range.start + start..range.start + end);
             }
@@ -129,7 +130,8 @@ impl SuffixSorter {
         }
     }
 
-    /// Lets places that agree in `length` symbols be compared by what is behind these.
+    /// Sets the keys of places that are equal in their first `length` symbols to the ranks of the
+    /// symbols after these.
     fn set_keys(&mut self, range: Range<usize>, lengths: &[u32], length: u32) {
         for &place in &self.places[range] {
             let has_more = lengths[place as usize] > length;
@@ -139,7 +141,7 @@ impl SuffixSorter {
     }
 }
 
-/// How many symbols each place in the order shares with the one before it.
+/// The number of symbols that each place in the order shares with the previous one.
 fn common(sequences: &impl Sequences, lengths: &[u32], places: &[u32]) -> Vec<u32> {
     let mut index_of = vec![0_u32; places.len()];
     for (index, &place) in places.iter().enumerate() {
@@ -156,7 +158,7 @@ fn common(sequences: &impl Sequences, lengths: &[u32], places: &[u32]) -> Vec<u3
             (shared..most).take_while(agrees).count() + shared.min(most)
         });
         common[index] = shared as u32;
-        // The next end lacks the first of the shared symbols; of another sequence nothing is known.
+        // The next end lacks the first shared symbol. For another sequence, nothing is known.
         shared = if lengths[at] > 1 { shared.saturating_sub(1) } else { 0 };
     }
     common

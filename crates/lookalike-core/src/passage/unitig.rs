@@ -1,23 +1,23 @@
-//! Runs of `n` tokens that occur more than once, joined to longer ones that have the same places.
+//! Repeated runs of `n` tokens, joined to longer runs that have the same places.
 //!
-//! Runs that begin at neighbouring positions overlap in `n − 1` tokens. Where two of them are
-//! neighbours at every place that either of them has, they have the same places, and all that
-//! follows can treat them as one. Longest sequences of such runs are the *unitigs* of a de Bruijn
-//! graph (Chikhi, Limasset, Jackman, Simpson, Medvedev, *On the representation of de Bruijn
-//! graphs*, 2015, section 2), with the additional condition that the numbers of places are equal.
-//! Each run of `n` tokens is in one unitig, so unitigs have at most as many places as there are
-//! repeated runs, and on text many times fewer.
+//! Runs at neighbouring positions overlap in `n − 1` tokens. If two runs are neighbours at each of
+//! their places, they have the same places, and later stages can treat them as one. The longest
+//! sequences of such runs are the *unitigs* of a de Bruijn graph (Chikhi, Limasset, Jackman,
+//! Simpson, Medvedev, *On the representation of de Bruijn graphs*, 2015, section 2), with the
+//! additional condition that the numbers of places are equal. Each run of `n` tokens is in one
+//! unitig, so unitigs have at most as many places as there are repeated runs, and far fewer on
+//! text.
 
 use super::position_set::PositionSet;
 use super::run_hash::RunHasher;
 use std::convert::Infallible;
 
-/// A run of `n` tokens, as [`group_equal`] takes it.
+/// A run of `n` tokens, as input of [`group_equal`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunRecord {
     /// The hash of its tokens.
     pub hash: u64,
-    /// Its number: runs are numbered in the order of document and position.
+    /// Its number. Runs are numbered in the order of document and position.
     pub run: u64,
 }
 
@@ -26,7 +26,7 @@ pub struct RunRecord {
 pub struct EqualRun {
     /// Its number.
     pub run: u64,
-    /// The number of the first run that is equal to it; its own where it is the first.
+    /// The number of the first run that is equal to it, which may be the run itself.
     pub first: u64,
 }
 
@@ -37,16 +37,17 @@ pub struct RepeatedRun {
     pub document: u32,
     /// The position of its first token.
     pub position: u32,
-    /// The number of its class: equal runs have one class. Classes are numbered in the order of
-    /// their first runs, so that what is stored of them is gone through from its begin to its end.
+    /// The number of its class, which equal runs share. Classes are numbered in the order of their
+    /// first runs, so that arrays of classes are read mostly from start to end.
     pub class: u32,
 }
 
-/// Gives each run that has an equal one its first, and drops the runs that are alone. `records`
-/// ascend; the runs come out in that order. O(records).
+/// Passes each run that has an equal one to `take`, with the first of these runs. Drops runs
+/// without an equal one. `records` are ascending, and `take` is called in the same order.
+/// O(records).
 ///
 /// # Errors
-/// The first of `records` or of `take`.
+/// The first error of `records` or of `take`.
 pub fn group_equal<E>(
     records: impl IntoIterator<Item = Result<RunRecord, E>>,
     mut take: impl FnMut(EqualRun) -> Result<(), E>,
@@ -86,9 +87,10 @@ pub struct UnitigPlace {
 /// All unitigs, and their places in ascending order of document and position.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Unitigs {
-    /// How many runs each unitig has; it has `n − 1` tokens more.
+    /// The number of runs of each unitig. Its number of tokens is greater by `n − 1`.
     pub runs: Vec<u32>,
-    /// Where the unitigs are. Places with one unitig have equal tokens, unless hashes collide.
+    /// The places of the unitigs. Places of the same unitig have equal tokens, unless hashes
+    /// collide.
     pub places: Vec<UnitigPlace>,
 }
 
@@ -96,12 +98,12 @@ pub struct Unitigs {
 const NONE: u32 = u32::MAX;
 
 impl Unitigs {
-    /// Joins repeated runs. `runs` gives all of them in ascending order of document and position,
-    /// the same each time; `classes` is how many classes they have, below 2³² − 1.
-    /// O(runs); 8 bytes for each class, 4 for each unitig and 12 for each of its places.
+    /// Joins repeated runs. `runs` returns all of them in ascending order of document and position,
+    /// the same on each call. `classes` is the number of their classes, below 2³² − 1. O(runs); 8
+    /// bytes for each class, 4 for each unitig and 12 for each of its places.
     ///
     /// # Errors
-    /// The first of `runs`.
+    /// The first error of `runs`.
     pub fn new<E, I>(runs: impl Fn() -> I, classes: usize) -> Result<Self, E>
     where
         I: Iterator<Item = Result<RepeatedRun, E>>,
@@ -116,7 +118,7 @@ impl Unitigs {
                 .is_some_and(|old| is_neighbour(old, run) && next[old.class as usize] == run.class);
             before = Some(run);
             if continues {
-                // Each unitig is measured at its first place.
+                // The length of a unitig is measured at its first place.
                 if let Some(place) = unitigs.places.last()
                     && unitig_of[run.class as usize] == NONE
                 {
@@ -137,7 +139,7 @@ impl Unitigs {
         Ok(unitigs)
     }
 
-    /// The unitigs of documents in memory, each given by its tokens: 16 bytes for each token.
+    /// The unitigs of documents in memory, given by their tokens: 16 bytes for each token.
     pub fn of_documents(documents: &[Vec<u64>], length: usize) -> Self {
         let hasher = RunHasher::new(length, 0);
         let mut records = Vec::new();
@@ -169,8 +171,8 @@ impl Unitigs {
         unitigs
     }
 
-    /// Whether the place behind `place` begins one run after its last: a repeated run may continue
-    /// from one to the other.
+    /// Returns true if the next place begins one run after the end of `place`, so that a repeated
+    /// run may continue from one to the other.
     pub fn continues(&self, place: usize) -> bool {
         let Some([here, next]) =
             self.places.get(place..place + 2).and_then(<[_]>::first_chunk::<2>)
@@ -182,13 +184,14 @@ impl Unitigs {
     }
 }
 
-/// The class that follows each class at all of its places and is nowhere else, [`NONE`] where there
-/// is none: both have the same places.
+/// The class that follows each class at all of its places and has no other places, so that both
+/// have the same places. [`NONE`] if there is no such class.
 fn next_classes<E>(
     runs: impl Iterator<Item = Result<RepeatedRun, E>>,
     classes: usize,
 ) -> Result<Vec<u32>, E> {
-    // A class whose neighbours were not met yet is its own, which no class is everywhere.
+    // A class is its own neighbour until the first one is found; no class is its own neighbour
+    // everywhere.
     let mut next: Vec<u32> = (0..classes as u32).collect();
     let mut previous = next.clone();
     let meet = |known: &mut u32, class: u32, neighbour: u32| {
@@ -260,7 +263,7 @@ mod tests {
         let found = unitigs(&["ababab"], 2);
         let want = [("ab", vec![(0, 0), (0, 2), (0, 4)]), ("ba", vec![(0, 1), (0, 3)])];
         assert_eq!(found, want.map(|(text, places)| (text.to_owned(), places)));
-        // The second document ends where the run of the first goes on.
+        // The second document ends where the run of the first continues.
         assert_eq!(unitigs(&["abcdx", "abcd", "bcdx"], 3).len(), 3);
     }
 }

@@ -1,16 +1,16 @@
-//! Permutations with products of 64 bits by AVX2, which has no instruction for them: eight in two
-//! vectors, the lower and the upper halves of their values.
+//! Permutations with 64-bit products by AVX2, which has no instruction for them. Eight products are
+//! computed in two vectors, with the lower and the upper halves of the values.
 //!
-//! The product of the lower halves has 64 bits; those with an upper half add to the upper half
-//! alone: `a·h mod 2⁶⁴ = a₀·h₀ + 2³²·(a₁·h₀ + a₀·h₁)`. So one instruction gives eight of the
-//! latter, where numbers of 64 bits in a vector take two. Twice eight at a time share what depends
-//! on the hash alone; more do not fit into the registers.
+//! Only the product of the lower halves has 64 bits. Products with an upper half only contribute to
+//! the upper half: `a·h mod 2⁶⁴ = a₀·h₀ + 2³²·(a₁·h₀ + a₀·h₁)`. One instruction computes eight of
+//! these products; with 64-bit numbers in a vector, it would take two. Two groups of eight share
+//! the values that depend on the hash alone. More groups do not fit into the registers.
 //!
-//! No library has these permutations; datasketch, which has `NumPy` do them, takes 1,500 to
-//! 2,900 ns a token in all (`docs/datasketch.md`). Measured with 128 values, the least of 40
-//! rounds on two shared cores (`cargo run --release --package lookalike-datasketch --example
-//! instruction_sets`, November 2026): `affine64` 109 ns a token with these products, 201
-//! portable; `legacy` 77 and 250.
+//! No library has these permutations. datasketch computes them with `NumPy` and takes 1,500 to
+//! 2,900 ns a token in all (`docs/datasketch.md`). Measured with 128 values, the least of 40 rounds
+//! on two shared cores (`cargo run --release --package lookalike-datasketch --example
+//! instruction_sets`, November 2026): `affine64` takes 109 ns a token with these products and 201
+//! portable; `legacy` takes 77 and 250.
 #![expect(unsafe_code, reason = "vectors are loaded from arrays and stored to them")]
 
 use std::arch::x86_64::{
@@ -22,17 +22,17 @@ use std::arch::x86_64::{
 };
 use std::array::from_fn;
 
-/// Permutations that are worked on at a time: [`GROUPS`] times eight.
+/// Number of permutations that are computed together: [`GROUPS`] times eight.
 pub(super) const BLOCK: usize = 8 * GROUPS;
 const GROUPS: usize = 2;
-/// Hashes whose halves are set apart at a time.
+/// Number of hashes that are split into halves at a time.
 const HASHES: usize = 256;
 
 /// Eight numbers for each group.
 type Numbers = [[u64; 8]; GROUPS];
 
-/// Eight numbers, their halves apart. In either vector they are in the order 0, 1, 4, 5, 2, 3,
-/// 6, 7, as instructions that keep to 128 bits leave them.
+/// Eight numbers, split into halves. Both vectors have the order 0, 1, 4, 5, 2, 3, 6, 7, which
+/// results from instructions that work within 128 bits.
 #[derive(Clone, Copy)]
 struct Halves {
     lower: __m256i,
@@ -95,8 +95,8 @@ impl PermutationVector {
         Self { factors: load(a), parts: Halves::load(a), summands: load(b) }
     }
 
-    /// Their values of the hash whose lower half fills `low` and whose upper half fills `high`,
-    /// which is all zeros if the hash `IS_NARROW`.
+    /// Computes the values of a hash whose lower half fills `low` and whose upper half fills
+    /// `high`. `high` is all zeros if the hash `IS_NARROW`.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn values<const IS_NARROW: bool>(&self, low: __m256i, high: __m256i) -> Halves {
@@ -113,7 +113,7 @@ impl PermutationVector {
     }
 }
 
-/// Calls `work` with the lower and the upper halves of some of `hashes` at a time.
+/// Calls `work` with the lower and the upper halves of `hashes`, some at a time.
 #[inline]
 fn in_halves(hashes: &[u64], mut work: impl FnMut(&[u32], &[u32])) {
     let (mut lows, mut highs) = ([0; HASHES], [0; HASHES]);
@@ -131,20 +131,20 @@ fn filled(number: u32) -> __m256i {
     _mm256_set1_epi32(number.cast_signed())
 }
 
-/// The blocks of `numbers`, and how many numbers they are.
+/// The blocks of `numbers`, and the number of permutations in them.
 fn blocks(numbers: &[u64]) -> (&[Numbers], usize) {
     let groups = numbers.as_chunks::<8>().0;
     let blocks = groups.as_chunks::<GROUPS>().0;
     (blocks, blocks.len() * BLOCK)
 }
 
-/// The same.
+/// The mutable blocks of `numbers`.
 fn blocks_mut(numbers: &mut [u64]) -> &mut [Numbers] {
     numbers.as_chunks_mut::<8>().0.as_chunks_mut::<GROUPS>().0
 }
 
 /// Lowers `minima[k]` to the least `a[k]·h + b[k]` mod 2⁶⁴ of `hashes`, for all whole blocks of
-/// permutations, and tells how many permutations they are.
+/// permutations. Returns the number of these permutations.
 #[target_feature(enable = "avx2")]
 pub(super) fn affine(a: &[u64], b: &[u64], hashes: &[u64], minima: &mut [u64]) -> usize {
     let (factors, done) = blocks(a);
@@ -170,7 +170,8 @@ fn lower_affine(a: &Numbers, b: &Numbers, lows: &[u32], highs: &[u32], minima: &
         for (permutations, most) in permutations.iter().zip(&mut most) {
             let values = permutations.values::<false>(low, high);
             let upper = _mm256_max_epu32(most.upper, values.upper);
-            // Of the number that is greater in its upper half the lower half stays, of equals both.
+            // Keep the lower half that belongs to the greater upper half. If the upper halves are
+            // equal, keep both.
             let old = _mm256_and_si256(most.lower, _mm256_cmpeq_epi32(most.upper, upper));
             let new = _mm256_and_si256(values.lower, _mm256_cmpeq_epi32(values.upper, upper));
             *most = Halves { lower: _mm256_max_epu32(old, new), upper };
@@ -180,8 +181,8 @@ fn lower_affine(a: &Numbers, b: &Numbers, lows: &[u32], highs: &[u32], minima: &
 }
 
 /// Lowers `minima[k]` to the least `((a[k]·h + b[k]) mod 2⁶⁴) mod (2⁶¹ − 1) mod 2³²` of `hashes`,
-/// for all whole blocks of permutations, and tells how many permutations they are. Where values may
-/// not be right, which is once in 2²⁹, `plain` is called for the block and some hashes instead.
+/// for all whole blocks of permutations. Returns the number of these permutations. If a value may
+/// be wrong, which is the case once in 2²⁹, `plain` computes the block for some hashes instead.
 #[target_feature(enable = "avx2")]
 pub(super) fn legacy(
     a: &[u64],
@@ -211,7 +212,7 @@ pub(super) fn legacy(
     done
 }
 
-/// `false`, and nothing is changed, where a value may not be right.
+/// Returns `false` and changes nothing if a value may be wrong.
 #[target_feature(enable = "avx2")]
 fn lower_legacy<const IS_NARROW: bool>(
     a: &Numbers,
@@ -221,7 +222,7 @@ fn lower_legacy<const IS_NARROW: bool>(
     minima: &mut Numbers,
 ) -> bool {
     let permutations: [_; GROUPS] = from_fn(|group| PermutationVector::new(&a[group], &b[group]));
-    // Every value is below 2³²; what was set to more than that loses anyway.
+    // Every value is below 2³², so a minimum above that can be lowered to `u32::MAX`.
     let below = minima.map(|eight| eight.map(|least| least.min(u64::from(u32::MAX))));
     let mut least = below.map(|eight| Halves::load(&eight).lower);
     let zero = _mm256_setzero_si256();

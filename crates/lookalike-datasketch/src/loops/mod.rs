@@ -1,9 +1,9 @@
 //! The loops over permutations of hash values.
 //!
-//! Each is written once, in plain Rust, and compiled once for each instruction set, so that all
-//! give the same bits. Products of 64 bits, which AVX2 lacks, are in `avx2_products`.
+//! Each loop is written once in plain Rust and compiled once for each instruction set, so that all
+//! variants return the same bits. 64-bit products, which AVX2 lacks, are in `avx2_products`.
 //!
-//! Measured as there: `affine32` takes 30 ns a token compiled for AVX2, 58 portable.
+//! Measured as in `avx2_products`: `affine32` takes 30 ns a token compiled for AVX2, 58 portable.
 #![expect(unsafe_code, reason = "instructions that not every processor has are called")]
 #![expect(clippy::inline_always, reason = "loops must become a part of what they are compiled for")]
 
@@ -14,13 +14,13 @@ use crate::instruction_set::{InstructionSet, Vectors};
 
 /// Permutations whose parameters and minima stay in registers while hash values pass.
 const BLOCK32: usize = 32;
-/// The same, for values of 64 bits.
+/// Like [`BLOCK32`], for 64-bit values.
 const BLOCK64: usize = 8;
 /// 2⁶¹ − 1, the prime of the scheme `legacy`.
 pub(crate) const MERSENNE: u64 = (1 << 61) - 1;
 
-/// A loop compiled for each instruction set, and the choice among them; those for AVX2 and for
-/// AVX-512 may be apart.
+/// Declares a loop that is compiled for each instruction set, and the choice between the variants.
+/// AVX2 and AVX-512 may have their own bodies.
 macro_rules! dispatched {
     ($(#[$doc:meta])* $name:ident = $body:ident ($($arg:ident: $type:ty),*)) => {
         dispatched! { $(#[$doc])* $name = $body or $body ($($arg: $type),*) }
@@ -67,18 +67,18 @@ dispatched! {
         (a: &[u64], b: &[u64], hashes: &mut [u64], minima: &mut [u64])
 }
 dispatched! {
-    /// Lowers `minima[k]` to the least `((a[k]·h + b[k]) mod 2⁶⁴) mod (2⁶¹ − 1) mod 2³²`.
-    /// Products of 32 bits are faster than those of 64 also where there are both: 17 and 27 ns a
-    /// token, measured as above.
+    /// Lowers `minima[k]` to the least `((a[k]·h + b[k]) mod 2⁶⁴) mod (2⁶¹ − 1) mod 2³²`. 32-bit
+    /// products are faster than 64-bit products even on processors with both: 17 and 27 ns a token,
+    /// measured as above.
     legacy = legacy_body or legacy_avx2 or legacy_avx2
         (a: &[u64], b: &[u64], hashes: &[u64], minima: &mut [u64])
 }
 dispatched! {
-    /// Lowers each of `minima` to that of `others`.
+    /// Lowers each of `minima` to the value in `others` if that is smaller.
     least32 = least_body(minima: &mut [u32], others: &[u32])
 }
 dispatched! {
-    /// What consistent weighted sampling gives for one sample: see [`WeightSample`].
+    /// Computes a sample of consistent weighted sampling, see [`WeightSample`].
     sample = sample_body(sample: &mut WeightSample<'_>)
 }
 
@@ -132,7 +132,7 @@ fn affine64_avx2(a: &[u64], b: &[u64], hashes: &mut [u64], minima: &mut [u64]) {
 
 #[inline(always)]
 fn affine64_mixed(a: &[u64], b: &[u64], hashes: &[u64], minima: &mut [u64]) {
-    // Added to the summand, it turns the upper half of the values into negative numbers.
+    // Added to unsigned values, it maps them to signed numbers in the same order.
     const BIAS: u64 = 1 << 63;
     blocks64::<BIAS>(a, b, hashes, minima, |a, b, hash| a.wrapping_mul(hash).wrapping_add(b));
 }
@@ -140,7 +140,7 @@ fn affine64_mixed(a: &[u64], b: &[u64], hashes: &[u64], minima: &mut [u64]) {
 #[inline(always)]
 fn legacy_body(a: &[u64], b: &[u64], hashes: &[u64], minima: &mut [u64]) {
     if hashes.iter().all(|&hash| u32::try_from(hash).is_ok()) {
-        // A factor of 32 bits spares a part of the product.
+        // With a 32-bit factor, a part of the product can be omitted.
         blocks64::<0>(a, b, hashes, minima, |a, b, hash| legacy_value(a, b, hash & 0xffff_ffff));
     } else {
         blocks64::<0>(a, b, hashes, minima, legacy_value);
@@ -159,12 +159,13 @@ fn legacy_avx2(a: &[u64], b: &[u64], hashes: &[u64], minima: &mut [u64]) {
 fn legacy_value(a: u64, b: u64, hash: u64) -> u64 {
     let product = a.wrapping_mul(hash).wrapping_add(b);
     let folded = (product & MERSENNE) + (product >> 61);
-    // Less by the prime where it is not below it; of the low 32 bits that is one more.
+    // Subtract the prime if the sum is not below it. In the low 32 bits, this adds one.
     (folded + ((folded + 1) >> 61)) & 0xffff_ffff
 }
 
-/// Lowers minima to the least values. They are compared as signed numbers, which AVX2 can: `BIAS`
-/// is added to each summand, and to the minima, so that these have the order of the unsigned ones.
+/// Lowers minima to the least values. They are compared as signed numbers, which AVX2 supports:
+/// `BIAS` is added to each summand and to the minima, so that signed numbers have the order of the
+/// unsigned ones.
 #[inline(always)]
 fn blocks64<const BIAS: u64>(
     a: &[u64],
@@ -184,7 +185,7 @@ fn blocks64<const BIAS: u64>(
         at.copy_from_slice(a);
         for k in 0..BLOCK64 {
             bt[k] = b[k].wrapping_add(BIAS);
-            // Without a bias every value is below 2³²; what was set to more than that loses anyway.
+            // Without a bias, every value is below 2³², so greater minima can be lowered.
             let most = if BIAS == 0 { i64::MAX.cast_unsigned() } else { u64::MAX };
             lt[k] = least[k].min(most).wrapping_add(BIAS).cast_signed();
         }
@@ -228,21 +229,21 @@ fn mix64(mut hash: u64) -> u64 {
     hash ^ (hash >> 33)
 }
 
-/// One sample of a vector of weights: what `t` and `ln a` are in each dimension.
+/// A sample of a vector of weights, with `t` and `ln a` of each dimension.
 pub struct WeightSample<'a> {
-    /// Logarithms of the weights; not a number where there is none.
+    /// Logarithms of the weights; NaN if there is no weight.
     pub logs: &'a [f32],
     /// The parameters of the sample, one for each of `logs`.
     pub rates: &'a [f32],
-    /// The same.
+    /// The betas, one for each of `logs`.
     pub betas: &'a [f32],
-    /// The same.
+    /// The logarithms of c, one for each of `logs`.
     pub ln_cs: &'a [f32],
-    /// Whether the rate is taken off within the product, as `minhash_many` of datasketch does.
+    /// Whether the rate is subtracted within the product, as `minhash_many` of datasketch does.
     pub is_many: bool,
-    /// Written: the quantised logarithms.
+    /// Output: the quantised logarithms.
     pub levels: &'a mut [f32],
-    /// Written: what the sample is the least of.
+    /// Output: the values whose minimum is the sample.
     pub ln_as: &'a mut [f32],
 }
 

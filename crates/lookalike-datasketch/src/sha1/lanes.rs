@@ -1,13 +1,13 @@
 //! SHA-1 of eight short tokens at a time, one in each lane of a vector.
 //!
-//! Measured on a processor with AVX2 and instructions for SHA-1 (Zen 3), words of 1 to 13 bytes: 19
-//! ns a token; by those instructions 30, since they take 80 cycles for each. The rounds take 16 of
-//! the 19. Tokens that were copied into blocks first took 27, because vectors cannot be loaded from
-//! what was just stored in parts.
+//! Measured on a processor with AVX2 and SHA-1 instructions (Zen 3), words of 1 to 13 bytes: 19 ns
+//! a token in lanes, of which the rounds take 16, and 30 ns by the instructions, which take 80
+//! cycles for each token. Copying tokens into blocks first took 27 ns, because a vector cannot be
+//! loaded from memory that was just written in parts.
 //!
-//! Such figures are those of `cargo run --release --package lookalike-datasketch --example
-//! instruction_sets` (November 2026). The crate `sha1` hashes one message at a time; it has not
-//! been compared.
+//! `cargo run --release --package lookalike-datasketch --example instruction_sets` measures these
+//! figures (November 2026). The crate `sha1` hashes one message at a time; it has not been
+//! compared.
 #![expect(
     unsafe_code,
     reason = "tokens are read up to their ends, and no further, by masked loads"
@@ -23,17 +23,17 @@ use std::arch::x86_64::{
 
 use super::start::START;
 
-/// Tokens that are hashed at a time.
+/// Number of tokens that are hashed at a time.
 pub(super) const LANES: usize = 8;
-/// Bytes of the longest token that fits into a block with its end and its length.
+/// Length in bytes of the longest token that fits into a block with its terminator and its length.
 pub(super) const LONGEST: usize = 55;
-/// The same, into the first half of the block.
+/// Length in bytes of the longest token that fits into the first half of a block.
 pub(super) const LONGEST_IN_HALF: usize = 31;
 
 pub(super) const CONSTANTS: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
 
-/// The first eight bytes of the SHA-1 of each token, which has at most [`LONGEST`] bytes, as a
-/// number, the first byte the lowest.
+/// The first eight bytes of the SHA-1 of each token as a little-endian number. Tokens have at most
+/// [`LONGEST`] bytes.
 #[target_feature(enable = "avx2")]
 pub(super) fn hash(tokens: &[&[u8]; LANES]) -> [u64; LANES] {
     let mut words = [_mm256_setzero_si256(); 16];
@@ -55,7 +55,7 @@ pub(super) fn hash(tokens: &[&[u8]; LANES]) -> [u64; LANES] {
     first_bytes(a, b)
 }
 
-/// The first eight bytes of hashes whose first two words these are.
+/// The first eight bytes of hashes, from their first two words.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn first_bytes(a: __m256i, b: __m256i) -> [u64; LANES] {
@@ -63,7 +63,7 @@ pub(super) fn first_bytes(a: __m256i, b: __m256i) -> [u64; LANES] {
 }
 
 /// The words `from` to `from` + 7 of the blocks of all tokens, one vector for each word.
-// A closure would be compiled without the vectors: its vectors would go through memory.
+// Not a closure: closures are compiled without the vector instructions and pass vectors in memory.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn eight_words(tokens: &[&[u8]; LANES], from: usize) -> [__m256i; 8] {
@@ -92,17 +92,17 @@ fn four_columns([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
     ]
 }
 
-/// Eight words of the block of a token, from the word `from` on, the first byte of each the lowest.
+/// Eight words of the block of a token, from the word `from` on, each in little-endian order.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn half(token: &[u8], from: usize) -> __m256i {
     let length = token.len();
     let places = add(_mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0), all(from as u32));
-    // Whole words are read where they stand; the one behind them has the rest and the end.
+    // Read whole words directly. The word after them contains the rest and the terminator.
     let count = all((length / 4) as u32);
     let is_whole = _mm256_cmpgt_epi32(count, places);
     let start = token.as_ptr().wrapping_add(4 * from);
-    // SAFETY: words that are not whole in the token are not read.
+    // SAFETY: the mask excludes words that are not entirely in the token.
     let whole = unsafe { _mm256_maskload_epi32(start.cast(), is_whole) };
     let rest = 8 * (length % 4);
     let last = match token.last_chunk::<4>() {
@@ -113,7 +113,7 @@ fn half(token: &[u8], from: usize) -> __m256i {
     _mm256_or_si256(whole, _mm256_and_si256(last, _mm256_cmpeq_epi32(count, places)))
 }
 
-/// The other order of the bytes of each word.
+/// Reverses the bytes of each word.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn reversed(words: __m256i) -> __m256i {
@@ -124,7 +124,7 @@ fn reversed(words: __m256i) -> __m256i {
     _mm256_shuffle_epi8(words, order)
 }
 
-/// Numbers of a lower and an upper half.
+/// Joins the lower and the upper halves of numbers.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn joined(low: __m256i, high: __m256i) -> [u64; LANES] {
@@ -142,7 +142,7 @@ fn joined(low: __m256i, high: __m256i) -> [u64; LANES] {
     numbers
 }
 
-/// What the rounds work on: FIPS 180-4, section 6.1.3, which needs the last sixteen words only.
+/// The state of the rounds: FIPS 180-4, section 6.1.3, which needs only the last sixteen words.
 struct LaneRounds {
     state: [__m256i; 5],
     words: [__m256i; 16],
@@ -158,7 +158,7 @@ impl LaneRounds {
         self.five::<QUARTER, 15>();
     }
 
-    /// After five rounds every part of the state is where it was.
+    /// Runs five rounds, after which every part of the state is back in its place.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn five<const QUARTER: usize, const FIRST: usize>(&mut self) {
@@ -170,7 +170,7 @@ impl LaneRounds {
         self.round::<QUARTER>(first + 4);
     }
 
-    /// The word of a round.
+    /// Returns the word of a round.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn word(&mut self, round: usize) -> __m256i {
@@ -197,7 +197,8 @@ impl LaneRounds {
             }
             _ => xor(b, xor(c, d)),
         };
-        // What the round before has made, `a`, comes last.
+        // `a`, the result of the previous round, comes last: the others are available earlier.
+        // earlier.
         let next = add(add(add(e, word), mixed), rotated::<5, 27>(a));
         self.state = [next, a, rotated::<30, 2>(b), c, d];
     }
@@ -221,7 +222,7 @@ fn xor(a: __m256i, b: __m256i) -> __m256i {
     _mm256_xor_si256(a, b)
 }
 
-/// Every word rotated to the left by `LEFT` bits, which is 32 - `RIGHT`.
+/// Rotates every word to the left by `LEFT` bits, which is 32 - `RIGHT`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn rotated<const LEFT: i32, const RIGHT: i32>(words: __m256i) -> __m256i {

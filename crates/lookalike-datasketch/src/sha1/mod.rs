@@ -1,12 +1,13 @@
-//! SHA-1 of tokens: eight or sixteen short ones at a time in the lanes of vectors (`lanes.rs`,
-//! `wide_lanes.rs`); by the processor's own instructions, two tokens at a time because each waits
-//! long for its own last result; and plainly.
+//! SHA-1 of tokens, in three variants: eight or sixteen short tokens at a time in the lanes of
+//! vectors (`lanes.rs`, `wide_lanes.rs`); two tokens at a time by the processor's SHA-1
+//! instructions, because each instruction waits long for the result of the previous one; and
+//! portable code.
 //!
-//! The crate `sha1` hashes one token at a time, by the processor's instructions where they are.
+//! The crate `sha1` hashes one token at a time, by SHA-1 instructions if the processor has them.
 //! Measured with `cargo run --release --package lookalike-datasketch --example instruction_sets` on
 //! two shared cores, tokens of 7 to 14 bytes, November 2026: 356 ns a token portable, 44 by the
-//! instructions, 61 in lanes. On a Zen 3 lanes take less time than the instructions (`lanes.rs`);
-//! on a Zen 5: 194 portable, 26 by the instructions, 16.6 in eight lanes, 10.7 in sixteen.
+//! instructions, 61 in lanes. On a Zen 3, lanes take less time than the instructions (`lanes.rs`).
+//! On a Zen 5: 194 portable, 26 by the instructions, 16.6 in eight lanes, 10.7 in sixteen.
 #![expect(unsafe_code, reason = "instructions that not every processor has are called")]
 #![expect(clippy::inline_always, reason = "loops must become a part of what they are compiled for")]
 
@@ -21,7 +22,7 @@ use crate::instruction_set::InstructionSet;
 use crate::instruction_set::Vectors;
 use start::START;
 
-/// The first eight bytes of the SHA-1 of each token as a number, the first byte the lowest.
+/// Appends the first eight bytes of the SHA-1 of each token as a little-endian number.
 pub fn hash_all(instructions: InstructionSet, tokens: &[&[u8]], hashes: &mut Vec<u64>) {
     hashes.reserve(tokens.len());
     #[cfg(target_arch = "x86_64")]
@@ -32,7 +33,7 @@ pub fn hash_all(instructions: InstructionSet, tokens: &[&[u8]], hashes: &mut Vec
     hash_some(instructions, tokens, hashes);
 }
 
-/// Sixteen tokens at a time, where vectors are that wide, and eight.
+/// Hashes sixteen tokens at a time if vectors are wide enough, then eight at a time.
 #[cfg(target_arch = "x86_64")]
 fn in_lanes(instructions: InstructionSet, tokens: &[&[u8]], hashes: &mut Vec<u64>) {
     if instructions.vectors != Vectors::Avx512 {
@@ -51,7 +52,7 @@ fn in_lanes(instructions: InstructionSet, tokens: &[&[u8]], hashes: &mut Vec<u64
     in_narrow_lanes(instructions, rest, hashes);
 }
 
-/// Eight tokens at a time.
+/// Hashes eight tokens at a time.
 #[cfg(target_arch = "x86_64")]
 fn in_narrow_lanes(instructions: InstructionSet, tokens: &[&[u8]], hashes: &mut Vec<u64>) {
     let (groups, rest) = tokens.as_chunks::<{ lanes::LANES }>();
@@ -66,7 +67,7 @@ fn in_narrow_lanes(instructions: InstructionSet, tokens: &[&[u8]], hashes: &mut 
     hash_some(instructions, rest, hashes);
 }
 
-/// A few tokens, or long ones.
+/// Hashes a few tokens, or long ones.
 fn hash_some(instructions: InstructionSet, tokens: &[&[u8]], hashes: &mut Vec<u64>) {
     #[cfg(target_arch = "x86_64")]
     if instructions.sha {
@@ -100,12 +101,13 @@ fn first_bytes(state: &[u32; 5]) -> u64 {
     u64::from(state[0].swap_bytes()) | u64::from(state[1].swap_bytes()) << 32
 }
 
-/// The block that a token of fewer than 56 bytes is padded to.
+/// Pads a token of fewer than 56 bytes to a block.
 #[inline(always)]
 fn last_block(token: &[u8]) -> [u8; 64] {
     let mut block = [0; 64];
     let length = token.len();
-    // Pieces of fixed lengths, the last one up to the end: a call for a few bytes takes longer.
+    // Copy pieces of fixed lengths, the last one aligned to the end: a `memcpy` call for a few
+    // bytes takes longer.
     if let (Some(first), Some(last)) = (token.first_chunk::<32>(), token.last_chunk::<32>()) {
         block[..32].copy_from_slice(first);
         block[length - 32..length].copy_from_slice(last);
@@ -127,7 +129,7 @@ fn last_block(token: &[u8]) -> [u8; 64] {
     block
 }
 
-/// One block of each of several messages.
+/// Compresses a block of each of several messages.
 #[inline]
 fn compress<const N: usize>(
     instructions: InstructionSet,
@@ -184,7 +186,7 @@ mod sha_x86_64 {
     use super::{InstructionSet, START, first_bytes, hash, last_block};
     use crate::instruction_set::Vectors;
 
-    /// The hashes of all tokens: two at a time where both are short.
+    /// Hashes all tokens, two at a time if both are short.
     #[target_feature(enable = "sha,sse4.1")]
     pub(super) fn hash_all(tokens: &[&[u8]], hashes: &mut Vec<u64>) {
         let (pairs, rest) = tokens.as_chunks::<2>();
@@ -201,7 +203,7 @@ mod sha_x86_64 {
         hashes.extend(rest.iter().map(|token| hash(instructions, token)));
     }
 
-    /// What four rounds of each message work on.
+    /// The state of four rounds of each message.
     struct Rounds<const N: usize> {
         words: [[__m128i; 4]; N],
         state: [__m128i; N],
@@ -209,7 +211,8 @@ mod sha_x86_64 {
     }
 
     impl<const N: usize> Rounds<N> {
-        /// The rounds 4·`group` to 4·`group` + 3, from the 16th on: their words are made first.
+        /// Runs the rounds 4·`group` to 4·`group` + 3. From the 16th round on, first computes their
+        /// words.
         #[inline]
         #[target_feature(enable = "sha,sse4.1")]
         fn four<const FUNCTION: i32>(&mut self, group: usize) {
@@ -245,7 +248,7 @@ mod sha_x86_64 {
             first[k] = (_mm_set_epi32(a, b, c, d), _mm_set_epi32(e, 0, 0, 0));
             rounds.state[k] = first[k].0;
             for (word, bytes) in rounds.words[k].iter_mut().zip(blocks[k].as_chunks::<16>().0) {
-                // SAFETY: sixteen bytes are there; the load needs no alignment.
+                // SAFETY: `bytes` has sixteen bytes; the load needs no alignment.
                 let loaded = unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) };
                 *word = _mm_shuffle_epi8(loaded, reverse);
             }

@@ -1,5 +1,5 @@
-//! SHA-1 of sixteen short tokens at a time, one in each lane of a vector of 512 bits, whose
-//! instructions rotate, and combine three words, at once.
+//! SHA-1 of sixteen short tokens at a time, one in each lane of a 512-bit vector. These vectors
+//! have single instructions for rotations and for functions of three words.
 //!
 //! Measured with the example `instruction_sets`, tokens of 7 to 14 bytes, on a Zen 5: see the top
 //! of `mod.rs`.
@@ -12,19 +12,19 @@ use std::arch::x86_64::{
 use super::lanes::{self, CONSTANTS};
 use super::start::START;
 
-/// Tokens that are hashed at a time.
+/// Number of tokens that are hashed at a time.
 pub(super) const LANES: usize = 2 * lanes::LANES;
 
-/// What `_mm512_ternarylogic_epi32` does with three words: the bits of the second where those of
-/// the first are set, else those of the third.
+/// A function of three words for `_mm512_ternarylogic_epi32`: selects the bits of the second word
+/// if the bits of the first are set, otherwise the bits of the third.
 const CHOICE: i32 = 0xca;
-/// The bits that most have.
+/// The majority of the three bits.
 const MAJORITY: i32 = 0xe8;
-/// The bits that one has, or all three.
+/// The parity of the three bits.
 const PARITY: i32 = 0x96;
 
-/// The first eight bytes of the SHA-1 of each token, which has at most [`lanes::LONGEST`] bytes,
-/// as a number, the first byte the lowest.
+/// The first eight bytes of the SHA-1 of each token as a little-endian number. Tokens have at most
+/// [`lanes::LONGEST`] bytes.
 #[target_feature(enable = "avx2,avx512f")]
 pub(super) fn hash(tokens: &[&[u8]; LANES]) -> [u64; LANES] {
     let mut words = [_mm512_setzero_si512(); 16];
@@ -70,7 +70,7 @@ fn words_of(tokens: &[&[u8]; LANES], from: usize, words: &mut [__m512i; 16]) {
     }
 }
 
-/// The lengths in bits.
+/// The lengths of the tokens in bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bits(tokens: &[&[u8]; lanes::LANES]) -> __m256i {
@@ -78,7 +78,7 @@ fn bits(tokens: &[&[u8]; lanes::LANES]) -> __m256i {
     _mm256_set_epi32(bits[7], bits[6], bits[5], bits[4], bits[3], bits[2], bits[1], bits[0])
 }
 
-/// What the rounds work on: FIPS 180-4, section 6.1.3, which needs the last sixteen words only.
+/// The state of the rounds: FIPS 180-4, section 6.1.3, which needs only the last sixteen words.
 struct WideRounds {
     state: [__m512i; 5],
     words: [__m512i; 16],
@@ -94,7 +94,7 @@ impl WideRounds {
         self.five::<QUARTER, 15, FUNCTION>();
     }
 
-    /// After five rounds every part of the state is where it was.
+    /// Runs five rounds, after which every part of the state is back in its place.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn five<const QUARTER: usize, const FIRST: usize, const FUNCTION: i32>(&mut self) {
@@ -106,7 +106,7 @@ impl WideRounds {
         self.round::<QUARTER, FUNCTION>(first + 4);
     }
 
-    /// The word of a round.
+    /// Returns the word of a round.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn word(&mut self, round: usize) -> __m512i {
@@ -127,13 +127,13 @@ impl WideRounds {
         let word = add(self.word(round), all(CONSTANTS[QUARTER]));
         let [a, b, c, d, e] = self.state;
         let mixed = _mm512_ternarylogic_epi32::<FUNCTION>(b, c, d);
-        // What the round before has made, `a`, comes last.
+        // `a`, the result of the previous round, comes last: the others are available earlier.
         let next = add(add(add(e, word), mixed), _mm512_rol_epi32::<5>(a));
         self.state = [next, a, _mm512_rol_epi32::<30>(b), c, d];
     }
 }
 
-/// The lower half of a vector, and the upper one.
+/// Joins a lower and an upper half to a vector.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn both(low: __m256i, high: __m256i) -> __m512i {

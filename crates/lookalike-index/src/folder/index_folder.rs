@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Steps of SQLite between two polls for interruption, about a millisecond.
+/// Number of SQLite steps between two polls for interruption, about a millisecond.
 const POLLED_STEPS: i32 = 100_000;
 
 /// The folder of an index, and its name in messages.
@@ -52,8 +52,8 @@ impl IndexFolder {
         set.map_err(|error| self.database(error))
     }
 
-    /// The key that a loop over a table continues with. A damaged table may return an earlier key
-    /// for a search of a later one; the loop would never end.
+    /// The key from which a loop over a table continues. A damaged table may return an earlier key
+    /// for a search of a later one, so that the loop would never end.
     ///
     /// # Errors
     /// [`IndexError::DamagedCatalogue`] for a key that is not after the last one,
@@ -66,8 +66,8 @@ impl IndexFolder {
         Err(self.damaged_catalogue(format!("table {table} has key {next} after key {last}")))
     }
 
-    /// Creates a file. It may be read by those who may read the catalogue: by
-    /// this user only in a folder that this program created.
+    /// Creates a file with the permissions of the catalogue, which only this user may read in a
+    /// folder that this program created.
     pub(crate) fn new_file(&self, path: &Path) -> Result<File, IndexError> {
         let mut options = File::options();
         options.write(true).create_new(true);
@@ -112,7 +112,7 @@ impl IndexFolder {
         IndexError::ReadOnly { index: self.name.clone(), cause: self.unwritable() }
     }
 
-    /// Why a file of the folder cannot be written to. Only an attempt to create one
+    /// The reason why a file of the folder cannot be written to. Only an attempt to create a file
     /// distinguishes a read-only file system from missing permissions.
     pub(crate) fn unwritable(&self) -> Unwritable {
         let path = self.folder.join(format!(".writable-{}", std::process::id()));
@@ -172,7 +172,7 @@ impl IndexFolder {
     }
 }
 
-/// Whether there was no space for SQLite, including for its shared-memory file.
+/// Returns true if SQLite had no space, also for its shared-memory file.
 pub(crate) fn is_full(error: &rusqlite::Error) -> bool {
     const SHARED_FILE_CANNOT_GROW: i32 = 0x130a;
     match error {

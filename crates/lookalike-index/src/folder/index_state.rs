@@ -1,8 +1,8 @@
 //! The state of an opened index in memory, and its snapshots.
 //!
-//! A snapshot is a read transaction and a view of the postings that covers it. The view may have
-//! more documents than the snapshot: the rows decide. Therefore a writer publishes a view before it
-//! commits, and a reader takes one after its transaction has begun.
+//! A snapshot is a read transaction and a view of the postings that covers it. The view may contain
+//! more documents than the snapshot; only the rows are authoritative. A writer therefore publishes
+//! a view before it commits, and a reader takes one after its transaction has begun.
 
 use crate::backend::SetCallback;
 use crate::backend::Snapshot;
@@ -31,7 +31,7 @@ use std::time::Duration;
 const PAGE_BYTES: u64 = 16 << 10;
 /// Maximum number of idle connections for reading.
 const IDLE: usize = 8;
-/// Maximum number of attempts of a reader whose segments are merged before it opens them.
+/// Maximum number of attempts of a reader whose segments are merged before it can open them.
 const TRIES: u32 = 40;
 
 /// An opened index.
@@ -44,7 +44,7 @@ pub(crate) struct IndexState {
     pub(crate) writable: bool,
     pub(crate) signal: MergeSignal,
     view: Mutex<Arc<PostingView>>,
-    /// Locked while the view is updated with what another process has written.
+    /// Locked while the view is updated with the changes of another process.
     refreshing: Mutex<()>,
     idle: Mutex<Vec<ReadConnection>>,
 }
@@ -70,7 +70,7 @@ impl IndexState {
         }
     }
 
-    /// Keeps a connection for the first snapshot.
+    /// Stores a connection for the first snapshot.
     pub(crate) fn with_connection(self, reading: ReadConnection) -> Self {
         self.idle.lock().push(reading);
         self
@@ -86,7 +86,7 @@ impl IndexState {
         *self.view.lock() = view;
     }
 
-    /// Frees the space that is reserved for a full disk: the reserve and the log.
+    /// Frees the space for a full disk: the reserve and the log.
     ///
     /// # Errors
     /// [`IndexError::ReadOnly`].
@@ -94,7 +94,7 @@ impl IndexState {
         let guard = self.writer.lock();
         let writer = guard.as_ref().ok_or_else(|| self.read_only())?;
         reserve::release(&self.place);
-        // Readers may prevent it; then the reserve has to suffice.
+        // Readers may prevent it; the reserve must then suffice.
         let _ = writer.empty_log();
         Ok(())
     }
@@ -110,7 +110,7 @@ impl IndexState {
         }
     }
 
-    /// Ends writing. The writer's connection is closed last, so that nothing stays in the log.
+    /// Ends writing. Closes the writer's connection last, so that the log is empty afterwards.
     pub(crate) fn close(&self) {
         self.idle.lock().clear();
         *self.writer.lock() = None;
@@ -139,8 +139,9 @@ impl IndexState {
             tries += 1;
             match self.refresh(&snapshot, guard) {
                 Ok(view) if view.covers(&snapshot.head) => return Ok(snapshot.with(view)),
-                // Documents of this snapshot were dropped in the meantime, or segments merged and
-                // removed, or one is missing: retry with a later snapshot.
+                // In the meantime, documents of this snapshot were removed from postings, or
+                // segments were merged and removed, or a segment is missing. Retry with a later
+                // snapshot.
                 Ok(_) | Err(IndexError::Damaged { .. }) if tries < TRIES => {}
                 Ok(_) => {
                     let why = "it changes faster than it can be read";
@@ -153,7 +154,7 @@ impl IndexState {
         }
     }
 
-    /// A view that is as new as a snapshot.
+    /// Returns a view that covers a snapshot.
     fn refresh(
         &self,
         snapshot: &FolderSnapshot,

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The catalogue is authoritative; segments are derived from it and can be rebuilt.
-//! `docs/reference/index.md` specifies both. One process writes, any number read, each at snapshots
-//! of its own.
+//! `docs/reference/index.md` specifies both. One process writes, and any number of processes read,
+//! each at its own snapshots.
 
 mod catalogue;
 mod index_folder;
@@ -43,10 +43,10 @@ pub fn create(folder: &Path, settings: &IndexSettings) -> Result<Box<dyn Backend
     create_with(folder, settings, Tuning::default())
 }
 
-/// [`create`] with another tuning.
+/// Like [`create`], with another tuning.
 ///
 /// # Errors
-/// As there.
+/// As [`create`].
 pub fn create_with(
     folder: &Path,
     settings: &IndexSettings,
@@ -57,7 +57,7 @@ pub fn create_with(
     open_with(folder, Access::Write { wait: Duration::from_secs(1) }, tuning)
 }
 
-/// Creates an index in a new folder and applies changes to it, all or nothing. It is not opened.
+/// Creates an index in a new folder and applies changes to it, all or nothing. Does not open it.
 ///
 /// # Errors
 /// [`IndexError::Exists`] if the folder exists, and as [`Backend::write`].
@@ -70,12 +70,12 @@ pub fn create_filled(
     open_folder::create_filled(folder, settings, changes)
 }
 
-/// Whether a folder has the catalogue of an index, which may be damaged.
+/// Returns true if a folder contains the catalogue of an index, which may be damaged.
 pub fn is_index(folder: &Path) -> bool {
     IndexFolder::new(folder).catalogue().is_file()
 }
 
-/// The settings of the index in a folder; it is not opened.
+/// The settings of the index in a folder, without opening it.
 ///
 /// # Errors
 /// As [`open`](crate::index::open).
@@ -83,7 +83,7 @@ pub fn settings(folder: &Path) -> Result<IndexSettings, IndexError> {
     open_folder::settings(&IndexFolder::new(folder))
 }
 
-/// [`settings`] before the index is opened; on a full disk, a writer uses the reserve.
+/// Like [`settings`], before the index is opened. On a full disk, a writer uses the reserve.
 pub(crate) fn settings_for(folder: &Path, access: Access) -> Result<IndexSettings, IndexError> {
     let place = IndexFolder::new(folder);
     let first = settings(folder);
@@ -99,10 +99,10 @@ pub fn open(folder: &Path, access: Access) -> Result<Box<dyn Backend>, IndexErro
     open_with(folder, access, Tuning::default())
 }
 
-/// [`open`] with another tuning.
+/// Like [`open`], with another tuning.
 ///
 /// # Errors
-/// As there.
+/// As [`open`].
 pub fn open_with(
     folder: &Path,
     access: Access,
@@ -127,7 +127,7 @@ pub fn open_with(
     Ok(Box::new(FolderBackend { state, merger }))
 }
 
-/// Creates an index in a new folder from a backup, which is the folder of an index.
+/// Creates an index in a new folder from a backup, which is itself the folder of an index.
 pub(crate) fn restore(folder: &Path, from: &Path) -> Result<(), IndexError> {
     if from.join("index.json").is_file() && !from.join("catalog.sqlite").exists() {
         let why = "it is the backup of an index in PostgreSQL: name a place postgres://… to \
@@ -149,7 +149,7 @@ impl Drop for FolderBackend {
         if let Some(merger) = self.merger.take() {
             let _ = merger.join();
         }
-        // Snapshots may live longer, and must not block other writers.
+        // Snapshots may live longer, but must not block other writers.
         self.state.close();
     }
 }

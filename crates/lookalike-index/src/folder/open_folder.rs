@@ -34,10 +34,10 @@ pub(crate) fn create(folder: &Path, settings: &IndexSettings) -> Result<(), Inde
     create_complete(folder, |place| catalogue::create(place, settings))
 }
 
-/// The same with changes applied to it.
+/// Like [`create`], and applies changes.
 ///
 /// # Errors
-/// As there, and as [`write`](write::write).
+/// As [`create`], and as [`write`](write::write).
 pub(crate) fn create_filled(
     folder: &Path,
     settings: &IndexSettings,
@@ -97,7 +97,7 @@ pub(crate) fn create_complete(
     done
 }
 
-/// Creates folders with access for this user only: they contain texts.
+/// A builder of folders that only this user can access, because they contain texts.
 fn private_folder() -> DirBuilder {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
     let mut builder = DirBuilder::new();
@@ -106,7 +106,7 @@ fn private_folder() -> DirBuilder {
     builder
 }
 
-/// Removes temporary folders that no process is filling. Folders stay if the file system has no
+/// Removes temporary folders that no process is filling. Keeps folders if the file system has no
 /// locks.
 fn remove_abandoned(parent: &Path, prefix: &OsStr) {
     let Ok(entries) = std::fs::read_dir(parent) else { return };
@@ -180,7 +180,7 @@ pub(crate) fn open_for_reading(folder: &Path, tuning: Tuning) -> Result<IndexSta
     Ok(state.with_connection(reading))
 }
 
-/// Opens an index to write to it; missing segments are rebuilt.
+/// Opens an index for writing, and rebuilds missing segments.
 ///
 /// # Errors
 /// As [`open`](crate::index::open), and write errors.
@@ -204,7 +204,7 @@ fn open_to_write(
     wait: Duration,
     tuning: Tuning,
 ) -> Result<IndexState, IndexError> {
-    // Nothing is written, not even a lock file, before the folder is known to be an index.
+    // Nothing is written, not even a lock file, before the folder is known to contain an index.
     settings(place)?;
     let lock = WriterLock::acquire(place, wait)?;
     let connection = catalogue::connect(place)?;

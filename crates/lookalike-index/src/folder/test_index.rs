@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What an index with sets is made with.
+/// The settings of an index with sets.
 pub(crate) fn settings() -> IndexSettings {
     let params = Params::new(&ParamsBuilder::default()).unwrap();
     IndexSettings::new(&params, "", StoredContent::Sets).unwrap()
@@ -37,13 +37,13 @@ pub(crate) fn entry<'a>(id: &'a str, metadata: &'a Metadata) -> IndexEntry<'a> {
     }
 }
 
-/// A new index, open for writing; nothing is merged by itself.
+/// A new index, open for writing, without automatic merges.
 pub(crate) fn state(path: &Path, tuning: Tuning) -> Arc<IndexState> {
     open_folder::create(path, &settings()).unwrap();
     opened(path, tuning)
 }
 
-/// An index, open for writing; nothing is merged by itself.
+/// An index, open for writing, without automatic merges.
 pub(crate) fn opened(path: &Path, tuning: Tuning) -> Arc<IndexState> {
     let state = open_folder::open_for_writing(&IndexFolder::new(path), Duration::ZERO, tuning);
     Arc::new(state.unwrap())
@@ -55,7 +55,7 @@ pub(crate) fn try_put(state: &IndexState, id: &str) -> Result<(), IndexError> {
     write::write(state, &[Change::Put(entry(id, &metadata))]).map(|_| ())
 }
 
-/// The same, where nothing keeps it from being done.
+/// Like [`try_put`], if no error is expected.
 pub(crate) fn put(state: &IndexState, id: &str) {
     try_put(state, id).unwrap();
 }

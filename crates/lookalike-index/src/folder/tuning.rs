@@ -1,10 +1,10 @@
 //! Sizes at which postings become segments and segments are merged.
 
 /// Sizes at which postings become segments and segments are merged. Results do not depend on them,
-/// and every handle may use its own; the defaults suit every number of documents.
+/// and every handle may use its own. The defaults suit any number of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tuning {
-    /// Maximum number of documents whose postings are in memory only and are collected again when
+    /// Maximum number of documents whose postings are only in memory, and are collected again when
     /// the index is opened; at least 1.
     pub tail: usize,
     /// Number of segments that are merged into one; at least 2.
@@ -20,7 +20,8 @@ impl Default for Tuning {
 }
 
 impl Tuning {
-    /// The level of a segment of `documents` documents: how often it would have been merged.
+    /// The level of a segment of `documents` documents: the number of merges that produce this
+    /// size.
     pub(crate) fn level(&self, documents: u64) -> u32 {
         let mut size = (self.tail.max(1) as u64).saturating_mul(self.fan_out.max(2) as u64);
         let mut level = 0;
@@ -31,7 +32,7 @@ impl Tuning {
         level
     }
 
-    /// With values in their ranges.
+    /// Limits the values to their ranges.
     pub(crate) fn in_range(self) -> Self {
         Self { tail: self.tail.max(1), fan_out: self.fan_out.max(2), ..self }
     }

@@ -1,7 +1,7 @@
-//! Checks of a folder before it is used. A folder may come from an untrusted source: nothing in
-//! it is followed, executed or joined to a path before it is known to be valid.
+//! Checks of a folder before it is used. A folder may come from an untrusted source: none of its
+//! contents is followed, executed or joined to a path before it is known to be valid.
 //!
-//! | from the folder | accepted |
+//! | part of the folder | accepted |
 //! |---|---|
 //! | its files | regular files; no links, devices or pipes |
 //! | the journal | a write-ahead log: a rollback journal can name a file to delete |
@@ -29,11 +29,12 @@ const FILES: [&str; 6] = [
     "lock",
     "reserve",
 ];
-/// Merges of merges: with a fan-out of 2, more levels than there are document numbers.
+/// Limit of levels. Even with a fan-out of 2, so many levels would need more documents than there
+/// are document numbers.
 const MAX_LEVEL: u32 = 64;
 
-/// Checks the files that are opened by a fixed name. None is opened: closing a file of a database
-/// releases the locks that other connections of this process have on it.
+/// Checks the files that are opened by a fixed name, without opening them: closing a file of a
+/// database releases the locks that other connections of this process hold on it.
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`] for invalid files.
@@ -62,7 +63,7 @@ pub(crate) fn check_files(place: &IndexFolder) -> Result<(), IndexError> {
     Ok(())
 }
 
-/// Checks that a connection that writes does so by a write-ahead log.
+/// Checks that a connection for writing uses a write-ahead log.
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`] for a rollback journal.
@@ -108,7 +109,7 @@ pub(crate) fn harden(connection: &Connection) -> rusqlite::Result<()> {
 /// Checks that the schema is the one this program creates.
 ///
 /// # Errors
-/// [`IndexError::NotAnIndex`] for any other.
+/// [`IndexError::NotAnIndex`] for any other schema.
 pub(crate) fn check_schema(catalogue: Catalogue<'_>) -> Result<(), IndexError> {
     let place = catalogue.place;
     let read = |connection: &Connection| -> rusqlite::Result<Result<usize, String>> {

@@ -27,11 +27,11 @@ use rusqlite::{Connection, params};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-/// The greatest number of a document.
+/// Greatest number of a document.
 const MOST_DOCUMENTS: i64 = u32::MAX as i64 - 1;
 
 impl CatalogueWriter {
-    /// Runs `work` in one transaction and publishes its view; all or nothing.
+    /// Runs `work` in one transaction and publishes its view, all or nothing.
     ///
     /// # Errors
     /// Errors of `work`, and write errors.
@@ -51,7 +51,7 @@ impl CatalogueWriter {
             if self.head != head {
                 self.head.write(&self.connection).map_err(failed)?;
             }
-            // Readers may see the change after the commit, and must find it then.
+            // After the commit, readers may see the change and must find it in the view.
             state.publish(Arc::new(view));
             let commit = self.connection.execute_batch("COMMIT");
             commit.map(|()| done).map_err(failed)
@@ -85,7 +85,7 @@ pub(crate) fn write(
 }
 
 fn attempt(state: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
-    // Each document is checked, also those that a later change of the batch replaces.
+    // Check each document, including those that a later change of the batch replaces.
     let mut metadata = Vec::with_capacity(changes.len());
     for change in changes {
         if let Some(entry) = change.entry() {
@@ -111,7 +111,7 @@ fn attempt(state: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutco
             view.push(run);
         }
         view.last = writer.head.last;
-        // A segment needs space; removals must work without.
+        // A new segment needs space; removals must work without any.
         if adds && view.is_tail_full(state.tuning.tail, &state.settings) {
             flushed = Some(flush(state, writer, view)?);
         }
@@ -133,7 +133,7 @@ fn attempt(state: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutco
     done
 }
 
-/// Applies changes within a transaction; returns their outcomes and the postings of new documents.
+/// Applies changes within a transaction. Returns their outcomes and the postings of new documents.
 /// The effect is planned first, so that a document that a later change of the batch replaces is
 /// never stored.
 fn apply<'a>(
@@ -148,7 +148,7 @@ fn apply<'a>(
     let mut tables = CatalogueTables { catalogue, view };
     let all_ids = changes.iter().map(Change::id);
     let stored = stored_documents(catalogue, view, all_ids, Some(&mut writer.id_filter))?;
-    // Without any, no duplicate has to follow its keeper.
+    // Without stored duplicates, no duplicate has to follow its keeper.
     let mut ids = Vec::new();
     let mut known_duplicates = BTreeSet::new();
     if duplicates::any(&mut tables)? {
@@ -227,14 +227,14 @@ pub(crate) fn flush(
     Ok(segment)
 }
 
-/// The name of the next segment file; names are never reused.
+/// The name of the next segment file. Names are never reused.
 pub(crate) fn next_name(head: &mut CatalogueState) -> String {
     let name = segment_name(head.next_segment);
     head.next_segment += 1;
     name
 }
 
-/// Writes a run without dead documents (ascending).
+/// Writes a run without the dead documents (ascending).
 pub(crate) fn write_run(
     mut file: SegmentFile<'_>,
     run: &PostingRun,
@@ -293,8 +293,8 @@ impl WriteBatch<'_> {
         removed.map_err(|error| self.catalogue.place.database(error))
     }
 
-    /// Stores the texts of versions that the batch has added and ended, and removes the texts of
-    /// removed versions.
+    /// Stores the texts of versions that the batch has both added and ended, and removes the texts
+    /// of removed versions.
     fn move_texts(
         &mut self,
         finished: &FinishedVersions,

@@ -12,7 +12,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// The default name of an index.
 const DEFAULT_INDEX: &str = "lookalike";
-/// The longest name of a schema in bytes; PostgreSQL cuts longer ones.
+/// Maximum length of the name of a schema in bytes; PostgreSQL truncates longer names.
 const MAX_NAME_BYTES: usize = 63;
 /// Default connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -30,14 +30,14 @@ pub(super) struct Address {
     pub(super) name: String,
     /// The TLS mode; `None` if the address has none.
     pub(super) mode: Option<TlsMode>,
-    /// The file of certificates to trust.
+    /// The file of trusted certificates.
     pub(super) roots: Option<PathBuf>,
     tls: Option<MakeRustlsConnect>,
 }
 
 impl Address {
-    /// Reads `postgres://user:password@host:port/database?index=name&…`; all other parameters are
-    /// those of PostgreSQL's own addresses.
+    /// Parses `postgres://user:password@host:port/database?index=name&…`. All other parameters are
+    /// the parameters of PostgreSQL's own addresses.
     pub(super) fn parse(url: &str) -> Result<Self, IndexError> {
         let mut address = Self::parse_unverified(url)?;
         let hosts = address.config.get_hosts();
@@ -50,7 +50,8 @@ impl Address {
         Ok(address)
     }
 
-    /// The same, without reading certificates; it cannot connect.
+    /// Like [`parse`](Self::parse), without reading certificates, so that the result cannot
+    /// connect.
     pub(super) fn parse_unverified(url: &str) -> Result<Self, IndexError> {
         let (front, query) = url.split_once('?').unwrap_or((url, ""));
         let authority = front.split_once("://").map_or("", |(_, rest)| rest);
@@ -99,7 +100,7 @@ impl Address {
         Ok(Self { config, schema, name, mode, roots, tls: None })
     }
 
-    /// A new connection.
+    /// Opens a connection.
     pub(super) fn connect(&self) -> Result<Client, postgres::Error> {
         match &self.tls {
             Some(tls) => self.config.connect(tls.clone()),
@@ -133,7 +134,7 @@ fn check_name(name: &str) -> Result<(), IndexError> {
     Err(wrong(what))
 }
 
-/// An error that shows nothing of the address, which may have a password in it.
+/// An error that contains nothing of the address, which may contain a password.
 pub(super) fn wrong(what: &str) -> IndexError {
     let why = format!(
         "{what}; expected is postgres://user:password@host:port/database?index=name, with \

@@ -1,8 +1,9 @@
 //! Backup of a snapshot to a folder, and restoring an index from one.
 //!
-//! `NAME.copy` has the rows of the table `NAME` as the server copies them (COPY, binary), for
-//! `docs` and each side table. `index.json` has the version of the tables, the settings and two
-//! counts. It is written last: a folder without it is incomplete. Restoring rebuilds postings.
+//! `NAME.copy` contains the rows of the table `NAME` as the server copies them (COPY, binary), for
+//! `docs` and each side table. `index.json` contains the version of the tables, the settings and
+//! two counts. It is written last: a folder without it is incomplete. Restoring rebuilds the
+//! postings.
 
 use super::address::Address;
 use super::failure::{failure, sending};
@@ -63,13 +64,13 @@ pub(super) fn backup(
     }
     let result = copy(&mut snapshot, settings, to);
     if result.is_err() {
-        // The folder was created above, and is incomplete.
+        // The folder was created above and is incomplete.
         let _ = fs::remove_dir_all(to);
     }
     result
 }
 
-/// Creates a folder with access for this user only: its files contain texts.
+/// Creates a folder that only this user can access, because its files contain texts.
 fn private_folder(to: &Path) -> io::Result<()> {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
     let mut builder = fs::DirBuilder::new();

@@ -1,5 +1,4 @@
-//! Checks a snapshot: every row of `docs`, whether all its postings exist and no others, and the
-//! counts.
+//! Checks a snapshot: every row of `docs`, that exactly its postings exist, and the counts.
 
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::{BandPosting, Postings};
@@ -15,10 +14,10 @@ use crate::tables::check::checks;
 use lookalike_core::hash::mix64;
 use std::sync::Arc;
 
-/// Documents that are checked at a time.
+/// Number of documents that are checked at a time.
 const CHUNK: i64 = 2_000;
 
-/// Counts of the rows, to be compared with those in `state`.
+/// Counts of the rows, which are compared with those in `state`.
 #[derive(Default)]
 struct CheckTotals {
     documents: i64,
@@ -28,12 +27,13 @@ struct CheckTotals {
     last: i64,
     /// Expected postings.
     postings: PostingChecksum,
-    /// Documents whose row cannot be read; their postings are unknown.
+    /// Number of documents whose row cannot be read; their postings are unknown.
     unreadable: i64,
     problems: Vec<IndexProblem>,
 }
 
-/// Order-independent checksum of postings; different ones collide with probability of about 2⁻¹²⁸.
+/// An order-independent checksum of postings. Different postings collide with a probability of
+/// about 2⁻¹²⁸.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct PostingChecksum {
     count: i64,
@@ -82,7 +82,7 @@ impl CheckTotals {
     }
 }
 
-/// Checks a page of documents; returns the number of the last one, `None` if there is none.
+/// Checks a page of documents. Returns the number of the last one; `None` for an empty page.
 fn page(
     connection: &mut PooledConnection,
     settings: &IndexSettings,
@@ -150,7 +150,7 @@ fn sum(connection: &mut PooledConnection) -> Result<PostingChecksum, IndexError>
     Ok(sum)
 }
 
-/// Compares checksums first; only if they differ is each posting looked up.
+/// Compares checksums. Only if they differ, looks up each posting.
 fn postings(
     connection: &mut PooledConnection,
     settings: &IndexSettings,

@@ -12,7 +12,7 @@ use crate::tables::check;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Documents of one removal; other writers can write in between.
+/// Number of documents of one removal. Other writers can write between removals.
 const CHUNK: i64 = 5_000;
 
 /// Removes documents that expired before `now`.
@@ -41,8 +41,8 @@ pub(super) fn vacuum(pool: &Arc<ConnectionPool>) -> Result<(), IndexError> {
     connection.execute("VACUUM (ANALYZE) docs, bands, state, originals, versions, duplicates")
 }
 
-/// Sizes and counts. There is a posting for each band of each document with shingles, since those
-/// of removed documents go with them.
+/// Sizes and counts. There is a posting for each band of each document with shingles, because
+/// removing a document removes its postings.
 pub(super) fn stats(
     pool: &Arc<ConnectionPool>,
     settings: &IndexSettings,

@@ -41,7 +41,7 @@ pub(super) struct CopyRows<'a> {
 }
 
 impl CopyRows<'_> {
-    /// Starts a row of this many values.
+    /// Starts a row with this number of values.
     pub(super) fn row(&mut self, values: i16) -> io::Result<()> {
         if self.buffer.len() >= BLOCK {
             self.send()?;
@@ -73,14 +73,14 @@ impl CopyRows<'_> {
         self.bytes(&value.to_be_bytes())
     }
 
-    /// A signature: its values as little-endian bytes, one after the other.
+    /// Writes a signature: its values as consecutive little-endian bytes.
     pub(super) fn signature(&mut self, values: &[u32]) -> io::Result<()> {
         self.start(4 * values.len())?;
         self.buffer.extend(values.iter().flat_map(|value| value.to_le_bytes()));
         Ok(())
     }
 
-    /// The length of a value.
+    /// Writes the length of a value.
     fn start(&mut self, len: usize) -> io::Result<()> {
         let too_long = |_| io::Error::other(format!("a value has {len} bytes"));
         self.buffer.extend(i32::try_from(len).map_err(too_long)?.to_be_bytes());

@@ -6,15 +6,15 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use postgres::config::Host;
 use std::path::{Path, PathBuf};
 
-/// Characters that are encoded in an address, in addition to those that are not ASCII.
+/// ASCII characters that are encoded in an address. Non-ASCII characters are always encoded.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Default values for an address. The caller reads the environment, this crate does not.
+/// Default values for an address. The caller reads the environment; this crate does not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Defaults {
     /// The password.
     pub password: Option<String>,
-    /// A password file in the format of `.pgpass`, used if there is no other password.
+    /// A password file in the format of `.pgpass`, used if no other password is set.
     pub password_file: Option<PathBuf>,
     /// `sslmode`.
     pub ssl_mode: Option<String>,
@@ -25,8 +25,8 @@ pub struct Defaults {
 /// Completes an address with defaults. The result may contain a password: do not show it.
 ///
 /// # Errors
-/// [`IndexError::Database`] for an address that cannot be read, [`IndexError::Io`] for a file of
-/// passwords that cannot be read or that others may read.
+/// [`IndexError::Database`] for an invalid address, [`IndexError::Io`] for a password file that
+/// cannot be read or that other users may read.
 pub fn with_defaults(url: &str, defaults: &Defaults) -> Result<String, IndexError> {
     let address = Address::parse_unverified(url)?;
     let mut all = url.to_owned();

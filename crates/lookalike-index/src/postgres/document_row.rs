@@ -1,4 +1,4 @@
-//! A document of a batch, ready to be written: what is expensive is done before the lock is taken.
+//! A document of a batch, prepared for writing: expensive work is done before the lock is acquired.
 
 use super::row::{checksums, compress_text};
 use crate::backend::Change;
@@ -7,7 +7,7 @@ use crate::entry::IndexEntry;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
 
-/// Maximum size of a row's set and text together; the limit of the server is 2³⁰ for the row.
+/// Maximum size of a row's set and text together. The server limits a row to 2³⁰ bytes.
 const MAX_ROW_BYTES: usize = 1_000_000_000;
 
 /// The values of a row, except the number.
@@ -19,7 +19,7 @@ pub(super) struct DocumentRowValues<'a> {
 }
 
 impl DocumentRowValues<'_> {
-    /// The checksums of its row, under a number.
+    /// The checksums of the row if it is stored under the number `doc`.
     pub(super) fn checksums(&self, doc: i64) -> [u8; 40] {
         let Self { entry, metadata, set, text, .. } = self;
         let fingerprint = entry.fingerprint.to_le_bytes();
@@ -30,10 +30,10 @@ impl DocumentRowValues<'_> {
     }
 }
 
-/// The row of a document that a change adds; `None` for a removal.
+/// Prepares the row of a document that a change adds; `None` for a removal.
 ///
 /// # Errors
-/// [`IndexError::Document`] for one that cannot be stored.
+/// [`IndexError::Document`] for a document that cannot be stored.
 pub(super) fn prepare<'a>(
     change: &Change<'a>,
     settings: &IndexSettings,

@@ -35,7 +35,7 @@ pub(super) fn sending(index: &str, error: &std::io::Error) -> IndexError {
     }
 }
 
-/// The message in one line: that of the server, or those of all causes.
+/// The message in one line: the server's message, or the messages of all causes.
 pub(super) fn reported(error: &Error) -> String {
     if let Some(said) = error.as_db_error() {
         let mut text = said.message().to_owned();
@@ -60,24 +60,24 @@ pub(super) fn reported(error: &Error) -> String {
     text
 }
 
-/// Whether the connection is gone.
+/// Returns true if the connection is lost.
 pub(super) fn is_lost(error: &Error) -> bool {
     if let Some(code) = error.code() {
-        // Ended by an administrator, by a crash of another session, by a time limit on idling.
+        // Ended by an administrator, by a crash of another session, or by a limit on idle time.
         return ["57P01", "57P02", "57P03", "57P05", "25P03"].contains(&code.code());
     }
     error.is_closed() || has_io_error(error)
 }
 
-/// Whether the transaction was rolled back and can be retried at once.
+/// Returns true if the transaction was rolled back and can be retried at once.
 pub(super) fn is_conflict(error: &Error) -> bool {
     let code = error.code();
     code == Some(&SqlState::T_R_SERIALIZATION_FAILURE)
         || code == Some(&SqlState::T_R_DEADLOCK_DETECTED)
 }
 
-/// Whether a retry may succeed later: lost connections, conflicts, lack of resources, shutdowns and
-/// cancelled statements.
+/// Returns true if a retry may succeed later: for lost connections, conflicts, lack of resources,
+/// shutdowns and cancelled statements.
 fn is_transient(error: &Error) -> bool {
     match error.code() {
         Some(code) => {

@@ -1,8 +1,8 @@
 //! An index in a PostgreSQL database: one schema of tables for each index, for several writers and
-//! readers on any machine. `docs/reference/postgres.md` describes the tables and what can be asked
-//! in SQL.
+//! readers on any machine. `docs/reference/postgres.md` describes the tables and the SQL queries
+//! that are possible.
 //!
-//! | file | is |
+//! | file | contents |
 //! |---|---|
 //! | `address` | parses the address of an index |
 //! | `defaults` | defaults of an address: passwords, `sslmode` |
@@ -20,7 +20,8 @@
 //! | `row` | conversion of rows to documents |
 //! | `compact`, `check`, `repair`, `backup` | maintenance |
 //!
-//! Calls block, and so does dropping a handle: do neither on a thread that runs asynchronous tasks.
+//! Calls block, and so does dropping a handle. Do not do either on a thread that runs asynchronous
+//! tasks.
 
 mod address;
 mod backup;
@@ -61,12 +62,12 @@ use transaction::{CountChanges, count_and_commit, in_transaction};
 /// Minimum time to wait for another writer, which may be adding a large batch.
 const MIN_WAIT: Duration = Duration::from_secs(60);
 
-/// Creates an index in a database, as a schema with the name in the address; an empty schema may
-/// exist already.
+/// Creates an index in a database, as a schema with the name in the address. An empty schema may
+/// already exist.
 ///
 /// # Errors
-/// [`IndexError::Exists`] if the schema is not empty, [`IndexError::Database`] for an address that
-/// cannot be read and for what the server says.
+/// [`IndexError::Exists`] if the schema is not empty. [`IndexError::Database`] for an invalid
+/// address, and for errors of the server.
 pub fn create(url: &str, settings: &IndexSettings) -> Result<Box<dyn Backend>, IndexError> {
     let backend = new(url, settings, MIN_WAIT)?;
     Ok(Box::new(backend))
@@ -85,20 +86,20 @@ fn new(url: &str, settings: &IndexSettings, wait: Duration) -> Result<PostgresBa
     Ok(PostgresBackend { pool, settings: settings.clone(), wait: Some(wait) })
 }
 
-/// Creates an index in a database from the folder that [`Backend::backup`] of another one wrote,
-/// and opens it for writing.
+/// Creates an index in a database from the folder of a [`Backend::backup`], and opens it for
+/// writing.
 ///
 /// # Errors
 /// [`IndexError::Exists`] if the schema is not empty, [`IndexError::NotAnIndex`] for an incomplete
-/// backup, [`IndexError::Version`] for one of another version, and errors of the server. After an
-/// error, nothing was created.
+/// backup, [`IndexError::Version`] for a backup of another version, and errors of the server. After
+/// an error, nothing was created.
 pub fn restore(url: &str, from: &Path) -> Result<Box<dyn Backend>, IndexError> {
     backup::restore(url, from)?;
     open(url, Access::Write { wait: Duration::ZERO })
 }
 
 /// Opens the index in a database. Any number of processes may open it for writing; their batches
-/// take turns.
+/// are serialized.
 ///
 /// # Errors
 /// As [`open`](crate::index::open), and as [`create`].

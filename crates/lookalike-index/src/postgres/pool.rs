@@ -67,7 +67,7 @@ impl ConnectionPool {
         self.try_begin(sql)?.map_err(|error| self.failure(&error))
     }
 
-    /// As [`begin`](Self::begin); the inner error is that of `sql`.
+    /// Like [`begin`](Self::begin); the inner error is the error of `sql`.
     pub(super) fn try_begin(
         self: &Arc<Self>,
         sql: &str,
@@ -87,7 +87,7 @@ impl ConnectionPool {
             };
             match connection.session()?.client.simple_query(sql) {
                 Ok(answer) => return Ok(Ok((connection, answer))),
-                // The other idle connections are as old, and probably lost too.
+                // The other idle connections are as old, so they are probably lost as well.
                 Err(error) if is_used && is_lost(&error) => self.idle().clear(),
                 Err(error) => return Ok(Err(error)),
             }
@@ -97,8 +97,8 @@ impl ConnectionPool {
     fn connect(&self) -> Result<Session, IndexError> {
         let client = self.address.connect();
         let mut client = client.map_err(|error| self.failure(&error))?;
-        // The statements look up few rows of many; the planner does not always know that, since the
-        // statistics of new and growing tables are out of date.
+        // The statements look up few rows of many. The planner does not always know that, because
+        // the statistics of new and growing tables are out of date.
         let session = format!(
             "SET search_path TO {}; SET jit = off; SET enable_seqscan = off; \
              SET enable_mergejoin = off; SET enable_hashjoin = off; \
@@ -113,7 +113,7 @@ impl ConnectionPool {
         Ok(Session { client, statements: BTreeMap::new() })
     }
 
-    /// Ends all later statements.
+    /// Makes all later statements fail.
     pub(super) fn interrupt(&self) {
         self.interrupted.store(true, Ordering::Relaxed);
     }
@@ -131,7 +131,7 @@ impl ConnectionPool {
     }
 }
 
-/// A connection in use. Dropping it rolls an open transaction back.
+/// A connection in use. Dropping it rolls back an open transaction.
 pub(super) struct PooledConnection {
     pool: Arc<ConnectionPool>,
     session: Option<Session>,
@@ -163,7 +163,7 @@ impl PooledConnection {
         rows.map_err(|error| pool.failure(&error))
     }
 
-    /// Calls `each` with the rows of a statement as they come.
+    /// Calls `each` with the rows of a statement as they arrive.
     pub(super) fn stream(
         &mut self,
         sql: &str,
@@ -184,7 +184,8 @@ impl PooledConnection {
         Ok(())
     }
 
-    /// Executes a statement that returns one row; `what` names it in the error if there is none.
+    /// Executes a statement that returns one row; `what` names the row in the error if it is
+    /// missing.
     pub(super) fn query_one(
         &mut self,
         sql: &str,
@@ -197,8 +198,8 @@ impl PooledConnection {
         })
     }
 
-    /// Commits the transaction. The inner error is the answer of the server or of the connection,
-    /// which says whether the transaction may have been committed.
+    /// Commits the transaction. The inner error is the error of the server or of the connection,
+    /// which indicates whether the transaction may have been committed.
     pub(super) fn commit(&mut self) -> Result<Result<(), Error>, IndexError> {
         let result = self.session()?.client.batch_execute("COMMIT");
         self.is_settled = result.is_ok();

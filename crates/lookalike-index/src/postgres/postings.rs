@@ -13,7 +13,7 @@ pub(super) struct BandPosting {
     pub(super) key: i64,
     /// The document's number.
     pub(super) doc: i64,
-    /// Which band, from 0 on.
+    /// The number of the band, from 0 on.
     pub(super) band: i16,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct BandPosting {
 pub(super) struct Postings<'a> {
     settings: &'a IndexSettings,
     keys: Vec<u64>,
-    /// In the order in which they were added.
+    /// All postings in the order of their addition.
     pub(super) all: Vec<BandPosting>,
 }
 
@@ -30,10 +30,10 @@ impl<'a> Postings<'a> {
         Self { settings, keys: Vec::new(), all: Vec::new() }
     }
 
-    /// Adds those of one document.
+    /// Adds the postings of a document.
     pub(super) fn add(&mut self, doc: i64, signature: &[u32]) {
         bucket_keys(self.settings, signature, &mut self.keys);
-        // There are at most as many bands as values in a signature, some thousands.
+        // A signature has at most as many bands as values, some thousands.
         let postings = (0i16..).zip(&self.keys);
         self.all.extend(postings.map(|(band, key)| BandPosting {
             key: key.cast_signed(),
@@ -42,8 +42,8 @@ impl<'a> Postings<'a> {
         }));
     }
 
-    /// Copies them into a table with the columns of `bands`, by ascending key, so that each page
-    /// of the index is written once.
+    /// Copies the postings into a table with the columns of `bands`, by ascending key, so that each
+    /// page of the database index is written once.
     pub(super) fn copy(
         &mut self,
         connection: &mut PooledConnection,
@@ -65,7 +65,7 @@ impl<'a> Postings<'a> {
         })
     }
 
-    /// Deletes them from `bands`.
+    /// Deletes the postings from `bands`.
     pub(super) fn delete(&mut self, connection: &mut PooledConnection) -> Result<(), IndexError> {
         if self.all.is_empty() {
             return Ok(());

@@ -11,10 +11,10 @@ use crate::tables::duplicates;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Documents of one page of postings.
+/// Number of documents of one page of postings.
 const CHUNK: i64 = 20_000;
 
-/// Deletes wrong and repeated rows of `bands` and inserts missing ones. Correct rows stay, so that
+/// Deletes wrong and repeated rows of `bands` and inserts missing ones. Keeps correct rows, so that
 /// readers are not blocked and the table does not grow.
 const REPAIR_BANDS: &str = "
     SET LOCAL enable_seqscan = on;
@@ -42,7 +42,7 @@ pub(super) const COUNT: &str = "
         set_bytes = (SELECT coalesce(sum(octet_length(set)), 0) FROM docs),
         text_bytes = (SELECT coalesce(sum(octet_length(text)), 0) FROM docs)";
 
-/// Inserts a missing row of counts, with a version that it never had.
+/// Inserts a missing row of counts, with a version that was never used.
 const STATE: &str = "
     INSERT INTO state (version)
         SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
@@ -69,7 +69,7 @@ pub(super) fn repair(
     connection.commit()?.map_err(|error| failure(pool.name(), &error))
 }
 
-/// Puts the postings of all documents into a table.
+/// Copies the postings of all documents into a table.
 pub(super) fn fill(
     connection: &mut PooledConnection,
     settings: &IndexSettings,
@@ -86,8 +86,8 @@ pub(super) fn fill(
     }
 }
 
-/// The postings of a page of documents from number `from` on, and the start of the next page;
-/// `None` after the last one.
+/// The postings of a page of documents from number `from` on, and the start of the next page, which
+/// is `None` after the last page.
 pub(super) fn page_of_postings<'a>(
     connection: &mut PooledConnection,
     settings: &'a IndexSettings,

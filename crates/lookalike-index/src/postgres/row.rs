@@ -11,13 +11,13 @@ use std::error::Error as _;
 /// Compression level of texts, the default of zstd.
 const LEVEL: i32 = 3;
 
-/// The types of columns in the tables of an index and in what their queries compute.
+/// The types of the columns of an index, and of the results of its queries.
 const TYPES: [Type; 6] = [Type::INT8, Type::INT4, Type::INT2, Type::BOOL, Type::TEXT, Type::BYTEA];
 
 /// The value of an empty column in messages.
 const NULL: &str = "NULL";
 
-/// The columns that [`record`] reads, in their order.
+/// The columns that [`record`] reads, in order.
 pub(super) fn columns(wanted: RecordFields) -> String {
     let choose = |is_wanted, column, kind| {
         if is_wanted { format!("{column}::{kind}") } else { format!("NULL::{kind}") }
@@ -94,7 +94,8 @@ pub(super) fn record(
     Ok(())
 }
 
-/// Names of the parts of a row, in the order of their checksums, which follow that of the row.
+/// The names of the parts of a row, in the order of their checksums, which follow the checksum of
+/// the row.
 const PARTS: [&str; 4] = ["signature", "metadata", "shingle set", "text"];
 
 /// The checksums of a row and its parts, 8 bytes each, little-endian; 0 for a missing part.
@@ -199,8 +200,8 @@ pub(super) fn decompress_text(bytes: &[u8], id: &str) -> Result<String, IndexErr
         .ok_or_else(|| IndexError::damaged_document(id, "its text cannot be decompressed"))
 }
 
-/// The key that a loop over a table continues with. A damaged database index may return an earlier
-/// key for a search of a later one; the loop would never end.
+/// The key from which a loop over a table continues. A damaged database index may return an earlier
+/// key for a search of a later one, so that the loop would never end.
 ///
 /// # Errors
 /// [`IndexError::Damaged`] for a key that is not after the last one.

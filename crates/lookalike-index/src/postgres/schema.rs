@@ -161,10 +161,10 @@ fn check_tables(
     }
 }
 
-/// The error of a statement that creates something; another process may have created it first.
+/// The error of a statement that creates something, which another process may have created first.
 fn creation_error(pool: &ConnectionPool, error: &postgres::Error) -> IndexError {
     let code = error.code().map_or("", |code| code.code());
-    // A schema, a table, or a row of the catalogue that is there.
+    // Codes for a schema, a table, or a row of the server's catalogue that already exists.
     if ["42P06", "42P07", "23505"].contains(&code) {
         return IndexError::Exists { index: pool.name().to_owned() };
     }

@@ -13,10 +13,10 @@ use postgres::Row;
 use postgres::types::ToSql;
 use std::collections::HashMap;
 
-/// Keys of one statement, so that the server sorts few.
+/// Number of keys of one statement, so that the server sorts few.
 const CHUNK: usize = 1024;
-/// The stored documents of a bucket that are counted, the latest ones: a text that is repeated more
-/// often has a good base among them.
+/// Number of stored documents of a bucket that are counted, the latest ones. If a text is repeated
+/// more often, one of them is a good base.
 const MOST_OF_BUCKET: i64 = 8;
 
 /// A row of the named table.
@@ -95,7 +95,7 @@ impl TableConnection for PooledConnection {
             Keys::Numbers(_, numbers) => numbers.chunks(CHUNK).try_for_each(|chunk| run(&chunk)),
             Keys::Hashes(_, hashes) => hashes.chunks(CHUNK).try_for_each(|chunk| run(&chunk)),
             Keys::Ids(ids) => {
-                // The server rejects NUL, which no stored id has.
+                // The server rejects NUL, which no stored id contains.
                 let ids: Vec<&str> = ids.iter().copied().filter(|id| !id.contains('\0')).collect();
                 ids.chunks(CHUNK).try_for_each(|chunk| run(&chunk))
             }

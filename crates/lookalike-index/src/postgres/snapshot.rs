@@ -12,7 +12,7 @@ use postgres::SimpleQueryMessage;
 use postgres::types::ToSql;
 use std::sync::Arc;
 
-/// Documents of one request, so that the server sorts few.
+/// Number of documents of one request, so that the server sorts few.
 const CHUNK: usize = 1024;
 /// A snapshot is taken at its first read, so both statements are sent together.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; \
@@ -46,7 +46,7 @@ impl PostgresSnapshot {
         &mut self.connection
     }
 
-    /// Passes the rows of a statement to `each` as they arrive; returns their number.
+    /// Passes the rows of a statement to `each` as they arrive. Returns their number.
     fn stream(
         &mut self,
         sql: &str,

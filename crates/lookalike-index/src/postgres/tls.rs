@@ -1,12 +1,12 @@
-//! TLS to the server, by rustls, as the address asks for it.
+//! TLS to the server, by rustls, in the mode of the address.
 //!
 //! | `sslmode` | encrypted | the server's certificate |
 //! |---|---|---|
 //! | `disable` | never | |
-//! | `prefer`, the default, and `allow` | if the server can | is not verified |
-//! | `require` | always | is not verified, unless `sslrootcert` is given: then as by `verify-ca` |
+//! | `prefer`, the default, and `allow` | if the server supports it | is not verified |
+//! | `require` | always | is not verified, unless `sslrootcert` is given: then like `verify-ca` |
 //! | `verify-ca` | always | is signed by one of `sslrootcert` |
-//! | `verify-full` | always | the same, and names the host |
+//! | `verify-full` | always | like `verify-ca`, and names the host |
 //!
 //! These are the modes of libpq. Local sockets are never encrypted.
 
@@ -110,7 +110,7 @@ fn verifier(
 }
 
 /// Verifies that the server has the key of its certificate, and the chain of certificates if
-/// `chain` is set, not the host that the certificate names.
+/// `chain` is set. Does not verify the host that the certificate names.
 #[derive(Debug)]
 struct ChainVerifier {
     provider: Arc<CryptoProvider>,

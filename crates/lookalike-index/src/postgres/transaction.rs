@@ -10,7 +10,8 @@ use std::time::Duration;
 
 /// Maximum number of attempts after conflicts.
 const MAX_TRIES: u32 = 5;
-/// Number and interval of requests for the outcome of a transaction after a lost connection.
+/// How often and at what interval the outcome of a transaction is requested after a lost
+/// connection.
 const MAX_POLLS: u32 = 40;
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -24,7 +25,8 @@ pub(super) struct CountChanges {
 }
 
 impl CountChanges {
-    /// Counts a document with the lengths of its set and its text, or with -1 takes it off.
+    /// Adds a document with the lengths of its set and its text to the counts. `sign` is -1 to
+    /// subtract it.
     pub(super) fn count(&mut self, sign: i64, is_empty: bool, set: i64, text: i64) {
         self.documents += sign;
         self.without_shingles += sign * i64::from(is_empty);
@@ -33,13 +35,13 @@ impl CountChanges {
     }
 }
 
-/// Whether it is the error of a conflict: [`is_conflict`] for an error of the index.
+/// Returns true for an index error that is a conflict, see [`is_conflict`].
 fn is_conflict_error(error: &IndexError) -> bool {
     let IndexError::Database { why, .. } = error else { return false };
     why.ends_with("(40001)") || why.ends_with("(40P01)")
 }
 
-/// Begins a transaction with the lock of writers, and returns the greatest number assigned.
+/// Begins a transaction with the lock of writers, and returns the greatest assigned number.
 pub(super) fn lock(
     pool: &Arc<ConnectionPool>,
     wait: Duration,
@@ -62,8 +64,8 @@ pub(super) fn lock(
     }
 }
 
-/// Runs `work` in a transaction with the lock of writers and the greatest number assigned. It runs
-/// again after a conflict with another writer. `work` commits, if there is something to commit.
+/// Runs `work` in a transaction, with the lock of writers and the greatest assigned number. Runs it
+/// again after a conflict with another writer. `work` commits if there is something to commit.
 pub(super) fn in_transaction<T>(
     pool: &Arc<ConnectionPool>,
     wait: Duration,
@@ -107,7 +109,7 @@ pub(super) fn count_and_commit(
     }
 }
 
-/// The outcome of a transaction whose connection was lost during the commit: the server reports it
+/// The outcome of a transaction whose connection was lost during the commit. The server reports it
 /// once it is reachable and the transaction has ended.
 fn outcome(
     pool: &Arc<ConnectionPool>,

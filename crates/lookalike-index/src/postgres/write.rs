@@ -22,14 +22,14 @@ use std::time::Duration;
 const COPY_DOCS: &str = "COPY docs (doc, bytes, added, modified, expires, fingerprint, id, sig, \
                          metadata, set, text, checksums) FROM STDIN BINARY";
 
-/// Makes changes, all or none.
+/// Applies changes, all or none.
 pub(super) fn write(
     pool: &Arc<ConnectionPool>,
     settings: &IndexSettings,
     wait: Duration,
     changes: &[Change<'_>],
 ) -> Result<Vec<ChangeOutcome>, IndexError> {
-    // Expensive preparation happens before the lock is taken.
+    // Do expensive work before the lock is acquired.
     let ready: Result<Vec<_>, _> = changes.iter().map(|one| prepare(one, settings)).collect();
     let ready = ready?;
     let ids = ids(changes);
@@ -86,11 +86,11 @@ fn stored_documents(
     ids: &[&str],
 ) -> Result<HashMap<String, StoredDocument>, IndexError> {
     let sql = "SELECT id, doc, expires, uuid_send(fingerprint) FROM docs WHERE id = ANY($1)";
-    // The server rejects NUL, which no stored id has.
+    // The server rejects NUL, which no stored id contains.
     let ids: Vec<&str> = ids.iter().copied().filter(|id| !id.contains('\0')).collect();
     let rows = connection.query(sql, &[&ids])?;
     let stored = rows.iter().map(|row| {
-        // A damaged one, which a reader reports, equals no other.
+        // A damaged fingerprint, which a reader reports, equals no other.
         let fingerprint = column::<Option<&[u8]>>(row, "docs", 3)?.unwrap_or_default();
         let fingerprint = fingerprint.try_into().ok().map(u128::from_be_bytes);
         let number = column(row, "docs", 1)?;
@@ -144,7 +144,7 @@ fn delete(
         }
     }
     if !damaged.is_empty() {
-        // Their keys are unknown, so the whole table is scanned.
+        // The keys of damaged documents are unknown, so the whole table is scanned.
         connection.query("DELETE FROM bands WHERE doc = ANY($1)", &[&damaged])?;
     }
     postings.delete(connection)

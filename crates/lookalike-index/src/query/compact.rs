@@ -5,9 +5,10 @@
 //! chunk   …                                                                range 65,537 to 66,011
 //! ```
 //!
-//! They are computed from the signatures at the first use; later uses add documents that are new.
-//! A chunk may contain removed documents: the records decide. It lacks only documents that were
-//! removed before the snapshot it was read from, so an earlier snapshot reads its range itself.
+//! They are computed from the signatures at the first use; later uses add new documents. A chunk
+//! may contain removed documents, which have no records. It only lacks documents that were removed
+//! before the snapshot from which it was read, so an earlier snapshot reads the range of the chunk
+//! itself.
 
 use crate::backend::Snapshot;
 use crate::entry::{DocumentNumber, RecordFields};
@@ -18,12 +19,12 @@ use std::sync::Arc;
 
 /// Maximum number of documents of a chunk.
 const CHUNK: usize = 1 << 16;
-/// All documents are read again when the chunks have this many more than twice those that exist.
+/// If the chunks contain this many documents more than twice the existing ones, all are read again.
 const SPARE: u64 = 1 << 16;
 
 /// Compact signatures of the documents of an index, usable from any thread. Memory for each
-/// document with shingles: [`compact::row_bytes`] bytes and 8 for its number, up to twice that if
-/// many were removed; none before the first use.
+/// document with shingles: [`compact::row_bytes`] bytes and 8 for its number, or up to twice that
+/// if many were removed. Takes no memory before the first use.
 #[derive(Debug, Default)]
 pub struct CompactSignatures {
     chunks: Mutex<Arc<Vec<Arc<SignatureChunk>>>>,
@@ -36,12 +37,12 @@ pub struct CompactSignatures {
 pub(crate) struct SignatureChunk {
     /// The documents.
     pub(crate) numbers: Vec<DocumentNumber>,
-    /// A row for each.
+    /// A row for each document.
     pub(crate) rows: Vec<u8>,
     /// The range.
     first: DocumentNumber,
     last: DocumentNumber,
-    /// The version of the latest snapshot that it was read from.
+    /// The version of the latest snapshot from which it was read.
     version: u64,
 }
 
@@ -103,8 +104,8 @@ impl CompactSignatures {
     }
 }
 
-/// Appends a chunk. Chunks of similar size are joined to keep their number small; full ones are
-/// not, so that an earlier snapshot reads few documents again.
+/// Appends a chunk. Chunks of similar size are joined to keep their number small. Full chunks are
+/// not joined, so that an earlier snapshot reads few documents again.
 fn push(chunks: &mut Vec<Arc<SignatureChunk>>, mut chunk: SignatureChunk) {
     let joins = |before: &SignatureChunk, chunk: &SignatureChunk| {
         before.numbers.len() < 2 * chunk.numbers.len().max(1)
@@ -120,7 +121,7 @@ fn push(chunks: &mut Vec<Arc<SignatureChunk>>, mut chunk: SignatureChunk) {
 }
 
 impl SignatureChunk {
-    /// At most `most` documents numbered `first` or more, and their number including those without
+    /// At most `most` documents from number `first` on, and their number including those without
     /// shingles.
     fn read_at_most(
         snapshot: &mut dyn Snapshot,
@@ -153,7 +154,8 @@ impl SignatureChunk {
         let mut chunk = Self { first, last, version: snapshot.version(), ..Self::default() };
         let mut from = first;
         while from <= last {
-            // As many numbers as are left, of which some may belong to later documents.
+            // As many documents as the range can still contain; some of them may have later
+            // numbers.
             let most = CHUNK.min(usize::try_from(last.0 - from.0 + 1).unwrap_or(CHUNK));
             let (mut part, count) = Self::read_at_most(snapshot, num_hashes, from, most)?;
             let within = part.numbers.partition_point(|number| *number <= last);

@@ -1,4 +1,4 @@
-//! Comparison of a document with candidates, for queries and the search for the nearest.
+//! Comparison of a document with candidates, for queries and for searches for the nearest.
 
 use crate::backend::Snapshot;
 use crate::entry::{DocumentNumber, IndexRecord, RecordFields};
@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 
-/// The document of a query: shingled and signed with the settings of the index.
+/// The document of a query, shingled and signed with the settings of the index.
 #[derive(Debug, Clone, Copy)]
 pub struct QueryDocument<'a> {
     /// Its shingle set, ascending, without repeats; empty for a document without shingles.
@@ -29,8 +29,8 @@ pub struct QueryDocument<'a> {
 pub struct QueryRequest<'a> {
     /// Threshold: above 0, at most 1. Ignored in a search for the nearest.
     pub threshold: f64,
-    /// Maximum number of matches, the most similar ones; all if `None`. Ignored in a search for the
-    /// nearest.
+    /// Maximum number of matches; the most similar ones are kept. `None` returns all. Ignored in a
+    /// search for the nearest.
     pub top: Option<usize>,
     /// Search for the most similar documents, with any similarity above 0.
     pub nearest: Option<NearestRequest<'a>>,
@@ -38,7 +38,7 @@ pub struct QueryRequest<'a> {
     pub filters: &'a [MetadataFilter],
     /// The current time in ns since 1970; documents that expired before it do not match.
     pub now: i64,
-    /// A document to exclude: the one that the query is about.
+    /// A document to exclude: the subject of the query.
     pub except: Option<DocumentNumber>,
     /// The fields of the records of matches.
     pub wanted: RecordFields,
@@ -47,9 +47,9 @@ pub struct QueryRequest<'a> {
 /// A search for the nearest documents.
 #[derive(Debug, Clone, Copy)]
 pub struct NearestRequest<'a> {
-    /// How many.
+    /// The number of documents.
     pub count: NonZeroUsize,
-    /// The signatures to search, those of the index; see
+    /// The signatures of the index, which are searched; see
     /// [`Index::compact_signatures`](crate::Index::compact_signatures).
     pub signatures: &'a CompactSignatures,
 }
@@ -59,14 +59,14 @@ pub struct NearestRequest<'a> {
 pub enum MatchSimilarity {
     /// By exact comparison of shingle sets; the query document is on the left.
     Exact(Overlap),
-    /// The same, where the similarity is the containment of the shorter in the longer one.
+    /// By exact comparison, as the containment of the shorter set in the longer one.
     Contained(Overlap),
-    /// Estimated by signatures, if the index keeps no sets; 0 to 1.
+    /// Estimated from signatures, from 0 to 1, if the index stores no sets.
     Estimated(f64),
 }
 
 impl MatchSimilarity {
-    /// From 0 to 1.
+    /// The similarity from 0 to 1.
     pub fn value(&self) -> f64 {
         match self {
             Self::Exact(overlap) => overlap.similarity(Measure::Jaccard),
@@ -75,7 +75,7 @@ impl MatchSimilarity {
         }
     }
 
-    /// With six decimals, as in reports.
+    /// The similarity with six decimals, as in reports.
     pub fn six_decimals(&self) -> String {
         match self {
             Self::Exact(overlap) => overlap.six_decimals(),
@@ -92,7 +92,7 @@ impl MatchSimilarity {
         }
     }
 
-    /// An exact similarity of this measure.
+    /// An exact similarity in this measure.
     pub fn of(overlap: Overlap, measure: Measure) -> Self {
         match measure {
             Measure::Jaccard => Self::Exact(overlap),
@@ -114,7 +114,7 @@ impl MatchSimilarity {
 pub struct Match {
     /// The document.
     pub record: IndexRecord,
-    /// How similar it is.
+    /// Its similarity.
     pub similarity: MatchSimilarity,
 }
 
@@ -123,23 +123,23 @@ pub struct Match {
 pub struct QueryResult {
     /// Matches by descending similarity, then by id.
     pub matches: Vec<Match>,
-    /// Number of candidates: documents that share a bucket key, in a search for the nearest those
-    /// that were compared.
+    /// The number of candidates: documents that share a bucket key or, in a search for the nearest,
+    /// documents that were compared.
     pub candidates: u64,
-    /// Number of similar documents; more than `matches` if `top` limits these.
+    /// The number of similar documents. Exceeds the length of `matches` if `top` limits them.
     pub found: u64,
-    /// The probability that a document exactly at the threshold is found; for the nearest, one as
-    /// similar as the last match.
+    /// The probability that a document exactly at the threshold is found or, in a search for the
+    /// nearest, a document as similar as the last match.
     pub predicted_recall: f64,
     /// A reason why `predicted_recall` may not be reached.
     pub recall_caveat: Option<RecallCaveat>,
 }
 
-/// Candidates that are compared together.
+/// Number of candidates that are compared together.
 pub(crate) const CHUNK: usize = 1_024;
 
-/// Maximum number of shingle sets, except for one chunk, whose similarity is cached for documents
-/// with equal sets.
+/// Maximum number of shingle sets whose similarity is cached for documents with equal sets, not
+/// counting one chunk.
 const MAX_CACHED: usize = 1 << 14;
 
 /// Buffers that a thread reuses between queries.
@@ -168,7 +168,7 @@ pub(crate) type MatchCallback<'a> = &'a mut dyn FnMut(&mut Candidate, MatchSimil
 pub(crate) struct ComparisonCounts {
     /// Existing documents.
     pub(crate) candidates: u64,
-    /// Documents of these that meet the filters.
+    /// Documents among them that meet the filters.
     pub(crate) compared: u64,
 }
 
@@ -185,10 +185,10 @@ impl QueryBuffers {
     }
 }
 
-/// Gives the similar ones among documents (ascending numbers) to `each`.
+/// Passes the similar documents among `numbers` (ascending) to `each`.
 ///
 /// # Errors
-/// As those of [`query`].
+/// As for [`query`].
 pub(crate) fn compare(
     snapshot: &mut dyn Snapshot,
     settings: &IndexSettings,
@@ -206,7 +206,7 @@ pub(crate) fn compare(
     }
 }
 
-/// Gives the similar ones among documents to `each`, by their signatures.
+/// Passes the similar documents to `each`, compared by their signatures.
 fn compare_signatures(
     snapshot: &mut dyn Snapshot,
     numbers: &[DocumentNumber],
@@ -231,7 +231,7 @@ fn compare_signatures(
     Ok(done)
 }
 
-/// Gives the similar ones among documents to `each`, by their shingle sets.
+/// Passes the similar documents to `each`, compared by their shingle sets.
 fn compare_sets(
     snapshot: &mut dyn Snapshot,
     numbers: &[DocumentNumber],
@@ -256,7 +256,7 @@ fn compare_sets(
     }
     unread.clear();
     for candidate in &*candidates {
-        // Compared below, by the set of the first document that has it.
+        // Compared below, with the set of the first document that has it.
         similarities.entry(candidate.fingerprint).or_insert_with(|| {
             unread.push(candidate.number);
             None
@@ -281,17 +281,17 @@ fn compare_sets(
 }
 
 impl QueryRequest<'_> {
-    /// The fields that its filters need.
+    /// The fields that the filters need.
     fn filtered(&self) -> RecordFields {
         RecordFields { metadata: !self.filters.is_empty(), ..RecordFields::default() }
     }
 
-    /// Whether a document counts as a candidate.
+    /// Returns true if a document counts as a candidate.
     fn is_candidate(&self, record: &IndexRecord) -> bool {
         !record.is_expired(self.now) && self.except != Some(record.number)
     }
 
-    /// Whether it may be a match.
+    /// Returns true if a document may be a match.
     fn may_match(&self, record: &IndexRecord) -> bool {
         self.is_candidate(record)
             && self.filters.iter().all(|filter| filter.matches(&record.metadata))
@@ -304,14 +304,14 @@ impl Candidate {
     }
 }
 
-/// A document that is similar enough, as long as others may be more similar.
+/// A document that is similar enough, and that more similar ones may replace.
 pub(crate) struct ScoredCandidate {
     number: DocumentNumber,
     id: String,
     similarity: MatchSimilarity,
 }
 
-/// The most similar documents so far, in memory that grows with `most` only.
+/// The most similar documents so far. Takes memory for `most` documents only.
 pub(crate) struct TopMatches {
     most: usize,
     similar: Vec<ScoredCandidate>,
@@ -322,18 +322,19 @@ impl TopMatches {
         Self { most, similar: Vec::new() }
     }
 
-    /// Whether there are as many as are wanted.
+    /// Returns true if it contains the requested number of documents.
     pub(crate) fn is_full(&self) -> bool {
         self.similar.len() >= self.most
     }
 
-    /// The least similar one that is kept, after [`keep`](Self::keep).
+    /// The least similar document that is kept, after [`keep`](Self::keep).
     pub(crate) fn last(&self) -> Option<MatchSimilarity> {
         self.similar.get(..self.most.min(self.similar.len()))?.last().map(|one| one.similarity)
     }
 
-    /// What a further document must reach to be one of the best, after [`keep`](Self::keep): a
-    /// little less than the last of them, so that rounding leaves none out. Above 0.
+    /// The similarity that another document must reach to be one of the best, after
+    /// [`keep`](Self::keep). Slightly less than the last of them, so that rounding excludes none.
+    /// Above 0.
     pub(crate) fn threshold(&self) -> f64 {
         let last = self.last().filter(|_| self.is_full());
         last.map_or(f64::MIN_POSITIVE, |last| last.value() * (1.0 - 1e-9))
@@ -342,7 +343,7 @@ impl TopMatches {
     pub(crate) fn push(&mut self, candidate: &mut Candidate, similarity: MatchSimilarity) {
         let id = std::mem::take(&mut candidate.id);
         self.similar.push(ScoredCandidate { number: candidate.number, id, similarity });
-        // Twice as many as are wanted and some, so that sorting is seldom.
+        // Sort rarely: collect somewhat more than twice the requested number first.
         if self.similar.len() > self.most.saturating_mul(2).saturating_add(64) {
             self.keep();
         }
@@ -385,7 +386,7 @@ pub(crate) fn read(
     similar.into_iter().map(one).collect()
 }
 
-/// How similar the document with this encoded set is, where that is enough.
+/// The similarity of the document with this encoded set, if it reaches the threshold.
 fn compared(
     document: &QueryDocument<'_>,
     code: &[u8],
@@ -394,7 +395,7 @@ fn compared(
     set: &mut Vec<u64>,
 ) -> Result<Option<MatchSimilarity>, IndexError> {
     let left = document.set.len() as u64;
-    // The similarity is at most that of a set that is a subset of the other.
+    // The similarity is highest if one of the sets is a subset of the other.
     let right = set::len(code)? as u64;
     let best = Overlap { intersection: left.min(right), left, right };
     if !best.reaches(measure, threshold) {

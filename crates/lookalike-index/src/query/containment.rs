@@ -7,11 +7,11 @@
 //! query      looks   anchor(x) for all its shingles, body(x) for its anchors
 //! ```
 //!
-//! So a document is a candidate where an anchor of either set is in the other one. Of a pair whose
-//! shorter set has m shingles, x of which are in the longer one, the anchors of the shorter one are
-//! a random sample: none of them is in the longer one with probability C(m − x, s) / C(m, s),
-//! which is at most (1 − x/m)ˢ. A pair of containment c is a candidate with probability
-//! 1 − (1 − c)ˢ at least, whatever the lengths of both are.
+//! A document is therefore a candidate if either set contains an anchor of the other. For a pair
+//! whose shorter set has m shingles, x of which are in the longer one, the anchors of the shorter
+//! set are a random sample. None of them is in the longer set with probability C(m − x, s) / C(m,
+//! s), which is at most (1 − x/m)ˢ. A pair with containment c is thus a candidate with probability
+//! at least 1 − (1 − c)ˢ, whatever the lengths of both.
 
 use lookalike_core::curve;
 use lookalike_core::hash::mix64;
@@ -26,7 +26,7 @@ const ANCHOR: u64 = 0x616e_6368_6f72_0001;
 /// Maximum number of anchors, sufficient for a threshold of 0.1 and a recall of 0.9999.
 pub const MAX_ANCHORS: usize = 256;
 
-/// The number of anchors that find containment `threshold` with probability `recall`, at least 1.
+/// The number of anchors, at least 1, that find containment `threshold` with probability `recall`.
 /// `None` if it exceeds [`MAX_ANCHORS`].
 ///
 /// ```
@@ -40,21 +40,20 @@ pub fn anchors_for(threshold: f64, recall: f64) -> Option<usize> {
     (1..=MAX_ANCHORS).find(|anchors| candidate_probability(threshold, *anchors) >= recall)
 }
 
-/// The least probability that a pair of this containment (0 to 1) is a candidate:
-/// 1 − (1 − c)ˢ.
+/// The minimum probability that a pair with this containment (0 to 1) is a candidate: 1 − (1 − c)ˢ.
 pub fn candidate_probability(containment: f64, anchors: usize) -> f64 {
     // The curve of this many bands of one row.
     curve::candidate_probability(containment, anchors, 1)
 }
 
-/// The keys of the postings of a document, into `keys`, which is cleared: one for each shingle, and
-/// one for each anchor.
+/// Writes the keys of the postings of a document to `keys`, which is cleared: one for each shingle,
+/// and one for each anchor.
 pub fn document_keys(anchors: usize, set: &[u64], keys: &mut Vec<u64>) {
     fill(anchors, set, (BODY, ANCHOR), keys);
 }
 
-/// The keys that a query looks up, into `keys`, which is cleared; ascending, since neighbours are
-/// in the same blocks.
+/// Writes the keys that a query looks up to `keys`, which is cleared. They are ascending, because
+/// neighbouring keys are in the same blocks.
 pub fn query_keys(anchors: usize, set: &[u64], keys: &mut Vec<u64>) {
     fill(anchors, set, (ANCHOR, BODY), keys);
     keys.sort_unstable();
@@ -66,7 +65,7 @@ fn fill(anchors: usize, set: &[u64], (of_all, of_anchors): (u64, u64), keys: &mu
     if count == 0 {
         return;
     }
-    // The order is a bijection, so that a shingle comes back from its place in it.
+    // The order is a bijection, so the shingle can be computed from its place in it.
     keys.extend(set.iter().map(|shingle| mix64(shingle ^ ORDER)));
     if count < keys.len() {
         keys.select_nth_unstable(count - 1);

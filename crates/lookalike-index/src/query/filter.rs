@@ -1,8 +1,8 @@
 //! Conditions on metadata, which exclude documents from a query.
 //!
-//! `MEMBER OPERATOR VALUE` without blanks around the operator, such as `language=en`,
-//! `author.name!=Ann`, `pages>=10`, `time<2024-06`, `title~budget`, or a member alone, `checked`,
-//! which must exist and not be `null`. Members of members are named with dots.
+//! The form is `MEMBER OPERATOR VALUE` without blanks around the operator, such as `language=en`,
+//! `author.name!=Ann`, `pages>=10`, `time<2024-06`, `title~budget`. A member alone, such as
+//! `checked`, must exist and not be `null`. Dots name members of members.
 
 use crate::entry::Metadata;
 use crate::error::IndexError;
@@ -11,8 +11,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// One condition. An array meets it if one of its values does, except for `!=`, which all values
-/// must meet; a missing member meets only `!=`.
+/// A condition. An array meets it if one of its values does, except for `!=`, which all values must
+/// meet. A missing member meets only `!=`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MetadataFilter {
     member: String,
@@ -20,7 +20,7 @@ pub struct MetadataFilter {
     hides_folders: bool,
 }
 
-/// The member with the path or address that a document was read from.
+/// The member with the path or address from which a document was read.
 pub const SOURCE: &str = "source";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -77,7 +77,7 @@ impl FromStr for MetadataFilter {
 }
 
 impl fmt::Display for MetadataFilter {
-    /// As [`FromStr`] reads it.
+    /// Writes the form that [`FromStr`] parses.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.member)?;
         let ConditionTest::Holds(operator, value) = &self.test else { return Ok(()) };
@@ -88,14 +88,14 @@ impl fmt::Display for MetadataFilter {
 }
 
 impl MetadataFilter {
-    /// Returns this condition for a client that does not see folders. It compares with the
-    /// [file name](file_name) of a source, so that matches reveal no folder.
+    /// Returns this condition for a client that must not see folders. It compares the [file
+    /// name](file_name) of a source, so that matches reveal no folder.
     #[must_use]
     pub fn without_folders(self) -> Self {
         Self { hides_folders: true, ..self }
     }
 
-    /// Whether a document's metadata meets the condition.
+    /// Returns true if a document's metadata meets the condition.
     pub fn matches(&self, metadata: &Metadata) -> bool {
         let value = member(metadata, &self.member).filter(|value| !value.is_null());
         let name = value.filter(|_| self.hides_folders && self.member == SOURCE);
@@ -116,8 +116,8 @@ impl MetadataFilter {
     }
 }
 
-/// The last part of an absolute path or of one with `..`; `None` for a source that has no folder to
-/// hide, such as a web address.
+/// The last part of an absolute path or of a path with `..`; `None` for a source without a folder
+/// to hide, such as a web address.
 pub fn file_name(source: &str) -> Option<&str> {
     let path = source.strip_prefix("file:").unwrap_or(source);
     let is_drive = path.as_bytes().get(1) == Some(&b':')
@@ -126,7 +126,7 @@ pub fn file_name(source: &str) -> Option<&str> {
     hides.then(|| path.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default())
 }
 
-/// A member, or a member of one, named with dots; a member whose own name has dots takes
+/// A member, or a member of a member, named with dots. A member whose own name contains dots takes
 /// precedence.
 pub fn member<'a>(metadata: &'a Metadata, name: &str) -> Option<&'a Value> {
     if let Some(value) = metadata.get(name) {
@@ -147,7 +147,7 @@ fn holds(operator: ComparisonOperator, value: &Value, wanted: &str) -> bool {
     if operator == ComparisonOperator::Contains {
         return text.to_lowercase().contains(&wanted.to_lowercase());
     }
-    // A text of digits may be no number: the postal codes 01234 and 1234 differ.
+    // Digits in a string may not be a number: the postal codes 01234 and 1234 differ.
     let ordering = match (operator, value) {
         (ComparisonOperator::Equal | ComparisonOperator::NotEqual, Value::String(text)) => {
             text.as_str().cmp(wanted)

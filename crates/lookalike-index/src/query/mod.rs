@@ -16,15 +16,15 @@ pub use crate::query::comparison::{
 use crate::query::nearest::nearest;
 use crate::settings::{ContainmentSettings, IndexSettings};
 
-/// Finds the documents that are similar to a document. Cost: one look-up per band, for every
-/// candidate the reading of its row, and for every distinct shingle set among them, if sizes allow
-/// a match, one comparison. Only the records of the `top` most similar documents are read.
+/// Finds the documents similar to a document. For the nearest documents, see [`nearest`].
+///
+/// Cost: one look-up per band, reading the row of every candidate, and one comparison for every
+/// distinct shingle set among them whose size allows a match. Only the records of the `top` most
+/// similar documents are read.
 ///
 /// # Errors
-/// [`IndexError::Params`] for a threshold out of range, [`IndexError::Damaged`] for stored bytes
-/// that are no set, and read errors.
-///
-/// For the nearest documents see [`nearest`].
+/// [`IndexError::Params`] for a threshold out of range, [`IndexError::Damaged`] for a stored set
+/// that is invalid, and read errors.
 pub fn query(
     snapshot: &mut dyn Snapshot,
     settings: &IndexSettings,

@@ -1,14 +1,18 @@
-//! The documents nearest to one, whatever their similarity.
+//! The documents nearest to a document, whatever their similarity.
 //!
 //! ```text
 //! compact signatures of all documents → numbers of equal bytes → levels, the greatest number first
 //!   → records and sets of a level → exact comparison → the best so far → until no better is likely
 //! ```
 //!
-//! Documents are compared in the order of their numbers of equal bytes. The search ends behind a
-//! level when a document as similar as the last of the best would be of that level or an earlier
-//! one with probability [`CERTAINTY`] at least, or when [`compared_at_most`] documents were
-//! compared. The probability that is reached is a part of the answer.
+//! Documents are compared in the order of their numbers of equal bytes. The search ends after a
+//! level in one of two cases:
+//!
+//! - A document as similar as the last of the best would be in that level or an earlier one with a
+//!   probability of at least [`CERTAINTY`].
+//! - [`compared_at_most`] documents were compared.
+//!
+//! The result contains the probability that was reached.
 
 use crate::backend::Snapshot;
 use crate::entry::DocumentNumber;
@@ -25,19 +29,19 @@ use lookalike_core::params::Measure;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// The probability that a document as similar as the last of the nearest is found, where the
-/// number of comparisons allows it.
+/// The probability with which a document as similar as the last of the nearest is found, if the
+/// limit on comparisons allows it.
 pub const CERTAINTY: f64 = 0.999;
 
 /// Maximum number of documents that are compared for the `count` nearest ones: 2,048, or four for
-/// each. Documents that a filter leaves out do not count.
+/// each. Documents that a filter excludes do not count.
 pub fn compared_at_most(count: NonZeroUsize) -> u64 {
     (count.get() as u64).saturating_mul(4).max(2_048)
 }
 
-/// Finds the nearest documents. Cost: reading one byte for each value of every signature, the
-/// records of documents in the order of their numbers of equal bytes, and the comparison of those
-/// that meet the filters, at most [`compared_at_most`].
+/// Finds the nearest documents. Cost: reading one byte for each value of every signature, reading
+/// the records of documents in the order of their numbers of equal bytes, and comparing those that
+/// meet the filters, at most [`compared_at_most`].
 ///
 /// # Errors
 /// [`IndexError::NearestMeasure`] for an index that finds containment, which signatures do not
@@ -76,12 +80,12 @@ pub(crate) fn nearest(
     Ok(QueryResult { matches, candidates, found, predicted_recall, recall_caveat })
 }
 
-/// All documents by their number of equal bytes, their level.
+/// All documents by their level, the number of equal bytes.
 struct SimilarityLevels<'a> {
     chunks: &'a [Arc<SignatureChunk>],
-    /// For the documents of all chunks, one after the other.
+    /// The counts of the documents of all chunks, concatenated.
     counts: Vec<u16>,
-    /// How many documents each level has.
+    /// The number of documents of each level.
     sizes: Vec<usize>,
 }
 
@@ -102,8 +106,7 @@ impl<'a> SimilarityLevels<'a> {
         Self { chunks, counts, sizes }
     }
 
-    /// The documents of the levels from `least` up to but without `end`, a list for each level,
-    /// ascending.
+    /// The documents of the levels in `least..end`, as an ascending list for each level.
     fn documents(&self, least: usize, end: usize) -> Vec<Vec<DocumentNumber>> {
         let mut lists: Vec<Vec<DocumentNumber>> =
             self.sizes[least..end].iter().map(|size| Vec::with_capacity(*size)).collect();
@@ -118,7 +121,7 @@ impl<'a> SimilarityLevels<'a> {
         lists
     }
 
-    /// The least level of those before `end` that have [`CHUNK`] documents together.
+    /// The least level from which on the levels below `end` contain [`CHUNK`] documents together.
     fn least_before(&self, end: usize) -> usize {
         let mut least = end;
         let mut documents = 0;
@@ -135,13 +138,13 @@ struct NearestSearch<'a> {
     settings: &'a IndexSettings,
     document: &'a QueryDocument<'a>,
     best: TopMatches,
-    /// How many documents may still be compared.
+    /// The number of comparisons that remain.
     left: u64,
     candidates: u64,
 }
 
 impl NearestSearch<'_> {
-    /// Compares levels until the search ends; gives the probability that a document as similar as
+    /// Compares levels until the search ends. Returns the probability that a document as similar as
     /// the last of the best is among them.
     fn run(
         &mut self,
@@ -168,7 +171,8 @@ impl NearestSearch<'_> {
         Ok(1.0)
     }
 
-    /// Compares the documents of a level; `false` if the limit of comparisons left some out.
+    /// Compares the documents of a level. Returns `false` if the limit on comparisons excluded
+    /// some.
     fn compare_level(
         &mut self,
         snapshot: &mut dyn Snapshot,
@@ -203,8 +207,8 @@ impl NearestSearch<'_> {
         Ok(true)
     }
 
-    /// The probability that a document as similar as the last of the best has more equal bytes
-    /// than those of a level.
+    /// The probability that a document as similar as the last of the best has more equal bytes than
+    /// the documents of a level.
     fn recall_above(&self, level: usize) -> f64 {
         let Some(last) = self.best.last() else { return 0.0 };
         let num_hashes = self.settings.num_hashes;

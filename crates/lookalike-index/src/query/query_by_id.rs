@@ -1,4 +1,4 @@
-//! Documents of the index by id, and queries about them.
+//! Documents of the index by id, and queries for documents similar to them.
 
 use crate::backend::Snapshot;
 use crate::entry::{IndexRecord, RecordFields};
@@ -15,22 +15,22 @@ pub struct IndexedDocument {
 }
 
 impl IndexedDocument {
-    /// The document as that of a query.
+    /// The document as the subject of a query.
     pub fn query_document(&self) -> QueryDocument<'_> {
         let IndexRecord { fingerprint, signature, .. } = &self.record;
         QueryDocument { set: &self.set, fingerprint: *fingerprint, signature }
     }
 
-    /// Its number of shingles; `None` if the index keeps no sets.
+    /// Its number of shingles; `None` if the index stores no sets.
     pub fn shingles(&self) -> Option<usize> {
         self.record.set.is_some().then_some(self.set.len())
     }
 }
 
-/// The document with an id; `None` where there is none, or it had expired by `now`.
+/// The document with an id; `None` if there is none, or if it had expired by `now`.
 ///
 /// # Errors
-/// What keeps the index from being read.
+/// Read errors.
 pub fn record(
     snapshot: &mut dyn Snapshot,
     id: &str,
@@ -47,11 +47,11 @@ pub fn record(
 }
 
 /// Finds documents similar to a document of the index, except itself, whatever `request.except` is.
-/// `None` where there is no document with this id, or it has expired. It is looked up in the
-/// snapshot of the query: in another one it may have another number, and would match itself.
+/// `None` if the id is unknown or the document has expired. The document is looked up in the
+/// snapshot of the query: in another snapshot it may have another number, and would match itself.
 ///
 /// # Errors
-/// As those of [`query`].
+/// As for [`query`].
 pub fn query_stored(
     snapshot: &mut dyn Snapshot,
     settings: &IndexSettings,

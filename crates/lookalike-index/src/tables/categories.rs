@@ -121,7 +121,7 @@ pub(super) fn replace(
     Ok((number, Effect::Visible))
 }
 
-/// Adds members to the categories of model `number`; returns false if the index has another model.
+/// Adds members to the categories of model `number`. Returns false if the index has another model.
 pub(super) fn add_members(
     tables: Tables<'_>,
     number: u64,
@@ -137,8 +137,8 @@ pub(super) fn add_members(
     Ok((true, Effect::Invisible))
 }
 
-/// Replaces the rows of the members whose documents are still stored. The last category of a
-/// document counts.
+/// Replaces the rows of the members whose documents are still stored. If a document occurs
+/// repeatedly, its last category counts.
 fn insert(tables: Tables<'_>, members: &[CategoryMember]) -> Result<(), IndexError> {
     let members = members.iter().map(|member| (member.document.signed(), member.category));
     let categories: BTreeMap<i64, u32> = members.collect();
@@ -166,7 +166,7 @@ pub(crate) fn remove(tables: Tables<'_>, documents: &[i64]) -> Result<(), IndexE
 /// Checks the model and the members.
 ///
 /// # Errors
-/// Read errors; damage is a problem instead.
+/// Read errors. Damage is reported as a problem instead.
 pub(super) fn check(
     tables: Tables<'_>,
     problems: &mut Vec<IndexProblem>,

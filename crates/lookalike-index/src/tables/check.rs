@@ -9,10 +9,10 @@ use crate::settings::IndexSettings;
 
 /// Versions that are checked at a time.
 const BATCH: i64 = 1000;
-/// The remedy for damage of bytes that are stored once.
+/// The remedy for damaged bytes that are stored only once.
 const REMEDY: &str = "restore a backup, or add its document again";
 
-/// Counts that a sound index has none of.
+/// Counts that are 0 in a sound index.
 const COUNTS: [(&str, &str); 3] = [
     (
         "documents have no version",
@@ -40,8 +40,7 @@ pub(crate) fn checks(settings: &IndexSettings) -> &'static [Check] {
     if settings.store.has_originals() { &ALL } else { &ALL[..3] }
 }
 
-/// Checks every version and every original. The memory of one chain of differences is taken at a
-/// time.
+/// Checks every version and every original. Needs memory for one chain of differences at a time.
 fn archive(tables: Tables<'_>, problems: &mut Vec<IndexProblem>) -> Result<(), IndexError> {
     check_versions(tables, problems)?;
     check_originals(tables, problems)?;
@@ -82,7 +81,7 @@ fn check_originals(tables: Tables<'_>, problems: &mut Vec<IndexProblem>) -> Resu
     }
 }
 
-/// Makes a problem of damage.
+/// Converts an error of damage to a problem.
 fn note(read: Result<(), IndexError>, problems: &mut Vec<IndexProblem>) -> Result<(), IndexError> {
     match read {
         Err(IndexError::Damaged { what, why }) => push(problems, what, &why),
@@ -95,7 +94,7 @@ fn push(problems: &mut Vec<IndexProblem>, place: String, what: &str) {
     problems.push(IndexProblem { place, what: format!("{what}; {REMEDY}"), repairable: false });
 }
 
-/// Counts of originals, of an index that keeps them.
+/// Counts the originals of an index that stores them.
 ///
 /// # Errors
 /// Read errors.

@@ -9,7 +9,7 @@ use crate::error::IndexError;
 pub(crate) const DECISIONS: SideTable =
     SideTable { name: "decisions", columns: &["number", "json", "checksum"], id: None };
 
-/// Passes at most `most` entries that are numbered above `after` to `each`; returns how many.
+/// Passes at most `most` entries with numbers above `after` to `each`. Returns how many there were.
 ///
 /// # Errors
 /// As [`SideTables::decisions`](crate::backend::SideTables::decisions).
@@ -70,7 +70,7 @@ pub(super) fn add(
     Ok((Some(before + entries.len() as u64), Effect::visible_if(!entries.is_empty())))
 }
 
-/// Removes entries except the last one; returns how many.
+/// Removes entries except the last one. Returns the number of removed entries.
 pub(super) fn remove(tables: Tables<'_>, numbers: &[u64]) -> Result<(u64, Effect), IndexError> {
     let last = last_number(tables)?;
     let numbers = numbers.iter().map(|number| number.cast_signed());
@@ -89,7 +89,7 @@ fn last_number(tables: Tables<'_>) -> Result<i64, IndexError> {
 /// Checks all entries.
 ///
 /// # Errors
-/// Read errors; damage is a problem instead.
+/// Read errors. Damage is reported as a problem instead.
 pub(super) fn check(
     tables: Tables<'_>,
     problems: &mut Vec<IndexProblem>,

@@ -53,8 +53,8 @@ fn signed(numbers: &[DocumentNumber]) -> Vec<i64> {
     numbers.iter().filter_map(|number| i64::try_from(number.0).ok()).collect()
 }
 
-/// Checks the checksum of a row. A row with a wrong `id_key` is damaged too: it is not found by its
-/// id.
+/// Checks the checksum of a row. A row with a wrong `id_key` is also damaged: its id does not find
+/// it.
 fn verify(row: &dyn TableRow) -> Result<(), IndexError> {
     let id = row.text(0)?;
     let keeper = row.unsigned(1)?;
@@ -69,7 +69,7 @@ fn verify(row: &dyn TableRow) -> Result<(), IndexError> {
     ))
 }
 
-/// The ids among these that are recorded as duplicates.
+/// The ids that are recorded as duplicates.
 ///
 /// # Errors
 /// Read errors.
@@ -77,7 +77,7 @@ pub(crate) fn among(tables: Tables<'_>, ids: &[&str]) -> Result<BTreeSet<String>
     Ok(keepers(tables, ids)?.into_keys().collect())
 }
 
-/// The keepers of these ids, of those that are recorded as duplicates.
+/// The keepers of the ids that are recorded as duplicates.
 fn keepers(tables: Tables<'_>, ids: &[&str]) -> Result<HashMap<String, i64>, IndexError> {
     let sql = "SELECT id, keeper FROM duplicates WHERE {keys}";
     let rows = tables.rows_of(DUPLICATES.name, sql, Keys::Ids(ids), |row| {
@@ -86,7 +86,7 @@ fn keepers(tables: Tables<'_>, ids: &[&str]) -> Result<HashMap<String, i64>, Ind
     Ok(rows.into_iter().collect())
 }
 
-/// Records duplicates; returns how many had no keeper before.
+/// Records duplicates. Returns the number of those that had no keeper before.
 pub(super) fn add(
     tables: Tables<'_>,
     entries: &[DuplicateEntry<'_>],
@@ -130,9 +130,9 @@ fn remove(tables: Tables<'_>, ids: &[&str]) -> Result<(), IndexError> {
     tables.each_of(DUPLICATES.name, sql, Keys::Ids(ids), &mut |_| Ok(()))
 }
 
-/// Follows a batch of changes of documents with these ids. It removes the duplicates of a removed
-/// document, and the duplicates with these ids. If a document replaces one with the same shingles,
-/// it becomes the keeper of its duplicates.
+/// Applies the effects of a batch of changes of documents with these ids. Removes the duplicates of
+/// a removed document, and the duplicates with these ids. If a document replaces one with the same
+/// shingles, it becomes the keeper of its duplicates.
 ///
 /// # Errors
 /// Errors of the database.
@@ -144,7 +144,7 @@ pub(crate) fn follow(tables: Tables<'_>, ids: &[&str], plan: &WritePlan) -> Resu
     put(tables, &kept.collect::<Vec<_>>())
 }
 
-/// Removes the duplicates of documents; returns their ids and keepers.
+/// Removes the duplicates of documents. Returns their ids and keepers.
 ///
 /// # Errors
 /// Errors of the database.
@@ -177,10 +177,10 @@ pub(crate) fn remove_orphans(tables: Tables<'_>) -> Result<(), IndexError> {
     tables.execute(DUPLICATES.name, sql, &[])
 }
 
-/// Checks the rows, and that their keepers are documents.
+/// Checks the rows, and that their keepers exist.
 ///
 /// # Errors
-/// Read errors; damage is a problem instead.
+/// Read errors. Damage is reported as a problem instead.
 pub(super) fn check(
     tables: Tables<'_>,
     problems: &mut Vec<IndexProblem>,

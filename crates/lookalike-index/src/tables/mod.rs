@@ -4,15 +4,15 @@
 //! |---|---|
 //! | `decisions` | the log of decisions |
 //! | `categories` | the model of categories, and its members |
-//! | `duplicates` | documents that were dropped as duplicates |
+//! | `duplicates` | documents that were removed as duplicates |
 //! | `versions`, `version_plan`, `version_changes` | versions of documents |
 //! | `originals`, `original_writer`, `similar_documents` | originals, stored as differences |
 //! | `check` | checks all of them |
 //! | `write_plan` | the effect of a batch of changes on documents, which these tables follow |
 //!
 //! SQLite and PostgreSQL have these tables with the same columns, so that their rules exist once,
-//! in SQL that both understand. A backend implements [`TableConnection`], for reading
-//! [`TableSnapshot`], and for writing [`TableWriter`].
+//! in SQL that both understand. A backend implements [`TableConnection`], [`TableSnapshot`] for
+//! reading, and [`TableWriter`] for writing.
 
 pub(crate) mod categories;
 pub(crate) mod check;
@@ -37,7 +37,7 @@ use std::collections::HashMap;
 pub(crate) struct SideTable {
     /// Its name in both databases.
     pub(crate) name: &'static str,
-    /// The columns of a row that is inserted.
+    /// The columns of an inserted row.
     pub(crate) columns: &'static [&'static str],
     /// The position of `id` among the columns. SQLite finds such rows by the column `id_key`, the
     /// hash of an id.
@@ -58,7 +58,7 @@ pub(crate) enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// A number that no column exceeds.
+    /// Converts a number, limited to `i64::MAX`, which no column exceeds.
     pub(crate) fn clamped(number: u64) -> Self {
         Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))
     }
@@ -68,13 +68,13 @@ impl Value<'_> {
         Self::Integer(number.signed())
     }
 
-    /// An unsigned number, stored as the signed one with the same bits.
+    /// An unsigned number, stored as the signed number with the same bits.
     pub(crate) fn unsigned(number: u64) -> Self {
         Self::Integer(number.cast_signed())
     }
 }
 
-/// The rows that a statement is about: those with one of several values in a column.
+/// The rows to which a statement applies: those with one of several values in a column.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Keys<'a> {
     /// Numbers in the named column.
@@ -99,8 +99,8 @@ pub(crate) trait TableRow {
     /// Bytes, or `NULL`.
     fn bytes(&self, column: usize) -> Result<Option<&[u8]>, IndexError>;
 
-    /// The integer that a loop over the rows continues with. A damaged table may return an earlier
-    /// one for a search of a later one. The loop would never end.
+    /// The integer from which a loop over the rows continues. A damaged table may return an earlier
+    /// integer for a search of a later one, so that the loop would never end.
     ///
     /// # Errors
     /// An error of damage for an integer that is not above `last`.
@@ -113,7 +113,7 @@ impl dyn TableRow + '_ {
         self.integer(column).map(DocumentNumber::of_signed)
     }
 
-    /// An unsigned number, stored as the signed one with the same bits.
+    /// An unsigned number, stored as the signed number with the same bits.
     pub(crate) fn unsigned(&self, column: usize) -> Result<u64, IndexError> {
         self.integer(column).map(i64::cast_unsigned)
     }
@@ -122,7 +122,8 @@ impl dyn TableRow + '_ {
 /// Takes the rows of a statement.
 pub(crate) type RowCallback<'a> = &'a mut dyn FnMut(&dyn TableRow) -> Result<(), IndexError>;
 
-/// A document, and how many bucket keys it shares with another one. The greatest is the best base.
+/// A document, and the number of bucket keys that it shares with another one. The greatest value is
+/// the best base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SimilarDocument {
     pub(crate) shared: u32,
@@ -130,7 +131,8 @@ pub(crate) struct SimilarDocument {
 }
 
 impl SimilarDocument {
-    /// The document that shares the most keys, the latest of several, of one entry for each key.
+    /// Counts the keys of each document, from one entry per key. Returns the document with the
+    /// most, or the latest of several.
     pub(crate) fn best(documents: impl Iterator<Item = i64>) -> Option<Self> {
         let mut counts = HashMap::<i64, u32>::new();
         for document in documents {
@@ -173,7 +175,7 @@ pub(crate) trait TableConnection {
     ) -> Result<(), IndexError>;
 
     /// Runs a statement for some keys, whose condition replaces `{keys}` in it. A backend may run
-    /// it several times, for some keys at a time, in their order.
+    /// it several times, each time for a part of the keys, in their order.
     ///
     /// # Errors
     /// As [`each`](Self::each).
@@ -195,8 +197,8 @@ pub(crate) trait TableConnection {
         rows: &mut dyn Iterator<Item = Vec<Value<'_>>>,
     ) -> Result<(), IndexError>;
 
-    /// The stored document that shares the most of some bucket keys, the latest of several, for
-    /// each of several lists of keys.
+    /// For each of several lists of bucket keys, the stored document that shares the most of them,
+    /// or the latest of several such documents.
     ///
     /// # Errors
     /// Read errors.
@@ -205,14 +207,14 @@ pub(crate) trait TableConnection {
         keys: &[Vec<u64>],
     ) -> Result<Vec<Option<SimilarDocument>>, IndexError>;
 
-    /// Ends versions whose documents are still stored, and keeps the texts of these.
+    /// Ends versions whose documents are still stored, and keeps their texts.
     ///
     /// # Errors
     /// Errors of the database.
     fn end_versions(&mut self, ended: &[EndedVersion<'_>]) -> Result<(), IndexError>;
 
-    /// The text of a version that has ended, by the number of its document; `None` if it was stored
-    /// without one.
+    /// The text of an ended version, by the number of its document; `None` if it was stored without
+    /// a text.
     ///
     /// # Errors
     /// Errors of the database, [`IndexError::Damaged`] for a text with a wrong checksum.
@@ -225,7 +227,7 @@ pub(crate) trait TableConnection {
     fn documents(&mut self, ids: &[&str]) -> Result<Vec<(String, i64)>, IndexError>;
 }
 
-/// A connection, of either database.
+/// A connection to either database.
 pub(crate) type Tables<'a> = &'a mut (dyn TableConnection + 'a);
 
 impl dyn TableConnection + '_ {
@@ -257,7 +259,7 @@ impl dyn TableConnection + '_ {
         Ok(first)
     }
 
-    /// The integer that a statement returns, 0 without a row.
+    /// The integer that a statement returns; 0 without a row.
     fn integer(&mut self, table: &'static str, sql: &str) -> Result<i64, IndexError> {
         Ok(self.first(table, sql, &[], |row| row.integer(0))?.unwrap_or(0))
     }
@@ -299,14 +301,14 @@ pub(crate) trait TableSnapshot {
 pub(crate) enum Effect {
     /// Nothing: it may be rolled back.
     Nothing,
-    /// Rows that no reader distinguishes, so that the version of the index stays.
+    /// Changes that readers cannot observe, so that the version of the index stays the same.
     Invisible,
-    /// Rows that readers see: the index has another version.
+    /// Changes that readers observe, so that the version of the index increases.
     Visible,
 }
 
 impl Effect {
-    /// The effect of a transaction that may have changed what readers see.
+    /// The effect of a transaction that may have changed observable rows.
     fn visible_if(is_changed: bool) -> Self {
         if is_changed { Self::Visible } else { Self::Nothing }
     }
@@ -314,8 +316,7 @@ impl Effect {
 
 /// A backend that changes side tables.
 pub(crate) trait TableWriter {
-    /// Runs `work` in a transaction of its own. It may run again after a conflict with another
-    /// writer.
+    /// Runs `work` in a transaction of its own, repeatedly if it conflicts with another writer.
     ///
     /// # Errors
     /// Errors of `work`, and write errors. After an error, nothing has changed.

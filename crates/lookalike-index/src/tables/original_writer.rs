@@ -1,4 +1,4 @@
-//! Stores the originals of a batch: each once, as a difference where a similar one is known.
+//! Stores the originals of a batch, each once, as a difference if a similar one is known.
 
 use super::originals::{self, EncodedOriginal, ORIGINALS};
 use super::similar_documents::BatchNeighbours;
@@ -13,7 +13,7 @@ use crate::settings::IndexSettings;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The bytes of frames that are sent at a time.
+/// Number of bytes of frames that are sent at a time.
 const MOST_SENT: usize = 32 << 20;
 
 /// Stores the originals of a batch.
@@ -25,8 +25,8 @@ pub(super) struct OriginalWriter<'c, 'a> {
     originals: &'c [Option<OriginalEntry<'a>>],
     /// The numbers of originals that are stored or about to be.
     known: HashMap<OriginalHash, i64>,
-    /// The originals of documents of the batch; `None` for a removed document, whose original
-    /// would stay as a base.
+    /// The originals of documents of the batch; `None` for a removed document, whose original must
+    /// not become a base.
     of_document: HashMap<i64, Option<i64>>,
     /// Originals of the batch.
     of_batch: HashMap<i64, BatchOriginal<'a>>,
@@ -42,11 +42,11 @@ struct BatchOriginal<'a> {
     differences: usize,
 }
 
-/// What an original may be a difference from.
+/// An original that can be the base of a difference.
 struct BaseOriginal<'a> {
     number: i64,
     bytes: Cow<'a, [u8]>,
-    /// How many differences lead to it.
+    /// The number of differences in its own chain.
     differences: usize,
 }
 
@@ -70,7 +70,7 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
         }
     }
 
-    /// Stores what is not there, and gives each of these versions the number of its original.
+    /// Stores the missing originals, and assigns the number of its original to each version.
     ///
     /// # Errors
     /// Errors of the server and of the compression.
@@ -86,7 +86,7 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
         let first = first.map(|at| Ok((at, self.keys(at)?)));
         let first = first.collect::<Result<Vec<_>, IndexError>>()?;
         let mut neighbours = BatchNeighbours::read(self.tables, first)?;
-        // The original of the former version of each id.
+        // The original of the previous version of each id.
         let mut before: HashMap<&str, i64> = HashMap::new();
         for one in planned {
             let document = one.version.document.signed();
@@ -112,7 +112,7 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
         self.send()
     }
 
-    /// Reads which originals of these versions are stored, and the next number.
+    /// Looks up the stored originals of these versions, and the next number.
     fn look_up(&mut self, planned: &[PlannedVersion<'_>]) -> Result<(), IndexError> {
         let hashes: Vec<OriginalHash> =
             planned.iter().filter_map(PlannedVersion::new_original).collect();
@@ -152,8 +152,8 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
         self.tables.first(VERSIONS.name, sql, &[Value::Integer(document)], |row| row.integer(0))
     }
 
-    /// Adds the original of a change, as its difference from `similar` or from the base of that
-    /// where it is smaller; returns its number.
+    /// Adds the original of a change and returns its number. Stores it as a difference from
+    /// `similar`, or from the base of that, if the difference is smaller.
     fn add(&mut self, at: usize, similar: Option<i64>) -> Result<i64, IndexError> {
         let number = self.next;
         let Some(OriginalEntry { bytes, sha256, .. }) = self.originals.get(at).copied().flatten()
@@ -175,9 +175,9 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
         Ok(number)
     }
 
-    /// The original from which a difference is stored, so that it leads over at most [`MAX_CHAIN`]
-    /// differences: `similar`, or its base. A damaged one is no base: what is added is stored all
-    /// the same.
+    /// The base for a difference, such that its chain has at most [`MAX_CHAIN`] differences:
+    /// `similar`, or its base. `None` if the original is damaged; the new original is then stored
+    /// as a whole.
     fn base(&mut self, similar: i64) -> Result<Option<BaseOriginal<'a>>, IndexError> {
         let mut number = similar;
         loop {

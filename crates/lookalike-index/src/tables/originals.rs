@@ -1,5 +1,5 @@
-//! Originals: the table `originals`. An original is stored once, whole or as its difference from
-//! one with a smaller number.
+//! Originals: the table `originals`. An original is stored once, as a whole or as a difference from
+//! an original with a smaller number.
 
 use super::{Effect, Keys, SideTable, TableRow, TableWriter, Tables, Value};
 use crate::checksum;
@@ -13,7 +13,7 @@ pub(crate) const ORIGINALS: SideTable = SideTable {
     id: None,
 };
 
-/// An original, followed by the originals from which it is a difference, up to a whole one.
+/// An original, followed by its chain of bases, up to one that is stored as a whole.
 const CHAIN: &str = "
     WITH RECURSIVE chain AS (
         SELECT original, sha256, bytes, base, zstd, checksum, 0 AS depth
@@ -35,18 +35,18 @@ pub(super) struct EncodedOriginal {
     pub(super) code: Vec<u8>,
 }
 
-/// An original that was read.
+/// A decoded original.
 pub(super) struct StoredOriginal {
     pub(super) bytes: Vec<u8>,
-    /// The number of the original that it is a difference from.
+    /// The number of its base; `None` if it is stored as a whole.
     pub(super) base: Option<i64>,
-    /// How many differences lead to it from an original that is stored whole.
+    /// The number of differences between it and an original that is stored as a whole.
     pub(super) differences: usize,
 }
 
 impl EncodedOriginal {
-    /// The row of an original: its difference from `base`, the number and the bytes of another
-    /// original, if that is smaller, or else the whole original.
+    /// Encodes an original: its difference from `base`, the number and the bytes of another
+    /// original, if that is smaller, otherwise the whole original.
     ///
     /// # Errors
     /// Errors of the compression.
@@ -70,7 +70,7 @@ impl EncodedOriginal {
         checksum::content(self.number.cast_unsigned(), &self.code).cast_signed()
     }
 
-    /// Reads a row; the error is the reason why it is damaged.
+    /// Reads a row. The inner error is the reason why the row is damaged.
     fn of(row: &dyn TableRow) -> Result<Result<Self, (i64, String)>, IndexError> {
         let number = row.integer(0)?;
         let wrong = |why: &str| Ok(Err((number, why.to_owned())));
@@ -89,11 +89,11 @@ impl EncodedOriginal {
     }
 }
 
-/// Reads an original; the length and the hash of each original on the way to it are verified.
+/// Reads an original. Verifies the length and the hash of each original in its chain.
 ///
 /// # Errors
-/// Read errors, [`IndexError::Damaged`] for an original that is missing, is not what was stored, or
-/// whose base is not.
+/// Read errors. [`IndexError::Damaged`] if the original or one of its bases is missing or differs
+/// from the stored bytes.
 pub(super) fn read(tables: Tables<'_>, number: i64) -> Result<StoredOriginal, IndexError> {
     let mut chain = Vec::new();
     let values = [Value::Integer(number), Value::clamped(MAX_CHAIN as u64)];
@@ -151,8 +151,8 @@ pub(super) fn insert(tables: Tables<'_>, rows: &[EncodedOriginal]) -> Result<(),
     tables.insert(&ORIGINALS, &mut rows)
 }
 
-/// Removes the originals among these that no version has and that no other is a difference from;
-/// then their bases, if the same is true of them.
+/// Removes the given originals that are neither used by a version nor the base of another original;
+/// then their bases, by the same rule.
 ///
 /// # Errors
 /// Errors of the database.
@@ -162,7 +162,7 @@ pub(super) fn release(tables: Tables<'_>, mut numbers: Vec<i64>) -> Result<(), I
                AND NOT EXISTS (SELECT 1 FROM originals AS d WHERE d.base = o.original) \
                RETURNING base";
     while !numbers.is_empty() {
-        // The latest first: it may be a difference from an earlier one.
+        // The latest first, because it may be a difference from an earlier one.
         numbers.sort_unstable_by(|a, b| b.cmp(a));
         numbers.dedup();
         let keys = Keys::Numbers("original", &numbers);
@@ -172,7 +172,7 @@ pub(super) fn release(tables: Tables<'_>, mut numbers: Vec<i64>) -> Result<(), I
     Ok(())
 }
 
-/// Stores the differences from an original whole, so that it can be released.
+/// Stores the differences from an original as a whole, so that the original can be removed.
 fn detach_from(tables: Tables<'_>, number: i64) -> Result<(), IndexError> {
     let sql = "SELECT original FROM originals WHERE {keys} ORDER BY original";
     let keys = Keys::Numbers("base", &[number]);
@@ -186,8 +186,8 @@ fn detach_from(tables: Tables<'_>, number: i64) -> Result<(), IndexError> {
     Ok(())
 }
 
-/// Removes originals that no version has and that are stored only because others are differences
-/// from them; each in a transaction.
+/// Removes originals that no version uses and that are stored only as bases of others; each in a
+/// transaction.
 ///
 /// # Errors
 /// Errors of the database and of the compression.
@@ -203,7 +203,7 @@ pub(crate) fn remove_unused(writer: &impl TableWriter) -> Result<(), IndexError>
             let Some(number) = next else { return Ok((None, Effect::Nothing)) };
             match detach_from(tables, number) {
                 Ok(()) => release(tables, vec![number])?,
-                // It is kept: some of the differences may still be readable.
+                // Keep it: some of the differences from it may still be readable.
                 Err(IndexError::Damaged { .. }) => return Ok((next, Effect::Nothing)),
                 Err(error) => return Err(error),
             }

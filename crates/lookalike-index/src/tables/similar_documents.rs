@@ -1,5 +1,5 @@
-//! The documents that share the most bucket keys with the documents of a batch, whose originals
-//! these may become differences from.
+//! The documents that share the most bucket keys with the documents of a batch, and whose originals
+//! are candidate bases for theirs.
 
 use super::{SimilarDocument, Tables};
 use crate::error::IndexError;
@@ -27,8 +27,8 @@ impl BatchNeighbours {
         Ok(Self { stored, added: HashMap::new() })
     }
 
-    /// Returns the document that shares the most of these distinct keys, the keys of the document
-    /// of a change, and adds that document with its number.
+    /// Returns the document that shares the most of `keys`, the distinct keys of the document of a
+    /// change. Then adds that document with its number.
     pub(super) fn find_and_add(&mut self, change: usize, keys: &[u64], number: i64) -> Option<i64> {
         let added = keys.iter().filter_map(|key| self.added.insert(*key, number));
         let best = SimilarDocument::best(added).max(self.stored.get(&change).copied());

@@ -25,15 +25,15 @@ pub(crate) fn batch_originals<'a>(
     changes.iter().map(|change| change.entry().map(original_of).transpose()).collect()
 }
 
-/// Versions that a batch changes, whose originals are stored.
+/// The changes of versions by a batch, whose originals are stored.
 pub(crate) struct VersionChanges<'a> {
     plan: VersionPlan<'a>,
 }
 
-/// Texts that follow a batch of changes of versions.
+/// The texts that must change after a batch of changes of versions.
 pub(crate) struct FinishedVersions {
-    /// Versions that were added and have ended: the number of the document, and the change that has
-    /// its text.
+    /// Versions that were both added and ended: the number of the document, and the change that
+    /// contains its text.
     pub(crate) ended: Vec<(i64, usize)>,
     /// The numbers of documents whose versions were removed.
     #[cfg_attr(
@@ -44,12 +44,12 @@ pub(crate) struct FinishedVersions {
 }
 
 impl<'a> VersionChanges<'a> {
-    /// Plans the versions of a batch, stores their originals, and ends the stored versions that
-    /// other ones replace. The documents of the batch are not changed yet.
+    /// Plans the versions of a batch, stores their originals, and ends replaced stored versions.
+    /// Does not change the documents of the batch.
     ///
     /// # Errors
-    /// Errors of the database and of the compression, [`IndexError::Damaged`] for a version that is
-    /// replaced.
+    /// Errors of the database and of the compression, [`IndexError::Damaged`] for a replaced
+    /// version.
     pub(crate) fn begin(
         tables: Tables<'_>,
         settings: &IndexSettings,
@@ -57,7 +57,7 @@ impl<'a> VersionChanges<'a> {
         originals: &[Option<OriginalEntry<'a>>],
         write: &WritePlan,
     ) -> Result<Self, IndexError> {
-        // The version of a removed document is not read: it may be damaged.
+        // The version of a removed document is not read, because it may be damaged.
         let replaced = changes.iter().zip(&write.replaced);
         let replaced = replaced.filter_map(|(change, number)| change.entry().and(*number));
         let stored = of_documents(tables, &replaced.collect::<Vec<_>>())?;
@@ -83,8 +83,8 @@ impl<'a> VersionChanges<'a> {
         })
     }
 
-    /// Writes the versions, and removes the versions of removed documents with originals that
-    /// nothing else needs.
+    /// Writes the versions. Removes the versions of removed documents, and originals that are no
+    /// longer needed.
     ///
     /// # Errors
     /// Errors of the database.
@@ -102,13 +102,13 @@ impl<'a> VersionChanges<'a> {
     }
 }
 
-/// Removes all versions of documents, and originals that nothing else needs; returns the numbers
+/// Removes all versions of documents, and originals that are no longer needed. Returns the numbers
 /// of the documents of these versions.
 ///
 /// # Errors
 /// Errors of the database. Damaged rows are removed as well.
 pub(crate) fn remove_all(tables: Tables<'_>, documents: &[i64]) -> Result<Vec<i64>, IndexError> {
-    // Either row may be damaged or missing. An id that cannot be read finds no version.
+    // Either row may be damaged or missing. An unreadable id finds no version.
     let sql = "SELECT id FROM docs WHERE {keys} UNION SELECT id FROM versions WHERE {keys}";
     let keys = Keys::Numbers("doc", documents);
     let ids = tables.rows_of("docs", sql, keys, |row| Ok(row.text(0).ok().map(str::to_owned)))?;
@@ -118,7 +118,7 @@ pub(crate) fn remove_all(tables: Tables<'_>, documents: &[i64]) -> Result<Vec<i6
     Ok(removed)
 }
 
-/// Deletes the versions of these ids and of these documents; returns the numbers of their documents
+/// Deletes the versions of these ids and of these documents. Returns the numbers of their documents
 /// and originals. The id of a version may be damaged, so that only its document finds it.
 fn delete(
     tables: Tables<'_>,

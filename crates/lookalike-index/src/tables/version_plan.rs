@@ -11,23 +11,23 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// The effect of a batch on versions.
 #[derive(Debug, Default)]
 pub(super) struct VersionPlan<'a> {
-    /// Versions that are new, end or get another number, by ascending number of their document.
+    /// Versions that are added, ended or renumbered, by ascending number of their document.
     pub(super) versions: Vec<PlannedVersion<'a>>,
-    /// The ids of which no stored version stays.
+    /// The ids without any remaining stored version.
     pub(super) removed: Vec<&'a str>,
-    /// The numbers of stored documents whose version does not stay.
+    /// The numbers of stored documents whose version is removed.
     pub(super) removed_documents: Vec<i64>,
 }
 
-/// A version as it is after the batch.
+/// The state of a version after the batch.
 #[derive(Debug)]
 pub(super) struct PlannedVersion<'a> {
     pub(super) id: &'a str,
-    /// Its original is [`NEW_ORIGINAL`] where it is not known yet.
+    /// Its original is [`NEW_ORIGINAL`] until it is known.
     pub(super) version: DocumentVersion,
     /// The number under which it is stored.
     pub(super) stored: Option<i64>,
-    /// The change whose text it has; `None` if that is the stored document's.
+    /// The change that contains its text; `None` if its text is the text of the stored document.
     pub(super) change: Option<usize>,
 }
 
@@ -41,11 +41,11 @@ struct IdVersions<'a> {
     current: Option<PlannedVersion<'a>>,
 }
 
-/// Plans a batch. `stored` has the current versions of the documents that it replaces, `originals`
-/// the originals of its changes. `index` is the name of the index.
+/// Plans a batch. `stored` contains the current versions of the replaced documents, `originals` the
+/// originals of the changes. `index` is the name of the index.
 ///
 /// # Errors
-/// [`IndexError::Damaged`] for a version that is replaced.
+/// [`IndexError::Damaged`] for a replaced version.
 pub(super) fn plan<'a>(
     changes: &[Change<'a>],
     plan: &WritePlan,
@@ -53,7 +53,7 @@ pub(super) fn plan<'a>(
     originals: &[Option<OriginalEntry<'a>>],
     index: &str,
 ) -> Result<VersionPlan<'a>, IndexError> {
-    // By number: the id of a version may be damaged.
+    // By number, because the id of a version may be damaged.
     let stored: HashMap<i64, &VersionRow> =
         stored.iter().map(|one| (one.version.document.signed(), one)).collect();
     let mut ids = BTreeMap::<&'a str, IdVersions<'a>>::new();
@@ -133,12 +133,12 @@ impl<'a> PlannedVersion<'a> {
         self.change.is_some() || self.ends_as_stored()
     }
 
-    /// Whether it is a stored version that ends, under its number and with its text.
+    /// Returns true for a stored version that ends, with its number and its text unchanged.
     pub(super) fn ends_as_stored(&self) -> bool {
         self.change.is_none() && self.version.ended.is_some()
     }
 
-    /// The hash of the original that it needs, where that is not known to be stored.
+    /// The hash of the original that it needs, unless this original is known to be stored.
     pub(super) fn new_original(&self) -> Option<OriginalHash> {
         (self.version.original == NEW_ORIGINAL).then_some(self.version.sha256)
     }

@@ -25,15 +25,15 @@ const SELECT: &str = "SELECT doc, id, version, versions.original, added, ended, 
 pub(crate) struct VersionRow {
     pub(crate) id: String,
     pub(crate) version: DocumentVersion,
-    /// Bytes of the hash of its original; `None` where the original is missing.
+    /// The number of bytes of the hash of its original; `None` if the original is missing.
     hash_bytes: Option<usize>,
     checksum: i64,
 }
 
 impl VersionRow {
     fn of(row: &dyn TableRow) -> Result<Self, IndexError> {
-        // The hash is missing where the original is; reading the original reports that. A hash of
-        // another length is reported by `verify`, so that damaged rows can be removed.
+        // The hash is missing if the original is; reading the original reports that. `verify`
+        // reports a hash of another length, so that damaged rows can be removed.
         let sha256 = row.bytes(10)?;
         let version = DocumentVersion {
             document: row.document(0)?,
@@ -68,7 +68,7 @@ impl VersionRow {
     }
 }
 
-/// A version in messages.
+/// The name of a version in messages.
 pub(crate) fn version_name(id: &str, number: u64, index: &str) -> String {
     format!("version {number} of document {:?} of {index}", shortened_id(id))
 }

@@ -9,16 +9,16 @@ use std::collections::{BTreeSet, HashMap};
 pub(crate) struct WritePlan {
     /// The effect of every change.
     pub(crate) done: Vec<ChangeOutcome>,
-    /// The number that the document of every change has, or has until a later change of the batch;
+    /// The number of the document of every change, even if a later change of the batch replaces it;
     /// `None` for a removal.
     pub(crate) numbers: Vec<Option<i64>>,
-    /// The number of the stored document that every change replaces or removes; `None` also for a
+    /// The number of the stored document that every change replaces or removes. `None` also for a
     /// later change of the same id.
     pub(crate) replaced: Vec<Option<i64>>,
     /// Numbers of stored documents to delete.
     pub(crate) gone: Vec<i64>,
-    /// Numbers of stored documents, each with that of the document with the same id and the same
-    /// shingles that replaces it.
+    /// Numbers of stored documents, each with the number of the document with the same id and the
+    /// same shingles that replaces it.
     pub(crate) moved: Vec<(i64, i64)>,
     /// Positions of changes whose document is stored, with its number, by ascending number.
     pub(crate) kept: Vec<(usize, i64)>,
@@ -30,7 +30,7 @@ pub(crate) struct WritePlan {
 #[derive(Clone, Copy)]
 enum IdState {
     Stored(i64),
-    /// The change, the number, and the stored document whose shingles it has, as all between.
+    /// The change, the number, and the stored document whose shingles it still has.
     New(usize, i64, Option<i64>),
     Absent,
 }
@@ -43,18 +43,18 @@ pub(crate) fn ids<'a>(changes: &[Change<'a>]) -> Vec<&'a str> {
     ids
 }
 
-/// What is known of a stored document.
+/// Facts about a stored document.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoredDocument {
     pub(crate) number: i64,
     pub(crate) expires: Option<i64>,
-    /// `None` where it is damaged.
+    /// `None` if it is damaged.
     pub(crate) fingerprint: Option<u128>,
 }
 
-/// Plans a batch. `stored` has the stored documents among its ids, `duplicates` those ids among
-/// them that are recorded as duplicates, `last` is the greatest number assigned so far, and `most`
-/// the greatest that can be assigned.
+/// Plans a batch. `stored` contains the stored documents among its ids, `duplicates` the ids among
+/// them that are recorded as duplicates. `last` is the greatest number assigned so far, and `most`
+/// the greatest number that can be assigned.
 ///
 /// # Errors
 /// [`IndexError::IdTaken`], and [`IndexError::Full`] if no number is left.
@@ -184,7 +184,7 @@ mod tests {
         let replaced = [Some(3), None, Some(4), None, None, None, None, None, None];
         assert_eq!(plan_of.replaced, replaced);
         assert_eq!(plan_of.gone, [3, 4]);
-        // What is removed in between is another document.
+        // A document that is removed in between is a different one.
         assert_eq!(plan_of.moved, [(3, 11)]);
         let numbers = [Some(10), Some(11), None, None, Some(12), None, Some(13), None, None];
         assert_eq!(plan_of.numbers, numbers);

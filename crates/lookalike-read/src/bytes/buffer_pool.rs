@@ -1,4 +1,4 @@
-//! Buffers of blocks, used again. Fresh memory costs as much as reading into it.
+//! Reusable buffers of blocks. Allocating fresh memory costs as much as reading into it.
 
 use parking_lot::Mutex;
 use std::ops::Deref;
@@ -7,14 +7,14 @@ use std::sync::Arc;
 /// Maximum number of free buffers.
 const POOLED: usize = 16;
 
-/// Buffers of blocks that were dropped.
+/// The buffers of dropped blocks.
 #[derive(Default)]
 pub(crate) struct BufferPool {
     buffers: Mutex<Vec<Vec<u8>>>,
 }
 
 impl BufferPool {
-    /// A free buffer, of any length, or an empty one.
+    /// A free buffer of any length, or an empty one.
     pub(crate) fn take(&self) -> Vec<u8> {
         self.buffers.lock().pop().unwrap_or_default()
     }
@@ -22,10 +22,10 @@ impl BufferPool {
 
 /// The first bytes of a buffer, which returns to its pool when dropped.
 pub(crate) struct PooledBuffer {
-    /// As long as it ever was, so that no byte is cleared twice.
+    /// Keeps its greatest length, so that no byte is cleared twice.
     buffer: Vec<u8>,
     length: usize,
-    /// Longer buffers do not go back to the pool.
+    /// Longer buffers are not returned to the pool.
     longest_kept: usize,
     pool: Arc<BufferPool>,
 }

@@ -1,4 +1,4 @@
-//! gzip and zstd, in one place. Several gzip members or zstd frames in a row are one stream.
+//! gzip and zstd decompression. Several consecutive gzip members or zstd frames are one stream.
 
 use crate::error::OverLimit;
 use lookalike_extract::{LimitUsage, Limits};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// The smallest limit on windows, which the strongest ordinary levels need.
+/// Minimum limit of windows, which the strongest ordinary levels need.
 const LEAST_WINDOW_LOG: u32 = 23;
 
 /// A decoded stream that any thread may continue to read.
@@ -21,21 +21,21 @@ pub(crate) enum Compression {
 }
 
 impl Compression {
-    /// By the end of a file's name, and the name without that end.
+    /// The compression by the end of a file's name, and the name without that end.
     pub(crate) fn of_name(name: &str) -> (Self, &str) {
         if let Some(stem) = strip(name, ".gz") {
             (Self::Gzip, stem)
         } else if let Some(stem) = strip(name, ".zst") {
             (Self::Zstd, stem)
         } else if strip(name, ".tgz").is_some() {
-            // This ending also names the archive in it.
+            // This extension also names the archive inside.
             (Self::Gzip, name)
         } else {
             (Self::None, name)
         }
     }
 
-    /// By the first bytes, for streams without a name.
+    /// The compression by the first bytes, for streams without a name.
     pub(crate) fn of_magic(bytes: &[u8]) -> Self {
         if bytes.starts_with(&[0x1F, 0x8B]) {
             Self::Gzip
@@ -46,7 +46,7 @@ impl Compression {
         }
     }
 
-    /// The decoded stream. Its `read` fails for truncated or broken data, and for a zstd frame
+    /// Decodes the stream. Its `read` fails for truncated or broken data, and for a zstd frame
     /// whose window has more than `window` bytes (at least 8 MiB are allowed).
     pub(crate) fn decode(
         self,
@@ -67,10 +67,10 @@ impl Compression {
     }
 }
 
-/// A zstd decoder that names the limit which a frame exceeds.
+/// A zstd decoder whose error names the exceeded limit.
 struct ZstdStream<R: BufRead> {
     decoder: zstd::stream::read::Decoder<'static, R>,
-    /// The largest window it allows.
+    /// The largest allowed window.
     window: u64,
 }
 
@@ -90,11 +90,11 @@ impl<R: BufRead> Read for ZstdStream<R> {
     }
 }
 
-/// A compressed stream that fails where decompression takes longer than the limit on time, which is
-/// granted again along the file.
+/// A compressed stream that fails if decompression exceeds the limit on time. The limit grows with
+/// the number of bytes that were read.
 pub(crate) struct TimedStream {
     stream: ByteStream,
-    /// Compressed bytes that were read.
+    /// Number of compressed bytes that were read.
     read: Arc<AtomicU64>,
     used: LimitUsage,
     limits: Limits,
@@ -142,7 +142,7 @@ impl<R: Read> Read for CountingReader<R> {
     }
 }
 
-/// A stream that fails where it has more bytes than a limit allows.
+/// A stream that fails if it has more bytes than a limit allows.
 pub(crate) struct LimitedStream {
     /// One byte above the limit distinguishes a stream of that length from a longer one.
     stream: Take<ByteStream>,
@@ -161,7 +161,7 @@ impl Read for LimitedStream {
         if self.stream.limit() > 0 {
             return Ok(got);
         }
-        // The byte above the limit was read, now or before.
+        // The byte above the limit was read, by this call or an earlier one.
         match got.saturating_sub(1) {
             0 => Err(self.over.into()),
             within => Ok(within),
@@ -169,13 +169,13 @@ impl Read for LimitedStream {
     }
 }
 
-/// `name` without `end`, upper or lower case.
+/// `name` without `end`, in upper or lower case.
 pub(crate) fn strip<'a>(name: &'a str, end: &str) -> Option<&'a str> {
     let at = name.len().checked_sub(end.len())?;
     name.get(at..).filter(|tail| tail.eq_ignore_ascii_case(end)).and_then(|_| name.get(..at))
 }
 
-/// Up to `count` first bytes of a stream, and the stream with them put back.
+/// Returns up to `count` first bytes of a stream, and the stream including these bytes.
 pub(crate) fn peek(mut stream: ByteStream, count: u64) -> io::Result<(Vec<u8>, ByteStream)> {
     let mut head = Vec::new();
     stream.by_ref().take(count).read_to_end(&mut head)?;

@@ -1,7 +1,7 @@
-//! Streams of records in other encodings than UTF-8.
+//! Streams of records in encodings other than UTF-8.
 //!
-//! `encoding_rs` has the decoders. Used instead of `encoding_rs_io`, which has neither UTF-32 nor
-//! UTF-16 without a mark; not compared in speed (November 2026).
+//! `encoding_rs` contains the decoders. `encoding_rs_io` is not used, because it has neither UTF-32
+//! nor UTF-16 without a mark; it was not compared in speed (November 2026).
 
 use crate::bytes::decompress::ByteStream;
 use encoding_rs::{Decoder, Encoding, UTF_8};
@@ -10,10 +10,10 @@ use lookalike_core::parameter::Parameter;
 use lookalike_extract::encoding::{Mark, mark, unmarked_utf_16, utf32};
 use std::io::{self, Read};
 
-/// Bytes decoded at a time by [`transcode`].
+/// Number of bytes decoded at a time by [`transcode`].
 const STEP_BYTES: usize = 64 << 10;
 
-/// The encoding a label names.
+/// The encoding with a label.
 pub(crate) fn by_label(label: &str) -> Result<&'static Encoding, ParamsError> {
     let unknown = || ParamsError::Parse {
         parameter: Parameter::Encoding,
@@ -24,14 +24,14 @@ pub(crate) fn by_label(label: &str) -> Result<&'static Encoding, ParamsError> {
     Encoding::for_label(label.as_bytes()).ok_or_else(unknown)
 }
 
-/// The bytes behind a UTF-8 byte order mark.
+/// The bytes after a UTF-8 byte order mark.
 pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
 }
 
-/// A stream of records as UTF-8: decoded when an encoding is forced or `head`, the stream's first
-/// bytes (at least four where it has them), is a mark of UTF-16 or UTF-32, or looks like UTF-16
-/// without one. The stream itself is returned as the error if it needs no decoding. `stream` begins
+/// Converts a stream of records to UTF-8 if an encoding is given, or if its first bytes `head` (at
+/// least four if it has so many) are a mark of UTF-16 or UTF-32, or look like UTF-16 without a
+/// mark. If the stream needs no decoding, it is returned unchanged as the error. `stream` begins
 /// with `head`.
 pub(crate) fn transcode(
     head: &[u8],
@@ -69,10 +69,10 @@ enum Units {
 struct Transcoder {
     stream: ByteStream,
     unit: Units,
-    /// Bytes read and not decoded yet: less than one character between two steps.
+    /// Bytes that were read, but not decoded: less than one character between two steps.
     input: Vec<u8>,
     text: String,
-    /// Bytes of `text` given out.
+    /// Number of bytes of `text` that were returned.
     given: usize,
     ended: bool,
 }
@@ -100,7 +100,7 @@ impl Transcoder {
                 Units::Other(decoder) => {
                     let room = decoder.max_utf8_buffer_length(self.input.len());
                     self.text.reserve(room.unwrap_or(STEP_BYTES * 3));
-                    // There is room for all of it.
+                    // The text has room for all of it.
                     let _ = decoder.decode_to_string(&self.input, &mut self.text, last);
                     self.input.clear();
                 }

@@ -1,4 +1,4 @@
-//! Bytes of inputs on their way to the formats: decompressed, transcoded, pooled, spooled.
+//! Bytes of inputs before they are parsed: decompressed, transcoded, pooled, spooled.
 
 pub(crate) mod buffer_pool;
 pub(crate) mod decompress;

@@ -1,4 +1,4 @@
-//! Reading and writing at a position of a file that many threads share.
+//! Reading and writing at positions of a file that many threads share.
 
 use std::fs::File;
 use std::io;
@@ -24,7 +24,7 @@ mod anywhere {
     use std::fs::File;
     use std::io::{self, Read, Seek, SeekFrom, Write};
 
-    /// A file has one position for all threads.
+    /// All threads share the position of the file.
     static POSITION: Mutex<()> = Mutex::new(());
 
     pub(crate) fn read_exact_at(mut file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {

@@ -1,5 +1,5 @@
-//! A temporary file for bytes that cannot be read again: streams, and the content of compressed and
-//! transcoded files.
+//! A temporary file for bytes that cannot be read again: streams, and the contents of compressed
+//! and transcoded files.
 
 use crate::bytes::positioned_io::{read_exact_at, write_all_at};
 use crate::error::ReadError;
@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A file to which any number of threads append, and which they read at positions.
+/// A file to which any number of threads append, and which they read at any position.
 #[derive(Debug)]
 pub struct Spool {
     file: File,
@@ -17,11 +17,11 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// Continues after the content of `file`, which must be open for reading and writing. `path` is
-    /// its name in messages; nothing is opened or removed here.
+    /// Continues after the contents of `file`, which must be open for reading and writing. `path`
+    /// is its name in messages; nothing is opened or removed here.
     ///
     /// # Errors
-    /// [`ReadError::Spool`] where the system does not tell its length.
+    /// [`ReadError::Spool`] if the system does not return its length.
     pub fn new(file: File, path: PathBuf) -> Result<Self, ReadError> {
         match file.metadata() {
             Ok(metadata) => Ok(Self { file, path, end: AtomicU64::new(metadata.len()) }),
@@ -39,15 +39,15 @@ impl Spool {
         self.end.load(Ordering::Relaxed)
     }
 
-    /// Whether nothing is in it.
+    /// Returns true if the spool is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Writes `bytes` in one piece and says where they stand. Threads write side by side.
+    /// Writes `bytes` in one piece and returns their offset. Threads can write in parallel.
     ///
     /// # Errors
-    /// [`ReadError::Spool`]; the place then stays unused.
+    /// [`ReadError::Spool`]. The space in the file then stays unused.
     pub fn append(&self, bytes: &[u8]) -> Result<u64, ReadError> {
         let offset = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         write_all_at(&self.file, bytes, offset).map_err(|error| self.failed(error))?;
@@ -57,15 +57,15 @@ impl Spool {
     /// Fills `buffer` from `offset` on.
     ///
     /// # Errors
-    /// [`ReadError::Spool`], also when the file ends before.
+    /// [`ReadError::Spool`], also if the file is too short.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), ReadError> {
         read_exact_at(&self.file, buffer, offset).map_err(|error| self.failed(error))
     }
 
-    /// Returns when everything written is on the disk.
+    /// Waits until everything written is on the disk.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system.
     pub fn sync(&self) -> io::Result<()> {
         self.file.sync_data()
     }

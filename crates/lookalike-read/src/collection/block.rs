@@ -1,4 +1,4 @@
-//! Blocks: what one thread reads at a time.
+//! Blocks: the units of reading.
 
 use crate::document::{BlockNumber, DocumentPosition, DocumentSink, ReadBuffers, normalized};
 use crate::options::SourceInfo;
@@ -6,10 +6,10 @@ use crate::source::BlockContent;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Some records of a file, or some files of a folder: what one thread reads at a time.
+/// Some records of a file, or some files of a folder, which one thread reads at a time.
 ///
-/// Records take about 1 MiB of memory, or up to twice the longest record where that is more; files
-/// of a folder take nothing until they are read, one after the other.
+/// Records take about 1 MiB of memory, or up to twice the longest record if that is more. Files of
+/// a folder take no memory until they are read, one after the other.
 pub struct Block {
     pub(super) number: BlockNumber,
     pub(super) source: Arc<SourceInfo>,
@@ -27,17 +27,17 @@ impl Block {
         self.number
     }
 
-    /// Bytes of its records or stored sets, or of the longest of its files.
+    /// The size of its records or stored sets in bytes, or of the longest of its files.
     pub fn bytes(&self) -> u64 {
         self.content.bytes()
     }
 
-    /// Gives every document to the sink, in order. Blank lines are not documents.
+    /// Passes every document to the sink, in order. Blank lines are not documents.
     ///
     /// # Errors
-    /// The first error of the sink. [`ReadError::BadRecord`](crate::ReadError::BadRecord) for the
-    /// first bad record, or file named by the user that cannot be read, unless bad records are
-    /// skipped.
+    /// The first error of the sink. Unless bad records are skipped,
+    /// [`ReadError::BadRecord`](crate::ReadError::BadRecord) for the first bad record, or the first
+    /// unreadable file that the user named.
     pub fn read<S: DocumentSink>(
         &self,
         scratch: &mut ReadBuffers,
@@ -48,15 +48,15 @@ impl Block {
         normalized(sink, settings, scratch, |scratch, sink| self.content.read(scratch, sink))
     }
 
-    /// How many copies of a record are made to get its text ([`RecordSize::copies`]).
+    /// The number of copies of a record that are made to extract its text ([`RecordSize::copies`]).
     ///
     /// [`RecordSize::copies`]: crate::RecordSize::copies
     pub fn copies(&self, is_escaped: bool) -> u64 {
         self.content.copies(is_escaped)
     }
 
-    /// The line that the record of a document of this block begins on, from 1; `None` where the
-    /// file is the document.
+    /// The line on which the record of a document of this block begins, from 1; `None` if the file
+    /// is the document.
     pub fn line(&self, place: DocumentPosition) -> Option<u64> {
         self.content.line(place)
     }

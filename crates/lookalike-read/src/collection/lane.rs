@@ -1,4 +1,4 @@
-//! A lane: what one thread at a time takes blocks from.
+//! Lanes: the parts of a collection from which one thread at a time takes blocks.
 
 use crate::collection::block::Block;
 use crate::error::{ReadError, SkipReason};
@@ -13,22 +13,22 @@ pub(crate) struct Lane {
     source: Arc<dyn Source>,
     /// Number in its source.
     number: u32,
-    /// Blocks with other numbers are left out.
+    /// Blocks with other numbers are skipped.
     blocks: Range<u32>,
     state: Mutex<LaneState>,
     finished: AtomicBool,
 }
 
-/// How far a lane was read.
+/// The state of reading a lane.
 pub(crate) enum LaneState {
-    /// Not opened.
+    /// The lane is not opened.
     Start,
     Open {
         reader: Box<dyn LaneReader>,
         /// Number of the next block in the source.
         next: u32,
     },
-    /// No more blocks follow.
+    /// There are no more blocks.
     End,
 }
 
@@ -52,14 +52,14 @@ impl Lane {
         self.state.try_lock()
     }
 
-    /// Goes back to the start.
+    /// Returns to the start.
     pub(crate) fn rewind(&self) {
         *self.lock() = LaneState::Start;
         self.finished.store(false, Ordering::Release);
     }
 
-    /// The next block; the lane is finished at its end and after an error, unless a record is too
-    /// long for the memory: the records after it tell how much is needed.
+    /// The next block. The lane is finished at its end and after an error. The exception is a
+    /// record that is too long for the memory: the records after it show how much memory is needed.
     pub(crate) fn next(
         &self,
         mut state: MutexGuard<'_, LaneState>,
@@ -77,8 +77,8 @@ impl Lane {
         next
     }
 
-    /// The next block. What cannot be read is an error, or a block that lists it where the source
-    /// was not named or bad records are skipped.
+    /// The next block. An unreadable part is an error, or a block that lists it if the source was
+    /// not named or bad records are skipped.
     fn next_or_skipped(&self, state: &mut LaneState) -> Result<Option<Block>, ReadError> {
         let info = self.source.info();
         let mut skipped = match self.advance(state) {
@@ -123,7 +123,7 @@ impl Lane {
     }
 }
 
-/// Whether a source ended without a block.
+/// Returns true if a source ended without a block.
 fn is_empty(state: &LaneState) -> bool {
     matches!(state, LaneState::Open { reader, .. } if reader.is_empty())
 }

@@ -1,4 +1,4 @@
-//! The opened inputs, and how threads share them.
+//! The opened inputs, and their division among threads.
 
 pub(crate) mod block;
 mod lane;
@@ -27,8 +27,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes of records or text files read at a time: enough to make the lock cheap, and little enough
-/// to stay in a core's cache until it is parsed.
+/// Number of bytes of records or text files that are read at a time: large enough to make the lock
+/// cheap, and small enough to stay in a core's cache until they are parsed.
 const BLOCK_BYTES: usize = 1 << 20;
 
 /// Inputs that are open for reading.
@@ -41,29 +41,29 @@ pub struct Collection {
     first: AtomicUsize,
 }
 
-/// The options that decide which documents there are, in words.
+/// The options that decide which documents there are, as text.
 fn reading(options: &ReadOptions) -> String {
     let mut options = ReadOptions { leave_out: Vec::new(), shingle: None, ..options.clone() };
     // The process that reads a file does not change its documents.
     options.extract.worker = None;
-    // Runs that compare documents have the name from before units existed.
+    // Runs that compare documents keep the name from before units existed.
     format!("{options:?}").replace(", unit: Document }", " }")
 }
 
 impl Collection {
-    /// Opens files, folders and `-` (standard input). Folders are walked here, once; nothing but
-    /// the first bytes of some files, and the footers of Parquet files, is read.
+    /// Opens files, folders and `-` (standard input). Folders are walked here, once. Only the first
+    /// bytes of some files and the footers of Parquet files are read.
     ///
     /// # Errors
-    /// A [`ReadError`] when an input is missing, cannot be opened, is a folder without a file to
-    /// read, or when its format or an option has no meaning.
+    /// A [`ReadError`] if an input is missing, cannot be opened, or is a folder without a file to
+    /// read, or if its format or an option is invalid.
     pub fn open(inputs: &[PathBuf], options: &ReadOptions) -> Result<Self, ReadError> {
         Self::open_with_reference(inputs, &[], options)
     }
 
-    /// Also opens files and folders of documents to compare with. Their sources are numbered after
-    /// the inputs, and each side has its ids as if it were alone: a text file's is relative to its
-    /// folder where that is the only one of its side.
+    /// Also opens the reference inputs: files and folders of documents to compare with. Their
+    /// sources are numbered after the inputs. Each side has its ids as if it were alone: the id of
+    /// a text file is relative to its folder if that is the only input of its side.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -75,8 +75,8 @@ impl Collection {
         Self::of_sides(Side::Paths(inputs), Side::Paths(reference), options)
     }
 
-    /// As [`open_with_reference`](Self::open_with_reference), with documents in memory on either
-    /// side. The options about texts, `fields` and `skip_bad` count for them.
+    /// Like [`open_with_reference`](Self::open_with_reference), with documents in memory on either
+    /// side. The options about texts, `fields` and `skip_bad` apply to them.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -99,12 +99,11 @@ impl Collection {
     }
 
     /// The current documents of an index, except documents that expired before `now` (in ns since
-    /// 1970). They come by number, with their shingle sets instead of texts. `fields` are members
-    /// of their metadata, given as [`Document::fields`](crate::Document::fields).
+    /// 1970). They are read by number, with their shingle sets instead of texts. `fields` are
+    /// members of their metadata, which become [`Document::fields`](crate::Document::fields).
     ///
     /// # Errors
-    /// [`IndexError::NoSets`] for an index that keeps no shingle sets, and what keeps it from being
-    /// read.
+    /// [`IndexError::NoSets`] for an index without shingle sets, and read errors.
     pub fn of_index(index: &Index, now: i64, fields: &[String]) -> Result<Self, IndexError> {
         let options = ReadOptions {
             fields: fields.to_owned(),
@@ -128,19 +127,20 @@ impl Collection {
         Self { lanes: lanes.collect(), inputs, reading, first: AtomicUsize::new(0) }
     }
 
-    /// Divides the blocks into `count` shares of about equal bytes, in reading order, for processes
-    /// that read one share each. A file of records, or a row group, is in one share; so some are
-    /// empty where there are few files.
+    /// Divides the blocks into `count` shares of about equal size, in reading order, for processes
+    /// that read one share each. A file of records, or a row group, belongs to one share, so some
+    /// shares are empty if there are few files.
     pub fn divide(&self, count: NonZeroU32) -> Vec<Vec<LaneRange>> {
         let ranges = self.inputs.sources.iter().flat_map(|source| source.lane_ranges());
         lane_range::divide(&ranges.collect::<Vec<_>>(), count)
     }
 
-    /// Gives out only the blocks of a share that [`divide`](Self::divide) made for a collection of
-    /// the same inputs and options. Everything else is unchanged, including the numbers of blocks.
+    /// Restricts the collection to the blocks of a share of [`divide`](Self::divide), for a
+    /// collection of the same inputs and options. Everything else is unchanged, including the
+    /// numbers of blocks.
     ///
     /// # Errors
-    /// [`ReadError::Changed`] when there is no such lane.
+    /// [`ReadError::Changed`] if there is no such lane.
     pub fn restrict(mut self, share: &[LaneRange]) -> Result<Self, ReadError> {
         let lane = |range: &LaneRange| {
             let source = self.source(range.source);
@@ -160,24 +160,26 @@ impl Collection {
         Ok(self)
     }
 
-    /// Bytes of all files on the disk, compressed where they are; `None` with streams among them.
+    /// The size of all files on the disk in bytes, compressed or not; `None` if there are streams
+    /// among them.
     pub fn bytes(&self) -> Option<u64> {
         self.inputs.bytes
     }
 
-    /// Bytes of memory that documents by row take for good and that a limit on memory includes
-    /// ([`DocumentRows::held_bytes`](crate::DocumentRows::held_bytes)).
+    /// Bytes of memory that documents by row take during the whole run and that count against a
+    /// memory limit ([`DocumentRows::held_bytes`](crate::DocumentRows::held_bytes)).
     pub fn held_bytes(&self) -> u64 {
         self.inputs.sources.iter().map(|source| source.held_bytes()).sum()
     }
 
-    /// How many of [`bytes`](Self::bytes) have been read, for progress.
+    /// The number of [`bytes`](Self::bytes) that were read so far, for progress.
     pub fn bytes_read(&self) -> u64 {
         self.inputs.settings.consumed.load(Ordering::Relaxed)
     }
 
-    /// What the walks of the folders left out, sorted by path within each folder: hidden and
-    /// ignored files, links, pipes, what the system refused. Not part of what sinks are given.
+    /// The items that the walks of the folders skipped, sorted by path within each folder: hidden
+    /// and ignored files, links, pipes, and files that the system refused. They are not passed to
+    /// sinks.
     pub fn listed(&self) -> &[SkippedItem] {
         &self.inputs.listed
     }
@@ -186,7 +188,7 @@ impl Collection {
         self.inputs.sources.get(number as usize)
     }
 
-    /// The id of the document that a unit is part of; the id of a document itself.
+    /// The id of the document that contains a unit, or the id of the document itself.
     fn document_id<'a>(&self, id: &'a str) -> &'a str {
         if self.unit() == TextUnit::Document { id } else { parent_id(id) }
     }
@@ -196,17 +198,17 @@ impl Collection {
         self.source(source).map(|source| source.info().shown.as_str())
     }
 
-    /// How many sources there are: files of records, streams, and folders of text files.
+    /// The number of sources: files of records, streams, and folders of text files.
     pub fn sources(&self) -> u32 {
         self.inputs.sources.len() as u32
     }
 
-    /// Whether there is a source to compare with.
+    /// Returns true if there is a reference source.
     pub fn has_reference(&self) -> bool {
         self.inputs.first_reference < self.sources()
     }
 
-    /// Whether a source is one to compare with.
+    /// Returns true if a source is a reference.
     pub fn is_reference(&self, source: u32) -> bool {
         source >= self.inputs.first_reference
     }
@@ -217,7 +219,7 @@ impl Collection {
         self.source(source)?.format()
     }
 
-    /// The file of a source of records, or for text files the first of them or their folder; `None`
+    /// The file of a source of records; for text files, the first of them or their folder. `None`
     /// for a stream, an index and documents in memory.
     pub fn source_path(&self, source: u32) -> Option<&Path> {
         let source = self.source(source)?;
@@ -227,7 +229,7 @@ impl Collection {
     /// Reads the headers of all files of comma- or tab-separated values.
     ///
     /// # Errors
-    /// A [`ReadError`] when a file cannot be read or lacks a column, unless that is listed when the
+    /// A [`ReadError`] if a file cannot be read or lacks a column, unless this is listed when the
     /// file is read.
     pub fn read_headers(&self) -> Result<(), ReadError> {
         self.inputs.sources.iter().try_for_each(|source| match source.read_header() {
@@ -236,18 +238,18 @@ impl Collection {
         })
     }
 
-    /// Limits records, texts of compressed files and windows of zstd to what the memory of a run
-    /// has room for: `bytes` each.
+    /// Limits records, texts of compressed files and windows of zstd to `bytes` each, for which the
+    /// run has memory.
     pub fn limit_records(&self, bytes: u64) {
         self.inputs.settings.memory_record.store(bytes, Ordering::Relaxed);
     }
 
-    /// Whether the documents of a source are in an index.
+    /// Returns true if the documents of a source are in an index.
     pub fn is_index(&self, source: u32) -> bool {
         self.source(source).is_some_and(|source| source.is_index())
     }
 
-    /// Whether the documents of a source are in memory, and in no file.
+    /// Returns true if the documents of a source are in memory.
     pub fn is_in_memory(&self, source: u32) -> bool {
         self.source(source).is_some_and(|source| source.is_in_memory())
     }
@@ -260,8 +262,8 @@ impl Collection {
         source.named_file(id).unwrap_or(&source.info().shown)
     }
 
-    /// The id of a document, or of the document that contains a unit, without the name of its file
-    /// in front ([`name_ids_by_file`](Self::name_ids_by_file)).
+    /// The id of a document, or of the document that contains a unit, without the prefix of its
+    /// file's name ([`name_ids_by_file`](Self::name_ids_by_file)).
     pub fn own_id<'a>(&self, source: u32, id: &'a str) -> &'a str {
         let id = self.document_id(id);
         let Some(info) = self.source(source).map(|source| source.info()) else { return id };
@@ -297,8 +299,8 @@ impl Collection {
         self.source(source).is_some_and(|source| source.info().in_folder && !source.has_files())
     }
 
-    /// From the next block on, ids of records found in folders begin with the name of their file
-    /// and a slash: `2024.jsonl/17`.
+    /// Makes the ids of records found in folders begin with the name of their file and a slash, as
+    /// in `2024.jsonl/17`, from the next block on.
     pub fn name_ids_by_file(&self) {
         self.inputs.settings.ids_by_file.store(true, Ordering::Relaxed);
     }
@@ -308,8 +310,8 @@ impl Collection {
         self.inputs.settings.ids_by_file.load(Ordering::Relaxed)
     }
 
-    /// Gives all blocks out again. No other thread may be reading; there must be no
-    /// [`stream`](Self::stream).
+    /// Starts reading from the first block again. No other thread may be reading, and there must be
+    /// no [`stream`](Self::stream).
     pub fn rewind(&self) {
         self.inputs.sources.iter().for_each(|source| source.rewind());
         self.lanes.iter().for_each(Lane::rewind);
@@ -317,26 +319,26 @@ impl Collection {
         self.inputs.settings.consumed.store(0, Ordering::Relaxed);
     }
 
-    /// Files of a folder that look like files of records by their names and are read as texts,
-    /// since they lack the columns, each with the reason.
+    /// Files of a folder whose names look like files of records, but which are read as texts
+    /// because they lack the columns, each with the reason.
     pub fn read_as_text(&self) -> &[SkippedItem] {
         &self.inputs.as_text
     }
 
-    /// The sources whose records have no id, so that ids are made of lines although
-    /// [`ReadOptions::line_ids`] is not set; each is known when its first block is.
+    /// The sources whose records have no id, so that ids are line numbers although
+    /// [`ReadOptions::line_ids`] is not set. Known for a source after its first block.
     pub fn line_ids(&self) -> Vec<String> {
         let sources = self.inputs.sources.iter().filter(|source| source.has_line_ids());
         sources.map(|source| source.info().shown.clone()).collect()
     }
 
-    /// The header of a source of separated values; known when its first block is.
+    /// The header of a source of separated values. Known after its first block.
     pub fn header(&self, source: u32) -> Option<&CsvHeader> {
         self.source(source)?.header()
     }
 
     /// Every file that is read, source by source, with its state when the collection was opened.
-    /// Streams are not among them.
+    /// Excludes streams.
     pub fn inputs(&self) -> Vec<InputStamp> {
         let named =
             |(path, Stamp { bytes, modified })| InputStamp { name: name_of(path), bytes, modified };
@@ -348,11 +350,11 @@ impl Collection {
         self.inputs.sources.iter().flat_map(|source| source.stamps())
     }
 
-    /// Looks at the size and time of every file again: one question to the system for each.
+    /// Checks the size and time of every file again, with one system call for each.
     ///
     /// # Errors
-    /// [`ReadError::InputChanged`] for the first file that is gone, or not what it was when the
-    /// collection was opened.
+    /// [`ReadError::InputChanged`] for the first file that no longer exists or has changed since
+    /// the collection was opened.
     pub fn check_unchanged(&self) -> Result<(), ReadError> {
         for (path, before) in self.files() {
             let after = std::fs::metadata(path).map(|metadata| Stamp::of(&metadata));
@@ -364,41 +366,42 @@ impl Collection {
         Ok(())
     }
 
-    /// The first source that another run could not read the same: standard input, a pipe, an index,
+    /// The first source that another run could not read again: standard input, a pipe, an index, or
     /// documents in memory.
     pub fn stream(&self) -> Option<&str> {
         let streams = self.inputs.sources.iter().filter(|source| source.is_stream());
         streams.map(|source| source.info().shown.as_str()).next()
     }
 
-    /// What is done to the texts before they are cut.
+    /// The changes to the texts before they are divided into shingles.
     pub fn normalization(&self) -> Normalization {
         self.inputs.settings.options.normalization
     }
 
-    /// Whether bad records are skipped and listed.
+    /// Returns true if bad records are skipped and listed.
     pub fn skips_bad(&self) -> bool {
         self.inputs.settings.options.skip_bad
     }
 
-    /// Whether texts are normalized before they are cut.
+    /// Returns true if texts are normalized before they are divided into shingles.
     pub fn normalizes(&self) -> bool {
         !self.normalization().is_none()
     }
 
-    /// The field or column that holds texts.
+    /// The field or column with the texts.
     pub fn text_field(&self) -> &str {
         &self.inputs.settings.options.text_field
     }
 
-    /// What is compared as a document.
+    /// The unit of comparison.
     pub fn unit(&self) -> TextUnit {
         self.inputs.settings.options.unit
     }
 
-    /// Appends a record of a source, or the bytes of a text file, to `out` without some ranges of
-    /// its text, which are ascending and apart; all other bytes are unchanged. `false` if `text` is
-    /// not in the record verbatim: a text in another encoding, or one that was extracted.
+    /// Appends a record of a source, or the bytes of a text file, to `out`, without some ranges of
+    /// its text, which are ascending and disjoint. All other bytes are unchanged. Returns `false`
+    /// if the record does not contain `text` verbatim, because it has another encoding or was
+    /// extracted.
     pub fn cut_text(
         &self,
         source: u32,
@@ -414,17 +417,17 @@ impl Collection {
         text_cut::cut(copy, record, text, taken, out)
     }
 
-    /// How the inputs are read, in words that are equal for equal options.
+    /// The options of reading, as text that is equal for equal options.
     pub fn reading(&self) -> &str {
         &self.reading
     }
 
-    /// What [`RetainedBlock::state`] was made of, for a collection of the same inputs and options.
-    /// `spool` is the one its bytes went to, whose length must not be less.
+    /// Restores a block from its [`RetainedBlock::state`], for a collection of the same inputs and
+    /// options. `spool` is the spool to which its bytes were written; it must not be shorter now.
     ///
     /// # Errors
-    /// [`ReadError::Changed`] when there is no such block here, and the errors of reading the
-    /// header of a table, which is read once.
+    /// [`ReadError::Changed`] if there is no such block here, and the errors of reading the header
+    /// of a table, which is read once.
     pub fn retained(
         &self,
         state: RetainedState,
@@ -441,7 +444,7 @@ impl Collection {
         let content: Option<Box<dyn BlockContent>> = if state.is_nothing() {
             Some(Box::new(NoDocuments { source: info.shown.clone(), skipped: None }))
         } else {
-            // The block says how ids are made, which is then not read from the file.
+            // The block determines how ids are formed, so the file is not read for that.
             let content = Arc::clone(source).restore(&state, spool);
             source.read_header()?;
             content
@@ -455,13 +458,13 @@ impl Collection {
         Ok(RetainedBlock { block, parts: None })
     }
 
-    /// The next block of the first source, or row group of one, that no other thread is reading
-    /// from; `None` when all has been given out. Call it from any number of threads until then.
-    /// Reading (and decompressing) happens here, parsing in [`Block::read`].
+    /// The next block of the first source, or row group of one, from which no other thread is
+    /// reading; `None` after the last block. Can be called from any number of threads. Reads and
+    /// decompresses the block; [`Block::read`] parses it.
     ///
     /// # Errors
-    /// A [`ReadError`] when a file cannot be opened, read or decompressed, when its header lacks a
-    /// column, or a record is too long. The source then has no more blocks.
+    /// A [`ReadError`] if a file cannot be opened, read or decompressed, if its header lacks a
+    /// column, or if a record is too long. The source then has no more blocks.
     pub fn next_block(&self) -> Result<Option<Block>, ReadError> {
         loop {
             let mut busy = None;
@@ -482,8 +485,8 @@ impl Collection {
         }
     }
 
-    /// The next block in reading order; `None` when all has been given out.
-    /// Other threads wait meanwhile, so that decompression is not shared among them.
+    /// The next block in reading order; `None` after the last block. Other threads wait meanwhile,
+    /// so that decompression is not parallel.
     ///
     /// # Errors
     /// As [`next_block`](Self::next_block).
@@ -496,8 +499,8 @@ impl Collection {
         Ok(None)
     }
 
-    /// Passes the next block of a lane on; at its end leaves the finished lanes out of later
-    /// searches.
+    /// Passes the next block of a lane on. At the end of the lane, excludes finished lanes from
+    /// later searches.
     fn take(&self, next: Result<Option<Block>, ReadError>) -> Result<Option<Block>, ReadError> {
         if !matches!(next, Ok(Some(_))) {
             let first = self.lanes.iter().take_while(|lane| lane.is_finished()).count();

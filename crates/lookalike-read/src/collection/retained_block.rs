@@ -1,4 +1,4 @@
-//! A block that was read: how single documents, or all of them, are read again.
+//! A block that was read, in a form from which its documents can be read again.
 
 use crate::bytes::Spool;
 use crate::collection::block::Block;
@@ -12,22 +12,23 @@ use crate::text::parent_id;
 use lookalike_core::shingle::Shingler;
 use std::sync::Arc;
 
-/// What is left of a [`Block`](crate::Block) that was read: enough to read it again, one document
-/// or all of them. Some 150 bytes, and the block's own where
-/// [`Block::retain`](crate::Block::retain) had to keep them in memory.
+/// The remains of a [`Block`](crate::Block) that was read. They suffice to read it again, one
+/// document or all of them. Takes some 150 bytes, and the size of the block if
+/// [`Block::retain`](crate::Block::retain) had to keep it in memory.
 pub struct RetainedBlock {
     pub(super) block: Block,
     pub(super) parts: Option<Box<KeptParts>>,
 }
 
 impl Block {
-    /// Drops what can be read again from the disk and keeps the rest. Of plain files and folders a
-    /// few words are left. The decoded bytes of streams, of compressed files and of those in
-    /// another encoding go to the spool, or stay in memory when there is none. The texts that
-    /// [`read`](Self::read) kept in buffers made by [`ReadBuffers::retaining`] go there as well.
+    /// Drops the bytes that can be read again from the disk, and keeps the rest. For plain files
+    /// and folders, a few words remain. The decoded bytes of streams, of compressed files and of
+    /// files in another encoding are written to the spool, or stay in memory without a spool. The
+    /// texts that [`read`](Self::read) kept in buffers created by [`ReadBuffers::retaining`] are
+    /// also written there.
     ///
     /// # Errors
-    /// [`ReadError::Spool`] when the spool cannot be written.
+    /// [`ReadError::Spool`] if the spool cannot be written.
     pub fn retain(
         mut self,
         spool: Option<&Arc<Spool>>,
@@ -40,7 +41,7 @@ impl Block {
 }
 
 impl RetainedBlock {
-    /// The value as numbers; `None` when bytes of it are in memory, here or with the caller.
+    /// The block as numbers; `None` if bytes of it are in memory, here or with the caller.
     pub fn state(&self) -> Option<RetainedState> {
         Some(RetainedState { number: self.block.number, kept: self.block.content.state()? })
     }
@@ -50,17 +51,19 @@ impl RetainedBlock {
         self.block.number
     }
 
-    /// The place that a document of this block was read from.
+    /// The place from which a document of this block was read.
     pub fn location(&self, place: DocumentPosition) -> Location {
         self.block.content.location(place)
     }
 
-    /// Reads the document `id` at `place` of this block again and passes its text to `f`. From any
-    /// thread; one positioned read of the record, or one of the whole text file.
+    /// Reads the document `id` at `place` of this block again and passes its text to `f`. Can be
+    /// called from any thread. Costs one positioned read of the record, or one read of the whole
+    /// text file.
     ///
     /// # Errors
-    /// [`ReadError::Changed`] when it is no longer there: the file is gone or shorter, or there is
-    /// no such record, or one with another id. [`ReadError::Spool`] when the spool cannot be read.
+    /// [`ReadError::Changed`] if the document has changed: the file no longer exists or is shorter,
+    /// or the record does not exist or has another id. [`ReadError::Spool`] if the spool cannot be
+    /// read.
     pub fn fetch<R>(
         &self,
         place: DocumentPosition,
@@ -81,7 +84,7 @@ impl RetainedBlock {
         fetched
     }
 
-    /// As [`fetch`](Self::fetch), but with the text as written, not in a normal form.
+    /// Like [`fetch`](Self::fetch), with the original text instead of its normal form.
     ///
     /// # Errors
     /// As [`fetch`](Self::fetch).
@@ -102,7 +105,7 @@ impl RetainedBlock {
         }
     }
 
-    /// Like [`fetch_written`](Self::fetch_written), for one unit of a long document. Keeps the text
+    /// Like [`fetch_written`](Self::fetch_written), for a unit of a long document. Keeps the text
     /// of the document for its following units.
     fn fetch_unit<R>(
         &self,
@@ -122,7 +125,8 @@ impl RetainedBlock {
         text.map(f).ok_or_else(|| self.no_document(place))
     }
 
-    /// Reads the document `id` at `place` of this block again, for what people recognise it by.
+    /// Reads the document `id` at `place` of this block again, and returns a description that helps
+    /// users recognize it.
     ///
     /// # Errors
     /// As [`fetch`](Self::fetch).
@@ -142,11 +146,11 @@ impl RetainedBlock {
         Ok(description)
     }
 
-    /// Makes the shingle set of a document, ascending, without repeats, into `set` (which is
-    /// cleared), and returns its fingerprint: from its text, or from an index.
+    /// Writes the shingle set of a document, ascending and without repeats, to `set` (which is
+    /// cleared), and returns its fingerprint. The set comes from the text, or from an index.
     ///
     /// # Errors
-    /// As [`fetch`](Self::fetch); [`ReadError::Index`] when an index cannot be read.
+    /// As [`fetch`](Self::fetch), and [`ReadError::Index`] if an index cannot be read.
     pub fn fetch_set(
         &self,
         place: DocumentPosition,
@@ -161,7 +165,7 @@ impl RetainedBlock {
         }
     }
 
-    /// Whether [`fetch`](Self::fetch) finds a text.
+    /// Returns true if [`fetch`](Self::fetch) finds texts.
     pub fn has_texts(&self) -> bool {
         self.block.content.has_texts()
     }
@@ -182,7 +186,7 @@ impl RetainedBlock {
             id,
             scratch,
             &mut |text, stated| {
-                // Statements of a document are not about one of its units.
+                // The statements of a document do not describe one of its units.
                 let stated = if unit.is_some() { StatedFields::Nothing } else { stated };
                 let Some(text) = text_at(text, unit) else { return };
                 result = f.take().map(|f| f(text, stated)).or(result.take());
@@ -195,13 +199,14 @@ impl RetainedBlock {
         self.location(place).changed("no such document".to_owned())
     }
 
-    /// Reads the whole block again: every document in order, and bad records again to
-    /// [`DocumentSink::skipped`]. The caller compares ids and their number with the first reading.
+    /// Reads the whole block again: passes every document in order, and passes bad records to
+    /// [`DocumentSink::skipped`] again. The caller compares the ids and their number with the first
+    /// reading.
     ///
     /// # Errors
-    /// The first error of the sink. [`ReadError::Changed`] when the block cannot be read any more,
-    /// or has a bad record where those are not skipped. [`ReadError::Spool`] when the spool cannot
-    /// be read.
+    /// The first error of the sink. [`ReadError::Changed`] if the block can no longer be read, or
+    /// if it contains a bad record and bad records are not skipped. [`ReadError::Spool`] if the
+    /// spool cannot be read.
     pub fn replay<S: DocumentSink>(
         &self,
         scratch: &mut ReadBuffers,
@@ -219,7 +224,8 @@ impl RetainedBlock {
     }
 }
 
-/// The text of a unit in the text of its document, or all of it; `None` if it has no such range.
+/// The text of a unit within the text of its document, or the whole text; `None` if the range is
+/// invalid.
 fn text_at(text: &str, unit: Option<UnitRange>) -> Option<&str> {
     match unit {
         Some(unit) => text.get(unit.bytes()).map(str::trim_end),

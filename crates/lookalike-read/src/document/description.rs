@@ -1,35 +1,35 @@
-//! A document → what people recognise it by: title or first words, source and date.
+//! Descriptions by which users recognize documents: title or first words, source and date.
 
 use lookalike_extract::Fields;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Characters of a title or of the first words.
+/// Maximum number of characters of a title or of the first words.
 const MOST_CHARACTERS: usize = 120;
-/// Characters of a date.
+/// Maximum number of characters of a date.
 const MOST_DATE: usize = 40;
 
-/// What people recognise a document by.
+/// A description by which users recognize a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Description {
     /// The title or subject that the document states, at most 120 characters.
     pub title: Option<String>,
     /// The first words of its text in one line, at most 120 characters.
     pub first_words: String,
-    /// The file it was read from, `stdin` for standard input.
+    /// The file from which it was read, `stdin` for standard input.
     pub source: String,
-    /// The line its record begins on, from 1; none where the file is the document.
+    /// The line on which its record begins, from 1; `None` if the file is the document.
     pub line: Option<u64>,
-    /// The date that the document states, else the day its file was last changed.
+    /// The date that the document states, otherwise the day on which its file was last changed.
     pub date: Option<String>,
 }
 
-/// What a document or its record states next to the text.
+/// Statements of a document or its record in addition to the text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum StatedFields<'a> {
     Nothing,
     Fields(&'a Fields),
-    /// An object of JSON.
+    /// A JSON object.
     Record(&'a [u8]),
 }
 
@@ -42,7 +42,7 @@ struct DescriptionMembers {
 }
 
 impl Description {
-    /// Without source and line.
+    /// Creates a description without source and line.
     pub(crate) fn of(text: &str, stated: StatedFields<'_>) -> Self {
         let (title, date) = match stated {
             StatedFields::Nothing => (None, None),
@@ -84,8 +84,8 @@ pub(crate) fn day(ns: u64) -> Option<String> {
     Some(lookalike_extract::date::iso(seconds)?.split('T').next()?.to_owned())
 }
 
-/// Whole words up to `most` characters, single blanks between them; of a longer first word its
-/// beginning. `…` where more follows.
+/// Whole words up to `most` characters, with single blanks between them, or the beginning of a
+/// longer first word. Ends with `…` if more text follows.
 fn first_words(text: &str, most: usize) -> String {
     let mut words = String::new();
     let mut count = 0;

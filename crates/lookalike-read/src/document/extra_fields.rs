@@ -21,13 +21,13 @@ impl ExtraFields {
         self.values.push(value.map(|_| start..self.text.len()));
     }
 
-    /// `count` fields without a value.
+    /// Sets `count` fields without a value.
     pub(crate) fn none(&mut self, count: usize) {
         self.clear();
         self.values.resize(count, None);
     }
 
-    /// The values. No fields, no allocation.
+    /// The values. Without fields, does not allocate.
     pub(crate) fn list(&self) -> Vec<Option<&str>> {
         let value = |range: &Range<usize>| self.text.get(range.clone()).unwrap_or_default();
         self.values.iter().map(|range| range.as_ref().map(value)).collect()

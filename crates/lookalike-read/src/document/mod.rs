@@ -1,4 +1,4 @@
-//! The output of reading: documents, their positions, and the sinks that take them.
+//! The output of reading: documents, their positions, and the sinks that receive them.
 
 pub(crate) mod description;
 pub(crate) mod extra_fields;
@@ -27,7 +27,7 @@ use std::path::Path;
 pub struct Document<'a> {
     /// Its id, unique among the documents of a side once ids are checked.
     pub id: &'a str,
-    /// Its text; empty where [`shingled`](Self::shingled) is given.
+    /// Its text. Empty if [`shingled`](Self::shingled) is set.
     pub text: &'a str,
     /// Its position in the block, by which [`RetainedBlock::fetch`](crate::RetainedBlock::fetch)
     /// reads it again.
@@ -36,23 +36,23 @@ pub struct Document<'a> {
     pub fields: &'a [Option<&'a str>],
     /// The modification time of its file, in ns since 1970; `None` for streams.
     pub modified: Option<u64>,
-    /// The shingle set that an index keeps of it.
+    /// The shingle set that an index stores for it.
     pub shingled: Option<StoredShingles<'a>>,
-    /// Title, author, dates and the like that a file other than plain text states.
+    /// Title, author, dates and similar statements of a file other than plain text.
     pub about: Option<&'a lookalike_extract::Fields>,
-    /// The part of the input that it was made of.
+    /// The part of the input from which it was created.
     pub raw: Raw<'a>,
-    /// The bytes that it was read from; `None` for documents of tables, of an index and in memory.
+    /// The bytes from which it was read; `None` for documents of tables, of an index and in memory.
     pub contents: Option<DocumentContents<'a>>,
-    /// The document that it is a part of, where units are compared.
+    /// The document that contains it, if units are compared.
     pub parent: Option<UnitParent<'a>>,
 }
 
-/// The bytes that a document was read from.
+/// The bytes from which a document was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DocumentContents<'a> {
-    /// A file without compression, or a record of its input, verbatim. A document that is a part of
-    /// a file (an attachment) has the bytes of the file; several documents may share them.
+    /// A decompressed file, or a record of its input, verbatim. For a document that is a part of a
+    /// file (an attachment), the bytes of the whole file, which several documents may share.
     pub bytes: &'a [u8],
     /// Their media type, such as `text/html`.
     pub media_type: &'static str,
@@ -60,14 +60,14 @@ pub struct DocumentContents<'a> {
     pub name: &'a str,
 }
 
-/// The document that a unit is a part of.
+/// The document that contains a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnitParent<'a> {
     /// Its id.
     pub id: &'a str,
     /// Its text before normalization.
     pub text: &'a str,
-    /// Which of its units it is, from 1.
+    /// The number of the unit, from 1.
     pub number: u32,
 }
 
@@ -91,12 +91,12 @@ impl UnitRange {
         self.start as usize..self.end as usize
     }
 
-    /// The parts, in the order of the fields.
+    /// The range as numbers, in the order of the fields.
     pub fn to_numbers(self) -> [u32; 4] {
         [self.start, self.end, self.start_char, self.end_char]
     }
 
-    /// The range of the numbers that [`to_numbers`](Self::to_numbers) gave.
+    /// The range with the numbers of [`to_numbers`](Self::to_numbers).
     pub fn from_numbers([start, end, start_char, end_char]: [u32; 4]) -> Self {
         Self { start, end, start_char, end_char }
     }
@@ -114,7 +114,7 @@ pub struct StoredShingles<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// A document of which no more is known.
+    /// A document without further information.
     pub(crate) fn new(id: &'a str, text: &'a str, place: DocumentPosition, raw: Raw<'a>) -> Self {
         Self {
             id,
@@ -135,8 +135,8 @@ impl<'a> Document<'a> {
         self.shingled.map_or(self.text.len() as u64, |shingled| shingled.bytes)
     }
 
-    /// Returns the size of its record if the record or the record's text has more than `usual`
-    /// bytes. A unit after the first of its record has none.
+    /// The size of its record, if the record or the record's text has more than `usual` bytes.
+    /// `None` for units after the first of a record.
     pub fn long_record(&self, usual: usize) -> Option<RecordSize> {
         if self.parent.is_some_and(|parent| parent.number > 1) {
             return None;
@@ -160,60 +160,61 @@ pub trait SinkError: From<ReadError> + Error + Send + Sync + 'static {}
 
 impl<E: From<ReadError> + Error + Send + Sync + 'static> SinkError for E {}
 
-/// Takes the documents of a block. The first error ends the reading.
+/// Receives the documents of a block. The first error ends the reading.
 pub trait DocumentSink {
     /// The error of the sink and of reading; [`ReadError`] if the sink has none of its own.
     type Error: SinkError;
 
-    /// A document.
+    /// Receives a document.
     ///
     /// # Errors
-    /// The reason why no more documents are wanted.
+    /// Any error ends the reading.
     fn document(&mut self, document: &Document<'_>) -> Result<(), Self::Error>;
 
-    /// A file or record without a document, and why.
+    /// Receives a file or record without a document, and the reason.
     ///
     /// # Errors
     /// As [`document`](Self::document).
     fn skipped(&mut self, skipped: SkippedItem) -> Result<(), Self::Error>;
 
-    /// A file that memory has no room for. Returns whether the next one is read, instead of
-    /// [`ReadError::OverMemory`].
+    /// Called for a file that does not fit in memory. Returns whether the next one is read, instead
+    /// of [`ReadError::OverMemory`].
     fn over_memory(&mut self, _size: &RecordSize) -> bool {
         false
     }
 }
 
-/// The part of the input that a document was made of.
+/// The part of the input from which a document was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Raw<'a> {
-    /// A record without the line feed, byte for byte as in the decompressed input (in UTF-8 where
-    /// the input has another encoding); the whole of a text that is a stream.
+    /// A record without the line feed, byte for byte as in the decompressed input (in UTF-8 if the
+    /// input has another encoding). The whole text if a stream is one text.
     Record(&'a [u8]),
     /// A whole file.
     File(&'a Path),
     /// A part of a file: an attachment, a member of an archive.
     Part(&'a Path),
-    /// A row, from 0: of a Parquet file over all row groups, of documents in memory, of an index.
+    /// A row, from 0, of a Parquet file (across all row groups), of documents in memory, or of an
+    /// index.
     Row(u64),
 }
 
-/// The position of a block in reading order: by source in the order of the inputs (in a folder the
-/// text files first, then its files of records), then from start to end. It depends on the inputs
-/// only, never on threads.
+/// The position of a block in reading order: by source in the order of the inputs (in a folder,
+/// text files precede files of records), then from start to end. Depends only on the inputs, never
+/// on threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct BlockNumber {
     /// The source, from 0.
     pub source: u32,
-    /// The block of that source, from 0. Parquet leaves numbers out between its row groups.
+    /// The block of that source, from 0. Parquet skips numbers between its row groups.
     pub index: u32,
 }
 
 /// The position of a document in its block, for the [`RetainedBlock`](crate::RetainedBlock) of that
-/// block. Places of one block are in reading order.
+/// block. Positions of one block have reading order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct DocumentPosition {
-    /// First byte of the record in the block, or number of the file or row.
+    /// The first byte of the record in the block, or the number of the file or row.
     pub(crate) start: u32,
     /// Bytes of the record or file.
     pub(crate) length: u32,
@@ -221,7 +222,7 @@ pub struct DocumentPosition {
     pub(crate) line: u32,
     /// Number of the document in its record or file.
     pub(crate) part: u32,
-    /// The part of that document that is compared; `None` where it is all of it.
+    /// The compared unit of that document; `None` for the whole document.
     pub(crate) unit: Option<UnitRange>,
 }
 
@@ -232,12 +233,12 @@ impl DocumentPosition {
         Self { start: start as u32, length: length as u32, line, part: 0, unit: None }
     }
 
-    /// The row of a document that is in memory, from 0; has no meaning for another one.
+    /// The row of a document in memory, from 0. Meaningless for other documents.
     pub fn row(self) -> u32 {
         self.start
     }
 
-    /// Bytes of the record or file when it was read, at most `u32::MAX`.
+    /// The size of the record or file in bytes when it was read, at most `u32::MAX`.
     pub fn bytes(self) -> u32 {
         self.length
     }
@@ -253,13 +254,13 @@ impl DocumentPosition {
         Self { unit, ..self }
     }
 
-    /// The place as numbers, for storage; without its unit.
+    /// The position as numbers for storage, without its unit.
     pub fn to_numbers(self) -> [u32; 4] {
         [self.start, self.length, self.line, self.part]
     }
 
-    /// The place of the numbers that [`to_numbers`](Self::to_numbers) gave. Any numbers are safe:
-    /// fetching from a place without a document is an error.
+    /// The position with the numbers of [`to_numbers`](Self::to_numbers). Any numbers are safe:
+    /// fetching from a position without a document is an error.
     pub fn from_numbers([start, length, line, part]: [u32; 4]) -> Self {
         Self { start, length, line, part, unit: None }
     }

@@ -1,5 +1,6 @@
-//! The sink between the sources and the caller: makes documents of units, normalizes texts, and
-//! passes the caller's errors through the sources, which know no type of error but [`ReadError`].
+//! The sink between the sources and the caller. It divides documents into units, normalizes texts,
+//! and passes the caller's errors through the sources, which know no other error type than
+//! [`ReadError`].
 
 use crate::document::read_buffers::ReadBuffers;
 use crate::document::{Document, DocumentSink, UnitParent, UnitRange};
@@ -90,7 +91,8 @@ impl<S: DocumentSink> DocumentSink for NormalizingSink<'_, S> {
         if self.unit == TextUnit::Document || document.shingled.is_some() {
             return self.send(document);
         }
-        // A document without a unit is one, which is empty: its id is known, and it is counted.
+        // A document without a unit is treated as one empty unit, so that its id is known and it is
+        // counted.
         let blank = (!document.text.trim().is_empty()).then_some(self.unit);
         let unit = blank.unwrap_or(TextUnit::Document);
         let mut number = 0;

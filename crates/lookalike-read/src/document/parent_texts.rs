@@ -1,5 +1,5 @@
-//! Texts of long documents whose units are read again, so that a document is not read again for
-//! each of its units.
+//! Texts of long documents whose units are read again, so that a document is read once instead of
+//! once for each unit.
 
 use crate::document::{BlockNumber, DocumentPosition};
 use crate::options::SourceInfo;
@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 /// Documents of fewer bytes are read again for each unit.
 pub(crate) const KEPT_BYTES: u32 = 4096;
-/// Two units are compared at a time.
+/// Number of kept texts: two units are compared at a time.
 const KEPT_TEXTS: usize = 2;
 
-/// The texts that one thread has read last.
+/// The texts that a thread has read last.
 #[derive(Default)]
 pub(crate) struct ParentTexts {
-    /// The last one first.
+    /// The texts, the last one first.
     texts: Vec<ParentText>,
 }
 

@@ -1,5 +1,5 @@
-//! Texts of containers with many documents, kept so that verification does not read the container
-//! through again for each of them.
+//! Texts of containers with many documents, which are kept so that verification does not read the
+//! whole container again for each document.
 
 use crate::bytes::Spool;
 use crate::document::DocumentPosition;
@@ -7,7 +7,7 @@ use crate::error::ReadError;
 use std::io;
 use std::sync::Arc;
 
-/// Parts before this one are read again from the container; they bound how often that happens.
+/// Parts before this one are read again from the container, which limits the number of rereads.
 const FIRST_KEPT: u32 = 16;
 
 /// The texts of the parts of one block, before normalization.
@@ -15,11 +15,11 @@ const FIRST_KEPT: u32 = 16;
 pub(crate) struct PartTexts {
     wanted: bool,
     texts: String,
-    /// In order.
+    /// The ends in order.
     ends: Vec<PartEnd>,
 }
 
-/// A part, by record and number in it, and where its text ends.
+/// A part, by its record and its number in the record, and the end of its text.
 #[derive(Debug, Clone, Copy)]
 struct PartEnd {
     start: u32,
@@ -32,13 +32,13 @@ impl PartTexts {
         self.wanted = true;
     }
 
-    /// Forgets the last block.
+    /// Removes the parts of the last block.
     pub(crate) fn clear(&mut self) {
         self.texts.clear();
         self.ends.clear();
     }
 
-    /// Adds a part where it must be kept. Parts come in order.
+    /// Adds a part if it must be kept. Parts are added in order.
     pub(crate) fn add(&mut self, place: DocumentPosition, text: &str) {
         if self.wanted && place.part >= FIRST_KEPT {
             self.texts.push_str(text);
@@ -47,7 +47,7 @@ impl PartTexts {
         }
     }
 
-    /// Hands the texts over, to the spool where there is one; `None` where there are none.
+    /// Returns the texts, in the spool if there is one; `None` without texts.
     pub(crate) fn take(
         &mut self,
         spool: Option<&Arc<Spool>>,
@@ -85,12 +85,12 @@ impl KeptParts {
         self.ends.binary_search_by_key(&key, |each| (each.start, each.part)).ok()
     }
 
-    /// Whether the text of a part was kept.
+    /// Returns true if the text of a part was kept.
     pub(crate) fn has(&self, place: DocumentPosition) -> bool {
         self.find(place).is_some()
     }
 
-    /// Gives the text of a part to `f`; an empty one where it was not kept.
+    /// Passes the text of a part to `f`; an empty text if it was not kept.
     pub(crate) fn fetch<R>(
         &self,
         place: DocumentPosition,

@@ -6,7 +6,8 @@ use crate::document::part_texts::PartTexts;
 use crate::text::TextNormalizer;
 use lookalike_extract::Extractor;
 
-/// Buffers of one thread, used again from block to block. They grow to the longest document.
+/// Buffers of a thread, which are reused for all blocks. They grow to the size of the longest
+/// document.
 #[derive(Default)]
 pub struct ReadBuffers {
     pub(crate) id: String,
@@ -22,9 +23,9 @@ pub struct ReadBuffers {
 }
 
 impl ReadBuffers {
-    /// For a thread that retains every block it reads: keeps the texts of files with many
-    /// documents for [`Block::retain`](crate::Block::retain), so that such a file is
-    /// read through only once.
+    /// Buffers for a thread that retains every block it reads. They keep the texts of files with
+    /// many documents for [`Block::retain`](crate::Block::retain), so that such a file is read only
+    /// once.
     pub fn retaining() -> Self {
         let mut scratch = Self::default();
         scratch.part_texts.keep();

@@ -1,12 +1,12 @@
-//! The place that a document was read from.
+//! The place from which a document was read.
 
 use crate::error::ReadError;
 use std::fmt;
 
-/// The place that a document was read from, for messages and reports.
+/// The place from which a document was read, for messages and reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
-    /// A file, a member of an archive, or an index: all of it, or a part that has no line.
+    /// A whole file, member of an archive, or index, or a part of it without a line.
     Whole {
         /// Name of the file or index, `stdin` for standard input.
         source: String,
@@ -15,10 +15,10 @@ pub enum Location {
     Line {
         /// Name of the file, `stdin` for standard input.
         source: String,
-        /// The line that the record begins on, or the row of a Parquet file, from 1.
+        /// The line on which the record begins, or the row of a Parquet file, from 1.
         line: u64,
     },
-    /// A row of documents that the caller has in memory.
+    /// A row of documents in memory.
     Row {
         /// Name of the documents.
         source: String,
@@ -28,7 +28,7 @@ pub enum Location {
 }
 
 impl Location {
-    /// A line of a source, from 1; all of the source for `None`.
+    /// A line of a source, from 1, or the whole source if `None`.
     pub fn in_source(source: impl Into<String>, line: Option<u64>) -> Self {
         let source = source.into();
         match line {
@@ -51,7 +51,7 @@ impl Location {
         }
     }
 
-    /// The error of a document that is not what it was when it was read.
+    /// The error of a document that has changed since it was read.
     pub(crate) fn changed(self, what: String) -> ReadError {
         let line = self.number();
         let (Self::Whole { source } | Self::Line { source, .. } | Self::Row { source, .. }) = self;

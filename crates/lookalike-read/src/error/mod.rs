@@ -1,4 +1,4 @@
-//! What can go wrong with inputs.
+//! Errors of reading inputs.
 
 pub(crate) mod location;
 pub(crate) mod skippable_error;
@@ -18,24 +18,24 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Why inputs could not be read. Every message names the place and ends with a remedy.
+/// An error of reading inputs. Every message names the place and ends with a remedy.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// No inputs at all.
+    /// No inputs were given.
     NoInputs,
     /// An index could not be read.
     Index(Box<IndexError>),
-    /// An input that can be read only once, but must be read again.
+    /// An input must be read again, but can be read only once.
     NotAgain {
         /// The input, `stdin` for standard input.
         source_name: String,
     },
-    /// An input that can be read only once, for a reader of all inputs that reads them twice.
+    /// An input can be read only once, but the operation reads all inputs twice.
     ReadTwice {
         /// The input as given, `-` for standard input.
         source_name: String,
-        /// What reads them twice.
+        /// The operation that reads them twice.
         reader: String,
     },
     /// An input does not exist.
@@ -43,35 +43,36 @@ pub enum ReadError {
         /// The input as given.
         path: String,
     },
-    /// A folder in which nothing is left to read.
+    /// A folder contains no file to read.
     NoFiles {
         /// The folder as given.
         path: String,
-        /// Files left out because they are hidden.
+        /// Number of files skipped because they are hidden.
         hidden: usize,
-        /// Files left out by ignore files.
+        /// Number of files skipped because of ignore files.
         ignored: usize,
-        /// Links, pipes and unreadable folders.
+        /// Number of links, pipes and unreadable folders.
         other: usize,
-        /// Files left out by [`ReadOptions::include`](crate::ReadOptions::include) and the like.
+        /// Number of files excluded by [`ReadOptions::include`](crate::ReadOptions::include) and
+        /// similar options.
         filtered: usize,
     },
     /// A file cannot be opened, or its bytes cannot be read or decompressed.
     Io {
         /// The file, or `stdin`.
         source_name: String,
-        /// What the system or the decompressor said.
+        /// The error of the system or the decompressor.
         error: io::Error,
     },
-    /// An option cannot have its value.
+    /// The value of an option is invalid.
     Params(ParamsError),
-    /// A pattern or a type of files that has no meaning.
+    /// A pattern or a type of files is invalid.
     Filter {
         /// The parameter.
         parameter: Parameter,
         /// Its value.
         got: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// The first byte of a stream does not show its format.
@@ -85,66 +86,66 @@ pub enum ReadError {
     Table {
         /// The file or stream.
         source_name: String,
-        /// Why.
+        /// The problem.
         problem: TableProblem,
     },
-    /// A Parquet file is damaged, encrypted, or made in a way that cannot be read.
+    /// A Parquet file is damaged, encrypted, or in an unsupported form.
     Parquet {
         /// The file.
         source_name: String,
-        /// What the decoder said.
+        /// The message of the decoder.
         problem: String,
     },
     /// The crate was built without a feature that an option needs.
     NotBuilt {
-        /// Which.
+        /// The feature.
         feature: &'static str,
     },
     /// A record is bad and bad records are not skipped.
     BadRecord(Box<SkippedItem>),
-    /// A bad row of documents that the caller holds.
+    /// A row of documents in memory is bad.
     BadRow(Box<SkippedItem>),
     /// A record is longer than [`MAX_DOCUMENT_BYTES`](crate::MAX_DOCUMENT_BYTES).
     RecordTooLong {
         /// The file, or `stdin`.
         source_name: String,
-        /// The line it begins on, from 1.
+        /// The line on which it begins, from 1.
         line: u64,
     },
-    /// A record or a compressed text is longer than the memory of the run has room for.
+    /// The run has too little memory for a record or a compressed text.
     OverMemory {
         /// The file, or `stdin`.
         source_name: String,
-        /// The line it begins on, from 1; `None` for a whole file.
+        /// The line on which it begins, from 1; `None` for a whole file.
         line: Option<u64>,
         /// The size of the whole record.
         size: Box<RecordSize>,
     },
-    /// A document is no longer what it was when it was first read.
+    /// A document has changed since it was first read.
     Changed {
         /// The file.
         source_name: String,
         /// The line of the record, from 1; `None` for a whole file.
         line: Option<u64>,
-        /// What is different.
+        /// The difference.
         what: String,
     },
-    /// A file is gone, or has another size or time than when it was opened.
+    /// A file no longer exists, or has another size or time than when it was opened.
     InputChanged {
         /// The file.
         source_name: String,
-        /// What it looked like then.
+        /// Its former size and time.
         before: Stamp,
-        /// What it looks like now, or what the system says when asked.
+        /// Its current size and time, or the error of the system.
         after: io::Result<Stamp>,
     },
-    /// The error of a [`DocumentSink`](crate::DocumentSink) on its way to the caller.
+    /// The error of a [`DocumentSink`](crate::DocumentSink), which is passed to the caller.
     Sink(Box<dyn std::error::Error + Send + Sync>),
-    /// The temporary file for bytes that cannot be read again fails.
+    /// The temporary file for bytes that cannot be read again failed.
     Spool {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
     },
 }
@@ -243,7 +244,7 @@ impl fmt::Display for ReadError {
     }
 }
 
-/// A line number as it follows the name of a source.
+/// A line number after the name of a source.
 fn after_colon(line: Option<u64>) -> String {
     line.map_or_else(String::new, |line| format!(":{line}"))
 }

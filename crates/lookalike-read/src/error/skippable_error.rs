@@ -1,4 +1,4 @@
-//! Errors of one file among many → entries of the list of skipped files.
+//! Converts errors of one file among many to entries of the list of skipped files.
 
 use crate::error::ReadError;
 use crate::error::skipped::{SkipReason, SkippedItem};
@@ -16,8 +16,8 @@ pub(crate) struct OverLimit {
 }
 
 impl OverLimit {
-    /// Whether the memory sets the limit. Such a limit ends a run, since it must not change the
-    /// findings.
+    /// Returns true for a limit of memory. Exceeding such a limit ends a run, because it must not
+    /// change the findings.
     pub(crate) fn is_memory(self) -> bool {
         self.parameter == Parameter::Memory
     }
@@ -41,7 +41,7 @@ impl From<OverLimit> for io::Error {
     }
 }
 
-/// Why bytes cannot be read.
+/// The reason why bytes cannot be read.
 pub(crate) fn unreadable(error: &io::Error) -> SkipReason {
     let inner = error.get_ref();
     if let Some(over) = inner.and_then(|inner| inner.downcast_ref::<OverLimit>()) {
@@ -54,7 +54,7 @@ pub(crate) fn unreadable(error: &io::Error) -> SkipReason {
 }
 
 impl ReadError {
-    /// The error of a file with more bytes than a limit allows names the limit as the cause.
+    /// Replaces the error of a file that exceeds a limit by an error that names the limit.
     pub(crate) fn with_limit(self) -> Self {
         match self {
             Self::Io { source_name, error } => match unreadable(&error) {
@@ -67,10 +67,10 @@ impl ReadError {
         }
     }
 
-    /// The entry for a file that cannot be read, or cannot be read to its end.
+    /// Converts the error of a file that cannot be read, or not to its end, to an entry.
     ///
     /// # Errors
-    /// The error itself if it is about more than one file, such as a field that an option names.
+    /// The error itself if it concerns more than one file, such as a field that an option names.
     pub(crate) fn into_skipped(self) -> Result<SkippedItem, Self> {
         Ok(match self {
             Self::Table { ref problem, .. } if problem.field() == Some(Field::Extra) => {

@@ -1,4 +1,4 @@
-//! A document, record or file that was not read, and why.
+//! Skipped documents, records and files, with the reasons.
 
 use crate::error::table_problem::{Field, TableProblem};
 use crate::measure::{Content, MAX_DOCUMENT_BYTES};
@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
-/// A document, record or file that was not read, and why.
+/// A document, record or file that was not read, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkippedItem {
-    /// The file, as a path that can be opened from where the inputs were named, or `stdin`.
+    /// The file, as a path relative to the working directory of the inputs, or `stdin`.
     pub source: String,
-    /// The line the record begins on, or its row in a Parquet file, from 1; `None` for a whole
-    /// file.
+    /// The line on which the record begins, or its row in a Parquet file, from 1; `None` for a
+    /// whole file.
     pub line: Option<u64>,
     /// The record's id, if it has a readable one.
     pub id: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: SkipReason,
 }
 
@@ -52,13 +52,13 @@ impl fmt::Display for SkippedItem {
     }
 }
 
-/// Why a document was not read. `Display` is a phrase that follows a place.
+/// The reason why a document was not read. `Display` writes a phrase that follows a place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum SkipReason {
-    /// The name, or the name of a folder above, begins with a dot.
+    /// The name, or the name of a parent folder, begins with a dot.
     Hidden,
-    /// An ignore file leaves it out.
+    /// An ignore file excludes it.
     Ignored,
     /// A file of the operating system, or the lock of an office program, by its name.
     SystemFile,
@@ -68,28 +68,29 @@ pub enum SkipReason {
     SymbolicLink,
     /// Neither a file nor a folder: a pipe, a socket, a device.
     NotAFile,
-    /// Holds a NUL byte.
+    /// It contains a NUL byte.
     Binary,
-    /// No text could be got out of a file that is not plain text.
+    /// No text could be extracted from a file that is not plain text.
     NoText {
-        /// Why.
+        /// The cause.
         failure: ExtractError,
-        /// The hash of its bytes, where these were read: files with equal hashes are copies.
+        /// The hash of its bytes, if these were read. Files with equal hashes are copies.
         content: Option<Box<Content>>,
     },
-    /// The system refused; also a symbolic link into its own parents, and broken compressed data.
+    /// The system refused access. Also a symbolic link to one of its parents, and broken compressed
+    /// data.
     Unreadable {
-        /// What it said.
+        /// The message of the system.
         message: String,
     },
     /// Longer than [`MAX_DOCUMENT_BYTES`](crate::MAX_DOCUMENT_BYTES).
     TooLong,
     /// A file of records that cannot be read as such.
     NotRecords {
-        /// Why.
+        /// The problem.
         problem: Box<TableProblem>,
     },
-    /// A file of records or an archive without anything in it.
+    /// A file of records or an archive without contents.
     NoContent,
     /// More bytes than a limit allows.
     OverLimit {
@@ -99,83 +100,83 @@ pub enum SkipReason {
         #[serde(with = "parameter_name")]
         parameter: Parameter,
     },
-    /// No index takes it.
+    /// The document cannot be stored in an index.
     NotStored {
-        /// What is wrong with it, and what would be right.
+        /// The problem and the remedy.
         why: String,
     },
     /// Bytes that are not UTF-8.
     NotUtf8 {
-        /// The first of them, counted in bytes from the start of the record, from 1.
+        /// The position of the first invalid byte, from the start of the record, from 1.
         column: u64,
     },
     /// Not JSON.
     BrokenJson {
-        /// What was expected.
+        /// The expected syntax.
         expected: Cow<'static, str>,
-        /// What is there instead.
+        /// The actual characters.
         got: Box<str>,
-        /// Where, in characters from the start of the line, from 1.
+        /// The position in characters from the start of the line, from 1.
         column: u64,
     },
     /// JSON, but not an object.
     NotAnObject {
-        /// What it is.
+        /// The kind of the value.
         got: Cow<'static, str>,
     },
     /// The object has no such field.
     MissingField {
-        /// Which field.
+        /// The field.
         field: Field,
         /// Its name.
         name: String,
-        /// The names of the fields the record has, up to 20.
+        /// The names of the record's fields, up to 20.
         present: Vec<String>,
     },
     /// The field holds a value of another type.
     WrongType {
-        /// Which field.
+        /// The field.
         field: Field,
         /// Its name.
         name: String,
-        /// What it holds.
+        /// The kind of the value.
         got: Cow<'static, str>,
     },
     /// The id has no characters.
     EmptyId,
-    /// The value has `\ud800` to `\udfff` without the other half: legal JSON, but no text.
+    /// The value contains `\ud800` to `\udfff` without the other half: legal JSON, but not a text.
     LoneSurrogate {
-        /// Which field.
+        /// The field.
         field: Field,
         /// Its name.
         name: String,
     },
-    /// A record of comma- or tab-separated values with more or fewer than the header.
+    /// A record of separated values with another number of values than the header.
     FieldCount {
-        /// Columns of the header.
+        /// Number of columns of the header.
         expected: usize,
-        /// Values of the record.
+        /// Number of values of the record.
         got: usize,
     },
     /// A quoted value that never ends.
     UnclosedQuote,
     /// The row has no value in the column.
     Null {
-        /// Which field.
+        /// The field.
         field: Field,
         /// The column's name.
         name: String,
     },
     /// An earlier document has the same id.
     RepeatedId {
-        /// Its place.
+        /// The place of the earlier document.
         first: String,
     },
 }
 
 impl SkipReason {
-    /// Returns whether a record is bad, or a file cannot be read to its end. Where bad records are
-    /// not skipped, a run over a folder ends with an exit code that says so.
+    /// Returns true if a record is bad, or if a file cannot be read to its end. If bad records are
+    /// not skipped, a run over a folder then ends with an exit code that indicates this.
     pub fn is_fault(&self) -> bool {
         matches!(
             self,
@@ -193,7 +194,7 @@ impl SkipReason {
         )
     }
 
-    /// Writes what the user can do, apart from skipping.
+    /// Writes the remedies other than skipping.
     pub(crate) fn fmt_remedy(
         &self,
         f: &mut fmt::Formatter<'_>,
@@ -312,7 +313,7 @@ impl fmt::Display for SkipReason {
     }
 }
 
-/// A [`Parameter`] as its name, in the files of a run.
+/// Writes a [`Parameter`] as its name in the files of a run.
 mod parameter_name {
     use lookalike_core::parameter::Parameter;
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -334,7 +335,7 @@ mod parameter_name {
     }
 }
 
-/// The parameter that raises the limit which a file reached; `None` for other failures.
+/// The parameter that raises the limit that a file exceeded; `None` for other failures.
 pub fn limit_parameter(failure: &ExtractError) -> Option<Parameter> {
     match failure {
         ExtractError::TooSlow { .. } => Some(Parameter::MaxSeconds),

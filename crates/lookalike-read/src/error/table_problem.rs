@@ -1,4 +1,4 @@
-//! Why a file is not read as a table of records.
+//! Reasons why a file is not read as a table of records.
 
 use lookalike_core::parameter::{NamesParameters, Parameter, ParameterSpelling};
 use serde::{Deserialize, Serialize};
@@ -16,23 +16,23 @@ pub enum Field {
     Extra,
 }
 
-/// Why a file is not read as a table of records.
+/// The reason why a file is not read as a table of records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TableProblem {
     /// The header does not name the column exactly once.
     Column {
-        /// The field that the column is for.
+        /// The field for which the column is needed.
         field: Field,
         /// Its name.
         name: String,
-        /// Number of columns of this name: 0, or more than 1.
+        /// The number of columns with this name: 0, or more than 1.
         found: usize,
         /// The columns of the header.
         present: Vec<String>,
     },
-    /// A column of a Parquet file has a type that is not read.
+    /// A column of a Parquet file has an unsupported type.
     ColumnType {
-        /// The field that the column is for.
+        /// The field for which the column is needed.
         field: Field,
         /// Its name.
         name: String,
@@ -41,14 +41,14 @@ pub enum TableProblem {
         /// The columns of the file, with their types.
         present: Vec<String>,
     },
-    /// Parquet from a pipe, or inside gzip or zstd.
+    /// Parquet in a pipe, or inside gzip or zstd.
     ParquetStream,
-    /// Parquet in a build without it.
+    /// Parquet in a build without support for it.
     NoParquet,
 }
 
 impl TableProblem {
-    /// The column that it is about, if it is about one.
+    /// The field of the problem's column, if it concerns a column.
     pub fn field(&self) -> Option<Field> {
         match self {
             Self::Column { field, .. } | Self::ColumnType { field, .. } => Some(*field),

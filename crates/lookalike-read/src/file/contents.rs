@@ -1,4 +1,4 @@
-//! The bytes of a file without compression, and what kind of file it is.
+//! The decompressed bytes of a file, and its kind.
 
 use crate::document::DocumentContents;
 use crate::error::{OverLimit, SkipReason, unreadable};
@@ -9,13 +9,13 @@ use std::borrow::Cow;
 use std::io::{self, Read};
 use std::sync::atomic::Ordering;
 
-/// Bytes read before the rest of a file is: most files without text are recognised by them.
+/// Number of bytes that are read first: they suffice to recognize most files without text.
 const FIRST_BYTES: u64 = 64 << 10;
 
 /// The bytes of a file.
 pub(crate) struct Contents<'a> {
     pub(crate) kind: FileKind,
-    /// Without compression.
+    /// The decompressed bytes.
     pub(crate) bytes: &'a [u8],
     /// Length on the disk.
     pub(crate) length: u64,
@@ -36,8 +36,8 @@ impl Contents<'_> {
     }
 }
 
-/// What a file is. Binary ones count as text until they are decoded: with the encoding that was
-/// named, they may be.
+/// The kind of a file. Binary files count as text until they are decoded, because they may be text
+/// in the encoding of the options.
 pub(crate) fn kind(name: &str, bytes: &[u8], settings: &SourceSettings) -> FileKind {
     match FileKind::of(name, bytes) {
         _ if settings.options.format == Some(Format::Text) || bytes.is_empty() => FileKind::Text,
@@ -46,7 +46,7 @@ pub(crate) fn kind(name: &str, bytes: &[u8], settings: &SourceSettings) -> FileK
     }
 }
 
-/// Reads a stream to its end, unless its first bytes show that it has no text.
+/// Reads a stream to its end, unless its first bytes show that it contains no text.
 pub(crate) fn fill(
     mut stream: impl Read,
     name: &str,

@@ -12,20 +12,21 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::path::PathBuf;
 
-/// Bytes that are read at a time to measure a file.
+/// Number of bytes that are read at a time to measure a file.
 const MEASURED_BYTES: usize = 64 << 10;
-/// The fewest bytes that a word and its separator are expected to have on average.
+/// Minimum average length of a word with its separator.
 const WORD_BYTES: u64 = 4;
 
-/// A file with documents, mostly one.
+/// A file with documents, usually a single one.
 #[derive(Debug)]
 pub(crate) struct DocumentFile {
     pub(crate) path: PathBuf,
-    /// The id of its document. Ids of several documents in it are this one and their names in it.
+    /// The id of its document. If it contains several documents, their ids are this id followed by
+    /// their names in the file.
     pub(crate) id: String,
     /// Size and modification time when it was listed.
     pub(crate) stamp: Stamp,
-    /// Named by the user, not found in a folder: it is an error if it cannot be read.
+    /// Whether the user named the file. If so, it is an error if it cannot be read.
     pub(crate) named: bool,
     /// Its entry in the ZIP archive `path`.
     pub(crate) member: Option<Box<ZipMember>>,
@@ -37,7 +38,7 @@ impl DocumentFile {
         Self { path, id, stamp, named, member: None }
     }
 
-    /// Bytes to read.
+    /// The number of bytes to read.
     pub(crate) fn bytes(&self) -> u64 {
         if let Some(member) = &self.member {
             return member.entry.compressed_size;
@@ -53,7 +54,7 @@ impl DocumentFile {
         self.stamp.modified
     }
 
-    /// Its path; of a member of an archive the path of the archive and its name there.
+    /// Its path. For a member of an archive, the path of the archive followed by the member's name.
     pub(crate) fn shown(&self) -> String {
         if let Some(member) = &self.member {
             return format!("{}/{}", name_of(&self.path), member.entry.name);
@@ -69,7 +70,7 @@ impl DocumentFile {
         self.path.file_name().unwrap_or_default().to_string_lossy()
     }
 
-    /// The part of the input of a document that is the whole file.
+    /// The part of the input of a document that consists of the whole file.
     pub(crate) fn raw(&self) -> Raw<'_> {
         if self.member.is_some() {
             return Raw::Part(&self.path);
@@ -105,18 +106,18 @@ pub(crate) fn read<'a>(
     Ok(Contents { kind: kind(stem, bytes, settings), bytes, length, name: stem.to_owned() })
 }
 
-/// The size of a text file that is longer than the memory of the run has room for, of which only a
-/// piece is held at a time.
+/// The size of a text file that does not fit in the memory of the run. Only a piece of it is held
+/// at a time.
 ///
 /// # Errors
-/// The file cannot be read.
+/// If the file cannot be read.
 pub(crate) fn measure(
     file: &DocumentFile,
     settings: &SourceSettings,
 ) -> Result<RecordSize, SkipReason> {
     let mut size = RecordSize::default();
     if let Some(member) = &file.member {
-        // It is compressed: an estimate that is rather too high.
+        // The member is compressed: use an estimate that is rather too high.
         size.bytes = member.entry.size;
         size.words = size.bytes / WORD_BYTES;
         size.characters = size.bytes;

@@ -1,4 +1,4 @@
-//! Files with documents: what is read of them, and the parts that they have.
+//! Files with documents: their contents and their parts.
 
 pub(crate) mod contents;
 pub(crate) mod document_file;

@@ -1,4 +1,4 @@
-//! Parts of a file: as documents, one that is taken again, and how parts are named.
+//! Parts of a file: passing them on as documents, reading one again, and naming them.
 
 use crate::document::{
     Document, DocumentContents, DocumentPosition, ExtraFields, PartTexts, Raw, SourceSink,
@@ -7,11 +7,11 @@ use crate::error::{ReadError, SkipReason};
 use crate::measure::Content;
 use lookalike_extract::{ExtractedPart, FailedPart, PartSink};
 
-/// Gives the parts of a file, or of a record that is a file, to the sink as documents.
+/// Passes the parts of a file, or of a record that is a file, to the sink as documents.
 pub(crate) struct PartOutput<'a> {
     /// Names of the extra fields.
     pub(crate) fields: &'a [String],
-    /// But for the part.
+    /// The position, except the number of the part.
     pub(crate) place: DocumentPosition,
     pub(crate) modified: Option<u64>,
     pub(crate) extra: &'a mut ExtraFields,
@@ -20,7 +20,7 @@ pub(crate) struct PartOutput<'a> {
 }
 
 impl PartOutput<'_> {
-    /// Gives a part with the id `id` to the sink, with what it was read from.
+    /// Passes a part with the id `id` to the sink, with its input and its bytes.
     pub(crate) fn give(
         &mut self,
         part: &ExtractedPart<'_>,
@@ -43,13 +43,13 @@ impl PartOutput<'_> {
     }
 }
 
-/// Why a part has no text.
+/// The reason why a part has no text.
 pub(crate) fn no_text(failed: &FailedPart<'_>) -> SkipReason {
     let content = (!failed.bytes.is_empty()).then(|| Box::new(Content::of(failed.bytes)));
     SkipReason::NoText { failure: failed.failure.clone(), content }
 }
 
-/// Gives the part that it receives to a function.
+/// Passes the part that it receives to a function.
 pub(crate) struct OnePart<F>(Option<F>);
 
 impl<F: FnOnce(&ExtractedPart<'_>)> OnePart<F> {
@@ -82,8 +82,8 @@ impl<F: FnOnce(&ExtractedPart<'_>)> PartSink for OnePart<F> {
     }
 }
 
-/// Adds the name of a part in its file to the id of that: behind a slash, or as the line of a
-/// mailbox, `:23`.
+/// Appends the name of a part to the id of its file, after a slash, or as the line of a mailbox,
+/// `:23`.
 pub(crate) fn push_within(id: &mut String, within: &str) {
     if !within.is_empty() && !within.starts_with(':') {
         id.push('/');

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 use std::path::Path;
 
-/// A path as an id, without loss: UTF-8 unchanged with `/` between the parts; bytes that are not
-/// UTF-8, and backslashes inside a part, become `\xNN` (`\x5C`). No two paths have the same name.
+/// A path as an id, without loss: UTF-8 is unchanged, with `/` between the parts. Bytes that are
+/// not UTF-8, and backslashes inside a part, become `\xNN` (`\x5C`). No two paths have the same
+/// name.
 pub fn name_of(path: &Path) -> String {
     let mut name = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {

@@ -1,4 +1,4 @@
-//! Members of ZIP archives as documents: what each may use of the limits of its archive.
+//! Members of ZIP archives as documents, and their shares of the limits of the archive.
 
 use crate::bytes::{Compression, read_exact_at};
 use crate::error::{SkipReason, unreadable};
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct ZipMember {
     pub(crate) entry: ZipEntry,
     pub(crate) archive: Arc<SharedTime>,
-    /// Members before it, and the bytes that they state to expand to.
+    /// The preceding members, and the expanded size that they state.
     pub(crate) before: LimitUsage,
 }
 
@@ -28,17 +28,18 @@ pub(crate) struct ZipMember {
 #[derive(Debug, Default)]
 pub(crate) struct SharedTime(AtomicU64);
 
-/// Counts what consecutive members use: one for each block, so that what is refused does not
-/// depend on the order in which threads read the blocks of an archive. Only time does.
+/// Counts the usage of consecutive members. There is one budget for each block, so that the
+/// rejected members do not depend on the order in which threads read the blocks of an archive. Only
+/// the time is shared.
 #[derive(Default)]
 pub(crate) struct MemberBudget {
     archive: Option<Arc<SharedTime>>,
-    /// Expanded bytes and members that are deeper than the members of the archive.
+    /// Expanded bytes and members of nested archives.
     nested: LimitUsage,
 }
 
 impl MemberBudget {
-    /// What the archive has used before this member; an error where nothing is left.
+    /// The usage of the archive before this member. Fails if a limit is exhausted.
     pub(crate) fn begin(
         &mut self,
         member: &ZipMember,
@@ -60,8 +61,8 @@ impl MemberBudget {
         used.exhausted(limits).map_or(Ok(used), Err)
     }
 
-    /// Adds what a member took since `started`, and what was in it, the difference of `after` and
-    /// `before`.
+    /// Adds the time since `started` that a member took, and the usage of its contents, the
+    /// difference between `after` and `before`.
     pub(crate) fn end(&mut self, started: Instant, before: LimitUsage, after: LimitUsage) {
         if let Some(archive) = &self.archive {
             let taken = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -71,7 +72,7 @@ impl MemberBudget {
     }
 }
 
-/// Reads a file of a ZIP archive: its bytes there, and no others.
+/// Reads a file of a ZIP archive. Reads only the bytes of this file.
 pub(crate) fn read_member<'a>(
     path: &Path,
     entry: &ZipEntry,
@@ -113,7 +114,8 @@ mod tests {
     use super::*;
     use lookalike_extract::archive::EntryKind;
 
-    /// What one member takes is gone for those after it, whichever block they are in.
+    /// The time that one member takes is missing for the following ones, in whatever block they
+    /// are.
     #[test]
     fn members_share_the_time_of_their_archive() {
         let limits = Limits { time: Duration::from_secs(60), ..Limits::default() };
@@ -143,7 +145,7 @@ mod tests {
         let slow = ExtractError::TooSlow { seconds: 60 };
         assert_eq!(budget.begin(&member(9), &limits), Err(slow.clone()));
         assert_eq!(MemberBudget::default().begin(&member(9), &limits), Err(slow));
-        // A large archive is granted more.
+        // A large archive gets more time.
         assert!(budget.begin(&member(16 << 20), &limits).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! Separated values: the delimiter, the header, the ends of records, the fields of one.
+//! Separated values: the delimiter, the header, the ends of records, and the fields of a record.
 
 use crate::bytes::without_mark;
 use crate::document::{DocumentPosition, ExtraFields, Raw, ReadBuffers, SourceSink, StatedFields};
@@ -16,23 +16,23 @@ use std::sync::OnceLock;
 
 /// Bytes that may separate values, in the order of preference.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
-/// Records by which the delimiter is found where the header does not show it.
+/// Number of records from which the delimiter is detected if the header does not show it.
 const COMPARED_RECORDS: usize = 20;
-/// Blocks above this length contain one record, or a few.
+/// Blocks above this length contain one or a few records.
 const LONG_RECORD_BYTES: usize = 4 << 20;
 
-/// The format of records whose values a delimiter separates, behind a header.
+/// The format of records with a header and values that a delimiter separates.
 pub(crate) struct SeparatedValues {
-    /// Found when the first bytes are cut, unless it was given.
+    /// The delimiter, detected in the first bytes unless it was given.
     delimiter: OnceLock<u8>,
-    /// The columns by which it is found.
+    /// The columns by which the delimiter is detected.
     needed: Vec<String>,
-    /// Found when the first block is observed.
+    /// The columns, found when the first block is observed.
     columns: OnceLock<DocumentColumns>,
 }
 
 impl SeparatedValues {
-    /// Values between commas, or whatever the options or the first records say.
+    /// Values between commas, or the delimiter of the options or of the first records.
     pub(crate) fn csv(options: &ReadOptions) -> Self {
         let id = (!options.line_ids).then_some(&options.id_field);
         let needed = id.into_iter().chain([&options.text_field]).cloned().collect();
@@ -46,7 +46,7 @@ impl SeparatedValues {
         Self { delimiter, needed: Vec::new(), columns: OnceLock::new() }
     }
 
-    /// The delimiter; `bytes` begin the source where it is not known yet.
+    /// The delimiter. If it is not known yet, `bytes` must begin the source.
     fn delimiter(&self, bytes: &[u8]) -> u8 {
         *self.delimiter.get_or_init(|| find_delimiter(bytes, &self.needed))
     }
@@ -85,10 +85,10 @@ impl RecordFormat for SeparatedValues {
         let ReadBuffers { values, line_id, extra, .. } = scratch;
         reserve(values, bytes.len());
         extra.clear();
-        // Memory does not fail to be read: an error is the end.
+        // Reading from memory cannot fail, so an error is the end.
         while reader.read_byte_record(values).unwrap_or(false) {
             let end = reader.position().byte() as usize;
-            // The reader takes blank lines, and the line feed of CR LF, with the next record.
+            // The reader includes blank lines, and the line feed of CR LF, in the next record.
             let blank = bytes[start..end].iter().take_while(|b| matches!(b, b'\r' | b'\n')).count();
             line += memchr::memchr_iter(b'\n', &bytes[start..start + blank]).count() as u32;
             start += blank;
@@ -124,7 +124,7 @@ impl RecordFormat for SeparatedValues {
     ) -> Result<(), String> {
         let (columns, delimiter) = self.columns().ok_or("the header was not read")?;
         reserve(&mut scratch.values, record.bytes.len());
-        // What cannot be parsed has another number of values, which `document` reports.
+        // A record that cannot be parsed has another number of values, which `document` reports.
         let _ = reader(delimiter, record.bytes).read_byte_record(&mut scratch.values);
         record.give(columns.document(&scratch.values), StatedFields::Nothing, take)
     }
@@ -156,11 +156,11 @@ impl RecordFormat for SeparatedValues {
         self.observe(source, next()?.as_ref())
     }
 
-    /// Bytes after which [`cut`] has the state that it has after `held`.
+    /// Bytes after which [`cut`] is in the same state as after `held`.
     fn continuation(&self, held: &[u8], unclosed: bool) -> Continuation {
         let before: &[u8] = match held.last() {
             _ if unclosed => b"\"",
-            // A quote in front of a quote continues the value.
+            // A quote before another quote continues the value.
             Some(b'"') => b"\"\"",
             Some(last) if Some(last) == self.delimiter.get() => b"",
             _ => b"x",
@@ -185,7 +185,7 @@ impl RecordFormat for SeparatedValues {
 /// The columns of a file that make a document.
 #[derive(Debug)]
 struct DocumentColumns {
-    /// `None` where ids are made of the line number.
+    /// `None` if ids are line numbers.
     id: Option<usize>,
     text: usize,
     extra: Vec<usize>,
@@ -193,10 +193,10 @@ struct DocumentColumns {
 }
 
 impl DocumentColumns {
-    /// Finds the columns in the header, the first record of `bytes`, which begin the source.
+    /// Finds the columns in the header, the first record of `bytes`, which must begin the source.
     ///
     /// # Errors
-    /// [`ReadError::Table`] when a column is not there exactly once.
+    /// [`ReadError::Table`] if a column does not occur exactly once.
     fn find(
         delimiter: u8,
         bytes: &[u8],
@@ -236,7 +236,7 @@ impl DocumentColumns {
         Ok(Self { id, text, extra, header: CsvHeader { raw, columns: present, delimiter } })
     }
 
-    /// Sets the values of the extra columns of a record that is a document.
+    /// Sets the values of the extra columns of a record with a document.
     fn set_extra(
         &self,
         record: &ByteRecord,
@@ -275,7 +275,7 @@ impl DocumentColumns {
     }
 }
 
-/// A value; empty where the record has too few, which `document` reports.
+/// A value; empty if the record has too few values, which `document` reports.
 fn utf8(record: &ByteRecord, column: usize) -> Result<&str, InvalidRecord> {
     let before = record.range(column).map_or(0, |range| range.start);
     std::str::from_utf8(record.get(column).unwrap_or_default()).map_err(|e| {
@@ -283,9 +283,9 @@ fn utf8(record: &ByteRecord, column: usize) -> Result<&str, InvalidRecord> {
     })
 }
 
-/// The delimiter of a table that begins with `bytes`: the first by which the header has the needed
-/// columns. Where none has them, the one by which the first records have equally many values, and
-/// the most; a comma where they have one value by each.
+/// The delimiter of a table that begins with `bytes`: the first one for which the header has the
+/// needed columns. If there is none, the one for which the first records have equally many values,
+/// and the most. A comma if they have one value for each delimiter.
 fn find_delimiter(bytes: &[u8], needed: &[String]) -> u8 {
     let bytes = without_mark(bytes);
     let has_columns = |delimiter: u8| {
@@ -298,28 +298,28 @@ fn find_delimiter(bytes: &[u8], needed: &[String]) -> u8 {
     by_header.unwrap_or_else(|| {
         let by_records = |delimiter: &u8| {
             let mut reader = reader(*delimiter, bytes);
-            // The last record may continue after the bytes.
+            // The last record may be incomplete.
             let records = reader.byte_records().take(COMPARED_RECORDS).map_while(Result::ok);
             let counts: Vec<usize> = records.map(|record| record.len()).collect();
             let (first, rest) = counts.split_first()?;
             let rest = &rest[..rest.len().saturating_sub(1)];
             (*first > 1).then(|| (rest.iter().all(|count| count == first), *first))
         };
-        // `max_by_key` takes the last of equal ones.
+        // `max_by_key` returns the last of equal ones.
         let found = DELIMITERS.into_iter().rev().max_by_key(by_records);
         found.filter(|delimiter| by_records(delimiter).is_some()).unwrap_or(b',')
     })
 }
 
-/// Makes room for a long record at once: [`ByteRecord`] doubles its memory and writes to all of it.
+/// Reserves memory for a long record at once: [`ByteRecord`] doubles its memory and writes to all
+/// of it.
 fn reserve(values: &mut ByteRecord, bytes: usize) {
     if bytes > LONG_RECORD_BYTES {
         *values = ByteRecord::with_capacity(bytes, values.len());
     }
 }
 
-/// A reader of records that checks nothing: a wrong number of fields is for [`DocumentColumns`] to
-/// report.
+/// A reader of records without checks: [`DocumentColumns`] reports a wrong number of fields.
 fn reader(delimiter: u8, bytes: &[u8]) -> csv::Reader<&[u8]> {
     csv::ReaderBuilder::new()
         .delimiter(delimiter)
@@ -330,14 +330,13 @@ fn reader(delimiter: u8, bytes: &[u8]) -> csv::Reader<&[u8]> {
 }
 
 /// Finds the end of the last record at a line feed, by the rules of the crate `csv`: a quote opens
-/// a value only at its beginning, two quotes inside are one, and a carriage return ends a record
-/// too.
+/// a value only at its start, two quotes inside are one, and a carriage return also ends a record.
 fn cut(delimiter: u8, bytes: &[u8]) -> RecordBoundary {
     let mut whole = 0;
     let mut at = 0;
     while at < bytes.len() {
         if bytes[at] == b'"' {
-            // Two quotes in a row are one that belongs to the value, which continues after them.
+            // Two quotes in a row are one quote of the value, which continues after them.
             match memchr(b'"', &bytes[at + 1..]) {
                 None => return RecordBoundary { whole, unclosed: true, records: 0 },
                 Some(next) => at += next + 2,

@@ -5,8 +5,8 @@
 pub struct CsvHeader {
     /// The bytes of the record, with the byte order mark if there is one, without the line feed.
     pub raw: Vec<u8>,
-    /// The names of the columns; what is not UTF-8 in one is U+FFFD.
+    /// The names of the columns. Invalid UTF-8 becomes U+FFFD.
     pub columns: Vec<String>,
-    /// What separates the values.
+    /// The byte between the values.
     pub delimiter: u8,
 }

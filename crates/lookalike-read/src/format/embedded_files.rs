@@ -1,7 +1,8 @@
-//! Reads records that are files: each is cut off, and is a file again, with a document or several.
+//! Reading of records that are files. Each record is separated and read as a file, with one or
+//! several documents.
 //!
-//! [`FileRecords`] is what differs between formats of such records; `mbox.rs`, `warc.rs` and
-//! `tar.rs` implement it. [`FileRecordFormat`] makes a format of it; `tar.rs` has its own.
+//! [`FileRecords`] contains the differences between formats of such records; `mbox.rs`, `warc.rs`
+//! and `tar.rs` implement it. [`FileRecordFormat`] makes it a format; `tar.rs` has its own.
 
 use crate::document::{
     DocumentContents, DocumentPosition, Raw, ReadBuffers, SourceSink, StatedFields,
@@ -22,33 +23,33 @@ pub(crate) trait FileRecords {
     /// A record that is a file.
     type Record<'a>;
 
-    /// Whether single records can be taken out of the stream, so that they are written verbatim.
+    /// Whether single records can be removed from the stream while the others are written verbatim.
     const ARE_SEPARABLE: bool = false;
-    /// The field of a record that is its id where the options name none.
+    /// The field that is the id of a record if the options name none.
     const ID_FIELD: Option<&'static str> = None;
     /// Whether extraction of a record counts the file in it as a member.
     const IS_CONTAINER: bool = false;
 
-    /// Whether a record counts against the limit on files in a file.
+    /// Returns true if a record counts against the limit on files in a file.
     fn is_member(&self, _: &Self::Record<'_>) -> bool {
         true
     }
 
-    /// Cuts the first record off: its length and its content. `None` if it may continue, or none
-    /// exists.
+    /// Separates the first record: its length and its content. `None` if it may continue, or if
+    /// there is none.
     fn first<'a>(
         &self,
         bytes: &'a [u8],
         at_end: bool,
     ) -> Option<(usize, RecordContent<Self::Record<'a>>)>;
 
-    /// How many bytes are missing of the record that `held` begins, if the record states its
+    /// The number of missing bytes of the record that `held` begins, if the record states its
     /// length.
     fn missing_bytes(&self, _held: &[u8]) -> Option<u64> {
         None
     }
 
-    /// Gives the parts of a record's file to the sink. `read` reads a file with a name and bytes.
+    /// Passes the parts of a record's file to the sink. `read` reads a file with a name and bytes.
     fn extract<S: PartSink>(
         &self,
         record: Self::Record<'_>,
@@ -56,15 +57,15 @@ pub(crate) trait FileRecords {
         sink: &mut S,
     ) -> Result<(), S::Error>;
 
-    /// The bytes of a record as its documents state them; `raw` is the record in the stream.
+    /// The bytes of a record as the contents of its documents; `raw` is the record in the stream.
     fn contents<'a>(&self, record: &Self::Record<'a>, raw: &'a [u8]) -> DocumentContents<'a>;
 
-    /// What the ids of a record's documents begin with.
+    /// The prefix of the ids of a record's documents.
     fn id(&self, _: &Self::Record<'_>, place: RecordPlace<'_>) -> String {
         place.id_by_line()
     }
 
-    /// When a record was modified.
+    /// The modification time of a record.
     fn modified(&self, _: &Self::Record<'_>, source: &SourceInfo) -> Option<u64> {
         source.modified()
     }
@@ -75,7 +76,7 @@ pub(crate) trait FileRecords {
     }
 }
 
-/// A format of records that are files, for streams without anything else.
+/// A format of records that are files, for streams that contain nothing else.
 pub(crate) struct FileRecordFormat<F> {
     records: F,
     files: EmbeddedFiles,
@@ -124,9 +125,9 @@ impl<F: FileRecords + Send + Sync> RecordFormat for FileRecordFormat<F> {
     }
 }
 
-/// Copies of a record that is a file while its text is extracted: the decoded file and the text.
+/// Number of copies of a record while its text is extracted: the decoded file and the text.
 pub(crate) const FILE_COPIES: u64 = 2;
-/// Bytes at the end of a record by which its end is found in the bytes after them.
+/// Number of bytes at the end of a record that suffice to find its end in the following bytes.
 const TAIL_BYTES: usize = 4096;
 
 /// See [`RecordFormat::continuation`].
@@ -137,7 +138,7 @@ pub(crate) fn continuation(format: &impl FileRecords, held: &[u8]) -> Continuati
     }
 }
 
-/// What a record is.
+/// The content of a record.
 pub(crate) enum RecordContent<R> {
     File(R),
     /// The end mark of an archive: no file follows.
@@ -146,7 +147,7 @@ pub(crate) enum RecordContent<R> {
 }
 
 impl<R> RecordContent<R> {
-    /// All bytes are one record that this build does not read.
+    /// All bytes as a single record in a format that this build does not support.
     pub(crate) fn unsupported(format: Format, bytes: &[u8]) -> Option<(usize, Self)> {
         let kind = format!("a file of the format {format}");
         let content = Self::Damaged(ExtractError::Unsupported { kind });
@@ -167,12 +168,12 @@ pub(crate) struct RecordPlace<'a> {
 }
 
 impl RecordPlace<'_> {
-    /// The id that the line makes.
+    /// The id from the line number.
     fn id_by_line(&self) -> String {
         format!("{}:{}", self.source.name, self.line)
     }
 
-    /// The record as one that is skipped, being damaged.
+    /// The record as a skipped item, because it is damaged.
     fn damaged(&self, failure: ExtractError) -> SkippedItem {
         let skipped = self.source.skipped(SkipReason::NoText { failure, content: None });
         SkippedItem { line: Some(self.line), ..skipped.with_id(self.id_by_line()) }
@@ -185,7 +186,7 @@ pub(crate) struct WholeRecordCount {
     pub(crate) whole: usize,
     /// Number of records that count against the limit on files in a file.
     pub(crate) records: u32,
-    /// Whether the last of them is damaged or the end mark: a record that none needs to follow.
+    /// Whether the last of them is damaged or the end mark, so that no record need follow it.
     pub(crate) has_end: bool,
 }
 
@@ -207,12 +208,12 @@ pub(crate) fn whole_records(format: &impl FileRecords, bytes: &[u8]) -> WholeRec
 /// Reads the files of one source within its limits.
 #[derive(Default)]
 pub(crate) struct EmbeddedFiles {
-    /// Nanoseconds that extraction of the files has taken.
+    /// Nanoseconds that the extraction of the files has taken.
     extraction_time: AtomicU64,
 }
 
 impl EmbeddedFiles {
-    /// Gives the documents of whole records to the sink, in order. Returns whether a record is
+    /// Passes the documents of whole records to the sink, in order. Returns true if a record is
     /// damaged.
     ///
     /// # Errors
@@ -284,7 +285,7 @@ impl EmbeddedFiles {
     /// Reads a document of one record again and passes its text to `take`.
     ///
     /// # Errors
-    /// What differs from the first time.
+    /// The difference from the first reading.
     pub(crate) fn read_again<F: FileRecords>(
         format: &F,
         record: &RecordAgain<'_>,
@@ -308,7 +309,7 @@ impl EmbeddedFiles {
         )
     }
 
-    /// Reads the file of the record at `start`, within what its source has left of the limits.
+    /// Reads the file of the record at `start`, within the remaining limits of its source.
     fn extract<F: FileRecords>(
         &self,
         records: &WholeRecords<'_>,
@@ -319,7 +320,7 @@ impl EmbeddedFiles {
         parts: &mut RecordParts<'_, F>,
     ) -> Result<(), ReadError> {
         let limits = &records.source.settings.options.extract.limits;
-        // A record that is read again took its time before.
+        // The time of a record that is read again was already counted.
         let taken = records.offset.map_or(0, |_| self.extraction_time.load(Ordering::Relaxed));
         used.time = Duration::from_nanos(taken);
         let mut now = used.remaining_at(start as u64, limits);
@@ -342,7 +343,7 @@ impl EmbeddedFiles {
     }
 }
 
-/// Gives the reason why the file of a record is not read to the sink.
+/// Passes the reason why the file of a record is not read to the sink.
 pub(crate) fn failed<S: PartSink>(
     failure: &ExtractError,
     bytes: &[u8],
@@ -352,16 +353,16 @@ pub(crate) fn failed<S: PartSink>(
     sink.failed(&FailedPart { within: "", kind, failure, bytes })
 }
 
-/// Gives the parts of one record to the sink as documents.
+/// Passes the parts of a record to the sink as documents.
 struct RecordParts<'a, F> {
     format: &'a F,
     place: RecordPlace<'a>,
-    /// What the ids begin with.
+    /// The prefix of the ids.
     base: String,
     /// The bytes of the record in the stream.
     raw: &'a [u8],
     contents: DocumentContents<'a>,
-    /// A buffer.
+    /// A buffer for ids.
     id: String,
     documents: PartOutput<'a>,
 }

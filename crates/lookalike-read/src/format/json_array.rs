@@ -1,6 +1,6 @@
 //! A JSON array of objects: each element is a record.
 //!
-//! Elements are found by their brackets alone, so that the array is read block by block and a
+//! Elements are separated by their brackets alone, so that the array is read block by block, and a
 //! broken element is one bad record. The stream reader of `serde_json` is not used: it ends at the
 //! first error and does not return the bytes of an element. Its speed was not compared (November
 //! 2026).
@@ -18,21 +18,21 @@ use crate::options::{ReadOptions, SourceInfo};
 use memchr::{memchr2, memchr3};
 use std::ops::Range;
 
-/// More brackets than this are not looked through to find the end of a record that is not held.
+/// Maximum number of open brackets for finding the end of a record that is not held in memory.
 const MOST_BRACKETS: usize = 1 << 10;
 
-/// The format of an array whose elements are records. Their numbers, from 1, take the place of
-/// line numbers: an array may be one line.
+/// The format of an array whose elements are records. Their numbers, from 1, replace line numbers,
+/// because an array may be a single line.
 #[derive(Default)]
 pub(crate) struct JsonArray {
     ids: IdRule,
 }
 
 impl RecordFormat for JsonArray {
-    /// The array is unclosed as long as its last bracket is missing.
+    /// The array is unclosed while its last bracket is missing.
     fn cut(&self, bytes: &[u8]) -> RecordBoundary {
-        // The first bytes of the source look like any others here: an opening bracket before the
-        // first element is skipped, as in `read`.
+        // The first bytes of the source are not distinguished from others: an opening bracket
+        // before the first element is skipped, as in `read`.
         let mut whole = 0;
         let mut records = 0;
         let mut is_closed = false;
@@ -80,7 +80,7 @@ impl RecordFormat for JsonArray {
             records.give(parsed, &extra.list(), place, raw, line_id, sink)?;
             number += 1;
         }
-        // The reason of a last element that is cut off is enough.
+        // The reason of a truncated last element is sufficient.
         if records.unclosed && !is_bad {
             let reason = SkipReason::BrokenJson {
                 expected: "',' or ']'".into(),
@@ -142,12 +142,12 @@ impl RecordFormat for JsonArray {
     }
 
     fn reads_empty(&self, is_first: bool, unclosed: bool) -> bool {
-        // An array that is cut off between two elements says so.
+        // Report an array that is truncated between two elements.
         unclosed && !is_first
     }
 }
 
-/// The bytes behind a byte order mark and the bracket that opens the array.
+/// The bytes after a byte order mark and the bracket that opens the array.
 fn inside(bytes: &[u8]) -> &[u8] {
     let inside = without_mark(bytes);
     inside.trim_ascii_start().strip_prefix(b"[").unwrap_or(inside)
@@ -166,7 +166,7 @@ fn pass_separators(bytes: &[u8], start: usize) -> (usize, bool) {
 struct OpenElement {
     /// The first byte.
     first: u8,
-    /// How many brackets like the first are open.
+    /// The number of open brackets of the kind of the first one.
     depth: usize,
     string: Option<OpenString>,
 }
@@ -178,12 +178,12 @@ struct OpenString {
 }
 
 impl OpenElement {
-    /// A few bytes after which an element continues as after this one.
+    /// A few bytes after which an element continues in the same way as after this one.
     fn beginning(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.depth + 3);
         match self.first {
             b'"' | b'{' => {}
-            // The bracket of an array is passed over, see `inside`.
+            // `inside` skips the bracket of an array.
             b'[' => bytes.push(b'['),
             first => bytes.push(first),
         }
@@ -196,8 +196,9 @@ impl OpenElement {
     }
 }
 
-/// Returns the end of the element that begins at `start`, or `None` if no element begins there or
-/// the element may continue after the bytes. With `at_end`, the bytes end an unfinished element.
+/// Returns the end of the element that begins at `start`. `None` if no element begins there, or if
+/// the element may continue after the bytes. With `at_end`, the end of the bytes ends an unfinished
+/// element.
 fn element_end(bytes: &[u8], start: usize, at_end: bool) -> Option<usize> {
     if start == bytes.len() {
         return None;
@@ -213,7 +214,7 @@ fn scan_element(bytes: &[u8], start: usize) -> Result<usize, OpenElement> {
         b'{' => b'}',
         b'[' => b']',
         b'"' => return string_end(bytes, start).map_err(|string| open(0, Some(string))),
-        // A number or a word, neither of which is a record, or a bracket without its partner.
+        // A number or a word, neither of which is a record, or an unmatched bracket.
         _ => {
             let rest = &bytes[start + 1..];
             let ends = |byte: &u8| matches!(byte, b',' | b']' | b'}' | b'\n' | b'{' | b'"');

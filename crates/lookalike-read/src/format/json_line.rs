@@ -1,4 +1,4 @@
-//! Lines of JSON that are in memory, read one by one.
+//! Reading of single JSON lines in memory.
 
 use crate::bytes::without_mark;
 use crate::document::ExtraFields;
@@ -7,7 +7,7 @@ use crate::format::jsonl;
 use crate::format::lines::is_blank;
 use crate::options::ReadOptions;
 
-/// Reads lines of JSON by the rules of files of them ([`Format::Jsonl`](crate::Format::Jsonl)).
+/// Reads JSON lines by the rules of JSONL files ([`Format::Jsonl`](crate::Format::Jsonl)).
 ///
 /// ```
 /// use lookalike_read::{JsonLineReader, ReadOptions};
@@ -32,7 +32,7 @@ pub struct JsonLineReader {
 /// The document of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonLine<'a> {
-    /// The id; `None` where [`ReadOptions::line_ids`] is set.
+    /// The id; `None` if [`ReadOptions::line_ids`] is set.
     pub id: Option<&'a str>,
     /// The text.
     pub text: &'a str,
@@ -41,12 +41,12 @@ pub struct JsonLine<'a> {
 }
 
 impl JsonLineReader {
-    /// Uses the names of fields and `line_ids` of the options.
+    /// Creates a reader. Uses the names of fields and `line_ids` of the options.
     pub fn new(options: ReadOptions) -> Self {
         Self { options, id: String::new(), text: String::new(), extra: ExtraFields::default() }
     }
 
-    /// The document of a line, with or without its line end and a byte order mark; `None` of a
+    /// The document of a line, with or without its line end and a byte order mark; `None` for a
     /// blank line. O(bytes).
     ///
     /// # Errors

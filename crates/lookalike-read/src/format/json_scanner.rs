@@ -1,19 +1,19 @@
-//! A strict, non-recursive scanner of one JSON object: it finds the id and the text and checks the
-//! syntax of everything else without building it. It accepts what `serde_json` accepts, and in
-//! addition any depth of nesting; of equal keys the last one counts.
+//! A strict, non-recursive scanner of a JSON object. It finds the id and the text, and checks the
+//! syntax of everything else without building values. It accepts the same input as `serde_json`,
+//! and also any depth of nesting. The last of equal keys counts.
 //!
-//! In place of `serde_json`, sonic-rs or simd-json: 900 MB/s of records against 506, 503 and 153
-//! (November 2026, command and error positions in `bench/README.md`).
+//! Used instead of `serde_json`, sonic-rs and simd-json: 900 MB/s of records against 506, 503 and
+//! 153 (November 2026, command and error positions in `bench/README.md`).
 
 use memchr::memchr2;
 use std::borrow::Cow;
 
-/// Where in the line something else was expected.
+/// An unexpected character in the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SyntaxError {
-    /// Byte of the line.
+    /// The position in the line, in bytes.
     pub(crate) at: usize,
-    /// What was expected there.
+    /// The expected syntax.
     pub(crate) expected: &'static str,
 }
 
@@ -30,13 +30,14 @@ pub(crate) enum JsonValue {
     Object {
         start: usize,
     },
-    /// Something else, called by its kind.
+    /// Another value, by its kind.
     Other(&'static str),
 }
 
-/// A string: the bytes between its quotes, and how many escapes are among them. A count and not a
-/// flag, since a copy then has no padding: loads of the padding behind a flag that was just written
-/// wait for the store, 2 % of the CPU time of `find --threads 1` on 100,000 records of 2 KB.
+/// A string: the bytes between its quotes, and the number of escapes in them. A count instead of a
+/// flag, because a copy then has no padding. Loads of the padding of a flag that was just written
+/// wait for the store, which took 2 % of the CPU time of `find --threads 1` on 100,000 records of 2
+/// KB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct JsonString {
     pub(crate) start: usize,
@@ -45,7 +46,7 @@ pub(crate) struct JsonString {
 }
 
 impl JsonValue {
-    /// What the value is, for messages.
+    /// The kind of the value, for messages.
     pub(crate) fn kind(self) -> &'static str {
         match self {
             Self::String(_) => "a string",
@@ -56,7 +57,7 @@ impl JsonValue {
     }
 }
 
-/// Why a string is not a text.
+/// The reason why a string is not a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StringFault {
     Broken(SyntaxError),
@@ -70,12 +71,12 @@ impl From<SyntaxError> for StringFault {
     }
 }
 
-/// A place in a line.
+/// A scanner at a position of a line.
 pub(crate) struct JsonScanner<'a> {
     line: &'a str,
     bytes: &'a [u8],
     pub(crate) at: usize,
-    /// The line has control characters: no string may contain them.
+    /// Whether the line contains control characters, which strings must not contain.
     controls: bool,
 }
 
@@ -84,7 +85,7 @@ impl<'a> JsonScanner<'a> {
         Self { line, bytes: line.as_bytes(), at: 0, controls: has_controls(line.as_bytes()) }
     }
 
-    /// A scanner of this line at `at`, a place where this scanner has been.
+    /// A scanner of the same line at `at`, a position that this scanner has visited.
     pub(crate) fn rewound(&self, at: usize) -> Self {
         Self { at, ..*self }
     }
@@ -93,7 +94,7 @@ impl<'a> JsonScanner<'a> {
         Err(SyntaxError { at: self.at, expected: what })
     }
 
-    /// The next byte other than white space, without taking it.
+    /// The next byte other than white space, without consuming it.
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {
         while let Some(&byte) = self.bytes.get(self.at) {
@@ -105,7 +106,7 @@ impl<'a> JsonScanner<'a> {
         None
     }
 
-    /// Takes `byte` after white space.
+    /// Consumes white space and `byte`.
     #[inline]
     fn take(&mut self, byte: u8, what: &'static str) -> Result<(), SyntaxError> {
         if self.peek() != Some(byte) {
@@ -115,12 +116,12 @@ impl<'a> JsonScanner<'a> {
         Ok(())
     }
 
-    /// Takes the brace that begins the object. Call [`key`](Self::key) next.
+    /// Consumes the brace that begins the object. Call [`key`](Self::key) next.
     pub(crate) fn begin(&mut self) -> Result<(), SyntaxError> {
         self.take(b'{', "'{'")
     }
 
-    /// The next key; takes the colon after it. `None` at the object's end.
+    /// The next key. Consumes the colon after it. `None` at the end of the object.
     #[inline]
     pub(crate) fn key(&mut self, first: bool) -> Result<Option<JsonString>, SyntaxError> {
         match self.peek() {
@@ -141,7 +142,7 @@ impl<'a> JsonScanner<'a> {
         Ok(Some(key))
     }
 
-    /// Nothing but white space is left.
+    /// Checks that only white space remains.
     pub(crate) fn end(&mut self) -> Result<(), SyntaxError> {
         match self.peek() {
             None => Ok(()),
@@ -149,7 +150,7 @@ impl<'a> JsonScanner<'a> {
         }
     }
 
-    /// Checks the string after its opening quote; the place is then after the closing one.
+    /// Checks the string after its opening quote. The scanner is then after the closing quote.
     #[inline]
     fn string(&mut self) -> Result<JsonString, SyntaxError> {
         let start = self.at;
@@ -172,7 +173,7 @@ impl<'a> JsonScanner<'a> {
         Ok(JsonString { start, end, escapes })
     }
 
-    /// Takes one escape, a surrogate being any four digits.
+    /// Consumes an escape. Accepts any four digits for a surrogate.
     fn escape(&mut self) -> Result<(), SyntaxError> {
         self.at += 1;
         match self.bytes.get(self.at) {
@@ -212,8 +213,8 @@ impl<'a> JsonScanner<'a> {
     }
 
     /// Reads a string value after its opening quote and decodes its escapes into `text` in the same
-    /// pass. The text equals the result of [`text_of`](Self::text_of); `text` is unchanged without
-    /// escapes.
+    /// pass. The text equals the result of [`text_of`](Self::text_of). Without escapes, `text` is
+    /// unchanged.
     #[inline]
     pub(crate) fn decoded_string(&mut self, text: &mut String) -> Result<JsonString, StringFault> {
         let start = self.at;
@@ -247,7 +248,7 @@ impl<'a> JsonScanner<'a> {
         Ok(JsonString { start, end, escapes })
     }
 
-    /// Takes one escape and says what it represents.
+    /// Consumes an escape and returns its character.
     #[inline]
     pub(crate) fn character(&mut self) -> Result<char, StringFault> {
         match self.bytes.get(self.at + 1).map(|&byte| ESCAPES[usize::from(byte)]) {
@@ -263,7 +264,7 @@ impl<'a> JsonScanner<'a> {
         }
     }
 
-    // Out of line, so that `character` is inlined into its callers.
+    // A separate function, so that `character` is inlined into its callers.
     #[inline(never)]
     fn unicode(&mut self) -> Result<char, StringFault> {
         self.at += 2;
@@ -284,7 +285,7 @@ impl<'a> JsonScanner<'a> {
         char::from_u32(code).ok_or(StringFault::LoneSurrogate)
     }
 
-    /// The text of a string of this line; `buffer` is used only where it has escapes.
+    /// The text of a string of this line. `buffer` is used only if it has escapes.
     pub(crate) fn text_of<'b>(
         &self,
         string: JsonString,
@@ -301,7 +302,7 @@ impl<'a> JsonScanner<'a> {
         Ok(buffer)
     }
 
-    /// A key of the record itself, or its id, must be text; `serde_json` wants that too.
+    /// Checks that a key of the record itself, or its id, is text, as `serde_json` requires.
     pub(crate) fn whole_string(&self, string: JsonString) -> Result<(), SyntaxError> {
         if string.escapes > 0 && self.text_of(string, &mut String::new()).is_err() {
             let expected = "whole surrogate pairs in a key";
@@ -310,7 +311,7 @@ impl<'a> JsonScanner<'a> {
         Ok(())
     }
 
-    /// Whether a key is `name`.
+    /// Returns true if a key is `name`.
     #[inline]
     pub(crate) fn key_is(&self, key: JsonString, name: &str) -> bool {
         if key.escapes > 0 {
@@ -330,7 +331,7 @@ impl<'a> JsonScanner<'a> {
         Cow::Owned(text.unwrap_or_else(|_| format!("{raw}\u{FFFD}")))
     }
 
-    /// Any value, checked and passed over.
+    /// Checks and skips any value.
     pub(crate) fn value(&mut self) -> Result<JsonValue, SyntaxError> {
         match self.peek() {
             Some(b'"') => {
@@ -396,12 +397,12 @@ impl<'a> JsonScanner<'a> {
         Ok(JsonValue::Number { start, end: self.at })
     }
 
-    /// A list or an object with everything in it. The open brackets are kept in a list of their
-    /// own, so that no depth overflows the stack.
+    /// Skips a list or an object with its contents. Stores the open brackets in a list, so that no
+    /// depth overflows the stack.
     fn nested(&mut self) -> Result<(), SyntaxError> {
         let mut open: Vec<u8> = Vec::new();
         loop {
-            // Here a value begins.
+            // A value begins here.
             match self.peek() {
                 Some(b'{') => {
                     self.at += 1;
@@ -424,7 +425,7 @@ impl<'a> JsonScanner<'a> {
                     self.value()?;
                 }
             }
-            // Here one has ended.
+            // A value has ended here.
             loop {
                 match open.last() {
                     None => return Ok(()),
@@ -447,7 +448,7 @@ impl<'a> JsonScanner<'a> {
         }
     }
 
-    /// What is at a byte of the line, for messages.
+    /// Describes the character at a byte of the line, for messages.
     pub(crate) fn seen(line: &str, at: usize) -> String {
         match line.get(at..).and_then(|rest| rest.chars().next()) {
             None => "the end of the line".to_owned(),
@@ -455,19 +456,19 @@ impl<'a> JsonScanner<'a> {
         }
     }
 
-    /// The line this scanner reads.
+    /// The line of this scanner.
     pub(crate) fn line(&self) -> &'a str {
         self.line
     }
 }
 
-/// Whether any byte is a control character. The least byte of each of 64 lanes: a loop that the
-/// compiler turns into vector instructions.
+/// Returns true if any byte is a control character. Computes the least byte of each of 64 lanes, in
+/// a loop that the compiler turns into vector instructions.
 fn has_controls(bytes: &[u8]) -> bool {
     let (chunks, rest) = bytes.as_chunks::<64>();
     let mut least = [u8::MAX; 64];
     for chunk in chunks {
-        // By index: what `zip` calls is not inlined everywhere.
+        // By index, because functions that `zip` calls are not always inlined.
         for lane in 0..64 {
             least[lane] = least[lane].min(chunk[lane]);
         }
@@ -475,8 +476,8 @@ fn has_controls(bytes: &[u8]) -> bool {
     least.iter().any(|&byte| byte < b' ') || rest.iter().any(|&byte| byte < b' ')
 }
 
-/// What is behind a backslash → the character meant, `u` for a code, 0 where nothing is. A
-/// table, since which escape comes next cannot be predicted.
+/// The character of each escape: `u` for a code, 0 for an invalid escape. A table, because the next
+/// escape cannot be predicted.
 static ESCAPES: [u8; 256] = {
     let mut table = [0; 256];
     table[b'"' as usize] = b'"';

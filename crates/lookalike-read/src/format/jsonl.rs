@@ -9,16 +9,17 @@ use crate::options::ReadOptions;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Names of fields listed in a message.
+/// Maximum number of field names in a message.
 const NAMED_FIELDS: usize = 20;
 
-/// Copies a record without the removed ranges of its text; `false` if the text is not in it.
+/// Copies a record without the removed ranges of its text. Returns `false` if it does not contain
+/// the text.
 pub(crate) fn copy_text(record: &[u8], options: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {
     let Ok(line) = std::str::from_utf8(record) else { return false };
     text_range(line, options).is_some_and(|range| text_cut::json(line, range, copier))
 }
 
-/// The document of a line that is not blank. `id` and `text` are buffers for what has escapes.
+/// The document of a line that is not blank. `id` and `text` are buffers for strings with escapes.
 pub(crate) fn parse<'b>(
     line: &'b [u8],
     options: &ReadOptions,
@@ -30,7 +31,7 @@ pub(crate) fn parse<'b>(
     })?;
     let mut scanner = JsonScanner::new(line);
     let found = members(&mut scanner, options, text)?;
-    // From here on the line is one whole object.
+    // From here on, the line is known to be one complete object.
     let wrong = |value, field, name: &str| missing_or_wrong_type(&scanner, value, field, name);
     let id_value = match found.id {
         None if !options.line_ids => inside(&scanner, &options.id_field),
@@ -68,12 +69,12 @@ pub(crate) fn parse<'b>(
     Ok(RecordDocument { id, text })
 }
 
-/// Why a record has no document.
+/// The reason why a record has no document.
 pub(crate) fn fault(record: &[u8], options: &ReadOptions) -> Option<SkipReason> {
     parse(record, options, &mut String::new(), &mut String::new()).err().map(|bad| bad.reason)
 }
 
-/// The range of the text, between its quotes, in a line that [`parse`] made a document of.
+/// The range of the text, between its quotes, in a line that [`parse`] accepted.
 pub(crate) fn text_range(line: &str, options: &ReadOptions) -> Option<Range<usize>> {
     let scanner = JsonScanner::new(line);
     let mut found = None;
@@ -88,7 +89,7 @@ pub(crate) fn text_range(line: &str, options: &ReadOptions) -> Option<Range<usiz
     }
 }
 
-/// Sets the values of the extra fields of a line that [`parse`] made a document of.
+/// Sets the values of the extra fields of a line that [`parse`] accepted.
 pub(crate) fn set_extra(line: &[u8], options: &ReadOptions, extra: &mut ExtraFields) {
     let Ok(line) = std::str::from_utf8(line) else { return extra.none(options.fields.len()) };
     let scanner = JsonScanner::new(line);
@@ -113,7 +114,7 @@ struct DocumentMembers {
     text: Option<JsonValue>,
 }
 
-/// The reason of a line that is not JSON.
+/// The reason for a line that is not JSON.
 fn broken(line: &str, SyntaxError { at, expected }: SyntaxError) -> InvalidRecord {
     InvalidRecord::new(SkipReason::BrokenJson {
         expected: expected.into(),
@@ -122,7 +123,7 @@ fn broken(line: &str, SyntaxError { at, expected }: SyntaxError) -> InvalidRecor
     })
 }
 
-/// Reads the whole line, which must be one object; a text with escapes is decoded into `text`.
+/// Reads the whole line, which must be one object. A text with escapes is decoded into `text`.
 fn members(
     scanner: &mut JsonScanner,
     options: &ReadOptions,
@@ -163,7 +164,7 @@ fn members(
             let is_id = scanner.key_is(key, &options.id_field);
             let value = scanner.value().map_err(broken)?;
             if is_id {
-                // Also an id that a later one replaces must be text.
+                // An id must be text, even if a later one replaces it.
                 if let JsonValue::String(string) = value
                     && scanner.whole_string(string).is_err()
                 {
@@ -191,7 +192,7 @@ fn surrogate(field: Field, name: &str) -> SkipReason {
     SkipReason::LoneSurrogate { field, name: name.to_owned() }
 }
 
-/// What is wrong with a field that is not there or has a value of another type.
+/// The reason for a field that is missing or has a value of another type.
 fn missing_or_wrong_type(
     scanner: &JsonScanner,
     value: Option<JsonValue>,
@@ -211,8 +212,8 @@ fn missing_or_wrong_type(
     SkipReason::MissingField { field, name, present }
 }
 
-/// Calls `visit` with each key and value of the object at `start`, which has been checked, and
-/// with where in the line the value is.
+/// Calls `visit` with each key and value of the object at `start`, which was already checked, and
+/// with the range of the value in the line.
 fn each_member<'a>(
     scanner: &JsonScanner<'a>,
     start: usize,
@@ -233,14 +234,14 @@ fn each_member<'a>(
     }
 }
 
-/// A value inside of a member of the record; `members` has looked at the members themselves.
+/// A value inside of a member of the record. `members` has handled the members themselves.
 fn inside(scanner: &JsonScanner, path: &str) -> Option<JsonValue> {
     if path.contains('.') { at_path(scanner, 0, path).map(|(value, _)| value) } else { None }
 }
 
-/// The value that a dotted path leads to from the object at `start`. A longer key wins over a
-/// shorter one (`{"a.b": 1}` over `{"a": {"b": 2}}`), among equal keys the last. With the place of
-/// the value in the line.
+/// The value at a dotted path from the object at `start`, with its range in the line. A longer key
+/// takes precedence over a shorter one (`{"a.b": 1}` over `{"a": {"b": 2}}`), and the last of equal
+/// keys over the others.
 fn at_path(scanner: &JsonScanner, start: usize, path: &str) -> Option<(JsonValue, Range<usize>)> {
     let mut steps: Vec<(usize, JsonValue, Range<usize>)> = Vec::new();
     each_member(scanner, start, |key, value, range| {
@@ -258,7 +259,7 @@ fn at_path(scanner: &JsonScanner, start: usize, path: &str) -> Option<(JsonValue
     })
 }
 
-/// Whether a line that is one object has a member of this name. O(bytes).
+/// Returns true if a line that is one object has a member with this name. O(bytes).
 pub fn has_member(line: &[u8], name: &str) -> bool {
     let Ok(line) = std::str::from_utf8(line) else { return false };
     let mut found = false;

@@ -13,17 +13,17 @@ use memchr::memrchr;
 /// The format of records that are lines.
 pub(crate) struct LineRecords {
     parse: ParseLine,
-    /// Sets the values of the extra fields of a line that is a document.
+    /// Sets the values of the extra fields of a line with a document.
     set_extra: fn(&[u8], &ReadOptions, &mut ExtraFields),
     /// Copies a line without the removed ranges of its text.
     copy_text: fn(&[u8], &ReadOptions, &mut KeptCopier<'_>) -> bool,
-    /// Whether lines are objects of JSON, which state more about the document.
+    /// Whether lines are JSON objects, which state more about the document.
     is_json: bool,
-    /// How objects get their ids.
+    /// The rule for the ids of objects.
     ids: IdRule,
 }
 
-/// Makes the document of a line, with or without its line end; the strings are buffers for id and
+/// Parses the document of a line, with or without its line end. The strings are buffers for id and
 /// text.
 pub(crate) type ParseLine = for<'l> fn(
     &'l [u8],

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 pub(crate) struct MboxFormat;
 
 impl FileRecords for MboxFormat {
-    /// A message without what the mailbox put round it.
+    /// A message without the additions of the mailbox.
     type Record<'a> = Cow<'a, [u8]>;
 
     const ARE_SEPARABLE: bool = true;

@@ -1,8 +1,8 @@
-//! Formats of records: the end of a record, and its document.
+//! Formats of records: finding the end of a record, and its document.
 //!
-//! [`RecordFormat`] has an implementation for each format, in a file of its own;
-//! `source/records.rs` chooses one by [`Format`](crate::Format). What mailboxes, crawls and tar
-//! archives share is in `embedded_files.rs`.
+//! [`RecordFormat`] has an implementation for each format, in its own file; `source/records.rs`
+//! chooses one by [`Format`](crate::Format). `embedded_files.rs` contains the common parts of
+//! mailboxes, crawls and tar archives.
 
 pub(crate) mod csv;
 pub(crate) mod csv_header;
@@ -49,14 +49,14 @@ use crate::error::{ReadError, SkipReason};
 use crate::options::{ReadOptions, SourceInfo};
 use std::fmt::Write;
 
-/// What is done with the records of one source. A value may keep what it learns from the source,
-/// such as the header of a table.
+/// The operations on the records of a source. An implementation may store information about the
+/// source, such as the header of a table.
 pub(crate) trait RecordFormat: Send + Sync {
     /// Finds the end of the last whole record in bytes that begin with a record and may end within
     /// one.
     fn cut(&self, bytes: &[u8]) -> RecordBoundary;
 
-    /// Gives the documents of whole records to the sink, in order.
+    /// Passes the documents of whole records to the sink, in order.
     ///
     /// # Errors
     /// [`ReadError::BadRecord`] for the first bad record unless bad records are skipped.
@@ -70,7 +70,7 @@ pub(crate) trait RecordFormat: Send + Sync {
     /// Reads a document of one record again and passes its text to `take`.
     ///
     /// # Errors
-    /// What differs from the first time.
+    /// The difference from the first reading.
     fn read_again(
         &self,
         record: &RecordAgain<'_>,
@@ -78,7 +78,7 @@ pub(crate) trait RecordFormat: Send + Sync {
         take: TakeText<'_>,
     ) -> Result<(), String>;
 
-    /// Learns from the records of the next block of the source, `None` at its end.
+    /// Observes the records of the next block of the source, `None` at its end.
     ///
     /// # Errors
     /// [`ReadError::Table`] for a header that lacks a column.
@@ -86,8 +86,8 @@ pub(crate) trait RecordFormat: Send + Sync {
         Ok(())
     }
 
-    /// Learns from the source, read from its start by `next`, what reading records again needs and
-    /// is not known yet.
+    /// Reads from the source, with `next` from its start, the information for reading records
+    /// again, unless it is known.
     ///
     /// # Errors
     /// The error of `next`; as [`observe`](Self::observe).
@@ -98,79 +98,80 @@ pub(crate) trait RecordFormat: Send + Sync {
         }
     }
 
-    /// Whether [`observe`](Self::observe) learns from the first block what reading records again
-    /// needs: the columns, or how ids are made.
+    /// Returns true if [`observe`](Self::observe) takes information for reading records again from
+    /// the first block: the columns, or how ids are formed.
     fn has_header(&self) -> bool {
         self.ids().is_some()
     }
 
-    /// How records get their ids, if the first block decides it.
+    /// The rule for the ids of records, if the first block decides it.
     fn ids(&self) -> Option<&IdRule> {
         None
     }
 
-    /// Why the first record of a source has no document, with its line; `None` where it has one.
-    /// Records other than JSON are not looked at.
+    /// The reason why the first record of a source has no document, with its line; `None` if it has
+    /// one. Only JSON records are checked.
     fn first_fault(&self, _: &SourceInfo, _: &BlockRecords) -> Option<(u64, SkipReason)> {
         None
     }
 
-    /// Whether records are numbered instead of lines.
+    /// Returns true if records are numbered instead of lines.
     fn counts_records(&self) -> bool {
         false
     }
 
-    /// The header of a table, once its first block is observed.
+    /// The header of a table, after its first block was observed.
     fn header(&self) -> Option<&CsvHeader> {
         None
     }
 
-    /// Copies a record without the removed ranges of its text; `false` if the record does not
-    /// contain the text as a literal.
+    /// Copies a record without the removed ranges of its text. Returns `false` if the record does
+    /// not contain the text as a literal.
     fn copy_text(&self, _: &[u8], _: &ReadOptions, _: &mut KeptCopier<'_>) -> bool {
         false
     }
 
-    /// Whether each line is a record, so that reading continues after one that is too long.
+    /// Returns true if each line is a record, so that reading continues after one that is too long.
     fn is_lines(&self) -> bool {
         false
     }
 
-    /// Whether records are bytes in an encoding of their own; others are decoded to UTF-8 first.
+    /// Returns true if records are bytes in their own encoding. Others are decoded to UTF-8 first.
     fn is_encoded(&self) -> bool {
         false
     }
 
-    /// How to find the end of the record that `held` begins and does not end, without holding it.
+    /// Determines how to find the end of the record that `held` begins, without holding the record.
     /// `unclosed` is the value that [`cut`](Self::cut) returned for `held`.
     fn continuation(&self, _held: &[u8], _unclosed: bool) -> Continuation {
         Continuation::Cut(Vec::new())
     }
 
-    /// How many copies of a record are made to get its text; `is_escaped` tells whether it has
-    /// backslashes.
+    /// The number of copies of a record that are made to extract its text. `is_escaped` states
+    /// whether it contains backslashes.
     fn copies(&self, _is_escaped: bool) -> u64 {
         0
     }
 
-    /// Whether no bytes at all make a block. `unclosed` is taken from the last [`RecordBoundary`].
+    /// Returns true if an empty input forms a block. `unclosed` is taken from the last
+    /// [`RecordBoundary`].
     fn reads_empty(&self, _is_first: bool, _unclosed: bool) -> bool {
         false
     }
 }
 
-/// How a record continues whose first bytes were read.
+/// The continuation of a record whose first bytes were read.
 pub(crate) enum Continuation {
-    /// The record states that it has this many more bytes.
+    /// The record states that this number of bytes follows.
     Bytes(u64),
-    /// [`RecordFormat::cut`] finds its end in these bytes, followed by the next ones.
+    /// [`RecordFormat::cut`] finds its end in these bytes followed by the next ones.
     Cut(Vec<u8>),
 }
 
 /// Reads the next block of a source, from its start; `None` at its end.
 pub(crate) type NextRecords<'a> = &'a mut dyn FnMut() -> Result<Option<BlockRecords>, ReadError>;
 
-/// Takes the text of a document, with what its file or record states about it.
+/// Receives the text of a document, with the statements of its file or record.
 pub(crate) type TakeText<'a> = &'a mut dyn FnMut(&str, StatedFields<'_>);
 
 /// The whole records of a block.
@@ -178,17 +179,17 @@ pub(crate) struct BlockRecords {
     pub(crate) buffer: PooledBuffer,
     /// Number of the block in its source.
     pub(crate) index: u32,
-    /// Bytes of the decoded stream before these.
+    /// Number of preceding bytes of the decoded stream.
     pub(crate) offset: u64,
     /// Number of the first line, from 1.
     pub(crate) first_line: u64,
-    /// The stream ends with [`RecordBoundary::unclosed`] in the last of these records.
+    /// Whether the stream ends with [`RecordBoundary::unclosed`] in the last of these records.
     pub(crate) unclosed: bool,
-    /// [`RecordBoundary::records`] before these.
+    /// Sum of [`RecordBoundary::records`] before these.
     pub(crate) records_before: u64,
 }
 
-/// The whole records of a block, when it is read or read again.
+/// The whole records of a block, when it is first read or read again.
 #[derive(Clone, Copy)]
 pub(crate) struct WholeRecords<'a> {
     pub(crate) source: &'a SourceInfo,
@@ -199,25 +200,25 @@ pub(crate) struct WholeRecords<'a> {
     pub(crate) first_line: u64,
     /// See [`BlockRecords::unclosed`].
     pub(crate) unclosed: bool,
-    /// Bytes of the decoded stream before these; `None` when they are read again.
+    /// Number of preceding bytes of the decoded stream; `None` when they are read again.
     pub(crate) offset: Option<u64>,
-    /// Files in the source before these, as far as they use up its limit.
+    /// Number of preceding files in the source that count against its limit.
     pub(crate) members: u32,
 }
 
-/// One record that is read again.
+/// A record that is read again.
 #[derive(Clone, Copy)]
 pub(crate) struct RecordAgain<'a> {
     pub(crate) source: &'a SourceInfo,
     pub(crate) bytes: &'a [u8],
     pub(crate) place: DocumentPosition,
-    /// The id that its document had.
+    /// The former id of its document.
     pub(crate) id: &'a str,
 }
 
 impl WholeRecords<'_> {
-    /// Gives the document of a record to the sink, or lists the record as skipped. `raw`
-    /// comes with its media type; `line_id` is a buffer.
+    /// Passes the document of a record to the sink, or lists the record as skipped. `raw` is passed
+    /// with its media type; `line_id` is a buffer.
     pub(crate) fn give(
         &self,
         parsed: Result<RecordDocument<'_>, InvalidRecord>,
@@ -267,7 +268,7 @@ impl WholeRecords<'_> {
 }
 
 impl RecordAgain<'_> {
-    /// Gives the text of a parsed record to `take` if it still has its id.
+    /// Passes the text of a parsed record to `take` if its id is unchanged.
     pub(crate) fn give(
         &self,
         parsed: Result<RecordDocument<'_>, InvalidRecord>,

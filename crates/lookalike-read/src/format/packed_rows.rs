@@ -1,8 +1,8 @@
-//! Rows of a table without text lines, as bytes that a block can hold: pack and read them.
+//! Rows of a table without text lines, packed as bytes in a block.
 //!
-//! A row is the values of its columns: the id (unless ids are made of row numbers), the text, the
-//! extra fields. A value is its length in four little-endian bytes and its bytes; null is the
-//! length 2³² − 1.
+//! A row consists of the values of its columns: the id (unless ids are row numbers), the text, the
+//! extra fields. A value consists of its length in four little-endian bytes and its bytes; null is
+//! the length 2³² − 1.
 
 use crate::document::{DocumentPosition, ExtraFields, Raw, ReadBuffers, SourceSink, StatedFields};
 use crate::error::{Field, ReadError, SkipReason};
@@ -17,7 +17,7 @@ const NULL: u32 = u32::MAX;
 pub(crate) struct PackedRowsFormat;
 
 impl RecordFormat for PackedRowsFormat {
-    /// Row groups are not cut: each block has whole rows.
+    /// Row groups need not be divided: each block has whole rows.
     fn cut(&self, bytes: &[u8]) -> RecordBoundary {
         RecordBoundary { whole: bytes.len(), unclosed: false, records: 0 }
     }
@@ -66,7 +66,7 @@ pub(crate) fn push(bytes: &mut Vec<u8>, value: Option<&[u8]>) {
     bytes.extend_from_slice(value.unwrap_or_default());
 }
 
-/// The values of a row, or of many.
+/// The values of one or several rows.
 struct PackedValues<'a>(&'a [u8]);
 
 impl<'a> Iterator for PackedValues<'a> {
@@ -90,7 +90,7 @@ fn width(options: &ReadOptions) -> usize {
     usize::from(!options.line_ids) + 1 + options.fields.len()
 }
 
-/// The first row of `bytes`; `None` without a whole row.
+/// The first row of `bytes`; `None` if the row is incomplete.
 fn first<'a>(bytes: &'a [u8], options: &ReadOptions) -> Option<&'a [u8]> {
     let mut values = PackedValues(bytes);
     for _ in 0..width(options) {
@@ -119,7 +119,7 @@ fn document<'a>(row: &'a [u8], options: &ReadOptions) -> Result<RecordDocument<'
     }
 }
 
-/// Sets the extra values of a row that is a document; one that is not UTF-8 makes the row bad.
+/// Sets the extra values of a row with a document. Invalid UTF-8 makes the row bad.
 fn set_extra(
     row: &[u8],
     id: Option<&str>,

@@ -1,10 +1,10 @@
-//! A record of any format: its document, or why it has none.
+//! The document of a record of any format, or the reason why it has none.
 
 use crate::error::SkipReason;
 
 /// The document of a record.
 pub(crate) struct RecordDocument<'a> {
-    /// `None` where ids are made of the line number.
+    /// `None` if ids are line numbers.
     pub(crate) id: Option<&'a str>,
     pub(crate) text: &'a str,
 }
@@ -25,16 +25,16 @@ impl InvalidRecord {
 /// The end of the last whole record of a stream's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RecordBoundary {
-    /// Bytes up to and with the end of the last whole record; 0 when there is none.
+    /// The number of bytes up to and including the last whole record; 0 if there is none.
     pub(crate) whole: usize,
-    /// The bytes end inside of quotes, or an archive or array before its end mark.
+    /// Whether the bytes end inside of quotes, or before the end mark of an archive or array.
     pub(crate) unclosed: bool,
-    /// The records in them, as far as they count: files in a container, elements of an array. 0 for
+    /// The number of counted records in them: files in a container, or elements of an array. 0 for
     /// other formats.
     pub(crate) records: u32,
 }
 
-/// The record without the line feed. A carriage return before it is kept, so that the line can be
+/// The record without the line feed. Keeps a carriage return before it, so that the line can be
 /// written again verbatim.
 pub(crate) fn without_line_feed(record: &[u8]) -> &[u8] {
     record.strip_suffix(b"\n").unwrap_or(record)

@@ -26,13 +26,13 @@ pub(crate) struct TarFormat {
     repeated: Mutex<RepeatedNames>,
 }
 
-/// Members that repeat the name of an earlier one.
+/// Members with the name of an earlier member.
 #[derive(Default)]
 struct RepeatedNames {
     names: UniqueNames,
-    /// By block and place in it.
+    /// The number of each repeated name, by block and position in the block.
     numbers: HashMap<(u32, u32), u32>,
-    /// All members were observed.
+    /// Whether all members were observed.
     complete: bool,
 }
 
@@ -52,7 +52,7 @@ impl RepeatedNames {
 }
 
 impl RecordFormat for TarFormat {
-    /// The archive is unclosed as long as its end mark is missing.
+    /// The archive is unclosed while its end mark is missing.
     fn cut(&self, bytes: &[u8]) -> RecordBoundary {
         let WholeRecordCount { whole, records, has_end } = whole_records(self, bytes);
         let rest = &bytes[whole..];
@@ -71,7 +71,7 @@ impl RecordFormat for TarFormat {
         if records.index == 0 && is_zeros(records.bytes) {
             return sink.skipped(source.skipped(SkipReason::NoContent));
         }
-        // One reason is enough.
+        // One reason is sufficient.
         if records.unclosed && !is_damaged {
             let what = "the archive is cut off: it has no end mark".to_owned();
             let failure = ExtractError::Damaged { what };
@@ -108,7 +108,7 @@ impl RecordFormat for TarFormat {
         while !repeated.complete {
             match next() {
                 Ok(records) => repeated.add(records.as_ref()),
-                // Behind the damage no member was read.
+                // No member after the damage was read.
                 Err(_) if is_begun => repeated.complete = true,
                 Err(error) => return Err(error),
             }
@@ -131,7 +131,7 @@ impl RecordFormat for TarFormat {
     }
 
     fn reads_empty(&self, _: bool, unclosed: bool) -> bool {
-        // An archive without its end mark says so.
+        // Report an archive without its end mark.
         unclosed
     }
 }
@@ -172,7 +172,7 @@ impl FileRecords for TarFormat {
         }
     }
 
-    /// Folders are none.
+    /// Folders are not members.
     fn is_member(&self, entry: &TarEntry<'_>) -> bool {
         entry.kind != EntryKind::Folder
     }
@@ -183,7 +183,7 @@ impl FileRecords for TarFormat {
         DocumentContents { bytes: entry.content, media_type, name: "" }
     }
 
-    /// The path of the entry, with a number where it repeats one.
+    /// The path of the entry, with a number if it repeats an earlier one.
     fn id(&self, entry: &TarEntry<'_>, place: RecordPlace<'_>) -> String {
         let number = self.repeated.lock().numbers.get(&(place.block, place.start)).copied();
         let number = number.map_or_else(String::new, |number| format!("#{number}"));
@@ -195,7 +195,7 @@ impl FileRecords for TarFormat {
     }
 }
 
-/// Cuts the first entry off; see [`FileRecords::first`].
+/// Removes the first entry from the bytes; see [`FileRecords::first`].
 fn first(bytes: &[u8], at_end: bool) -> Option<(usize, RecordContent<TarEntry<'_>>)> {
     if !cfg!(feature = "archive") {
         return RecordContent::unsupported(Format::Tar, bytes);
@@ -217,21 +217,22 @@ fn first(bytes: &[u8], at_end: bool) -> Option<(usize, RecordContent<TarEntry<'_
     Some((bytes.len(), content))
 }
 
-/// Cuts off the blocks of zeros at the start: the end mark, after which another archive may follow,
-/// or the place of a header that is gone.
+/// Removes the blocks of zeros at the start. They are the end mark, after which another archive may
+/// follow, or the place of a missing header.
 fn zeros(bytes: &[u8], at_end: bool) -> Option<(usize, RecordContent<TarEntry<'static>>)> {
     const LONE: usize = 512;
     let length = zero_blocks(bytes);
     let rest = &bytes[length..];
     if is_zeros(rest) {
-        // The last two blocks stay, so that the following bytes do not find a lone block.
+        // Keep the last two blocks, so that the next bytes do not begin with a lone block.
         let length = if at_end { bytes.len() } else { length.saturating_sub(2 * LONE) };
         return (length > 0).then_some((length, RecordContent::End));
     }
     if length > LONE {
         return Some((length, RecordContent::End));
     }
-    // Stays with the next entry: alone, at the end of a block, it would be an end mark.
+    // Keep a lone block together with the next entry. At the end of the bytes, it would look like
+    // an end mark.
     if !at_end && matches!(next_entry(rest), Ok(TarNext::More { .. })) {
         return None;
     }
@@ -242,7 +243,7 @@ fn is_zeros(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == 0)
 }
 
-/// The names of the members that a piece of an archive holds, and where each begins.
+/// The names of the members in a piece of an archive, with their positions.
 fn member_names(bytes: &[u8]) -> impl Iterator<Item = (u32, String)> {
     let mut start = 0;
     std::iter::from_fn(move || {

@@ -6,9 +6,9 @@ use crate::format::json_scanner::JsonScanner;
 use crate::options::ReadOptions;
 use std::ops::Range;
 
-/// Appends `record` to `out` without the ranges `taken` of its text, which are ascending and apart.
-/// `copy` finds the text in the record, as its format writes it. `false` where it is not in there
-/// as a literal; `out` is of no use then.
+/// Appends `record` to `out` without the ranges `taken` of its text, which are ascending and
+/// disjoint. `copy` finds the text in the record, in the notation of its format. Returns `false` if
+/// the record does not contain it as a literal; `out` is unusable then.
 pub(crate) fn cut(
     copy: impl FnOnce(&[u8], &mut KeptCopier<'_>) -> bool,
     record: &[u8],
@@ -23,17 +23,17 @@ pub(crate) fn cut(
     copy(record, &mut copier) && copier.at == text.len()
 }
 
-/// Copies the kept parts of a text, as written.
+/// Copies the kept parts of a text in their original form.
 pub(crate) struct KeptCopier<'a> {
     text: &'a [u8],
     taken: &'a [Range<usize>],
-    /// Bytes of the text before what is copied next.
+    /// Number of bytes of the text before the next copied byte.
     at: usize,
     out: &'a mut Vec<u8>,
 }
 
 impl KeptCopier<'_> {
-    /// Copies bytes that equal the text; `false` if they differ.
+    /// Copies bytes that equal the text. Returns `false` if they differ.
     pub(crate) fn run(&mut self, raw: &[u8]) -> bool {
         let start = self.at;
         let end = self.at + raw.len();
@@ -54,7 +54,7 @@ impl KeptCopier<'_> {
         true
     }
 
-    /// Copies an escape sequence, which means these bytes of the text; `false` if the text differs.
+    /// Copies an escape sequence with this meaning. Returns `false` if the text differs.
     fn escape(&mut self, raw: &[u8], meaning: &[u8]) -> bool {
         let start = self.at;
         let end = self.at + meaning.len();
@@ -83,7 +83,7 @@ pub(crate) fn line(record: &[u8], copier: &mut KeptCopier<'_>) -> bool {
     })
 }
 
-/// Copies the object of a line, which has the text in a range, without its quotes.
+/// Copies the object of a line, in which a range contains the text without its quotes.
 pub(crate) fn json(line: &str, range: Range<usize>, copier: &mut KeptCopier<'_>) -> bool {
     copier.out.extend_from_slice(&line.as_bytes()[..range.start]);
     let mut scanner = JsonScanner::new(line).rewound(range.start);
@@ -127,7 +127,7 @@ pub(crate) fn separated(
         quoted(inside, copier)
     } else {
         let copied = copier.run(value);
-        // A quote at the start would begin a quoted value.
+        // A quote at the start would open a quoted value.
         if copier.out.get(start) == Some(&b'"') {
             let kept = copier.out.split_off(start);
             copier.out.push(b'"');

@@ -9,14 +9,14 @@ use lookalike_extract::{FileKind, PartSink};
 pub(crate) struct WarcFormat;
 
 impl FileRecords for WarcFormat {
-    /// A record with its header; some hold no file.
+    /// A record with its header. Some records contain no file.
     type Record<'a> = &'a [u8];
 
     const ID_FIELD: Option<&'static str> = Some("record-id");
-    /// A record is a crawl of one page.
+    /// A record is a crawl of a single page.
     const IS_CONTAINER: bool = true;
 
-    /// Records about others are none.
+    /// Records about other records are not members.
     fn is_member(&self, record: &&[u8]) -> bool {
         holds_file(record)
     }
@@ -45,7 +45,7 @@ impl FileRecords for WarcFormat {
         DocumentContents { bytes: record, media_type: FileKind::Warc.media_type(), name: "" }
     }
 
-    /// The one record of a crawl is a file in a file, whose name says nothing.
+    /// The single record of a crawl is a file in a file, whose name is meaningless.
     fn name_within<'w>(&self, within: &'w str) -> &'w str {
         within.split_once('/').map_or("", |(_, within)| within)
     }

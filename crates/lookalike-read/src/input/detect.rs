@@ -1,4 +1,4 @@
-//! Inputs as named → sources: the kind of each, and how it is read.
+//! Converts named inputs to sources: detects the kind of each input, and how it is read.
 
 use crate::bytes::decompress::{peek, strip};
 use crate::bytes::{ByteStream, Compression, encoding};
@@ -27,16 +27,16 @@ use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes of a stream that are read to recognise it, before they are decompressed: zstd returns
-/// the first text after a block of up to 128 KiB.
+/// Number of bytes of a stream that are read to detect its format, before decompression: zstd
+/// returns the first text after a block of up to 128 KiB.
 const SNIFFED_STREAM_BYTES: u64 = 256 << 10;
 
-/// The documents to compare, or those to compare with.
+/// One side of a comparison: the documents to compare, or the references.
 #[derive(Clone, Copy)]
 pub enum Side<'a> {
     /// Files, folders and `-`.
     Paths(&'a [PathBuf]),
-    /// Documents in memory, a source each.
+    /// Documents in memory, each a source of its own.
     InMemory(&'a [InMemoryDocuments]),
     /// The documents of an index.
     Index(&'a IndexLocation),
@@ -49,7 +49,7 @@ pub(crate) struct OpenedInputs {
     pub(crate) first_reference: u32,
     pub(crate) settings: Arc<SourceSettings>,
     pub(crate) listed: Vec<SkippedItem>,
-    /// Files of a folder that are read as texts and not as records, with the reason.
+    /// Files of a folder that are read as texts instead of records, with the reason.
     pub(crate) as_text: Vec<SkippedItem>,
     pub(crate) bytes: Option<u64>,
 }
@@ -118,13 +118,13 @@ pub(crate) fn open(
 
 struct Opener<'a> {
     options: &'a ReadOptions,
-    /// Whether documents to compare with are opened.
+    /// Whether the references are being opened.
     is_reference: bool,
-    /// There is one input only, or one reference.
+    /// Whether there is only one input, or only one reference.
     alone: bool,
-    /// Text files named one after the other: they become one source.
+    /// Consecutive named text files, which become one source.
     named: Vec<DocumentFile>,
-    /// The files of the side that is opened.
+    /// The files that were reached on the current side.
     reached: ReachedFiles,
     opened: OpenedInputs,
 }
@@ -220,7 +220,7 @@ impl Opener<'_> {
         Ok(())
     }
 
-    /// Shingle sets where the run has the same, texts otherwise.
+    /// The content to read: shingle sets if the run has the same shingles, otherwise texts.
     fn index_content(&self, index: &Index) -> Result<IndexContent, ReadError> {
         let Some(shingle) = &self.options.shingle else { return Ok(IndexContent::Texts) };
         let normalization = self.options.normalization.to_string();
@@ -231,7 +231,7 @@ impl Opener<'_> {
         }
     }
 
-    /// A file, or the files in it where it is an archive that can be read at any place.
+    /// Adds a file, or its files if it is an archive that can be read at any position.
     fn files(
         &mut self,
         path: PathBuf,
@@ -264,7 +264,7 @@ impl Opener<'_> {
         self.opened.bytes = self.opened.bytes.map(|sum| sum + bytes);
     }
 
-    /// Makes one source of the text files named so far.
+    /// Combines the text files named so far into one source.
     fn flush(&mut self) {
         let files = std::mem::take(&mut self.named);
         if let Some(first) = files.first() {
@@ -273,7 +273,7 @@ impl Opener<'_> {
         }
     }
 
-    /// Adds a file or stream of records. A table of a folder that cannot be read is listed.
+    /// Adds a file or stream of records. A table of a folder is listed if it cannot be read.
     fn push_records(
         &mut self,
         info: &Arc<SourceInfo>,
@@ -302,7 +302,8 @@ impl Opener<'_> {
         Arc::new(SourceInfo { in_folder: true, relative: self.alone, ..info })
     }
 
-    /// Standard input or a pipe. Compression and, without a format, JSONL show in the first bytes.
+    /// Adds standard input or a pipe. Its first bytes show its compression and, without a format,
+    /// JSONL.
     fn stream(&mut self, path: &Path, shown: String, stream: ByteStream) -> Result<(), ReadError> {
         let failed = |error| ReadError::Io { source_name: shown.clone(), error };
         let (head, mut stream) = peek(stream, 4).map_err(failed)?;
@@ -312,7 +313,7 @@ impl Opener<'_> {
         }
         let compression = Compression::of_magic(&head);
         let format = if let Some(format) = self.options.format {
-            // Nothing tells what it is but its bytes, which are not read twice.
+            // Only the bytes can show its kind, and they are not read twice.
             if format == Format::File { Format::Text } else { format }
         } else {
             let (head, whole) = peek(stream, SNIFFED_STREAM_BYTES).map_err(failed)?;
@@ -407,9 +408,9 @@ impl Opener<'_> {
         self.opened.listed.push(SkippedItem::whole(name_of(path), reason));
     }
 
-    /// How a file of a folder is read; `None` where it is listed because it cannot be read. Only
-    /// files whose names promise records are looked into: the others are what their bytes are when
-    /// they are read.
+    /// Determines how a file of a folder is read; `None` if it cannot be read and is listed. Only
+    /// files whose names promise records are opened. The kind of other files is detected when they
+    /// are read.
     fn found_format(
         &mut self,
         found: &FolderFile,
@@ -417,7 +418,7 @@ impl Opener<'_> {
     ) -> Result<Option<(Compression, Format)>, ReadError> {
         let (named, stem) = Compression::of_name(&found.name);
         let by_name = Format::of_name(stem).filter(|format| match format {
-            // An empty file is an empty document, whatever its name promises.
+            // An empty file is an empty document, whatever its name.
             _ if found.stamp.bytes == 0 => false,
             Format::Parquet => named == Compression::None,
             Format::Text | Format::File | Format::Lines => false,
@@ -451,9 +452,9 @@ impl Opener<'_> {
         Ok(format.map(|format| (compression, format)))
     }
 
-    /// The format of a file of a folder that is called `.json`: records where the first of them has
-    /// the fields, else a text. `has_records` is false for one object, such as settings, which
-    /// needs no warning.
+    /// The format of a file of a folder with the extension `.json`: records if the first one has
+    /// the fields, otherwise a text. `has_records` is false for a single object, such as settings,
+    /// which needs no warning.
     fn json_format(
         &mut self,
         path: &Path,
@@ -478,7 +479,7 @@ impl Opener<'_> {
     }
 
     /// Returns the format of a file of a folder whose name promises a table or JSON. A table
-    /// without the columns is a text; `None` means that the file cannot be read and is listed.
+    /// without the columns is a text. `None` means that the file cannot be read and is listed.
     fn record_format(
         &mut self,
         path: &Path,

@@ -1,4 +1,4 @@
-//! Inputs as the caller names them → sources.
+//! Converts the inputs that the caller names to sources.
 
 pub(crate) mod detect;
 mod reached_files;

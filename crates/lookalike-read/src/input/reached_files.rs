@@ -1,29 +1,29 @@
-//! Which files were reached by an earlier input, whatever they were called.
+//! The files that an earlier input has reached, under whatever name.
 
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Files of one side, by their canonical paths: `d/a.txt`, `./d//a.txt` and a symbolic link to it
-/// are one file. Two names of one file (hard links) are two.
+/// Files of one side, by their canonical paths: `d/a.txt`, `./d//a.txt` and a symbolic link to them
+/// are the same file. Two names of one file (hard links) are different files.
 #[derive(Debug, Default)]
 pub(crate) struct ReachedFiles {
     /// Whether a file can be reached twice at all.
     is_tracking: bool,
     paths: HashSet<PathBuf>,
-    /// The last folder that was resolved, and its path without links.
+    /// The last resolved folder, and its path without links.
     folder: Option<(PathBuf, PathBuf)>,
 }
 
 impl ReachedFiles {
-    /// No files yet. `is_tracking` is false where each file is reached once: one input in which no
-    /// link is followed.
+    /// Creates an empty set. `is_tracking` is false if each file is reached only once: for a single
+    /// input in which links are not followed.
     pub(crate) fn new(is_tracking: bool) -> Self {
         Self { is_tracking, ..Self::default() }
     }
 
-    /// Returns whether the file was not reached before, and remembers it. `is_link` tells whether
-    /// the last part of the path is a symbolic link; if it is `None`, the file system tells.
+    /// Returns true if the file was not reached before, and stores it. `is_link` states whether the
+    /// last part of the path is a symbolic link; `None` looks it up in the file system.
     pub(crate) fn is_new(&mut self, path: &Path, is_link: Option<bool>) -> bool {
         if !self.is_tracking {
             return true;
@@ -32,12 +32,12 @@ impl ReachedFiles {
             fs::symlink_metadata(path).map_or(true, |metadata| metadata.is_symlink())
         });
         let real = if is_link { path.canonicalize().ok() } else { self.real(path) };
-        // A path that the system does not resolve is reported when the file is read.
+        // A path that the system cannot resolve is reported when the file is read.
         real.is_none_or(|real| self.paths.insert(real))
     }
 
-    /// The path without links of a file that is none. Files of a folder come one after the other,
-    /// so that the folder is resolved once.
+    /// The path without links of a file that is not a link itself. Files of a folder are
+    /// consecutive, so that the folder is resolved once.
     fn real(&mut self, path: &Path) -> Option<PathBuf> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return path.canonicalize().ok();

@@ -1,4 +1,4 @@
-//! Recognizes the format of a file or a stream by its first bytes.
+//! Detects the format of a file or a stream by its first bytes.
 
 use crate::bytes::decompress::fill;
 use crate::bytes::{ByteStream, Compression, without_mark};
@@ -8,14 +8,14 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
 
-/// Bytes in which the first that is not blank must be.
+/// Number of bytes that must contain the first byte other than a blank.
 const SNIFFED_BYTES: u64 = 64 << 10;
 
-/// The compression of a file and its first bytes without it. `named` is the compression that the
-/// name promises, which counts unless the file begins as another one, or as plain records.
+/// The compression of a file, and its first decompressed bytes. `named` is the compression by the
+/// name. It applies unless the file begins like another compression, or like plain records.
 ///
 /// # Errors
-/// The file cannot be opened or read.
+/// If the file cannot be opened or read.
 pub(crate) fn sniff(
     path: &Path,
     named: Compression,
@@ -38,10 +38,10 @@ pub(crate) fn sniff(
     Ok((compression, head))
 }
 
-/// The format of a file that begins with `head`, where its name promises `by_name`. A name decides
-/// only where the bytes leave it open.
+/// The format of a file that begins with `head` and has the format `by_name` by its name. The name
+/// decides only if the bytes are ambiguous.
 pub(crate) fn format_of(name: &str, by_name: Option<Format>, head: &[u8]) -> Format {
-    // A header line may begin like Parquet does, and has no NUL byte.
+    // A header line may begin like Parquet, but contains no NUL byte.
     let is_named = matches!(by_name, None | Some(Format::Parquet));
     if is_parquet(head) && (is_named || memchr::memchr(0, head).is_some()) {
         return Format::Parquet;
@@ -60,20 +60,20 @@ pub(crate) fn format_of(name: &str, by_name: Option<Format>, head: &[u8]) -> For
     }
 }
 
-/// Whether bytes that a name calls records begin as a file of another kind does.
+/// Returns true if bytes that are records by the file's name begin like a file of another kind.
 fn is_other_kind(name: &str, head: &[u8]) -> bool {
     match FileKind::of(name, head) {
         FileKind::Text | FileKind::Html | FileKind::Mail | FileKind::Mbox | FileKind::Binary => {
             false
         }
-        // A column's name may begin with the same few letters.
+        // The name of a column may begin with the same few letters.
         FileKind::Other(_) | FileKind::Rtf => memchr::memchr(0, head).is_some(),
         _ => true,
     }
 }
 
-/// Returns the first bytes of a stream, as many as can be decompressed. Reading the file later
-/// reports an error in its compressed data.
+/// Returns the first bytes of a stream, as far as they can be decompressed. Errors in compressed
+/// data are reported when the file is read.
 ///
 /// # Errors
 /// The operating system cannot open or read the file.
@@ -90,7 +90,7 @@ pub(crate) fn first_bytes(stream: io::Result<ByteStream>) -> io::Result<Vec<u8>>
     Ok(head)
 }
 
-/// The format of a stream of files that begins so.
+/// The format of a stream of files that begins with `head`.
 pub(crate) fn of_kind(name: &str, head: &[u8]) -> Option<Format> {
     match FileKind::of(name, head) {
         FileKind::Mbox => Some(Format::Mbox),
@@ -100,12 +100,12 @@ pub(crate) fn of_kind(name: &str, head: &[u8]) -> Option<Format> {
     }
 }
 
-/// Whether a file begins as Parquet does, plain or encrypted.
+/// Returns true if a file begins like Parquet, plain or encrypted.
 pub(crate) fn is_parquet(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PAR1") || bytes.starts_with(b"PARE")
 }
 
-/// Whether bytes begin an object in one line: optional blanks, `{`, and a key or `}`.
+/// Returns true if bytes begin an object in one line: optional blanks, `{`, and a key or `}`.
 pub(crate) fn is_jsonl(bytes: &[u8]) -> bool {
     let Some(inside) = without_mark(bytes).trim_ascii_start().strip_prefix(b"{") else {
         return false;
@@ -113,13 +113,14 @@ pub(crate) fn is_jsonl(bytes: &[u8]) -> bool {
     matches!(inside.iter().find(|byte| !matches!(byte, b' ' | b'\t')), Some(b'"' | b'}'))
 }
 
-/// Whether bytes begin an array of objects: `[` and `{`, with blanks or line ends between.
+/// Returns true if bytes begin an array of objects: `[` and `{`, with blanks or line ends between
+/// them.
 pub(crate) fn is_json_array(bytes: &[u8]) -> bool {
     let inside = without_mark(bytes).trim_ascii_start().strip_prefix(b"[");
     inside.is_some_and(|inside| inside.trim_ascii_start().starts_with(b"{"))
 }
 
-/// Whether a second line also begins with an object.
+/// Returns true if a second line also begins with an object.
 pub(crate) fn has_lines_of_json(bytes: &[u8]) -> bool {
     let mut lines = without_mark(bytes).split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     lines.by_ref().find(|line| !line.is_empty());

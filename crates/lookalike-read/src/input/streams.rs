@@ -3,7 +3,7 @@
 use crate::error::ReadError;
 use std::path::{Path, PathBuf};
 
-/// Refuses standard input, pipes and devices for a `reader` that reads its inputs twice.
+/// Rejects standard input, pipes and devices for a `reader` that reads its inputs twice.
 ///
 /// # Errors
 /// [`ReadError::ReadTwice`] with the first of them.

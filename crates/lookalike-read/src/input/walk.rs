@@ -1,4 +1,4 @@
-//! A folder → its files, in the byte order of their paths, and what was left out.
+//! Lists the files of a folder, in the byte order of their paths, and the skipped entries.
 
 use crate::error::{ReadError, SkipReason, SkippedItem};
 use crate::file::{is_system_file, name_of};
@@ -22,17 +22,17 @@ pub(crate) struct FolderFile {
     pub(crate) is_link: bool,
 }
 
-/// What a folder holds.
+/// The contents of a folder.
 #[derive(Debug, Default)]
 pub(crate) struct FolderListing {
     pub(crate) files: Vec<FolderFile>,
     pub(crate) skipped: Vec<SkippedItem>,
 }
 
-/// Walks `folder` twice: by the rules, and without them to see what the rules leave out.
+/// Walks `folder` twice: with the rules, and without them to find the files that the rules exclude.
 ///
 /// # Errors
-/// [`ReadError::Filter`] for a pattern or a type that has no meaning.
+/// [`ReadError::Filter`] for an invalid pattern or type.
 pub(crate) fn walk(folder: &Path, options: &ReadOptions) -> Result<FolderListing, ReadError> {
     let mut walked = FolderListing::default();
     let overrides = overrides(folder, options)?;
@@ -46,7 +46,7 @@ pub(crate) fn walk(folder: &Path, options: &ReadOptions) -> Result<FolderListing
             .ignore(rules)
             .git_ignore(rules)
             .parents(rules)
-            // The user's own git settings are part of no collection.
+            // The user's own git settings do not belong to a collection.
             .git_global(false)
             .git_exclude(false)
             .require_git(false)
@@ -145,7 +145,8 @@ fn types(options: &ReadOptions) -> Result<Types, ReadError> {
 
 fn file(folder: &Path, entry: &DirEntry, walked: &mut FolderListing) {
     let path = entry.path();
-    // An unfollowed link has the type of a link; `metadata` follows where links are followed.
+    // The type of a link that is not followed is a link. `metadata` follows links if they are to be
+    // followed.
     let Some(kind) = entry.file_type() else { return };
     if kind.is_dir() {
         return;
@@ -174,12 +175,12 @@ fn file(folder: &Path, entry: &DirEntry, walked: &mut FolderListing) {
     }
 }
 
-/// One spelling for every way to name a file.
+/// The canonical path, which is the same for all names of a file.
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// What the walk could not look into: a folder without permission, a loop of links.
+/// The entry for a folder that the walk could not read: because of permissions, or a loop of links.
 fn refused(folder: &Path, error: &ignore::Error) -> SkippedItem {
     let mut inner = error;
     let mut place = folder;

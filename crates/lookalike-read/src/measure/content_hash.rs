@@ -1,4 +1,4 @@
-//! The bytes of a file in 32: whether two files without text are copies of each other.
+//! Hashes of files in 32 bytes, which show whether two files without text are copies of each other.
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -8,8 +8,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The SHA-256 of what a file holds. Nobody can make two files that differ and share it, so no two
-/// need be compared byte by byte.
+/// The SHA-256 of a file's contents. It is infeasible to create two different files with the same
+/// hash, so files need not be compared byte by byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Content([u8; 32]);
 
@@ -27,7 +27,7 @@ impl Content {
     /// Hashes a file, which is read in small pieces.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system.
     pub fn of_file(path: &Path) -> io::Result<Self> {
         let mut hasher = Sha256::new();
         let mut file = File::open(path)?;
@@ -43,8 +43,8 @@ impl Content {
         Ok(Self(hasher.finalize().into()))
     }
 
-    /// The hash that is written as 64 hexadecimal digits, as [`Display`](fmt::Display) writes it;
-    /// `None` for any other text.
+    /// Parses a hash of 64 hexadecimal digits, as [`Display`](fmt::Display) writes it; `None` for
+    /// any other text.
     pub fn of_hex(text: &str) -> Option<Self> {
         let bytes = HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()?;
         bytes.try_into().ok().map(Self)
@@ -52,7 +52,7 @@ impl Content {
 }
 
 impl fmt::Display for Content {
-    /// 64 hexadecimal digits.
+    /// Writes 64 hexadecimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&HEXLOWER.encode(&self.0))
     }

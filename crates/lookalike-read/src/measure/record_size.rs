@@ -1,10 +1,10 @@
-//! The size of one long record: how much memory a run needs for it.
+//! The size of a long record, from which the needed memory is computed.
 
-/// The longest document or record, in bytes: 2 GiB less one.
+/// Maximum size of a document or record in bytes: 2 GiB minus one.
 pub const MAX_DOCUMENT_BYTES: usize = (1 << 31) - 1;
 
-/// Properties of the bytes of one record, from which a caller computes the memory that the record
-/// needs. They are known without holding the record: bytes are added piece by piece.
+/// Properties of the bytes of a record, from which a caller computes the memory for it. They can be
+/// computed without holding the record, by adding its bytes piece by piece.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RecordSize {
     /// Length of the record in bytes.
@@ -20,9 +20,9 @@ pub struct RecordSize {
     pub stops: u64,
     /// Whether the record contains a backslash, so that a JSON string is copied to be decoded.
     pub is_escaped: bool,
-    /// Whether the record contains letters beyond ASCII that may be upper case.
+    /// Whether the record contains non-ASCII letters that may be upper case.
     pub has_case: bool,
-    /// How many copies of the text its format makes.
+    /// Number of copies of the text that its format makes.
     pub copies: u64,
     /// The last byte.
     last: u8,

@@ -1,5 +1,5 @@
-//! The size of a file and the time of its last change, when it was opened. Enough to notice later
-//! writes at the cost of one look at the folder.
+//! The size of a file and the time of its last change when it was opened. They suffice to detect
+//! later writes at the cost of reading the file's metadata.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -11,13 +11,13 @@ use std::time::UNIX_EPOCH;
 pub struct Stamp {
     /// Its length in bytes on the disk.
     pub bytes: u64,
-    /// When it was last changed, in ns since 1970 (0 for earlier); `None` where the system does
-    /// not know.
+    /// When it was last changed, in ns since 1970 (0 for earlier times); `None` if the system does
+    /// not know it.
     pub modified: Option<u64>,
 }
 
 impl Stamp {
-    /// The size and time of change that a file has.
+    /// The size and time of change of a file.
     pub fn of(metadata: &Metadata) -> Self {
         let since = |time: std::time::SystemTime| time.duration_since(UNIX_EPOCH);
         let modified = metadata.modified().ok().map(|time| {
@@ -38,10 +38,10 @@ impl fmt::Display for Stamp {
     }
 }
 
-/// A file that is read, and what it looked like when the collection was opened.
+/// A file that is read, with its state when the collection was opened.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct InputStamp {
-    /// The file, as a path that can be opened from where the inputs were named.
+    /// The file, as a path relative to the working directory of the inputs.
     pub name: String,
     /// See [`Stamp::bytes`].
     pub bytes: u64,

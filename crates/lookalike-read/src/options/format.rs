@@ -7,29 +7,28 @@ use lookalike_core::parameter::Parameter;
 use std::fmt;
 use std::str::FromStr;
 
-/// How the bytes of an input become documents.
+/// The format in which an input contains documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// A file is one document, its path the id, and its text is what it holds.
+    /// A file is one document, with its path as the id and its contents as the text.
     Text,
-    /// A file is one document, or holds some, by what it is: a text, a web page, an archive; but
-    /// never a file of records. A stream is one text.
+    /// A file is one document or contains several, depending on its kind: a text, a web page, an
+    /// archive; but never a file of records. A stream is one text.
     File,
-    /// A line is one document: its id, a blank (space or tab), its text.
+    /// A line is one document: its id, a blank (space or tab), and its text.
     Lines,
     /// A line is one JSON object with a field for the id and one for the text.
     Jsonl,
     /// An array of JSON objects, each of which is one document, as for [`Jsonl`](Self::Jsonl).
     Json,
     /// A record of separated values is one document; the first record names the columns. Commas,
-    /// semicolons, tabs or bars separate the values, whichever the header and the first records
-    /// have.
+    /// semicolons, tabs or bars separate the values, as found in the header and the first records.
     Csv,
     /// As [`Csv`](Self::Csv), with tabs between the values.
     Tsv,
     /// A row is one document; the footer names the columns.
     Parquet,
-    /// A message is one document: messages one after the other, each behind a line `From …`.
+    /// A message is one document. Messages follow each other, each after a line `From …`.
     Mbox,
     /// A crawl (WARC, or WET with the texts of its pages): a page is one document.
     Warc,
@@ -53,7 +52,7 @@ impl Format {
         Self::Tar,
     ];
 
-    /// The name, as options have it.
+    /// The name in options.
     fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -70,7 +69,7 @@ impl Format {
         }
     }
 
-    /// The format of the extension of a file's name, which has no extension of compression.
+    /// The format by the extension of a file name, without an extension of compression.
     pub fn of_name(name: &str) -> Option<Self> {
         let ends = [
             (".jsonl", Self::Jsonl),
@@ -88,7 +87,7 @@ impl Format {
         ends.into_iter().find(|(end, _)| strip(name, end).is_some()).map(|(_, format)| format)
     }
 
-    /// Whether it is one that compresses by itself.
+    /// Returns true for a format with its own compression.
     pub fn is_binary(self) -> bool {
         self == Self::Parquet
     }

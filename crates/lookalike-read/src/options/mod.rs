@@ -14,75 +14,78 @@ use lookalike_core::parameter::Parameter;
 use lookalike_core::params::ShingleRule;
 use std::path::PathBuf;
 
-/// How the inputs are to be read. `Default` finds the format of each input by its name and first
-/// byte, takes the fields `id` and `text`, respects ignore files and stops at a bad record.
+/// Options of reading. `Default` detects the format of each input by its name and first byte, takes
+/// the fields `id` and `text`, respects ignore files and stops at a bad record.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of the command line, each on its own")]
 pub struct ReadOptions {
-    /// The format of every file; found for each by itself when `None`.
+    /// The format of every file. Detected for each file if `None`.
     pub format: Option<Format>,
-    /// The field (JSONL) or column (CSV, TSV, Parquet) that holds the id. In JSONL, `meta.id` is
-    /// the field `id` of the object `meta` where no field is called `meta.id` itself; in Parquet,
+    /// The field (JSONL) or column (CSV, TSV, Parquet) with the id. In JSONL, `meta.id` is the
+    /// field `id` of the object `meta`, unless there is a field named `meta.id`. In Parquet, it is
     /// the column `id` of the group `meta`. A number is an id by its text.
     pub id_field: String,
-    /// The field or column that holds the text, written as [`id_field`](Self::id_field) is.
+    /// The field or column with the text, in the notation of [`id_field`](Self::id_field).
     pub text_field: String,
-    /// Further fields or columns whose values are given as [`Document::fields`], each written as
-    /// [`id_field`](Self::id_field) is. JSON strings are given without escapes (with them where one
-    /// is half a surrogate pair), other values as written in the line; null and a missing field
-    /// have no value. In Parquet, numbers and booleans are given as text, dates and times as the
-    /// number that represents them. A column that is not in the header once is an error. Of files,
-    /// the names of [`lookalike_extract::Fields::NAMES`]; plain texts and files of lines have none.
+    /// Further fields or columns whose values become [`Document::fields`], in the notation of
+    /// [`id_field`](Self::id_field).
+    ///
+    /// JSON strings are decoded (unless one contains half a surrogate pair); other values are
+    /// copied from the line. Null and a missing field have no value. In Parquet, numbers and
+    /// booleans become text, dates and times the number that represents them. A column that is not
+    /// in the header exactly once is an error. For files, the names are
+    /// [`lookalike_extract::Fields::NAMES`]; plain texts and files of lines have no fields.
     ///
     /// [`Document::fields`]: crate::Document::fields
     pub fields: Vec<String>,
-    /// The byte between the values of CSV and TSV; found for each file of CSV when `None`, and a
-    /// tab in TSV.
+    /// The byte between the values of CSV and TSV. If `None`, it is detected for each CSV file, and
+    /// is a tab in TSV.
     pub delimiter: Option<u8>,
-    /// The id of a record is `NAME:LINE` and does not come from a field. `NAME` is the file's name
-    /// as in ids of text files. `LINE` is the number, from 1, of the record's first line, of its
-    /// row, or of its element in an array. JSON whose first records have no field `id` gets these
-    /// ids as well, unless [`id_field`](Self::id_field) is another field.
+    /// Whether the id of a record is `NAME:LINE` instead of the value of a field. `NAME` is the
+    /// file's name as in ids of text files. `LINE` is the number, from 1, of the record's first
+    /// line, of its row, or of its element in an array. JSON whose first records have no field `id`
+    /// also gets these ids, unless [`id_field`](Self::id_field) is another field.
     pub line_ids: bool,
-    /// A bad record is given to [`DocumentSink::skipped`](crate::DocumentSink::skipped) and the
-    /// rest is read; it is an error otherwise.
+    /// Whether bad records are passed to [`DocumentSink::skipped`](crate::DocumentSink::skipped),
+    /// and reading continues. Otherwise, a bad record is an error.
     pub skip_bad: bool,
-    /// Folders: files and folders whose name begins with a dot are read too.
+    /// In folders, whether files and folders with a name that begins with a dot are read.
     pub hidden: bool,
-    /// Folders: `.gitignore` and `.ignore` files are respected, inside and outside of git
-    /// repositories, also in parent folders.
+    /// In folders, whether `.gitignore` and `.ignore` files are respected, inside and outside of
+    /// git repositories, also in parent folders.
     pub ignore_files: bool,
-    /// Folders: symbolic links are followed. They are skipped and listed otherwise.
+    /// In folders, whether symbolic links are followed. Otherwise, they are skipped and listed.
     pub follow_links: bool,
-    /// Folders: only files that match one of these patterns are read, if there are any. They are
-    /// patterns of `.gitignore`: `*.txt` matches in every folder, `/a/*.txt` in that one, and they
-    /// win over ignore files. Excluded files are neither read nor listed.
+    /// In folders, patterns of files to read; if empty, all files are read. They are `.gitignore`
+    /// patterns: `*.txt` matches in every folder, `/a/*.txt` only in folder `a`. They take
+    /// precedence over ignore files. Excluded files are neither read nor listed.
     pub include: Vec<String>,
-    /// Folders: files, and folders, that match one of these patterns are neither read nor listed.
+    /// In folders, patterns of files and folders that are neither read nor listed.
     pub exclude: Vec<String>,
-    /// Folders: only files of these types are read, if there are any: the names that ripgrep has
-    /// (`txt`, `md`, `html`, `pdf`, `py`, …).
+    /// In folders, types of files to read, under the names of ripgrep (`txt`, `md`, `html`, `pdf`,
+    /// `py`, …). If empty, all types are read.
     pub types: Vec<String>,
-    /// Folders: files, and folders with all that is in them, that are neither read nor listed, such
-    /// as those a run will write.
+    /// In folders, files and whole folders that are neither read nor listed, such as the outputs of
+    /// the run.
     pub leave_out: Vec<PathBuf>,
     /// The character encoding of every file, by a label of the WHATWG Encoding Standard such as
-    /// `windows-1252`. When `None`, a text file's is found by its byte order mark, by being valid
-    /// UTF-8, or by its letters; records are UTF-8, or what their byte order mark says. Parquet is
-    /// UTF-8 always.
+    /// `windows-1252`. If `None`, the encoding of a text file is detected by its byte order mark,
+    /// by valid UTF-8, or by its letters. Records are UTF-8, unless a byte order mark indicates
+    /// another encoding. Parquet is always UTF-8.
     pub encoding: Option<String>,
     /// Options and limits for files other than plain text. With [`Format::Text`] all files are
     /// taken as plain text.
     pub extract: lookalike_extract::ExtractOptions,
-    /// The most bytes that a compressed file of records may become. Unlimited when `None`: memory
-    /// holds one block of it at a time.
+    /// Maximum decompressed size of a compressed file of records in bytes. Unlimited if `None`:
+    /// memory contains one block of it at a time.
     pub max_expanded: Option<u64>,
-    /// What is done to every text.
+    /// The changes to every text before it is compared.
     pub normalization: Normalization,
-    /// How the run cuts documents. An index among the references is read as shingle sets if its
-    /// documents are cut so and it has the same `normalization`; otherwise as texts.
+    /// The definition of the shingles of the run. An index among the references is read as shingle
+    /// sets if its shingles have the same definition and it has the same `normalization`; otherwise
+    /// as texts.
     pub shingle: Option<ShingleRule>,
-    /// What is compared as a document; units other than documents have the id `DOC#n`, n from 1.
+    /// The unit of comparison. Units other than documents have the id `DOC#n`, with n from 1.
     pub unit: TextUnit,
 }
 

@@ -1,4 +1,4 @@
-//! What all sources of a collection share: options, limits and counters.
+//! Options, limits and counters that all sources of a collection share.
 
 use crate::bytes::{BufferPool, ByteStream, Compression, LimitedStream, TimedStream};
 use crate::error::{OverLimit, ReadError, SkippedItem};
@@ -10,20 +10,20 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-/// What all sources of a collection share.
+/// Options, limits and counters that all sources of a collection share.
 pub(crate) struct SourceSettings {
     pub(crate) options: ReadOptions,
-    /// The encoding that the options name.
+    /// The encoding in the options.
     pub(crate) encoding: Option<&'static Encoding>,
     pub(crate) block_bytes: usize,
     pub(crate) pool: Arc<BufferPool>,
     /// Bytes read from disk so far, for progress.
     pub(crate) consumed: Arc<AtomicU64>,
-    /// Files of records kept open.
+    /// Number of files of records that are kept open.
     pub(crate) open: AtomicUsize,
-    /// The longest record that the memory of the run has room for.
+    /// Maximum size of a record for which the run has memory.
     pub(crate) memory_record: AtomicU64,
-    /// Ids of records found in folders begin with the names of their files.
+    /// Whether ids of records found in folders begin with the names of their files.
     pub(crate) ids_by_file: AtomicBool,
 }
 
@@ -58,7 +58,7 @@ impl SourceSettings {
         limits.min_by_key(|limit| limit.limit)
     }
 
-    /// A compressed file's content, within the limits.
+    /// Decodes a compressed file, within the limits.
     pub(crate) fn decode(
         &self,
         compression: Compression,
@@ -67,7 +67,7 @@ impl SourceSettings {
         self.decode_timed(compression, reader, true)
     }
 
-    /// As [`decode`](Self::decode); `is_timed` tells whether the limit on time counts.
+    /// Like [`decode`](Self::decode); `is_timed` enables the limit on time.
     pub(crate) fn decode_timed(
         &self,
         compression: Compression,
@@ -94,8 +94,8 @@ impl SourceSettings {
         })
     }
 
-    /// What a file that cannot be read is: an error if the user named it, else an entry of the list
-    /// of skipped files.
+    /// Handles a file that cannot be read: returns an error if the user named it, otherwise an
+    /// entry of the list of skipped files.
     pub(crate) fn reject_file(
         &self,
         named: bool,
@@ -108,7 +108,7 @@ impl SourceSettings {
         }
     }
 
-    /// The extractor of one thread, made at its first use.
+    /// The extractor of a thread, created at its first use.
     pub(crate) fn extractor<'a>(&self, extractor: &'a mut Option<Extractor>) -> &'a mut Extractor {
         extractor.get_or_insert_with(|| {
             let mut options = self.options.extract.clone();

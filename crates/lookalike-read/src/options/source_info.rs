@@ -1,4 +1,4 @@
-//! What sources of every kind have: name, position among the inputs, settings.
+//! Properties that all kinds of sources share: name, position among the inputs, settings.
 
 use crate::error::{ReadError, SkipReason, SkippedItem};
 use crate::measure::Stamp;
@@ -8,22 +8,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// What sources of every kind have.
+/// Properties that all kinds of sources share.
 pub(crate) struct SourceInfo {
     /// Number among the sources of the collection.
     pub(crate) number: u32,
-    /// The file, the first of the files, or their folder; empty for an index and for documents in
+    /// The file, the first of the files, or their folder. Empty for an index and for documents in
     /// memory.
     pub(crate) path: PathBuf,
-    /// The name in ids made of line numbers.
+    /// The name in ids with line numbers.
     pub(crate) name: String,
     /// The name in messages.
     pub(crate) shown: String,
     /// Size and modification time of a file of records.
     pub(crate) stamp: Option<Stamp>,
-    /// Found in a folder, not named: listed if it cannot be read.
+    /// Whether the source was found in a folder. If so, it is listed if it cannot be read.
     pub(crate) in_folder: bool,
-    /// The ids of its files are relative to the folder.
+    /// Whether the ids of its files are relative to the folder.
     pub(crate) relative: bool,
     pub(crate) settings: Arc<SourceSettings>,
 }
@@ -44,7 +44,7 @@ impl SourceInfo {
         self.in_folder && self.settings.ids_by_file.load(Ordering::Relaxed)
     }
 
-    /// Whether a record whose own id is `found` has the id `id`.
+    /// Returns true if a record with its own id `found` has the id `id`.
     pub(crate) fn is_id(&self, found: &str, id: &str) -> bool {
         if !self.has_ids_by_file() {
             return found == id;
@@ -58,8 +58,8 @@ impl SourceInfo {
         ReadError::Io { source_name: self.shown.clone(), error }
     }
 
-    /// A bad record: an error, or an entry for the list of skipped records, where bad records are
-    /// skipped and in files that were found in a folder.
+    /// Handles a bad record: returns an error, or an entry for the list of skipped records if bad
+    /// records are skipped or if the file was found in a folder.
     pub(crate) fn reject_record(
         &self,
         line: u64,

@@ -1,4 +1,4 @@
-//! Files that are documents, or hold some: a text, a web page, a message, a PDF, an archive.
+//! Files that are documents or contain some: a text, a web page, a message, a PDF, an archive.
 
 use crate::bytes::Spool;
 use crate::document::{
@@ -38,15 +38,16 @@ impl FileSource {
         Self { info, files, named: OnceLock::new() }
     }
 
-    /// One file of each group of members of an archive.
+    /// The distinct files: one for all members of an archive.
     fn distinct(&self) -> impl Iterator<Item = &DocumentFile> {
         // Members of one archive are consecutive.
         let archives = self.files.chunk_by(|a, b| a.path == b.path);
         archives.filter_map(|files| files.first())
     }
 
-    /// The block that begins with the file `start`: at least one file, then as many as stay below
-    /// the block size and number of files; with the bytes of its files. `None` at the end.
+    /// The block that begins with the file `start`, and the size of its files in bytes. Contains at
+    /// least one file, then as many as the block size and the number of files allow. `None` at the
+    /// end.
     fn block_at(&self, start: usize) -> Option<(Range<usize>, u64)> {
         let block_bytes = self.info.settings.block_bytes as u64;
         let mut end = start;
@@ -98,7 +99,7 @@ impl Source for FileSource {
         Some(Format::Text)
     }
 
-    /// A file is its text, unless it was extracted or decoded.
+    /// The bytes of a file equal its text, unless it was extracted or decoded.
     fn copy_text(&self, file: &[u8], _: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {
         copier.run(file)
     }
@@ -154,7 +155,7 @@ impl FileBlock {
         self.files().get(place.start as usize)
     }
 
-    /// Gives the text of the document at a place to `take`, unless it differs from the first time.
+    /// Passes the text of the document at a place to `take`, unless it has changed.
     fn take_text(
         &self,
         place: DocumentPosition,
@@ -219,7 +220,7 @@ impl BlockContent for FileBlock {
     }
 }
 
-/// Gives the documents of files to the sink, in order.
+/// Passes the documents of files to the sink, in order.
 fn read_all(
     settings: &SourceSettings,
     files: &[DocumentFile],
@@ -253,7 +254,7 @@ fn read_all(
     Ok(())
 }
 
-/// Lists a file that is not read, unless that is an error.
+/// Lists a file that is not read, or returns an error.
 fn reject(
     settings: &SourceSettings,
     file: &DocumentFile,
@@ -263,8 +264,8 @@ fn reject(
     sink.skipped(settings.reject_file(file.named, skipped(file, "", reason))?)
 }
 
-/// Gives the documents of the file at `start` to the sink; returns why it has none. `used` is
-/// what its container has used.
+/// Passes the documents of the file at `start` to the sink. Returns the reason if it has none.
+/// `used` is the usage of its container.
 fn read_one(
     settings: &SourceSettings,
     (start, file): (u32, &DocumentFile),
@@ -323,12 +324,12 @@ fn skipped(file: &DocumentFile, within: &str, reason: SkipReason) -> SkippedItem
     SkippedItem::whole(with_part(file.shown()), reason).with_id(with_part(file.id.clone()))
 }
 
-/// Gives the parts of one file to the sink as documents.
+/// Passes the parts of one file to the sink as documents.
 struct FileParts<'a> {
     settings: &'a SourceSettings,
     file: &'a DocumentFile,
     contents: DocumentContents<'a>,
-    /// A buffer.
+    /// A buffer for ids.
     id: String,
     documents: PartOutput<'a>,
 }

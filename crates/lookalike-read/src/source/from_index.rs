@@ -29,16 +29,16 @@ const BLOCK_DOCUMENTS: usize = 1024;
 pub(crate) struct IndexSource {
     info: Arc<SourceInfo>,
     snapshot: Mutex<Box<dyn Snapshot>>,
-    /// Documents that expired before are left out.
+    /// Documents that expired before this time are excluded.
     now: i64,
     /// Whether metadata is read.
     metadata: bool,
-    /// Whether the index keeps texts.
+    /// Whether the index stores texts.
     texts: bool,
     content: IndexContent,
 }
 
-/// What is given of the documents of an index.
+/// The content that is read for the documents of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IndexContent {
     /// Shingle sets, and no texts.
@@ -78,7 +78,7 @@ struct IndexLane {
 }
 
 impl LaneReader for IndexLane {
-    /// At least one document, then as many as have about the block size of text.
+    /// Contains at least one document, then documents up to about the block size of text.
     fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError> {
         if self.planned.is_empty() {
             self.next = self.source.plan(self.next, &mut self.planned)?;
@@ -89,8 +89,8 @@ impl LaneReader for IndexLane {
     }
 }
 
-/// Consecutive documents, with their sets or texts until the block was read. They are read again
-/// from the snapshot.
+/// Consecutive documents, with their sets or texts until the block is read. Later, they are read
+/// again from the snapshot.
 struct IndexBlock {
     source: Arc<IndexSource>,
     range: NumberRange,
@@ -162,11 +162,11 @@ impl BlockContent for IndexBlock {
 }
 
 impl IndexSource {
-    /// A snapshot of an index. `metadata` tells whether the metadata is read.
+    /// Opens a snapshot of an index. With `metadata`, metadata is read.
     ///
     /// # Errors
-    /// [`IndexError::NoSets`] for an index without shingle sets, [`IndexError::NoTexts`] for one
-    /// without texts where these are given; what keeps it from being read.
+    /// [`IndexError::NoSets`] for an index without shingle sets, [`IndexError::NoTexts`] for an
+    /// index without texts if texts are to be read, and read errors.
     pub(crate) fn open(
         info: Arc<SourceInfo>,
         index: &Index,
@@ -190,8 +190,8 @@ impl IndexSource {
         self.snapshot.lock()
     }
 
-    /// Divides the documents from number `next` on into blocks by the size of their texts; returns
-    /// the number to plan from next.
+    /// Divides the documents from number `next` on into blocks by the size of their texts. Returns
+    /// the number from which to plan next.
     fn plan(
         &self,
         next: DocumentNumber,
@@ -256,7 +256,7 @@ impl IndexSource {
         Ok(fingerprint)
     }
 
-    /// The text of a document; `None` where the index keeps none.
+    /// The text of a document; `None` if the index stores none.
     fn text(&self, place: DocumentPosition, id: &str) -> Result<Option<String>, ReadError> {
         let wanted = RecordFields { text: true, ..RecordFields::default() };
         self.one(place, id, wanted, |record| record.text.clone())
@@ -279,7 +279,7 @@ impl IndexSource {
         taken.ok_or_else(|| damaged(id, "it is no longer there").into())
     }
 
-    /// Gives documents to the sink, in order.
+    /// Passes documents to the sink, in order.
     fn give(&self, entries: &[IndexRecord], sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let fields = &self.info.settings.options.fields;
         let mut set = Vec::new();
@@ -308,7 +308,7 @@ impl IndexSource {
             let raw = Raw::Row(record.number.0);
             sink.document(&Document {
                 fields: &extra.list(),
-                // Before 1970 there were no such files.
+                // Times before 1970 are invalid.
                 modified: record.modified.and_then(|time| u64::try_from(time).ok()),
                 shingled,
                 ..Document::new(&record.id, text, place, raw)
@@ -318,7 +318,7 @@ impl IndexSource {
     }
 }
 
-/// The text that was read of a document. One of no bytes need not be stored.
+/// The text that was read for a document. An empty text need not be stored.
 fn text_of(record: &IndexRecord) -> Result<&str, IndexError> {
     match &record.text {
         Some(text) => Ok(text),
@@ -339,7 +339,7 @@ fn damaged(id: &str, why: &str) -> IndexError {
     IndexError::Damaged { what, why: why.to_owned() }
 }
 
-/// Places of one index are in the order of the numbers.
+/// Places in an index have the order of the document numbers.
 fn place(DocumentNumber(number): DocumentNumber) -> DocumentPosition {
     DocumentPosition::from_numbers([(number >> 32) as u32, number as u32, 0, 0])
 }

@@ -1,5 +1,5 @@
-//! Documents that the caller has by row, in memory or in a file of its own, as a source: nothing is
-//! copied, and verification reads them where they are.
+//! Documents by row, in memory or in a file of the caller, as a source. Nothing is copied, and
+//! verification reads the rows in place.
 
 use crate::document::{
     Document, DocumentPosition, ExtraFields, Raw, ReadBuffers, SourceSink, StatedFields,
@@ -15,12 +15,12 @@ use std::sync::Arc;
 /// Maximum number of documents in a block.
 const BLOCK_DOCUMENTS: usize = 4096;
 
-/// Why a row has no text.
+/// The reason why a row has no text.
 #[derive(Debug)]
 pub enum DocumentRowError {
-    /// No document could be read: an error, or an entry for the list of skipped rows.
+    /// The document cannot be read, which is an error, or an entry for the list of skipped rows.
     Skipped(SkipReason),
-    /// It cannot be read, which ends the run.
+    /// An error that ends the run.
     Failed(ReadError),
 }
 
@@ -41,41 +41,42 @@ pub trait DocumentRows: Send + Sync {
     /// Number of rows.
     fn len(&self) -> usize;
 
-    /// Returns true without rows.
+    /// Returns true if the number of rows is 0.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The id of a row below [`len`](Self::len); `buffer` takes an id that is made of other values.
+    /// The id of a row below [`len`](Self::len). `buffer` is for an id that is composed of other
+    /// values.
     ///
     /// # Errors
-    /// Why the row has none, such as [`SkipReason::Null`].
+    /// The reason why the row has no id, such as [`SkipReason::Null`].
     fn id<'a>(&'a self, row: usize, buffer: &'a mut String) -> Result<&'a str, SkipReason>;
 
-    /// The text of a row; `buffer` takes one that is not in memory.
+    /// The text of a row. `buffer` is for a text that is not in memory.
     ///
     /// # Errors
-    /// Why the row has none.
+    /// The reason why the row has no text.
     fn text<'a>(&'a self, row: usize, buffer: &'a mut String) -> Result<&'a str, DocumentRowError>;
 
-    /// Bytes of the text of a row, about.
+    /// The approximate size of the text of a row in bytes.
     fn bytes(&self, row: usize) -> usize {
         self.text(row, &mut String::new()).map_or(0, str::len)
     }
 
-    /// Bytes that [`text`](Self::text) puts into the buffer; 0 for a text that is in memory.
+    /// Number of bytes that [`text`](Self::text) writes to the buffer; 0 for a text in memory.
     fn buffered_bytes(&self, _row: usize) -> usize {
         0
     }
 
-    /// Bytes of memory that a limit on memory includes, for rows whose texts are not in memory.
-    /// Memory that the caller takes in any case does not count.
+    /// Bytes of memory that count against a memory limit, for rows whose texts are not in memory.
+    /// Excludes memory that the caller needs anyway.
     fn held_bytes(&self) -> u64 {
         0
     }
 
-    /// The value of [`ReadOptions::fields`](crate::ReadOptions::fields) of that number in a row,
-    /// as text, into `buffer`; false where there is none.
+    /// Writes the value of a row for one of [`ReadOptions::fields`](crate::ReadOptions::fields), by
+    /// its number, to `buffer` as text. Returns false if there is none.
     fn field(&self, row: usize, field: usize, buffer: &mut String) -> bool;
 }
 
@@ -106,7 +107,8 @@ impl InMemorySource {
         Self { info, rows }
     }
 
-    /// A row without a document: an error, or an entry for the list of skipped rows.
+    /// Handles a row without a document: returns an error, or an entry for the list of skipped
+    /// rows.
     fn reject_row(
         &self,
         row: u64,
@@ -118,7 +120,7 @@ impl InMemorySource {
         if is_skipped { Ok(skipped) } else { Err(ReadError::BadRow(Box::new(skipped))) }
     }
 
-    /// Gives rows to the sink, in order.
+    /// Passes rows to the sink, in order.
     fn read(&self, range: Range<usize>, sink: &mut SourceSink<'_>) -> Result<(), ReadError> {
         let rows = &*self.rows;
         let fields = self.info.settings.options.fields.len();
@@ -154,7 +156,7 @@ impl InMemorySource {
         Ok(())
     }
 
-    /// The text at a place, unless it is not what was read there.
+    /// The text at a place, unless it has changed.
     fn text<'a>(
         &'a self,
         at: DocumentPosition,
@@ -199,7 +201,7 @@ struct RowLane {
 }
 
 impl LaneReader for RowLane {
-    /// At least one row, then as many as have about the block size of text.
+    /// Contains at least one row, then rows up to about the block size of text.
     fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError> {
         let rows = &*self.source.rows;
         let block_bytes = self.source.info.settings.block_bytes;
@@ -225,7 +227,7 @@ struct RowBlock {
 }
 
 impl BlockContent for RowBlock {
-    /// Bytes of the longest text that is not in memory already.
+    /// The size of the longest text that is not already in memory, in bytes.
     fn bytes(&self) -> u64 {
         let rows = &*self.source.rows;
         self.range.clone().map(|row| rows.buffered_bytes(row) as u64).max().unwrap_or(0)
@@ -262,12 +264,12 @@ impl BlockContent for RowBlock {
     }
 }
 
-/// Bytes of the texts of some rows.
+/// The size of the texts of some rows in bytes.
 fn text_bytes(rows: &dyn DocumentRows, range: Range<usize>) -> u64 {
     range.map(|row| rows.bytes(row) as u64).sum()
 }
 
-/// A run numbers fewer documents than there are values of `u32`.
+/// A run numbers fewer documents than `u32` can represent.
 fn place(row: usize, text: &str) -> DocumentPosition {
     DocumentPosition::of_record(row, text.len(), 0)
 }

@@ -14,7 +14,7 @@ pub struct LaneRange {
     pub(crate) lane: u32,
     /// Number of the first block.
     pub(crate) start: u32,
-    /// Number after the last block; `u32::MAX` for all that follow.
+    /// Number after the last block; `u32::MAX` for all following blocks.
     pub(crate) end: u32,
 }
 
@@ -29,7 +29,7 @@ impl LaneRange {
         self.start..self.end
     }
 
-    /// Adds the range that follows in the same lane; false where `next` is another one.
+    /// Adds the next range of the same lane. Returns false if `next` is not the next range.
     fn join(&mut self, next: &Self) -> bool {
         let follows = (self.source, self.lane, self.end) == (next.source, next.lane, next.start);
         if follows {
@@ -39,8 +39,8 @@ impl LaneRange {
     }
 }
 
-/// Divides ranges, each with its bytes, into `count` shares of consecutive ranges with about the
-/// same bytes. Some are empty where there are fewer ranges than shares.
+/// Divides ranges, each with its size in bytes, into `count` shares of consecutive ranges with
+/// about equal sizes. Some shares are empty if there are fewer ranges than shares.
 pub(crate) fn divide(ranges: &[(LaneRange, u64)], count: NonZeroU32) -> Vec<Vec<LaneRange>> {
     // An empty range also counts, so that ranges without bytes are divided by their number.
     let total: u128 = ranges.iter().map(|(_, bytes)| u128::from(*bytes) + 1).sum();

@@ -6,7 +6,7 @@
 //!   └───────────────────── restore ────────────────► │ retain, read_again
 //! ```
 //!
-//! Each kind implements these three traits in a file of its own. No other file depends on the kind.
+//! Each kind implements these three traits in its own file. No other file depends on the kind.
 
 pub(crate) mod files;
 pub(crate) mod from_index;
@@ -55,8 +55,8 @@ pub(crate) trait Source: Send + Sync {
         0
     }
 
-    /// The ranges of blocks that separate processes can read, in reading order, each with its
-    /// bytes: a lane, or less where blocks are left out without reading them.
+    /// The ranges of blocks that separate processes can read, in reading order, each with its size
+    /// in bytes. A range is a lane, or a part of one if blocks can be skipped without reading them.
     fn lane_ranges(&self) -> Vec<(LaneRange, u64)> {
         let info = self.info();
         let lanes = self.lanes();
@@ -64,17 +64,18 @@ pub(crate) trait Source: Send + Sync {
         (0..lanes).map(|lane| (LaneRange::whole(info.number, lane), bytes)).collect()
     }
 
-    /// Whether the documents are in an index.
+    /// Returns true if the documents are in an index.
     fn is_index(&self) -> bool {
         false
     }
 
-    /// Whether the documents are in memory, and in no file.
+    /// Returns true if the documents are in memory.
     fn is_in_memory(&self) -> bool {
         false
     }
 
-    /// Bytes of memory that the source takes for good and that a limit on memory includes.
+    /// Bytes of memory that the source takes during the whole run and that count against a memory
+    /// limit.
     fn held_bytes(&self) -> u64 {
         0
     }
@@ -88,7 +89,7 @@ pub(crate) trait Source: Send + Sync {
     /// Prepares for reading all lanes again.
     fn rewind(&self) {}
 
-    /// The block of a stored state; `None` where the source has no such block.
+    /// The block of a stored state; `None` if the source has no such block.
     fn restore(
         self: Arc<Self>,
         _state: &RetainedState,
@@ -97,17 +98,18 @@ pub(crate) trait Source: Send + Sync {
         None
     }
 
-    /// The format, [`Format::Text`] for files that are documents; `None` where no files are read.
+    /// The format; [`Format::Text`] for files that are documents, `None` if no files are read.
     fn format(&self) -> Option<Format> {
         None
     }
 
-    /// Whether another run could not read the same: a stream, an index, documents in memory.
+    /// Returns true if another run could not read the source again: a stream, an index, documents
+    /// in memory.
     fn is_stream(&self) -> bool {
         self.format().is_none()
     }
 
-    /// Whether its documents are files, or parts of them.
+    /// Returns true if its documents are files, or parts of them.
     fn has_files(&self) -> bool {
         false
     }
@@ -117,7 +119,7 @@ pub(crate) trait Source: Send + Sync {
         Box::new(std::iter::empty())
     }
 
-    /// Reads the header of a table that is a file, unless it is known.
+    /// Reads the header of a table in a file, unless it is already known.
     fn read_header(&self) -> Result<(), ReadError> {
         Ok(())
     }
@@ -127,18 +129,19 @@ pub(crate) trait Source: Send + Sync {
         None
     }
 
-    /// Whether ids are made of lines since the records have none; known with the first block.
+    /// Returns true if ids are line numbers because the records have none. Known after the first
+    /// block.
     fn has_line_ids(&self) -> bool {
         false
     }
 
-    /// Copies a record without the removed ranges of its text; `false` if the record does not
-    /// contain the text as a literal.
+    /// Copies a record without the removed ranges of its text. Returns `false` if the record does
+    /// not contain the text as a literal.
     fn copy_text(&self, _: &[u8], _: &ReadOptions, _: &mut KeptCopier<'_>) -> bool {
         false
     }
 
-    /// The file named by the user that a document is in, by the document's id.
+    /// The file with a document, if the user named it, by the document's id.
     fn named_file(&self, _id: &str) -> Option<&str> {
         None
     }
@@ -149,58 +152,58 @@ pub(crate) trait LaneReader: Send {
     /// The next block; `None` at the end.
     fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError>;
 
-    /// Returns how reading continues after an error, which is listed in a block of its own.
+    /// Determines how reading continues after an error, which is listed in a block of its own.
     fn after_error(&mut self) -> AfterError {
         AfterError { line: None, goes_on: false }
     }
 
-    /// Whether it ended without a block.
+    /// Returns true if the lane ended without a block.
     fn is_empty(&self) -> bool {
         false
     }
 }
 
-/// What follows an error in a lane.
+/// The continuation of a lane after an error.
 pub(crate) struct AfterError {
-    /// The line where the error was met, unless it is the first.
+    /// The line of the error, unless it is the first.
     pub(crate) line: Option<u64>,
-    /// Whether more blocks follow.
+    /// Whether there are more blocks.
     pub(crate) goes_on: bool,
 }
 
 /// The documents of a block.
 pub(crate) trait BlockContent: Send + Sync {
-    /// Bytes of its records or stored sets, or of the longest of its files.
+    /// The size of its records or stored sets in bytes, or of the longest of its files.
     fn bytes(&self) -> u64;
 
-    /// Bytes by which the first reading advances the progress, where opening the lane does not
-    /// count them.
+    /// Number of bytes that the first reading adds to the progress, unless opening the lane counts
+    /// them.
     fn progress_bytes(&self) -> u64 {
         0
     }
 
-    /// Gives every document to the sink, in order, at first and again.
+    /// Passes every document to the sink, in order, at the first and at later readings.
     fn read(&self, scratch: &mut ReadBuffers, sink: &mut SourceSink<'_>) -> Result<(), ReadError>;
 
-    /// How many copies of a record are made to get its text.
+    /// The number of copies of a record that are made to extract its text.
     fn copies(&self, _is_escaped: bool) -> u64 {
         0
     }
 
-    /// The line that the record of a document begins on, from 1.
+    /// The line on which the record of a document begins, from 1.
     fn line(&self, _place: DocumentPosition) -> Option<u64> {
         None
     }
 
-    /// Drops what can be read again, once the block was read.
+    /// Drops bytes that can be read again, after the block was read.
     fn retain(&mut self, _spool: Option<&Arc<Spool>>) -> Result<(), ReadError> {
         Ok(())
     }
 
-    /// The retained block for storage; `None` when bytes of the documents are in memory.
+    /// The retained block in a form for storage; `None` if bytes of the documents are in memory.
     fn state(&self) -> Option<KeptState>;
 
-    /// The place that a document was read from.
+    /// The place from which a document was read.
     fn location(&self, place: DocumentPosition) -> Location;
 
     /// The modification time of the file of a document, in ns since 1970.
@@ -208,7 +211,7 @@ pub(crate) trait BlockContent: Send + Sync {
         None
     }
 
-    /// Whether the documents have texts.
+    /// Returns true if the documents have texts.
     fn has_texts(&self) -> bool {
         true
     }

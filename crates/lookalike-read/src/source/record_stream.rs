@@ -1,4 +1,4 @@
-//! A stream of records, cut into blocks of whole records.
+//! A stream of records, divided into blocks of whole records.
 
 use crate::bytes::decompress::fill;
 use crate::bytes::{BufferPool, ByteStream, PooledBuffer};
@@ -7,7 +7,7 @@ use crate::format::{BlockRecords, Continuation, RecordBoundary, RecordFormat};
 use crate::measure::{MAX_DOCUMENT_BYTES, RecordSize};
 use std::sync::Arc;
 
-/// Bytes that are read at a time to skip the rest of a record.
+/// Number of bytes that are read at a time to skip the rest of a record.
 const SKIPPED_BYTES: usize = 64 << 10;
 
 /// A stream of records, read block by block.
@@ -15,7 +15,7 @@ pub(crate) struct RecordStream {
     stream: ByteStream,
     format: Arc<dyn RecordFormat>,
     block_bytes: usize,
-    /// The longest record.
+    /// Maximum length of a record.
     limit: usize,
     /// The option that sets this limit; `None` for the limit of the program.
     limited_by: Option<OverLimit>,
@@ -27,13 +27,13 @@ pub(crate) struct RecordStream {
     line: u64,
     records: u64,
     ended: bool,
-    /// The last record continues, or lacks its end.
+    /// Whether the last record continues, or lacks its end.
     unclosed: bool,
-    /// Why the stream ends after the records that were returned last. On purpose the error of the
-    /// next call: whole records before the damage are documents, and the error is reported after
-    /// them, in reading order.
+    /// The reason why the stream ends after the last returned records. Intentionally returned by
+    /// the next call: whole records before the damage are documents, and the error is reported
+    /// after them, in reading order.
     failed: Option<ReadError>,
-    /// The next bytes belong to a line that is too long.
+    /// Whether the next bytes belong to a line that is too long.
     in_long_line: bool,
 }
 
@@ -65,8 +65,8 @@ impl RecordStream {
         }
     }
 
-    /// The next block: about `block_bytes`, more only where a record is longer; `None` at the end.
-    /// After an error the rest follows, if any of it can be read.
+    /// The next block, with about `block_bytes`, or more if a record is longer; `None` at the end.
+    /// After an error, the rest follows if any of it can be read.
     pub(crate) fn next(&mut self, source_name: &str) -> Result<Option<BlockRecords>, ReadError> {
         if let Some(error) = self.failed.take() {
             return Err(error);
@@ -80,8 +80,8 @@ impl RecordStream {
         }
         let mut buffer = self.pool.take();
         let mut length = self.carry.len();
-        // One byte above the limit tells a record of that length from a longer one. What is carried
-        // is always less: it stood behind a whole record.
+        // One byte above the limit distinguishes a record of that length from a longer one. Carried
+        // bytes are always fewer, because they followed a whole record.
         let most = self.limit + 1;
         let mut goal = self.block_bytes.max(length * 2).min(most);
         if buffer.len() < goal {
@@ -94,7 +94,7 @@ impl RecordStream {
             self.ended = length < goal;
             let mut cut = self.format.cut(&buffer[..length]);
             if let Some(error) = failed {
-                // The last record may not be whole.
+                // The last record may be incomplete.
                 length = cut.whole;
                 self.ended = true;
                 let error = ReadError::Io { source_name: source_name.to_owned(), error };
@@ -130,8 +130,8 @@ impl RecordStream {
         Ok(self.records(buffer, cut))
     }
 
-    /// By how much a buffer of `length` bytes grows: little under a limit on memory, since bytes
-    /// after a long record count.
+    /// Number of bytes by which a buffer of `length` bytes grows. Small under a memory limit,
+    /// because bytes after a long record count.
     fn growth(&self, length: usize) -> usize {
         if self.limited_by.is_some_and(OverLimit::is_memory) {
             (length / 8).max(self.block_bytes)
@@ -153,7 +153,7 @@ impl RecordStream {
             Some(over) if over.is_memory() => {
                 self.in_long_line = false;
                 self.line += lines(held);
-                // The rest of the record tells how much memory is needed.
+                // The rest of the record shows how much memory is needed.
                 let mut size = RecordSize::of(held);
                 let first = self.format.continuation(held, self.unclosed);
                 if let Err(error) = self.skip_rest(first, &mut size, &source_name) {
@@ -206,7 +206,7 @@ impl RecordStream {
             self.offset += skipped.len() as u64;
             self.line += lines(skipped);
             if let Some(end) = end {
-                // The bytes after an end show that it is one.
+                // The end of a record is only recognized by the bytes after it.
                 let again = buffer.get(end..before).unwrap_or_default();
                 self.offset -= again.len() as u64;
                 self.line -= lines(again);
@@ -229,7 +229,7 @@ impl RecordStream {
         if whole(bytes.len()) == 0 {
             return None;
         }
-        // Some number of bytes is the least that shows the end of a record.
+        // Binary search: `some` is the least known number of bytes that shows the end of a record.
         let mut none = 0;
         let mut some = bytes.len();
         while some - none > 1 {
@@ -239,25 +239,25 @@ impl RecordStream {
         Some(whole(some))
     }
 
-    /// Leaves a number out for the block that lists an error; the line of the error, unless it is
-    /// the first.
+    /// Skips a number for the block that lists an error. Returns the line of the error, unless it
+    /// is the first.
     pub(crate) fn pass_error(&mut self) -> Option<u64> {
         let line = (self.index > 0).then_some(self.line);
         self.index += 1;
         line
     }
 
-    /// Whether nothing more comes.
+    /// Returns true if there is nothing more to read.
     pub(crate) fn is_ended(&self) -> bool {
         self.ended && self.carry.is_empty() && self.failed.is_none()
     }
 
-    /// Whether there was nothing in it.
+    /// Returns true if the stream was empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.ended && self.index == 0
     }
 
-    /// Ends the stream: no more records are read.
+    /// Ends the stream, so that no more records are read.
     pub(crate) fn end(&mut self) {
         self.ended = true;
         self.failed = None;
@@ -284,7 +284,7 @@ impl RecordStream {
     }
 }
 
-/// The line feeds in `bytes`.
+/// The number of line feeds in `bytes`.
 fn lines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
@@ -308,7 +308,7 @@ mod tests {
         stream
     }
 
-    /// A record up to the limit is read, a longer one is refused, wherever blocks end.
+    /// A record up to the limit is read and a longer one rejected, wherever blocks end.
     #[test]
     fn a_record_of_the_longest_length() {
         for before in 0..40 {

@@ -24,16 +24,17 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
-/// Maximum number of files kept open for reading records again; others are opened for each record.
+/// Maximum number of files that are kept open for reading records again. Other files are opened for
+/// each record.
 const KEPT_OPEN: usize = 128;
-/// Bytes by which the encoding of records is found.
+/// Number of bytes from which the encoding of records is detected.
 const HEAD_BYTES: u64 = 1024;
 
-/// The input that records are read from.
+/// The input of records.
 pub(crate) enum RecordInput {
     /// A file that can be opened again.
     File(Compression),
-    /// Standard input or a pipe, read from its start; taken when the first block is read.
+    /// Standard input or a pipe, read from its start. Taken when the first block is read.
     Stream(Compression, Mutex<Option<ByteStream>>),
 }
 
@@ -43,7 +44,8 @@ pub(crate) struct RecordSource {
     kind: Format,
     format: Arc<dyn RecordFormat>,
     origin: RecordInput,
-    /// Whether the bytes of records are those on the disk, so that a record can be read again.
+    /// Whether the bytes of records equal the bytes on the disk, so that a record can be read
+    /// again.
     plain: OnceLock<bool>,
     kept: OnceLock<Option<File>>,
 }
@@ -65,7 +67,7 @@ impl RecordSource {
         Self { info, kind, format, origin, plain: OnceLock::new(), kept: OnceLock::new() }
     }
 
-    /// The stream from its start. `is_counted` adds what is read of a file to the progress.
+    /// Opens the stream at its start. With `is_counted`, bytes read from a file count as progress.
     fn open(&self, is_counted: bool) -> Result<RecordStream, ReadError> {
         let io = |error| self.info.io(error);
         let settings = &self.info.settings;
@@ -81,7 +83,7 @@ impl RecordSource {
             }
         };
         let compressed = compression != Compression::None;
-        // A pipe waits for its writer, which takes no time of this file.
+        // Waiting for the writer of a pipe does not count as time of this file.
         let is_file = matches!(self.origin, RecordInput::File(_));
         let stream = settings.decode_timed(compression, stream, is_file).map_err(io)?;
         let (head, stream) = peek(stream, HEAD_BYTES).map_err(io)?;
@@ -101,7 +103,7 @@ impl RecordSource {
         Ok(RecordStream::new(stream, format, settings.block_bytes, longest, pool))
     }
 
-    /// Learns from a file what reading records again needs.
+    /// Reads from a file what is necessary for reading records again.
     fn learn_header(&self) -> Result<(), ReadError> {
         let mut stream = None;
         self.format.learn_header(&self.info, &mut || {
@@ -113,8 +115,9 @@ impl RecordSource {
         })
     }
 
-    /// Checks that the objects in a file of JSON have the fields, by the first record. The reader
-    /// reports bytes that cannot be read and, unless `is_strict`, bytes that are not JSON.
+    /// Checks by the first record that the objects in a JSON file have the fields. Ignores bytes
+    /// that cannot be read and, unless `is_strict`, bytes that are not JSON; the reader reports
+    /// them.
     ///
     /// # Errors
     /// [`ReadError::BadRecord`] for the first record.
@@ -208,7 +211,7 @@ impl Source for RecordSource {
     }
 }
 
-/// The one lane of a file or stream of records.
+/// The single lane of a file or stream of records.
 struct RecordLane {
     source: Arc<RecordSource>,
     stream: RecordStream,
@@ -256,7 +259,8 @@ enum RecordStorage {
 impl RecordBlock {
     pub(crate) fn of(source: &Arc<RecordSource>, records: BlockRecords) -> Box<dyn BlockContent> {
         let BlockRecords { buffer, index, offset, first_line, unclosed, records_before } = records;
-        // The files in the source before the block, less those that its bytes so far have granted.
+        // The number of files in the source before the block, minus those that the bytes so far
+        // allow.
         let members = u32::try_from(records_before).unwrap_or(u32::MAX);
         let used = LimitUsage { members, ..LimitUsage::default() };
         let limits = &source.info.settings.options.extract.limits;
@@ -276,7 +280,7 @@ impl RecordBlock {
         matches!(self.storage, RecordStorage::Fresh(_))
     }
 
-    /// Bytes of the block; `place` is for the message.
+    /// The bytes of the block at a range; `place` is for the message.
     fn bytes_at<'a>(
         &'a self,
         start: u32,

@@ -3,15 +3,15 @@
 use crate::document::BlockNumber;
 use serde::{Deserialize, Serialize};
 
-/// A [`RetainedBlock`](crate::RetainedBlock) as a few numbers, for a run that is resumed. It is
-/// valid for a [`Collection`](crate::Collection) of the same unchanged inputs and options.
+/// A [`RetainedBlock`](crate::RetainedBlock) as a few numbers, for resuming a run. Valid for a
+/// [`Collection`](crate::Collection) of the same unchanged inputs and options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RetainedState {
     pub(crate) number: BlockNumber,
     pub(crate) kept: KeptState,
 }
 
-/// What is kept of a block.
+/// The stored form of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum KeptState {
     /// Records of a file that is not compressed.
@@ -29,16 +29,16 @@ pub(crate) enum KeptState {
 /// The bytes of a block of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RecordRange {
-    /// In the file, the decoded stream, or the spool.
+    /// The offset in the file, the decoded stream, or the spool.
     pub(crate) offset: u64,
     pub(crate) length: u32,
     /// Number of the first line, from 1.
     pub(crate) first_line: u64,
-    /// The source ends inside of quotes, in the last record.
+    /// Whether the source ends inside of quotes, in the last record.
     pub(crate) unclosed: bool,
-    /// Files in the source before these, as far as they use up its limit.
+    /// Number of preceding files in the source that count against its limit.
     pub(crate) members: u32,
-    /// Ids are made of lines since the records at the start of the source have none.
+    /// Whether ids are line numbers because the records at the start of the source have none.
     pub(crate) has_line_ids: bool,
 }
 
@@ -49,7 +49,7 @@ impl RecordRange {
     }
 }
 
-/// Consecutive documents of an index, expired ones among them.
+/// Consecutive documents of an index, including expired ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct NumberRange {
     /// Number of the first document.
@@ -58,12 +58,12 @@ pub(crate) struct NumberRange {
 }
 
 impl RetainedState {
-    /// Whether the block has no documents.
+    /// Returns true if the block has no documents.
     pub(crate) fn is_nothing(&self) -> bool {
         matches!(self.kept, KeptState::Nothing)
     }
 
-    /// The end of its bytes in the spool; 0 when it has none there.
+    /// The end of its bytes in the spool; 0 if it has none there.
     pub fn spooled(&self) -> u64 {
         if let KeptState::Spooled(range) = &self.kept { range.end() } else { 0 }
     }

@@ -28,7 +28,7 @@ impl ParquetSource {
     /// Counts the row groups and checks the columns.
     ///
     /// # Errors
-    /// What keeps the footer from being read; [`ReadError::Table`] for a column that is missing.
+    /// Read errors of the footer, and [`ReadError::Table`] for a missing column.
     pub(crate) fn open(info: Arc<SourceInfo>) -> Result<Self, ReadError> {
         let table = ParquetFile::open(&info.path, &info.shown, &info.settings.options)?;
         let lanes = u32::try_from(table.groups().max(1)).unwrap_or(u32::MAX);
@@ -42,12 +42,12 @@ impl ParquetSource {
         })
     }
 
-    /// Bits of a block's number that count the blocks of its lane.
+    /// The number of lower bits of a block's number that count the blocks of its lane.
     fn block_bits(&self) -> u32 {
         self.lanes.saturating_sub(1).leading_zeros()
     }
 
-    /// The file, opened unless it is open.
+    /// The file, which is opened unless it is already open.
     fn table(&self) -> Result<Arc<ParquetFile>, ReadError> {
         let mut open = self.table.lock();
         if let Some(table) = &*open {
@@ -75,7 +75,7 @@ impl Source for ParquetSource {
         self.lanes
     }
 
-    /// The lane is in the upper bits, its blocks are in the lower.
+    /// The upper bits contain the lane, the lower bits count its blocks.
     fn first_block(&self, lane: u32) -> u32 {
         (u64::from(lane) << self.block_bits()) as u32
     }
@@ -89,7 +89,7 @@ impl Source for ParquetSource {
         Ok(Box::new(RowGroupLane { source: self, lane, rows, blocks: 0 }))
     }
 
-    /// The lane's share of the bytes counts as read; with the last lane the file is closed.
+    /// Counts the lane's share of the bytes as read. Closes the file after the last lane.
     fn finish_lane(&self, lane: u32) {
         let bytes = self.info().stamp.map_or(0, |stamp| stamp.bytes);
         let until = |lane: u32| {
@@ -130,7 +130,7 @@ struct RowGroupLane {
     lane: u32,
     /// `None` for a file without row groups.
     rows: Option<RowGroup>,
-    /// Blocks given out.
+    /// Number of blocks returned so far.
     blocks: u32,
 }
 

@@ -4,15 +4,15 @@ use super::in_memory::{DocumentRowError, DocumentRows, InMemoryDocuments};
 use crate::error::SkipReason;
 use std::sync::Arc;
 
-/// The rows of documents that a list names, in its order.
+/// The rows of documents in a list, in the order of the list.
 struct SelectedRows {
     rows: Arc<dyn DocumentRows>,
     selected: Vec<usize>,
 }
 
 impl InMemoryDocuments {
-    /// The documents of `rows`, in that order, under the same name; their first is row 0. `None`
-    /// where one of `rows` is not below the number of documents.
+    /// The documents of `rows`, in this order, under the same name; their first is row 0. `None` if
+    /// one of `rows` is not below the number of documents.
     #[must_use]
     pub fn select(&self, rows: Vec<usize>) -> Option<Self> {
         let len = self.rows.len();

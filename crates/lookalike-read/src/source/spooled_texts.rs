@@ -1,5 +1,5 @@
-//! Texts by row in a temporary file, for documents that a caller has one after the other and does
-//! not keep.
+//! Texts by row in a temporary file, for documents that a caller produces one after the other and
+//! does not keep.
 
 use crate::bytes::Spool;
 use crate::error::{ReadError, SkipReason};
@@ -7,7 +7,7 @@ use crate::source::in_memory::DocumentRowError;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Texts by row in a temporary file. In memory there are 8 bytes for each row.
+/// Texts by row in a temporary file. Each row takes 8 bytes of memory.
 ///
 /// ```
 /// use lookalike_read::SpooledTexts;
@@ -29,8 +29,8 @@ pub struct SpooledTexts {
 }
 
 impl SpooledTexts {
-    /// Makes a file in `folder` without a name, which is gone when this is dropped or the process
-    /// ends.
+    /// Creates an unnamed file in `folder`. The system removes it when this value is dropped or the
+    /// process ends.
     ///
     /// # Errors
     /// [`ReadError::Spool`] with the folder.
@@ -46,10 +46,10 @@ impl SpooledTexts {
     }
 
     /// Adds rows, whose texts should be UTF-8; `None` is a row without a text. The texts are
-    /// written in one piece, which is in memory until then.
+    /// written at once, and are in memory until then.
     ///
     /// # Errors
-    /// [`ReadError::Spool`]; the rows are of no use then.
+    /// [`ReadError::Spool`]. The rows are unusable afterwards.
     pub fn append<'a>(
         &mut self,
         texts: impl IntoIterator<Item = Option<&'a [u8]>>,
@@ -71,13 +71,13 @@ impl SpooledTexts {
         self.ends.len()
     }
 
-    /// Returns true without rows.
+    /// Returns true if the number of rows is 0.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The text of a row, read into `buffer`; `None` where it has none, or is none. Any number of
-    /// threads may read at once.
+    /// The text of a row, read into `buffer`; `None` if the row has no text or does not exist. Any
+    /// number of threads may read at once.
     ///
     /// # Errors
     /// [`SkipReason::NotUtf8`]; [`ReadError::Spool`].
@@ -99,12 +99,12 @@ impl SpooledTexts {
         Ok(Some(buffer))
     }
 
-    /// Bytes of the text of a row; 0 where it has none, or is none.
+    /// The size of the text of a row in bytes; 0 if the row has no text or does not exist.
     pub fn bytes(&self, row: usize) -> usize {
         self.ends.get(row).map_or(0, |end| (end - self.start(row)) as usize)
     }
 
-    /// Bytes of all texts.
+    /// The size of all texts in bytes.
     pub fn total_bytes(&self) -> u64 {
         self.ends.last().copied().unwrap_or(0)
     }
@@ -114,9 +114,9 @@ impl SpooledTexts {
         self.missing.first().copied()
     }
 
-    /// Bytes of memory that the rows take.
+    /// The memory of the rows in bytes.
     pub fn held_bytes(&self) -> u64 {
-        /// A number in a tree, and its share of the nodes.
+        /// A number in a tree, with its share of the nodes.
         const MISSING_BYTES: usize = 16;
         (self.ends.capacity() * size_of::<u64>() + self.missing.len() * MISSING_BYTES) as u64
     }

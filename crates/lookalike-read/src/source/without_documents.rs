@@ -1,4 +1,4 @@
-//! Blocks without documents, which list a source, or the rest of it, that cannot be read.
+//! Blocks without documents, which list a source, or the rest of one, that cannot be read.
 
 use crate::bytes::Spool;
 use crate::document::{DocumentPosition, ReadBuffers, SourceSink};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// A block without documents.
 pub(crate) struct NoDocuments {
     pub(crate) source: String,
-    /// Why, until the block is read.
+    /// The skipped item, until the block is read.
     pub(crate) skipped: Option<SkippedItem>,
 }
 

@@ -48,7 +48,7 @@ pub(super) fn spool(folder: &Path) -> Arc<Spool> {
     Arc::new(Spool::new(file, path).unwrap())
 }
 
-/// Reads all, then replays all, also from states; gives what was replayed.
+/// Reads everything, then replays it, also from states. Returns the replayed documents.
 pub(super) fn replayed(
     inputs: &[PathBuf],
     options: &ReadOptions,
@@ -205,8 +205,8 @@ fn records_stand_as_they_are() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// The raw records of a table, read as a table of their own, are the same documents; all of
-    /// them come from wherever the block is kept.
+    /// The raw records of a table, read as a table of their own, are the same documents, wherever
+    /// the block is kept.
     #[test]
     fn replays_are_the_first_reading(
         body in "([a-c]{1,2},[ab\"\n\r]{0,4}\n){0,9}[ab,\"\n\r]{0,9}", block_bytes in 1..40usize,
@@ -270,7 +270,7 @@ pub(super) fn spooled_documents_are_fetched() {
         }
     }
     assert_eq!(count, 500);
-    // A place that is none, and a spool that is cut short.
+    // A position without a document, and a truncated spool.
     let none = DocumentPosition::from_numbers([250, 100, 0, 0]);
     let error = blocks[0].0.fetch(none, "1", &mut scratch, |_| ()).unwrap_err();
     assert!(matches!(error, ReadError::Changed { .. }), "{error}");
@@ -326,7 +326,7 @@ fn files_that_change_are_named() {
     assert_eq!(sizes, [1, 19]);
     assert!(stamps[0].name.ends_with("/a.txt") && stamps[0].modified.is_some());
     collection.check_unchanged().unwrap();
-    // The same length at another time.
+    // A file with the same length and another time.
     let old = fs::metadata(&record).unwrap().modified().unwrap();
     let file = fs::File::options().write(true).open(&record).unwrap();
     file.set_modified(old + std::time::Duration::from_nanos(100)).unwrap();
@@ -388,7 +388,7 @@ impl From<ReadError> for SinkError {
     }
 }
 
-/// Counts documents and skipped records; the second is too much.
+/// Counts documents and skipped records, and fails at the second.
 #[derive(Default)]
 struct SecondFails(u32);
 
@@ -406,7 +406,8 @@ impl DocumentSink for SecondFails {
     }
 }
 
-/// A sink has its own error back, of its own type, from every format, when it is read and again.
+/// A sink gets its own error back, with its own type, from every format, at the first and at later
+/// readings.
 #[test]
 fn the_first_error_of_a_sink_ends_the_reading() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Any size of blocks gives the same documents; threads share sources; memory comes back.
+//! Blocks of any size contain the same documents; threads share sources; memory is released.
 
 use super::*;
 use crate::{Format, Side};
@@ -63,7 +63,7 @@ proptest! {
         }
     }
 
-    /// Quotes anywhere, closed or not: the cut stays on record ends as the crate `csv` has them.
+    /// Quotes anywhere, closed or not: blocks end where records end for the crate `csv`.
     #[test]
     fn odd_quotes_are_cut_where_the_reader_cuts(
         body in "[ab,\"\n\r]{0,60}", block_bytes in 1..20usize,

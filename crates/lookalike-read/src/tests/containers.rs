@@ -30,7 +30,7 @@ fn everything(name: &str, bytes: &[u8], block_bytes: usize) -> All {
     read_named(name, bytes, &options, block_bytes).unwrap()
 }
 
-/// Ids without the folder that each reading is in.
+/// Ids without the folder of the reading.
 fn ids(all: &All, name: &str) -> Vec<String> {
     let own = |id: &&str| id.rfind(name).map_or(id.to_string(), |at| id[at + name.len()..].into());
     all.ids().iter().map(own).collect()
@@ -175,7 +175,7 @@ fn blocks_of_a_tar_archive_are_numbered_alike_when_they_are_replayed() {
         .unwrap()
     };
     let first = blocks(&open()).unwrap();
-    // A run that goes on after a stop makes its blocks of what was stored, in a new collection.
+    // A resumed run creates its blocks from their stored states, in a new collection.
     let resumed = open();
     for (retained, taken) in first {
         let state = retained.state().unwrap();
@@ -203,13 +203,13 @@ impl crate::DocumentSink for Replayed {
     }
 }
 
-/// Texts of a file with many documents are kept where each would cost a walk through the file.
+/// Texts of a file with many documents are kept if each would cost a pass through the file.
 #[test]
 fn documents_of_a_container_are_fetched_without_reading_it_again() {
     let files: Vec<(String, String)> =
         (0..40).map(|i| (format!("{i}.txt"), format!("text number {i}"))).collect();
     let inner = zip(&files);
-    // The first bytes are looked at for NUL.
+    // The first bytes are checked for NUL.
     let head = format!(
         "From: a@b\nTo: c@d\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=x\n\n\
          --x\n\n{}\n--x\nContent-Type: application/zip\nContent-Transfer-Encoding: 8bit\n\
@@ -241,7 +241,7 @@ fn documents_of_a_container_are_fetched_without_reading_it_again() {
     }
 }
 
-/// Every member of an archive takes from the same limits, also what is in members of members.
+/// Every member of an archive counts against the same limits, including the members of members.
 #[test]
 fn an_archive_with_all_that_is_in_it_has_one_budget() {
     let inner = |name: &str| {
@@ -276,7 +276,7 @@ fn a_large_text_in_an_archive_is_read_as_one_in_a_folder() {
         let options = ReadOptions { extract, skip_bad: true, ..ReadOptions::default() };
         read_named("x.zip", &bytes, &options, 1 << 20).unwrap()
     };
-    // That limit is for files that are not plain text.
+    // That limit applies to files that are not plain text.
     let all = read(Limits { bytes: 1000, ..Limits::default() });
     assert_eq!(all.texts(), [text.as_str()]);
     let all = read(Limits { expanded: 1000, ..Limits::default() });
@@ -296,7 +296,7 @@ fn entries_after_zeros_are_read() {
         for block_bytes in [1, 512, 1024, 1 << 20] {
             let all = everything("in.tar", &tar_with_zeros(blocks), block_bytes);
             assert_eq!(all.texts(), ["first", "second"], "{blocks} {block_bytes}");
-            // A single block was a header; two are the end of an archive before another one.
+            // A single block replaces a header; two are the end of an archive before another one.
             let listed = usize::from(blocks == 1);
             assert_eq!(all.skipped.len(), listed, "{blocks} {block_bytes} {:?}", all.reasons());
         }

@@ -1,4 +1,4 @@
-//! Files, folders and streams as users name them.
+//! Files, folders and streams under the names that users give.
 
 use super::*;
 use crate::{Format, SkipReason};
@@ -54,14 +54,14 @@ fn a_folder() {
     );
     assert_eq!(all.skipped[0].reason, SkipReason::Binary);
     assert!(all.reasons()[1].contains("g.txt.gz: cannot be read: "), "{:?}", all.reasons());
-    // With another input next to it, ids say where they are from.
+    // With another input, ids show where they are from.
     let other = tempfile::tempdir().unwrap();
     put(other.path(), &[("b.txt", b"text b")]);
     let [inside, one] = [folder.path(), other.path()].map(|place| place.join("b.txt"));
     let all = read_paths(&[folder.path(), &one], &ReadOptions::default(), 20).unwrap();
     let expected = (inside.to_str().unwrap(), one.to_str().unwrap());
     assert_eq!((all.ids()[2], *all.ids().last().unwrap()), expected);
-    // With a format every file is of that format.
+    // With a format, every file has that format.
     let options = ReadOptions { format: Some(Format::Lines), skip_bad: true, ..Default::default() };
     let all = read_named("x", b"a b\nc d", &options, 20).unwrap();
     assert_eq!(all.ids(), ["a", "c"]);
@@ -225,7 +225,7 @@ fn pipes_are_streams() {
     let through = |bytes: Vec<u8>, options: &ReadOptions| {
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                // The reader may hang up early.
+                // The reader may close the pipe early.
                 let _ = fs::write(&path, bytes);
             });
             read_paths(&[&path], options, 8)
@@ -254,7 +254,7 @@ fn pipes_are_streams() {
     assert_eq!(all.texts(), ["ab"]);
 }
 
-/// Its bytes cannot be read, which says nothing about its format.
+/// If its bytes cannot be read, its format is unknown.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_file_whose_first_bytes_cannot_be_read_is_an_error() {
@@ -263,7 +263,7 @@ fn a_file_whose_first_bytes_cannot_be_read_is_an_error() {
     assert!(error.to_string().contains("/proc/self/mem"), "{error}");
 }
 
-/// What is wrong with it is said when it is read, so that it can be skipped.
+/// The damage is reported when it is read, so that it can be skipped.
 #[test]
 fn a_damaged_file_of_no_known_format_is_opened() {
     let folder = tempfile::tempdir().unwrap();

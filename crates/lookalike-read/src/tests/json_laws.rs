@@ -91,9 +91,10 @@ impl<'de> Visitor<'de> for Members {
     }
 }
 
-/// Id and text of a line; a number's text is left open, the scanner gives it as it is.
+/// The id and the text of a line. The text of a number is not checked, because the scanner returns
+/// it verbatim.
 fn oracle(line: &[u8]) -> Option<(Option<String>, String)> {
-    // The scanner wants all of the line to be UTF-8, `serde_json` only what it builds.
+    // The scanner requires the whole line to be UTF-8, `serde_json` only the values that it builds.
     std::str::from_utf8(line).ok()?;
     let mut deserializer = serde_json::Deserializer::from_slice(line);
     let found = deserializer.deserialize_map(Members).ok()?;
@@ -124,13 +125,13 @@ fn check(line: &[u8]) {
         (Some(_), Err(InvalidRecord { reason, .. })) => {
             panic!("{shown}: serde_json accepts: {reason}")
         }
-        // This oracle wants text also in keys inside of an `id` or `text` that does not count.
+        // This oracle also requires text in keys inside of an `id` or `text` that does not count.
         (None, Ok(_)) if shown.to_ascii_lowercase().contains("\\ud") => {}
         (_, Ok(_)) => panic!("{shown}: serde_json refuses"),
     }
 }
 
-/// Text that is nearly always valid inside of quotes.
+/// Text that is nearly always valid between quotes.
 fn string() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => "[a-z ,:{}\\[\\]]{0,9}",

@@ -1,4 +1,4 @@
-//! What only the inside can test: tiny blocks, streams without a file, the scanner itself.
+//! Tests that need private items: tiny blocks, streams without a file, the scanner itself.
 
 mod again;
 mod blocks;
@@ -39,7 +39,7 @@ impl DocumentSink for Taken {
     }
 }
 
-/// Everything in a collection; every document has been fetched again and was the same.
+/// Everything in a collection. Every document was fetched again and was equal.
 struct All {
     documents: Vec<(String, String)>,
     /// `file:line` of each document.
@@ -57,7 +57,7 @@ impl All {
         self.documents.iter().map(|(_, text)| text.as_str()).collect()
     }
 
-    /// The reasons as users read them.
+    /// The reasons in the form that users read.
     fn reasons(&self) -> Vec<String> {
         self.skipped.iter().map(ToString::to_string).collect()
     }
@@ -103,7 +103,7 @@ fn read_paths(
     )?)
 }
 
-/// Reads bytes as a file called `name` in blocks of `block_bytes`.
+/// Reads bytes as a file named `name`, in blocks of `block_bytes`.
 fn read_named(
     name: &str,
     bytes: &[u8],
@@ -120,7 +120,7 @@ fn read(name: &str, bytes: impl AsRef<[u8]>) -> Result<All, ReadError> {
     read_named(name, bytes.as_ref(), &ReadOptions::default(), 1 << 20)
 }
 
-/// The same with bad records skipped.
+/// Like [`read_named`], skipping bad records.
 fn read_skipping(name: &str, bytes: impl AsRef<[u8]>) -> All {
     let options = ReadOptions { skip_bad: true, ..ReadOptions::default() };
     read_named(name, bytes.as_ref(), &options, 1 << 20).unwrap()

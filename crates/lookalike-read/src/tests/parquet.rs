@@ -1,4 +1,4 @@
-//! Parquet files of every make: encodings, versions, row groups, nulls; and damaged ones.
+//! Parquet files of all forms: encodings, versions, row groups, nulls; and damaged files.
 
 use super::again::{Records, replayed, spool, with_fields};
 use super::*;
@@ -29,13 +29,13 @@ enum Column {
     Double(Vec<f64>),
 }
 
-/// Nulls as levels, and the values that are there.
+/// The levels of all values, and the values that are not null.
 fn parts<T: Clone, U>(values: &[Option<T>], f: impl Fn(T) -> U) -> (Vec<i16>, Vec<U>) {
     let levels = values.iter().map(|value| i16::from(value.is_some())).collect();
     (levels, values.iter().flatten().cloned().map(f).collect())
 }
 
-/// A file of this schema with these row groups. Optional columns are those of options.
+/// A file with this schema and these row groups. Optional columns contain optional values.
 fn write(schema: &str, groups: &[Vec<Column>], properties: WriterPropertiesBuilder) -> Vec<u8> {
     let schema = Arc::new(parse_message_type(schema).unwrap());
     let mut bytes = Vec::new();
@@ -281,7 +281,8 @@ fn bad_rows() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Any way to write gives the same documents, in blocks of any size, for any threads.
+    /// All forms of files contain the same documents, in blocks of any size, for any number of
+    /// threads.
     #[test]
     fn any_make_is_read(
         texts in prop::collection::vec("[a-zé ]{0,30}", 1..60), group in 1..30usize,
@@ -340,7 +341,7 @@ proptest! {
     }
 }
 
-/// Reads what may be anything; whether it could not be read, or not to its end.
+/// Reads a possibly damaged file. Returns true if it could not be read, or not to its end.
 fn survives(path: &Path, bytes: &[u8]) -> bool {
     fs::write(path, bytes).unwrap();
     let options = with_fields(&["id"]);
@@ -362,7 +363,7 @@ fn survives(path: &Path, bytes: &[u8]) -> bool {
     }
 }
 
-/// Small files of several makes, cut and with a byte changed at every place.
+/// Small files of several forms, truncated and with a byte changed, at every position.
 #[test]
 fn damaged_files_are_errors() {
     let schema = "message x { optional binary id (STRING); optional binary text (STRING); }";
@@ -374,7 +375,7 @@ fn damaged_files_are_errors() {
     };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.parquet");
-    // The decoder panics here and there, which is caught; the messages are of no use.
+    // The decoder sometimes panics, which is caught; suppress the messages.
     std::panic::set_hook(Box::new(|_| ()));
     let (mut errors, mut files) = (0, 0);
     for (two, dictionary, encoding, codec, flip) in [

@@ -1,4 +1,4 @@
-//! JSONL, lines and separated values: good records, bad ones, and the messages for those.
+//! JSONL, lines and separated values: good records, bad records, and their messages.
 
 use super::*;
 use crate::{Field, Format, JsonLineReader, SkipReason};
@@ -39,7 +39,8 @@ fn dotted_paths() {
         })
     };
     assert_eq!(line(r#"{"a":{"b":{"c":"i"}},"m":{"t":"x\n"}}"#).unwrap(), "i x\n");
-    // A key with a dot wins over the path, a longer one over a shorter one, the last over others.
+    // A key with a dot takes precedence over the path, a longer one over a shorter one, the last
+    // over others.
     assert_eq!(line(r#"{"a.b.c":1,"a":{"b":{"c":2}},"m.t":"x","m":{"t":"y"}}"#).unwrap(), "1 x");
     assert_eq!(line(r#"{"a":{"b.c":1,"b":{"c":2}},"m":{"t":"x"},"m":{"t":"y"}}"#).unwrap(), "1 y");
     assert_eq!(line(r#"{"a.b":7,"a":{"b":{"c":2}},"m":{"t":"x"}}"#).unwrap(), "2 x");
@@ -47,7 +48,7 @@ fn dotted_paths() {
     assert!(error.contains("no field \"m.t\"; the record has a, m"), "{error}");
 }
 
-/// Lines that are bad, each with what its message must hold.
+/// Bad lines, each with a part of its message.
 const BAD_JSON: &[(&[u8], &str)] = &[
     (b"{\"id\":null,\"text\":\"x\"}", "field \"id\" must be a string or a number, got null"),
     (b"{\"id\":true,\"text\":\"x\"}", "got true or false; name another field with id_field"),
@@ -107,7 +108,7 @@ fn lines_in_memory_are_read_as_those_of_files() {
     let fields = vec!["m.n".to_owned(), "text".to_owned()];
     let mut reader = JsonLineReader::new(ReadOptions { fields, ..ReadOptions::default() });
     for line in lines {
-        // Where no record has an id, those of a file are made of its lines.
+        // If no record has an id, the ids of a file are line numbers.
         let last = b"\n{\"id\":\"last\",\"text\":\"\"}";
         let mut all = read_skipping("x.jsonl", [line, last].concat());
         assert_eq!(all.documents.pop().map(|(id, _)| id).as_deref(), Some("last"));
@@ -145,7 +146,7 @@ fn ignored_values_nest_to_any_depth() {
     }
 }
 
-/// The verdict on every line of the shared file of bad input.
+/// The result for every line of the shared file of bad input.
 #[test]
 fn shared_bad_file_line_by_line() {
     let Some(path) = document_set_path("edge/bad.jsonl") else { return };

@@ -1,14 +1,14 @@
-//! The normal forms `fold` and `unaccent`: spellings of a word that its readers take for one.
-//! `docs/reference/normalize.md` specifies both; its version 1 is frozen, and
-//! `fixtures/normalize_v1.txt` has known answers.
+//! The normal forms `fold` and `unaccent`, which unify spellings that readers take for the same
+//! word. `docs/reference/normalize.md` specifies both; its version 1 is frozen, and
+//! `fixtures/normalize_v1.txt` contains known answers.
 //!
-//! `icu_normalizer` has the forms of Unicode; the mappings are specific to this program. No crate
-//! has been compared (November 2026).
+//! `icu_normalizer` implements the forms of Unicode; the mappings are specific to this program. No
+//! crate has been compared (November 2026).
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use lookalike_core::text;
 
-/// What a mark above or below belongs to.
+/// The script of the letter to which a mark belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Base {
     Latin,
@@ -16,8 +16,8 @@ enum Base {
     Other,
 }
 
-/// Writes the folded form of `text` to `out`, whose former content is lost; with `unaccent`,
-/// without the marks of Latin letters. ASCII is unchanged. O(length).
+/// Writes the folded form of `text` to `out`, whose former content is lost. With `unaccent`, also
+/// removes the marks of Latin letters. ASCII is unchanged. O(length).
 pub(crate) fn fold_into(text: &str, unaccent: bool, out: &mut String) {
     out.clear();
     let mut folder =
@@ -32,15 +32,15 @@ pub(crate) fn fold_into(text: &str, unaccent: bool, out: &mut String) {
 
 struct CharacterFolder {
     unaccent: bool,
-    /// The last letter that is not a mark.
+    /// The script of the last letter that is not a mark.
     base: Base,
-    /// The last letter, as the text has it.
+    /// The last letter in its original form.
     last: char,
     out: String,
 }
 
 impl CharacterFolder {
-    /// Takes the next character of the decomposed text.
+    /// Appends the next character of the decomposed text.
     fn push(&mut self, c: char) {
         if c.is_ascii() {
             self.base = Base::Latin;
@@ -72,20 +72,20 @@ impl CharacterFolder {
         }
     }
 
-    /// Whether a mark is left out after the last letter.
+    /// Returns true if a mark after the last letter is removed.
     fn drops(&self, mark: char) -> bool {
         match (self.base, self.last, mark) {
-            // The dot of İ, and of its lower case in two characters.
+            // The dot of İ, and of its lower case, which has two characters.
             (_, 'I' | 'i', DOT_ABOVE) | (Base::Greek, ..) => true,
             (Base::Latin, ..) => self.unaccent,
             (_, 'е' | 'Е', DIAERESIS) => true,
-            // The stress of a Russian word; ѓ and ќ are letters.
+            // The stress of a Russian word. ѓ and ќ are letters of their own.
             (_, last, ACUTE) => CYRILLIC_VOWELS.contains(last),
             _ => false,
         }
     }
 
-    /// Makes a Devanagari nasal with a virama before a consonant of its class an anusvara.
+    /// Replaces a Devanagari nasal with a virama before a consonant of its class by an anusvara.
     fn join_nasal(&mut self, next: char) {
         let class = |c: char| match c {
             'क'..='ङ' => 1,
@@ -119,8 +119,9 @@ const ACUTE: char = '\u{301}';
 const VIRAMA: char = '\u{94d}';
 const CYRILLIC_VOWELS: &str = "аеиоуыэюяіАЕИОУЫЭЮЯІ";
 
-/// Characters that are not shown, and say how others are: soft hyphen, joiner, direction,
-/// variation. The blank without width and the non-joiner separate words.
+/// Returns true for invisible characters that affect the display of others: soft hyphen, joiner,
+/// direction, variation. The zero-width space and the non-joiner are excluded, because they
+/// separate words.
 fn is_ignored(c: char) -> bool {
     matches!(u32::from(c),
         0xAD | 0x34F | 0x61C | 0x180B..=0x180F | 0x200D..=0x200F | 0x202A..=0x202E
@@ -133,7 +134,7 @@ fn is_diacritic(c: char) -> bool {
         0x300..=0x36F | 0x1AB0..=0x1AFF | 0x1DC0..=0x1DFF | 0x20D0..=0x20FF | 0xFE20..=0xFE2F)
 }
 
-/// Marks and strokes of Arabic, Hebrew and Devanagari that are written or not.
+/// Marks and strokes of Arabic, Hebrew and Devanagari whose use is optional.
 fn is_point(c: char) -> bool {
     matches!(u32::from(c),
         0x591..=0x5BD | 0x5BF | 0x5C1..=0x5C2 | 0x5C4..=0x5C5 | 0x5C7
@@ -146,7 +147,7 @@ fn is_indic(c: char) -> bool {
     ('\u{900}'..='\u{dff}').contains(&c)
 }
 
-/// What the marks behind a character belong to.
+/// The script of the letter to which the marks after it belong.
 fn base(c: char) -> Base {
     match u32::from(c) {
         0x41..=0x24F | 0x250..=0x2AF | 0x1E00..=0x1EFF | 0x2C60..=0x2C7F | 0xA720..=0xA7FF => {
@@ -157,7 +158,7 @@ fn base(c: char) -> Base {
     }
 }
 
-/// What a letter is written as in both forms.
+/// The replacement of a letter in both forms.
 fn letters(c: char) -> Option<&'static str> {
     Some(match c {
         'ı' => "i",
@@ -174,7 +175,7 @@ fn letters(c: char) -> Option<&'static str> {
     })
 }
 
-/// What a Latin letter that has no decomposition is without its stroke.
+/// The replacement of a Latin letter with a stroke, which has no decomposition.
 fn plain(c: char) -> Option<&'static str> {
     Some(match c {
         'đ' | 'ð' => "d",
@@ -197,22 +198,22 @@ fn plain(c: char) -> Option<&'static str> {
     })
 }
 
-/// The zeros of decimal digits; nine other digits follow each.
+/// The zeros of decimal digits. The nine other digits follow each zero.
 const ZEROS: [u32; 36] = [
     0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xDE6,
     0xE50, 0xED0, 0xF20, 0x1040, 0x1090, 0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50,
     0x1BB0, 0x1C40, 0x1C50, 0xA620, 0xA8D0, 0xA900, 0xA9D0, 0xA9F0, 0xAA50, 0xABF0, 0x104A0,
 ];
 
-/// The ASCII digit of a decimal digit.
+/// The ASCII digit with the value of a decimal digit.
 fn digit(c: char) -> Option<char> {
     let code_point = u32::from(c);
     let zero = ZEROS[..ZEROS.partition_point(|zero| *zero <= code_point)].last()?;
     char::from_digit(code_point - zero, 10)
 }
 
-/// Makes the Thai and the Lao vowel am one character, which NFKD takes apart, and puts a blank
-/// between Hangul syllables and what is next to them, so that blanks between words do not matter.
+/// Recomposes the Thai and the Lao vowel am, which NFKD decomposes. Inserts a blank between a
+/// Hangul syllable and its neighbours, so that blanks between words do not matter.
 fn finish(text: &str, out: &mut String) {
     let is_syllable = |c: char| ('가'..='힣').contains(&c);
     let mut last = ' ';

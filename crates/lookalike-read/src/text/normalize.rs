@@ -1,5 +1,5 @@
-//! Optional changes of a text before it is cut into tokens: a normal form, the stop words of its
-//! own language left out, words of scripts without spaces distinguished.
+//! Optional changes of a text before it is divided into tokens: a normal form, removing the stop
+//! words of its language, and separating the words of scripts without spaces.
 
 use lookalike_core::error::{ParamsError, parse_name};
 use lookalike_core::parameter::Parameter;
@@ -8,50 +8,52 @@ use std::str::FromStr;
 
 const AS_WRITTEN: &str = "as written";
 
-/// What is done to every text. By default nothing.
+/// The changes to every text. None by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Normalization {
-    /// The normal form (Unicode Standard Annex 15) that a text is brought to.
+    /// The normal form (Unicode Standard Annex 15) of texts.
     pub normal_form: Option<NormalForm>,
-    /// Whether the stop words of the language it is in are left out. A language is detected by the
-    /// first 2 KiB; nothing is left out if that is doubtful or no list exists.
+    /// Whether the stop words of a text's language are removed. The language is detected in the
+    /// first 2 KiB. Nothing is removed if it is uncertain or has no list.
     pub stop_words_by_language: bool,
-    /// Whether a blank is put between the words of scripts that are written without: Chinese,
-    /// Japanese, Thai, Khmer, Lao, Burmese, by dictionaries. It takes the token rule
-    /// [`WordRuns`](lookalike_core::params::TokenRule::WordRuns) to keep them whole.
+    /// Whether blanks are inserted between the words of scripts that are written without spaces:
+    /// Chinese, Japanese, Thai, Khmer, Lao, Burmese, by dictionaries. The token rule
+    /// [`WordRuns`](lookalike_core::params::TokenRule::WordRuns) keeps these words whole.
     pub segment: bool,
 }
 
-/// Which spellings of a character are one. `docs/reference/normalize.md` specifies them.
+/// A normal form, which unifies spellings of a character. `docs/reference/normalize.md` specifies
+/// all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NormalForm {
-    /// A letter followed by its marks equals the letter that has them: `é` in one or two
+    /// A letter followed by its marks equals the letter with these marks: `é` in one or two
     /// characters.
     Nfc,
-    /// As `Nfc`; also forms that only look different: full-width letters, ligatures, `①`.
+    /// Like `Nfc`, and unifies forms that only look different: full-width letters, ligatures, `①`.
     Nfkc,
-    /// As `Nfkc`; also spellings that readers take for one: without vowel marks of Arabic and
-    /// Hebrew, variants of Arabic letters, dotted and dotless i, Greek accents, decimal digits of
-    /// any script; every Hangul syllable is a word.
+    /// Like `Nfkc`, and unifies spellings that readers take for the same: without vowel marks of
+    /// Arabic and Hebrew, variants of Arabic letters, dotted and dotless i, Greek accents, decimal
+    /// digits of any script. Every Hangul syllable is a word.
     Fold,
-    /// As `Fold`; also Latin letters without marks and strokes: Vietnamese, French, Polish.
+    /// Like `Fold`, and removes marks and strokes of Latin letters: Vietnamese, French, Polish.
     Unaccent,
 }
 
 impl Normalization {
-    /// Whether nothing is done.
+    /// Returns true if texts are not changed.
     pub(crate) fn is_none(self) -> bool {
         self == Self::default()
     }
 
-    /// Whether this build of the crate can do it.
+    /// Returns true if this build of the crate supports the changes.
     pub fn is_supported(self) -> bool {
         cfg!(feature = "scripts") || self.is_none()
     }
 }
 
 impl fmt::Display for Normalization {
-    /// As [`FromStr`] reads it: `as written`, or what is done, such as `nfc, segment:dictionary`.
+    /// Writes the form that [`FromStr`] parses: `as written`, or the changes, such as `nfc,
+    /// segment:dictionary`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let form = self.normal_form.map(|form| form.to_string());
         let language = self.stop_words_by_language.then(|| "language:auto".to_owned());
@@ -88,10 +90,10 @@ impl FromStr for Normalization {
 }
 
 impl NormalForm {
-    /// All of them, in the order in which each includes those before it.
+    /// All forms. Each includes the previous ones.
     pub const ALL: [Self; 4] = [Self::Nfc, Self::Nfkc, Self::Fold, Self::Unaccent];
 
-    /// The name, as options and indexes have it.
+    /// The name in options and indexes.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Nfc => "nfc",
@@ -120,7 +122,7 @@ impl FromStr for NormalForm {
 #[cfg(feature = "scripts")]
 pub use scripts::language_of;
 
-/// No language: nothing in this build detects one.
+/// Always `None`: this build cannot detect languages.
 #[cfg(not(feature = "scripts"))]
 pub fn language_of(_: &str) -> Option<&'static str> {
     None
@@ -134,8 +136,8 @@ pub struct TextNormalizer {
 }
 
 impl TextNormalizer {
-    /// The normalized text. Without the feature `scripts` it is the text itself: a collection with
-    /// another normalization is refused when it is opened.
+    /// The normalized text. Without the feature `scripts`, the text itself: a collection with
+    /// another normalization is rejected when it is opened.
     pub fn of<'a>(&'a mut self, text: &'a str, normalization: Normalization) -> &'a str {
         #[cfg(feature = "scripts")]
         return self.buffers.normalized(text, normalization);
@@ -161,13 +163,13 @@ mod scripts {
     use std::borrow::Cow;
     use std::collections::HashMap;
 
-    /// Bytes of a text by which its language is detected.
+    /// Number of bytes of a text from which its language is detected.
     const DETECTION_BYTES: usize = 2048;
 
     /// Lists of stop words, and buffers.
     #[derive(Default)]
     pub(super) struct NormalizationBuffers {
-        /// By language of two letters.
+        /// Lists by two-letter language code.
         lists: HashMap<&'static str, Option<StopWords>>,
         text: String,
         next: String,
@@ -197,7 +199,7 @@ mod scripts {
             };
             self.text.clear();
             self.text.push_str(&normal);
-            // Lists of stop words have the words as written.
+            // Lists of stop words contain the words in their original spelling.
             if normalization.stop_words_by_language && unaccent.is_some() {
                 self.remove_stop_words();
             }
@@ -258,7 +260,7 @@ mod scripts {
         }
     }
 
-    /// The ISO 639-1 code of the language of a text, by its first bytes; `None` if it is
+    /// The ISO 639-1 code of the language of a text, detected in its first bytes; `None` if it is
     /// uncertain.
     pub fn language_of(text: &str) -> Option<&'static str> {
         let end = (0..=DETECTION_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
@@ -267,7 +269,8 @@ mod scripts {
         two_letters(language.lang().code())
     }
 
-    /// The code of two letters (ISO 639-1) of a language of three (ISO 639-3), if it has one.
+    /// Converts the three-letter code of a language (ISO 639-3) to its two-letter code (ISO 639-1),
+    /// if it has one.
     fn two_letters(code: &str) -> Option<&'static str> {
         const CODES: &str = "epo eo eng en rus ru cmn zh spa es por pt ita it ben bn fra fr deu de \
             ukr uk kat ka ara ar hin hi jpn ja heb he yid yi pol pl amh am jav jv kor ko nob no \

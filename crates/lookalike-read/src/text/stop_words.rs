@@ -5,10 +5,10 @@ use lookalike_core::parameter::Parameter;
 use lookalike_core::params::StopWords;
 use lookalike_core::text::{self, CharClass};
 
-/// The stop words of a language, lower-cased: an ISO 639-1 code, such as `en`, `de` or `zh`. The
-/// lists come from the project Stopwords ISO and are fixed with the version of this crate.
+/// The stop words of a language, lower-cased, by its ISO 639-1 code, such as `en`, `de` or `zh`.
+/// The lists come from the project Stopwords ISO and are fixed with the version of this crate.
 ///
-/// A listed word that the word rule cuts (`don't`) is listed unchanged, for tokens that end at
+/// A word that the word rule divides (`don't`) is listed both unchanged, for tokens that end at
 /// white space, and in pieces.
 ///
 /// # Errors
@@ -26,8 +26,8 @@ pub fn stop_words(language: &str) -> Result<StopWords, ParamsError> {
     Ok(listed(code, &words))
 }
 
-/// A list of words with that name: unchanged, and in lower case, for texts that are compared in
-/// lower case. A word that the word rule cuts is listed unchanged and in pieces.
+/// A list of words with a name: unchanged, and in lower case for texts that are compared in lower
+/// case. A word that the word rule divides is listed both unchanged and in pieces.
 pub fn listed_stop_words(name: &str, words: &[String]) -> StopWords {
     let both = words.iter().flat_map(|word| [word.clone(), text::lower_case(word)]);
     listed(name.to_owned(), &both.collect::<Vec<String>>())

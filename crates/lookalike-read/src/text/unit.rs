@@ -7,7 +7,7 @@
 //! - A paragraph ends before the first line that follows a blank line (one of white space only) or
 //!   U+2029. Blank lines at the start of the text are a range.
 //! - A sentence ends at each sentence boundary of Unicode Standard Annex 29, as ICU4X finds them.
-//!   CRLF, LF, CR, NEL, U+2028 and U+2029 end a sentence always.
+//!   CRLF, LF, CR, NEL, U+2028 and U+2029 always end a sentence.
 //!
 //! No range ends within a character or between CR and LF.
 
@@ -22,7 +22,7 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-/// What is compared as a document.
+/// The unit of comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum TextUnit {
     /// The whole document.
@@ -37,10 +37,10 @@ pub enum TextUnit {
 }
 
 impl TextUnit {
-    /// All of them.
+    /// All units.
     pub const ALL: [Self; 4] = [Self::Document, Self::Paragraph, Self::Line, Self::Sentence];
 
-    /// The name, as options and reports have it.
+    /// The name in options and reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Document => "document",
@@ -50,7 +50,7 @@ impl TextUnit {
         }
     }
 
-    /// Whether this build of the crate finds its ranges.
+    /// Returns true if this build of the crate supports the unit.
     pub fn is_supported(self) -> bool {
         cfg!(feature = "scripts") || self != Self::Sentence
     }
@@ -71,12 +71,13 @@ impl FromStr for TextUnit {
     }
 }
 
-/// The id of the document that a unit is a part of, by the id of the unit: all before the last `#`.
+/// The id of the document that contains a unit, from the id of the unit: everything before the last
+/// `#`.
 pub fn parent_id(id: &str) -> &str {
     id.rsplit_once('#').map_or(id, |(parent, _)| parent)
 }
 
-/// The ranges of a text in bytes, in order; none of an empty text. They take linear time, and no
+/// The ranges of a text in bytes, in order; empty for an empty text. Takes linear time and no
 /// memory.
 pub fn ranges(text: &str, unit: TextUnit) -> impl Iterator<Item = Range<usize>> {
     let mut boundaries = Boundaries::new(text, unit);
@@ -114,7 +115,7 @@ impl<'a> Boundaries<'a> {
         Self::Sentence(segmenter.segment_str(text))
     }
 
-    /// A collection with sentences is refused when it is opened.
+    /// A collection with sentences is rejected when it is opened.
     #[cfg(not(feature = "scripts"))]
     fn sentences(_: &'a str) -> Self {
         Self::Sentence(std::marker::PhantomData)
@@ -255,7 +256,7 @@ mod tests {
             // SB3, SB4: line ends.
             "One.\r\n|Two.\n|Three\u{85}|four\u{2028}|five\u{2029}|six",
             "one\n|\n|two",
-            // SB5: marks and formats belong to what is before them.
+            // SB5: marks and formats belong to the preceding character.
             "The end.\u{301} |Next.",
             "The end\u{200d}. |Next\u{301}.",
             // SB6: numbers.
@@ -263,7 +264,7 @@ mod tests {
             // SB7: initials without blanks.
             "The U.S.A. |Army.",
             "The U.S. army.",
-            // SB8: a lower-case letter follows a full stop, with others than letters before it.
+            // SB8: a lower-case letter follows a full stop, after characters other than letters.
             "He came, e.g. by train, i.e. late.",
             "Wait... what? |Wait... |What?",
             "It is no. 5 of all. |No. 5 too.",
@@ -276,7 +277,7 @@ mod tests {
             "“He left.” |She stayed.",
             "(He left.)  \u{a0}|(She stayed.) |'So?' |\"So.\"",
             "«Il part.» |Elle reste.",
-            // SB11: an end, also behind an abbreviation that an upper-case letter follows.
+            // SB11: an end, also after an abbreviation that an upper-case letter follows.
             "Mr. |Smith met Dr. |J. |K. |Jones.",
             "Hi! |ok? |so",
             "The end.\t|Next.",
@@ -288,7 +289,8 @@ mod tests {
             "هل جاء؟ |نعم۔ |لا",
             "Գնաց։ |Եկավ։",
             "ያ ነው። |ሌላ፧",
-            // SB998: no end. An ellipsis in one character, a colon and a semicolon end nothing.
+            // SB998: not an end. An ellipsis in one character, a colon and a semicolon do not end a
+            // sentence.
             "Wait… What: this; That – or – Those",
             "a.b.c d.E",
             "...",
@@ -310,8 +312,8 @@ mod tests {
         assert!(error.contains("word") && error.contains("paragraph"), "{error}");
     }
 
-    /// Texts without an end, and texts of ends only, take linear time: at a quadratic rate, these
-    /// take hours.
+    /// Texts without an end, and texts of ends only, take linear time. At a quadratic rate, these
+    /// would take hours.
     #[test]
     fn long_texts_take_linear_time() {
         const BYTES: usize = 8 << 20;

@@ -1,4 +1,4 @@
-//! Questions to an index of sketches.
+//! Queries of an index of sketches.
 
 use super::error::SketchIndexError;
 use super::ids::{ORIGINAL, REPEATED, nth, split};
@@ -17,11 +17,11 @@ pub(super) struct KeyRow {
     pub(super) number: u64,
     /// The id of the key.
     pub(super) id: String,
-    /// How many records the key had before.
+    /// The number of earlier records of the key.
     pub(super) repeat: u32,
-    /// The pickle of the key, where the id says another that is equal.
+    /// The pickle of the key, if the id stands for another, equal key.
     pub(super) original: Option<String>,
-    /// The bytes of its bands; empty where they were not asked for.
+    /// The bytes of its bands; empty if they were not requested.
     pub(super) bands: Vec<Vec<u8>>,
 }
 
@@ -49,7 +49,7 @@ fn damaged(record: &IndexRecord, why: String) -> IndexError {
     IndexError::Damaged { what, why }
 }
 
-/// The numbers that keep the bands of a record, band by band.
+/// The numbers that store the bands of a record, band by band.
 fn numbers<'a>(record: &'a IndexRecord, settings: &IndexSettings) -> Result<&'a [u32], IndexError> {
     let got = record.signature.len();
     let expected = settings.num_hashes;
@@ -71,10 +71,10 @@ fn bands_of(record: &IndexRecord, settings: &IndexSettings) -> Result<Vec<Vec<u8
     Ok(bands)
 }
 
-/// Bands that are asked for.
+/// The bands of a query.
 struct BandProbe {
     signature: Vec<u32>,
-    /// Which of them can be in the index at all.
+    /// The bands that the index can contain.
     asked: Vec<usize>,
 }
 
@@ -88,7 +88,7 @@ impl BandProbe {
             packed.clear();
             let sketches = settings.sketches.as_ref();
             let fits = sketches.is_some_and(|one| one.pack(band.as_ref(), &mut packed).is_ok());
-            // What no sketch of the index can have, none has.
+            // A band of another length or form is in no sketch of the index.
             if let Some(place) = signature.get_mut(at * rows..(at + 1) * rows)
                 && fits
             {
@@ -117,7 +117,7 @@ impl SketchIndex {
     /// The keys that have one of these bands, each once, in the order of insertion.
     ///
     /// # Errors
-    /// What keeps the index from being read.
+    /// If the index cannot be read.
     pub(super) fn find<B: AsRef<[u8]>>(
         &self,
         bands: &[(usize, B)],
@@ -131,7 +131,7 @@ impl SketchIndex {
         snapshot.candidates(&probe.keys(settings), &mut candidates)?;
         let wanted = RecordFields { signature: true, metadata: true, ..RecordFields::default() };
         snapshot.records(&candidates, wanted, &mut |record| {
-            // A document without a signature has no bands; nothing else is of another length.
+            // Documents without a signature have no bands. All other records have the full length.
             if probe.shares_a_band(numbers(record, settings)?, settings.rows) {
                 found.push(KeyRow::of(record, None)?);
             }
@@ -140,7 +140,7 @@ impl SketchIndex {
         if found.iter().any(|row| row.repeat > 0) {
             let mut met = HashSet::new();
             found.retain(|row| met.insert(row.id.clone()));
-            // A repeat is found where the first record of its key has other bands.
+            // The search may find a repeat of a key whose first record has other bands.
             for row in found.iter_mut().filter(|row| row.repeat > 0) {
                 row.number = snapshot.number_of(&row.id)?.map_or(row.number, |number| number.0);
             }
@@ -149,7 +149,7 @@ impl SketchIndex {
         Ok(found)
     }
 
-    /// Whether there is a key.
+    /// Returns true if the index contains a key.
     ///
     /// # Errors
     /// As [`find`](Self::find).
@@ -158,7 +158,7 @@ impl SketchIndex {
         Ok(open.backend.snapshot()?.number_of(id)?.is_some())
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     ///
     /// # Errors
     /// As [`find`](Self::find).
@@ -166,7 +166,7 @@ impl SketchIndex {
         let Some(open) = self.settled()? else { return Ok(0) };
         let mut snapshot = open.backend.snapshot()?;
         let repeated = repeated(&mut *snapshot)?;
-        // The row that says how many were repeated is no key, either.
+        // The row that counts the repeats is not a key either.
         Ok(snapshot.len().saturating_sub(repeated + u64::from(repeated > 0)))
     }
 
@@ -181,7 +181,7 @@ impl SketchIndex {
         Ok(rows_of(&mut *snapshot, &open.settings, id, count)?)
     }
 
-    /// All records from here on.
+    /// All records from a row on.
     ///
     /// # Errors
     /// As [`find`](Self::find).
@@ -212,7 +212,7 @@ fn rows_of(
     Ok(rows)
 }
 
-/// All records at one moment, piece by piece.
+/// All records of a snapshot, read in pieces.
 pub(super) struct Scan {
     snapshot: Box<dyn Snapshot>,
     open: Arc<OpenFolder>,
@@ -220,11 +220,11 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// The next records, at most this many; none at the end. Bands are empty where they are not
-    /// asked for.
+    /// The next records, at most `most`; none at the end. Bands are empty unless they are
+    /// requested.
     ///
     /// # Errors
-    /// What keeps them from being read.
+    /// If they cannot be read.
     pub(super) fn next(
         &mut self,
         most: usize,
@@ -233,7 +233,7 @@ impl Scan {
         let settings = bands.then_some(&*self.open.settings);
         let wanted = RecordFields { signature: bands, metadata: true, ..RecordFields::default() };
         let mut rows = Vec::new();
-        // One piece may hold the row that is no key, and nothing else.
+        // A piece may contain only the row that is not a key.
         while rows.is_empty() {
             let mut last = None;
             self.snapshot.scan(DocumentNumber(self.next), most, wanted, &mut |record| {
@@ -251,10 +251,10 @@ impl Scan {
         Ok(rows)
     }
 
-    /// The bands of the first record of a key that has others.
+    /// The bands of the first record of a key with several records.
     ///
     /// # Errors
-    /// What keeps it from being read.
+    /// If it cannot be read.
     pub(super) fn first_of(&mut self, id: &str) -> Result<Vec<KeyRow>, SketchIndexError> {
         Ok(rows_of(&mut *self.snapshot, &self.open.settings, id, 1)?)
     }

@@ -1,4 +1,4 @@
-//! What keeps an index of sketches from doing something, as errors of Python.
+//! Errors of an index of sketches, and their Python exceptions.
 
 use crate::datasketch::sketch::other_scheme;
 use crate::error::{DamagedError, MismatchError, StoreError, index_error};
@@ -8,31 +8,31 @@ use lookalike::store::sketches::BandError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Why something is not done.
+/// The reason why an operation failed.
 pub(super) enum SketchIndexError {
     /// The index is closed.
     Closed,
-    /// There is an index of documents.
+    /// The folder contains an index of documents.
     Documents,
-    /// The folder that the index would be made in is not there.
+    /// The parent of the new folder does not exist.
     NoPlace { above: String },
-    /// The keys are pickles of another process, which may not be loaded.
+    /// The keys are pickles of another process, which must not be loaded.
     Pickles,
-    /// The index was made with other settings.
+    /// The index was created with other settings.
     Mismatch { what: &'static str, has: String, asked: String },
-    /// The sketch is of another scheme.
+    /// The sketch has another scheme.
     Scheme { known: Option<String>, got: String },
-    /// It has another number of bands.
+    /// The sketch has another number of bands.
     Bands { expected: usize, got: usize },
-    /// A band is not like those that are kept.
+    /// A band has another form than the stored bands.
     Unfit(BandError),
     /// A key was inserted too often.
     Repeats { most: u32 },
     /// The folder cannot be used.
     Index(IndexError),
-    /// What was to be written is, and the index cannot be opened again.
+    /// The changes were written, but the index cannot be opened again.
     Left { error: IndexError },
-    /// It cannot be written, and this many changes are undone.
+    /// The changes cannot be written and are undone; `count` is their number.
     Undone { error: IndexError, count: usize },
 }
 
@@ -49,7 +49,7 @@ impl From<BandError> for SketchIndexError {
 }
 
 impl SketchIndexError {
-    /// The error of the index `name`.
+    /// The exception for the index `name`.
     pub(super) fn reported(self, name: &str) -> PyErr {
         match self {
             Self::Closed => {
@@ -115,7 +115,7 @@ fn unlike(name: &str, unfit: BandError) -> String {
     }
 }
 
-/// What the folder came to, with remedies as Python has them.
+/// The exception for an error of the folder, with the remedy in Python.
 pub(super) fn reported(error: IndexError, name: &str) -> PyErr {
     match &error {
         IndexError::Missing { .. } => StoreError::new_err(format!(
@@ -173,7 +173,7 @@ fn undone(error: IndexError, count: usize, name: &str) -> PyErr {
     }
 }
 
-/// The same error, and what became of changes.
+/// Adds the fate of the changes to an exception of the same type.
 fn followed_by(changes: &str, error: &PyErr) -> PyErr {
     Python::attach(|py| {
         PyErr::from_type(error.get_type(py), format!("{}; {changes}", error.value(py)))

@@ -1,4 +1,4 @@
-//! Keys of a user's as ids of an index, and back.
+//! Conversion of a user's keys to ids of an index and back.
 //!
 //! ```text
 //! s:text      a str
@@ -8,7 +8,7 @@
 //! 2 s:text    the same key, inserted a third time
 //! ```
 //!
-//! What is common is done here, the rest in `lookalike/datasketch/keys.py`.
+//! Frequent types are converted here, all others in `lookalike/datasketch/keys.py`.
 
 use crate::error::DocumentError;
 use lookalike::store::entry::{MAX_ID_BYTES, MAX_METADATA_BYTES};
@@ -16,32 +16,31 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 use std::borrow::Cow;
 
-/// The id of the row that says how many records are not the first of their key; also what that
-/// number is called in its metadata.
+/// The id of the row that counts the records that are not the first of their key. Also the name of
+/// that number in its metadata.
 pub(super) const REPEATED: &str = "repeated";
-/// What the pickle of a key is called in the metadata of its row, where the id says another key
-/// that is equal.
+/// The name of a key's pickle in the metadata of its row, if the id stands for another, equal key.
 pub(super) const ORIGINAL: &str = "key";
-/// The most records of one key.
+/// Maximum number of records of a key.
 pub(super) const MOST_REPEATS: u32 = 1 << 24;
-/// The longest id of a key, so that the number of a record goes before it.
+/// Maximum length of the id of a key, so that the number of a record fits before it.
 const MOST_BYTES: usize = MAX_ID_BYTES - 16;
 
-/// The longest pickle next to an id, as base64, with room for its name.
+/// Maximum length of a pickle next to an id, as base64, with room for its name.
 const MOST_ORIGINAL: usize = MAX_METADATA_BYTES - 64;
 
-/// A key as it is kept.
+/// A key in its stored form.
 pub(super) struct Key {
     /// Equal for equal keys.
     pub(super) id: String,
-    /// Its pickle as base64, where `id` says another key that is equal.
+    /// The pickle of the key as base64, if `id` stands for another, equal key.
     pub(super) original: Option<String>,
 }
 
 impl Key {
     /// # Errors
-    /// `TypeError` for what is not hashable, `DocumentTypeError` for what cannot be pickled,
-    /// `DocumentError` for what is too long.
+    /// `TypeError` for a key that is not hashable, `DocumentTypeError` for one that cannot be
+    /// pickled, `DocumentError` for one that is too long.
     pub(super) fn of(key: &Bound<'_, PyAny>) -> PyResult<Self> {
         let known = if let Some(id) = simple(key) {
             Self { id, original: None }
@@ -71,7 +70,7 @@ fn keys(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     py.import("lookalike.datasketch.keys")
 }
 
-/// The id of a text or a number, such as most keys are.
+/// The id of a string or a number, the most frequent types.
 fn simple(key: &Bound<'_, PyAny>) -> Option<String> {
     if let Ok(text) = key.cast_exact::<PyString>() {
         let text = text.to_cow().ok()?;
@@ -81,7 +80,7 @@ fn simple(key: &Bound<'_, PyAny>) -> Option<String> {
     Some(format!("l:{number}"))
 }
 
-/// The id of the record of a key with this number, from 0.
+/// The id of a record of a key, numbered from 0.
 pub(super) fn nth(id: &str, number: u32) -> Cow<'_, str> {
     if number == 0 { Cow::Borrowed(id) } else { Cow::Owned(format!("{number} {id}")) }
 }
@@ -92,12 +91,12 @@ pub(super) fn split(id: &str) -> (&str, u32) {
     numbered.filter(|_| id.starts_with(|c: char| c.is_ascii_digit())).unwrap_or((id, 0))
 }
 
-/// The key of a row of the index `name`, from its id and, where the id says another key that is
-/// equal, its pickle.
+/// The key of a row of the index `name`: from its id or, if the id stands for another, equal key,
+/// from its pickle.
 ///
 /// # Errors
-/// `DamagedError` for what is no key, `StoreError` for one whose class is not known, and for a
-/// pickle unless `allows_pickles`.
+/// `DamagedError` if the row does not contain a key. `StoreError` if the class of the key is
+/// unknown, and for a pickle without `allows_pickles`.
 pub(super) fn key<'py>(
     py: Python<'py>,
     name: &str,

@@ -1,5 +1,5 @@
-//! The tables of a `MinHashLSH` in a folder: what [`LshTables`](super::tables::LshTables) are in
-//! memory.
+//! The tables of a `MinHashLSH` in a folder. [`LshTables`](super::tables::LshTables) are the tables
+//! in memory.
 //!
 //! ```text
 //! keys ─ ids.rs ─► ids ─┐
@@ -7,7 +7,7 @@
 //! folder ─ band_probe.rs ─► rows ─ ids.rs ─► keys
 //! ```
 //!
-//! Locks are taken without the interpreter's only, so that nobody waits for both.
+//! Locks are only taken without the interpreter's lock, so that no thread waits for both.
 
 mod band_probe;
 mod error;
@@ -33,30 +33,31 @@ use sketch_index::{IndexParameters, SketchIndex};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-/// Rows that are read at a time.
+/// Number of rows that are read at a time.
 const PIECE: usize = 1_024;
 
 /// Keys by the bands of their sketches, in a folder.
 #[pyclass(frozen, weakref, name = "DsKept", module = "lookalike._engine")]
 pub(crate) struct FolderLsh {
-    /// The process that opened it. One that was forked from it shares the file positions, the locks
-    /// and none of the threads, so that anything it did would damage the index: it does nothing.
+    /// The process that opened the index. A process forked from it shares the file positions and
+    /// the locks, but has none of the threads. Any operation would damage the index, so a forked
+    /// process does nothing.
     process: u32,
     name: String,
     bands: usize,
-    /// `None` when it is dropped only.
+    /// `None` only during `drop`.
     sketch_index: Option<SketchIndex>,
 }
 
-/// Keys or rows, and the number to go on from.
+/// Keys or rows, and the number of the row after them.
 type KeyPage<'py> = (Bound<'py, PyList>, u64);
 
 impl FolderLsh {
     /// # Errors
-    /// `StoreError` in a process that was forked.
+    /// `StoreError` in a forked process.
     fn sketch_index(&self) -> PyResult<&SketchIndex> {
         let here = std::process::id();
-        // Before any lock is touched, which another thread may have had when the process forked.
+        // Checked before locking: another thread may have held a lock when the process forked.
         match &self.sketch_index {
             Some(sketch_index) if self.process == here => Ok(sketch_index),
             _ => Err(StoreError::new_err(format!(
@@ -68,7 +69,7 @@ impl FolderLsh {
         }
     }
 
-    /// Does something without the interpreter's lock.
+    /// Runs work without the interpreter's lock.
     fn detached<T: Send>(
         &self,
         py: Python<'_>,
@@ -78,7 +79,7 @@ impl FolderLsh {
         py.detach(|| work(sketch_index)).map_err(|refused| refused.reported(&self.name))
     }
 
-    /// Does long work on what is in the folder, while signals are looked for.
+    /// Runs long work on the folder while signals are checked.
     fn interruptible<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -110,7 +111,7 @@ impl FolderLsh {
         self.keys(py, &rows)
     }
 
-    /// The next rows; none at the end.
+    /// The next rows; empty at the end.
     fn next(&self, py: Python<'_>, scan: &mut Scan, bands: bool) -> PyResult<Vec<KeyRow>> {
         py.check_signals()?;
         py.detach(|| scan.next(PIECE, bands)).map_err(|refused| refused.reported(&self.name))
@@ -121,7 +122,7 @@ impl FolderLsh {
     }
 }
 
-/// Counts the buckets of a record that no earlier one of its key is in.
+/// Counts the buckets of a record that contain no earlier record of its key.
 fn count<'py>(
     py: Python<'py>,
     counts: &[Bound<'py, PyDict>],
@@ -146,7 +147,7 @@ fn by_band(bands: Vec<PyBackedBytes>) -> Vec<(usize, PyBackedBytes)> {
 
 #[pymethods]
 impl FolderLsh {
-    /// Opens the folder `path`, or takes note of one that the first sketch makes.
+    /// Opens the folder `path`, or stores the path of a folder that the first sketch creates.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "settings of an index")]
     fn new(
@@ -161,7 +162,7 @@ impl FolderLsh {
         allow_pickle: bool,
     ) -> PyResult<Self> {
         let name = path.display().to_string();
-        // Where the process is may change before the first sketch.
+        // The working directory may change before the first sketch.
         let folder = std::path::absolute(&path)
             .map_err(|error| StoreError::new_err(format!("{name:?} is no path: {error}")))?;
         let expected = IndexParameters { num_perm, bands, rows, prepickle, hashfunc };
@@ -176,14 +177,14 @@ impl FolderLsh {
         &self.name
     }
 
-    /// The scheme of its sketches, where that is known.
+    /// The scheme of the sketches, if it is known.
     #[getter]
     fn scheme(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.detached(py, SketchIndex::scheme)
     }
 
-    /// Adds a key; false where it is there already, and `is_new` is asked for. Changes are written
-    /// when there are `most`.
+    /// Adds a key. With `is_new`, returns false if the key exists. Writes changes if there are at
+    /// least `most`.
     fn insert(
         &self,
         py: Python<'_>,
@@ -213,19 +214,19 @@ impl FolderLsh {
         self.detached(py, |sketch_index| sketch_index.insert_all(rows, scheme.as_deref()))
     }
 
-    /// Takes a key out; false where it is not there.
+    /// Removes a key. Returns false if it does not exist.
     fn remove(&self, py: Python<'_>, key: &Bound<'_, PyAny>, most: usize) -> PyResult<bool> {
         self.sketch_index()?;
         let key = Key::of(key)?;
         self.detached(py, |sketch_index| sketch_index.remove(&key.id, most))
     }
 
-    /// Writes what waits.
+    /// Writes pending changes.
     fn commit(&self, py: Python<'_>) -> PyResult<()> {
         self.detached(py, SketchIndex::commit)
     }
 
-    /// Writes what waits and lets the folder go; nothing happens in a process that was forked.
+    /// Writes pending changes and closes the folder. Does nothing in a forked process.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         if self.process == std::process::id() {
             self.detached(py, SketchIndex::close)
@@ -243,7 +244,7 @@ impl FolderLsh {
         PyList::new(py, self.found(py, &by_band(bands))?)
     }
 
-    /// Those that share one of the first `count` buckets.
+    /// The keys that share one of the first `count` buckets.
     fn _find_in<'py>(
         &self,
         py: Python<'py>,
@@ -284,7 +285,7 @@ impl FolderLsh {
         }
     }
 
-    /// Some keys from a row on, and the row to go on from; None at the end.
+    /// A page of keys from a row on, and the row after them; `None` at the end.
     fn _page<'py>(&self, py: Python<'py>, start: u64) -> PyResult<Option<KeyPage<'py>>> {
         let Some(mut scan) = self.detached(py, |sketch_index| sketch_index.scan(start))? else {
             return Ok(None);
@@ -317,7 +318,7 @@ impl FolderLsh {
         self.detached(py, SketchIndex::size)
     }
 
-    /// The bands of `key`; none if it is not there.
+    /// The bands of `key`; empty if it does not exist.
     fn _bands_of<'py>(
         &self,
         py: Python<'py>,
@@ -341,20 +342,20 @@ impl FolderLsh {
         PyList::new(py, self.found(py, &[(band, bucket_key)])?)
     }
 
-    /// How many keys each bucket of one band has.
+    /// The number of keys in each bucket of a band.
     fn _counts_in<'py>(&self, py: Python<'py>, band: usize) -> PyResult<Bound<'py, PyDict>> {
         check_band(band, self.bands)?;
         Ok(self.counts(py)?.swap_remove(band))
     }
 
-    /// For each band, how many keys each of its buckets has.
+    /// For each band, the number of keys in each bucket.
     #[pyo3(name = "_counts")]
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let counts = self.empty_counts(py);
         let Some(mut scan) = self.detached(py, |sketch_index| sketch_index.scan(0))? else {
             return Ok(counts);
         };
-        // Of keys that were inserted again: the bands that they had before.
+        // The bands of earlier records, for keys that were inserted again.
         let mut repeated: HashMap<String, Vec<Vec<Vec<u8>>>> = HashMap::new();
         loop {
             let rows = self.next(py, &mut scan, true)?;
@@ -379,7 +380,7 @@ impl FolderLsh {
         }
     }
 
-    /// The same, of these keys only; what is not there is left out.
+    /// Like [`counts`](Self::counts), for these keys only. Ignores unknown keys.
     fn _counts_of<'py>(
         &self,
         py: Python<'py>,
@@ -403,7 +404,7 @@ impl FolderLsh {
         Ok(counts)
     }
 
-    /// Place, what, and whether it can be repaired, of each problem.
+    /// The place and the description of each problem, and whether it can be repaired.
     fn check(&self, py: Python<'_>) -> PyResult<Vec<(String, String, bool)>> {
         let problems = self.interruptible(py, Vec::new(), |open| open.backend.check())?;
         let row = |problem: lookalike::store::backend::IndexProblem| {
@@ -420,7 +421,7 @@ impl FolderLsh {
         self.interruptible(py, (), |open| open.backend.compact(time::now()))
     }
 
-    /// Copies the index to a new folder; false where nothing is there to be copied.
+    /// Copies the index to a new folder. Returns false if there is no index yet.
     fn backup(&self, py: Python<'_>, to: PathBuf) -> PyResult<bool> {
         let to = std::path::absolute(&to).map_err(|error| {
             StoreError::new_err(format!("{} is no path: {error}", to.display()))
@@ -428,7 +429,7 @@ impl FolderLsh {
         let is_own = self.sketch_index()?.allows_pickles();
         self.interruptible(py, false, move |open| {
             open.backend.backup(&to)?;
-            // A copy of what this process may load.
+            // The copy contains pickles that this process may load.
             if is_own {
                 origin::record(&to);
             }
@@ -444,7 +445,8 @@ impl Drop for FolderLsh {
             std::mem::forget(sketch_index);
             return;
         }
-        // Threads that close it must not wait for the lock that this one has.
+        // Threads that close the index must not wait for the interpreter's lock, which this thread
+        // holds.
         let sketch_index = Mutex::new(Some(sketch_index));
         let take = || sketch_index.lock().take();
         let _ = Python::try_attach(|py| {
@@ -454,7 +456,7 @@ impl Drop for FolderLsh {
                 Err(refused) => refused.reported(&self.name).write_unraisable(py, None),
             }
         });
-        // Where there is no interpreter any more, nobody can receive it.
+        // Without an interpreter, no code can receive an error.
         if let Some(sketch_index) = take() {
             let _ = sketch_index.close();
         }

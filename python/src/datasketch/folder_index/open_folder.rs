@@ -6,13 +6,13 @@ use lookalike::store::backend::{Backend, Snapshot};
 use lookalike::store::settings::IndexSettings;
 use std::sync::Arc;
 
-/// The index in a folder, and its settings.
+/// The index in a folder, with its settings.
 pub(super) struct OpenFolder {
     pub(super) backend: Box<dyn Backend>,
     pub(super) settings: Arc<IndexSettings>,
 }
 
-/// How many records of a key are stored. Those of one key have all numbers from 0 on.
+/// The number of stored records of a key. The records of a key have consecutive numbers from 0 on.
 pub(super) fn records_of(snapshot: &mut dyn Snapshot, id: &str) -> Result<u32, IndexError> {
     let mut is_there =
         |at: u32| Ok::<bool, IndexError>(snapshot.number_of(&nth(id, at))?.is_some());
@@ -22,7 +22,7 @@ pub(super) fn records_of(snapshot: &mut dyn Snapshot, id: &str) -> Result<u32, I
         there += step;
         step *= 2;
     }
-    // The next `step` are not all there.
+    // At least one of the next `step` records is missing.
     while step > 1 {
         step /= 2;
         if is_there(there + step - 1)? {

@@ -1,16 +1,16 @@
-//! Which folders of sketches this process has created. Pickles in these are its own.
+//! The folders of sketches that this process has created. Pickles in these folders are trusted.
 
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// A folder, and when it was created where the file system knows.
+/// A folder and, if the file system stores it, the time of its creation.
 type Identity = (PathBuf, Option<SystemTime>);
 
 static CREATED: Mutex<BTreeSet<Identity>> = Mutex::new(BTreeSet::new());
 
-/// Nothing for a folder that is not there.
+/// The identity of a folder; `None` if it does not exist.
 fn identity(folder: &Path) -> Option<Identity> {
     let path = folder.canonicalize().ok()?;
     let created = path.metadata().ok()?.created().ok();
@@ -24,7 +24,7 @@ pub(super) fn record(folder: &Path) {
     }
 }
 
-/// Whether this process has created a folder.
+/// Returns true if this process has created a folder.
 pub(super) fn is_own(folder: &Path) -> bool {
     let created = CREATED.lock();
     identity(folder).is_some_and(|identity| created.contains(&identity))

@@ -1,4 +1,4 @@
-//! Changes of a session that are not written yet.
+//! Unwritten changes of a session.
 
 use super::ids::{Key, ORIGINAL, nth};
 use super::open_folder::{OpenFolder, records_of};
@@ -9,31 +9,31 @@ use lookalike::store::settings::IndexSettings;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// One change.
+/// A change.
 pub(super) enum PlannedChange {
     Add { id: String, signature: Vec<u32>, metadata: Metadata },
     Remove { id: String },
 }
 
-/// Changes in order, and what is known because of them.
+/// Changes in order, and facts that follow from them.
 #[derive(Default)]
 pub(super) struct PendingChanges {
     pub(super) planned: Vec<PlannedChange>,
-    /// How many records keys have that were changed.
+    /// The number of records of each changed key.
     counts: HashMap<String, u32>,
-    /// How many more records are not the first of their key.
+    /// The change of the number of records that are not the first of their key.
     pub(super) repeated: i64,
-    /// What the folder will be made with, where there is none.
+    /// The settings for the new folder, if there is none.
     pub(super) settings: Option<Arc<IndexSettings>>,
-    /// What is on the disk, for as long as nothing is written.
+    /// The stored state, valid until something is written.
     snapshot: Option<Box<dyn Snapshot>>,
 }
 
 impl PendingChanges {
-    /// What is on the disk.
+    /// The stored state.
     ///
     /// # Errors
-    /// What keeps it from being read.
+    /// If it cannot be read.
     pub(super) fn snapshot(&mut self, open: &OpenFolder) -> Result<&mut dyn Snapshot, IndexError> {
         let snapshot = match self.snapshot.take() {
             Some(snapshot) => snapshot,
@@ -42,10 +42,10 @@ impl PendingChanges {
         Ok(&mut **self.snapshot.insert(snapshot))
     }
 
-    /// How many records of a key there are, with what waits.
+    /// The number of records of a key, including pending changes.
     ///
     /// # Errors
-    /// What keeps them from being read.
+    /// If they cannot be read.
     pub(super) fn count(&mut self, open: Option<&OpenFolder>, id: &str) -> Result<u32, IndexError> {
         if let Some(count) = self.counts.get(id) {
             return Ok(*count);
@@ -56,19 +56,20 @@ impl PendingChanges {
         }
     }
 
-    /// Lets go of what is on the disk, so that its log need not be kept.
+    /// Releases the snapshot, so that its log can be removed.
     pub(super) fn let_go(&mut self) {
         self.snapshot = None;
     }
 
-    /// The same where nothing waits: a session may come back soon, nothing else.
+    /// Releases the snapshot unless changes are pending. Only a session with changes is likely to
+    /// use it again soon.
     pub(super) fn rest(&mut self) {
         if self.planned.is_empty() {
             self.let_go();
         }
     }
 
-    /// Adds a record of a key that has `count`.
+    /// Adds a record of a key with `count` records.
     pub(super) fn add(&mut self, key: Key, count: u32, signature: Vec<u32>) {
         self.repeated += i64::from(count > 0);
         let mut metadata = Metadata::new();

@@ -1,11 +1,11 @@
-//! An index of sketches in a folder: who has it open, and what is written to it.
+//! An index of sketches in a folder: opening it, and writing changes.
 //!
 //! ```text
 //! insert, remove → PendingChanges ─ together → folder
-//! any question   → what waits is written first → folder (band_probe.rs)
+//! any query      → pending changes are written first → folder (band_probe.rs)
 //! ```
 //!
-//! The folder is made with the first sketch, since only that says what all of them are like.
+//! The first sketch creates the folder, because it determines the settings for all sketches.
 
 use super::error::SketchIndexError;
 use super::ids::{Key, MOST_REPEATS, REPEATED};
@@ -28,10 +28,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How long another one that is just closing is waited for.
+/// How long to wait for another process that is closing the index.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What an index is opened with, and was made with.
+/// The parameters for opening and creating an index.
 pub(super) struct IndexParameters {
     pub(super) num_perm: usize,
     pub(super) bands: usize,
@@ -52,11 +52,11 @@ pub(super) struct SketchIndex {
     folder: PathBuf,
     expected: IndexParameters,
     is_read_only: bool,
-    /// Whether pickles in the folder may be loaded, which can run any code.
+    /// Whether pickles in the folder may be loaded. A pickle can run arbitrary code.
     allows_pickles: AtomicBool,
-    /// The writer holds it; taken before `slot`.
+    /// Held by the writer; locked before `slot`.
     writing: Mutex<PendingChanges>,
-    /// Whether a session has changes that are not on the disk.
+    /// Whether a session has unwritten changes.
     waits: AtomicBool,
     slot: Mutex<IndexSlot>,
 }
@@ -69,7 +69,7 @@ impl IndexParameters {
             rows: self.rows,
             scheme: scheme.map(str::to_owned),
             band_bytes: bands.first().map_or(0, |band| band.as_ref().len()),
-            // Its values are below 2³² and are given as 8 bytes.
+            // Its values are below 2³² and are passed as 8 bytes.
             halved: self.hashfunc.is_none() && scheme == Some("legacy"),
             prepickle: self.prepickle,
             hashfunc: self.hashfunc.clone(),
@@ -77,7 +77,7 @@ impl IndexParameters {
         IndexSettings::of_sketches(self.bands, sketches)
     }
 
-    /// Refuses an index of documents, and one that was made with other settings.
+    /// Rejects an index of documents, and an index with other settings.
     fn check_compatible(&self, has: &IndexSettings) -> Result<(), SketchIndexError> {
         let Some(sketches) = &has.sketches else { return Err(SketchIndexError::Documents) };
         let params = |bands: usize, rows: usize| format!("({bands}, {rows})");
@@ -97,11 +97,11 @@ impl IndexParameters {
 }
 
 impl SketchIndex {
-    /// Opens the index in a folder, or takes note of a folder that is not there yet.
+    /// Opens the index in a folder, or stores the path of a folder that does not exist yet.
     ///
     /// # Errors
-    /// What is there is no index of sketches, or one that was made with other settings, or one of
-    /// pickled keys that another process made, without `allow_pickle`.
+    /// If the folder does not contain an index of sketches, or contains one with other settings.
+    /// Without `allow_pickle`, also if it contains pickled keys of another process.
     pub(super) fn new(
         folder: PathBuf,
         expected: IndexParameters,
@@ -116,7 +116,7 @@ impl SketchIndex {
             _ => IndexSlot::Open(Arc::new(opened(&folder, &expected, is_read_only)?)),
         };
         let allows_pickles = allow_pickle || origin::is_own(&folder);
-        // Nothing but pickles is in there.
+        // With `prepickle`, all keys are pickles.
         if matches!(slot, IndexSlot::Open(_)) && expected.prepickle && !allows_pickles {
             return Err(SketchIndexError::Pickles);
         }
@@ -131,12 +131,13 @@ impl SketchIndex {
         })
     }
 
-    /// Whether pickles in the folder may be loaded: on request, and where this process made it.
+    /// Returns true if pickles in the folder may be loaded: on request, and if this process created
+    /// it.
     pub(super) fn allows_pickles(&self) -> bool {
         self.allows_pickles.load(Ordering::Acquire)
     }
 
-    /// What is in the folder, if there is one.
+    /// The open folder, if there is one.
     fn open(&self) -> Result<Option<Arc<OpenFolder>>, SketchIndexError> {
         match &*self.slot.lock() {
             IndexSlot::Nothing => Ok(None),
@@ -145,10 +146,10 @@ impl SketchIndex {
         }
     }
 
-    /// The same, when all that waits is written.
+    /// Like [`open`](Self::open), after pending changes were written.
     ///
     /// # Errors
-    /// It is closed, or what waits cannot be written.
+    /// If the index is closed, or if pending changes cannot be written.
     pub(super) fn settled(&self) -> Result<Option<Arc<OpenFolder>>, SketchIndexError> {
         if self.waits.load(Ordering::Acquire) {
             self.write(&mut self.writing.lock())?;
@@ -156,10 +157,10 @@ impl SketchIndex {
         self.open()
     }
 
-    /// The scheme of its sketches, where that is known.
+    /// The scheme of the sketches, if it is known.
     ///
     /// # Errors
-    /// It is closed.
+    /// If the index is closed.
     pub(super) fn scheme(&self) -> Result<Option<String>, SketchIndexError> {
         let of = |settings: &IndexSettings| settings.sketches.as_ref()?.scheme.clone();
         if let Some(open) = self.open()? {
@@ -168,11 +169,11 @@ impl SketchIndex {
         Ok(self.writing.lock().settings.as_deref().and_then(of))
     }
 
-    /// Adds a key with bands; false where `is_new` is asked for and it is not. Changes are written
-    /// when there are `most`.
+    /// Adds a key with bands. With `is_new`, returns false if the key exists. Writes changes if
+    /// there are at least `most`.
     ///
     /// # Errors
-    /// The bands are not like those before, or it cannot be written.
+    /// If the bands differ in form from earlier ones, or if changes cannot be written.
     pub(super) fn insert<B: AsRef<[u8]>>(
         &self,
         key: Key,
@@ -205,7 +206,7 @@ impl SketchIndex {
         scheme: Option<&str>,
     ) -> Result<(), SketchIndexError> {
         let mut waiting = self.writer()?;
-        // What a session has collected is not undone with these.
+        // Write earlier changes of the session first, so that they are not undone with these.
         self.write(&mut waiting)?;
         let open = self.open()?;
         for (key, bands) in rows {
@@ -221,11 +222,11 @@ impl SketchIndex {
         self.write(&mut waiting)
     }
 
-    /// Removes all records of a key; false where there are none. Changes are written when there are
-    /// `most`.
+    /// Removes all records of a key. Returns false if there are none. Writes changes if there are
+    /// at least `most`.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// If changes cannot be written.
     pub(super) fn remove(&self, id: &str, most: usize) -> Result<bool, SketchIndexError> {
         let mut waiting = self.writer()?;
         let open = self.open()?;
@@ -239,18 +240,18 @@ impl SketchIndex {
         Ok(true)
     }
 
-    /// Writes what waits.
+    /// Writes pending changes.
     ///
     /// # Errors
-    /// What keeps it from being written; it is undone then.
+    /// If they cannot be written. They are undone in that case.
     pub(super) fn commit(&self) -> Result<(), SketchIndexError> {
         self.settled().map(drop)
     }
 
-    /// Writes what waits, and lets the folder go.
+    /// Writes pending changes and closes the folder.
     ///
     /// # Errors
-    /// As [`commit`](Self::commit); it is closed all the same.
+    /// As [`commit`](Self::commit). The index is closed nevertheless.
     pub(super) fn close(&self) -> Result<(), SketchIndexError> {
         let mut waiting = self.writing.lock();
         let done = self.write(&mut waiting);
@@ -262,7 +263,7 @@ impl SketchIndex {
         }
     }
 
-    /// The right to write.
+    /// Locks the pending changes for writing.
     fn writer(&self) -> Result<MutexGuard<'_, PendingChanges>, SketchIndexError> {
         let waiting = self.writing.lock();
         self.open()?;
@@ -274,7 +275,7 @@ impl SketchIndex {
         Ok(waiting)
     }
 
-    /// Has a record wait.
+    /// Plans the addition of a record.
     fn plan<B: AsRef<[u8]>>(
         &self,
         waiting: &mut PendingChanges,
@@ -300,7 +301,7 @@ impl SketchIndex {
         Ok(())
     }
 
-    /// Writes where `most` changes wait, or no more may.
+    /// Writes the pending changes if there are at least `most`.
     fn write_above(
         &self,
         waiting: &mut PendingChanges,
@@ -313,7 +314,8 @@ impl SketchIndex {
         Ok(())
     }
 
-    /// Writes all that waits in one transaction. Nothing waits any more, then.
+    /// Writes all pending changes in one transaction. None are pending afterwards, also after an
+    /// error.
     fn write(&self, waiting: &mut PendingChanges) -> Result<(), SketchIndexError> {
         let waiting = std::mem::take(waiting);
         let count = waiting.planned.len();
@@ -361,7 +363,7 @@ impl SketchIndex {
                 let settings = Arc::clone(settings);
                 (IndexSlot::Open(Arc::new(OpenFolder { backend, settings })), Ok(()))
             }
-            // What is written stays.
+            // The written changes are kept.
             Err(error) => (IndexSlot::Closed, Err(SketchIndexError::Left { error })),
         };
         *self.slot.lock() = slot;
@@ -401,7 +403,7 @@ fn entry<'a>(
     }
 }
 
-/// Whether a folder can be made.
+/// Checks that a folder can be created.
 fn look_above(folder: &Path) -> Result<(), SketchIndexError> {
     let above = folder.parent().filter(|above| !above.as_os_str().is_empty());
     let is_there = above.is_none_or(Path::is_dir);
@@ -421,7 +423,7 @@ fn opened(
     let access = if is_read_only { Access::Read } else { Access::Write { wait: PATIENCE } };
     let backend = folder::open(folder, access)?;
     let settings = Arc::new(backend.settings().clone());
-    // It may be another one by now.
+    // The index may have been replaced in the meantime.
     expected.check_compatible(&settings)?;
     Ok(OpenFolder { backend, settings })
 }
@@ -432,7 +434,7 @@ fn expect_scheme(settings: &IndexSettings, scheme: Option<&str>) -> Result<(), S
     Err(SketchIndexError::Scheme { known: known.map(str::to_owned), got: got.to_owned() })
 }
 
-/// The numbers that keep all bands of a sketch.
+/// The numbers that store all bands of a sketch.
 fn signature<B: AsRef<[u8]>>(
     settings: &IndexSettings,
     bands: &[B],
@@ -448,7 +450,7 @@ fn signature<B: AsRef<[u8]>>(
     Ok(signature)
 }
 
-/// How many records are not the first of their key.
+/// The number of records that are not the first of their key.
 pub(super) fn repeated(snapshot: &mut dyn Snapshot) -> Result<u64, IndexError> {
     let Some(number) = snapshot.number_of(REPEATED)? else { return Ok(0) };
     let wanted = RecordFields { metadata: true, ..RecordFields::default() };

@@ -1,10 +1,10 @@
-//! Sorted sets and signatures, compared.
+//! Comparison of sorted sets and of signatures.
 
 use crate::kernel::{portable, scalar};
 use std::arch::x86_64::*;
 
-/// Four against four: each block of one set is compared with the other's in all rotations, then
-/// the block that ends first gives way to the next.
+/// Compares blocks of four: each block of one set is compared with all rotations of a block of the
+/// other. Then the block with the smaller last element is replaced by the next one.
 ///
 /// # Safety
 /// [`has_avx2`](super::has_avx2).
@@ -37,7 +37,7 @@ pub(in crate::kernel) unsafe fn intersect_avx2(a: &[u64], b: &[u64]) -> usize {
     shared + scalar::intersect(&a[i..], &b[j..])
 }
 
-/// Eight against eight, otherwise as [`intersect_avx2`].
+/// Like [`intersect_avx2`], with blocks of eight.
 ///
 /// # Safety
 /// [`has_avx512`](super::has_avx512).
@@ -90,7 +90,7 @@ pub(in crate::kernel) unsafe fn count_equal_rows_avx2(
     portable::count_equal_rows(probe, rows, counts);
 }
 
-/// A block is one register; comparing gives a bit for each place.
+/// A block is one register; the comparison returns a bit for each place.
 ///
 /// # Safety
 /// [`has_avx512`](super::has_avx512).

@@ -1,16 +1,17 @@
 //! x86-64: AVX2, and AVX-512 with byte compression (Ice Lake, Zen 4 and later).
 //!
-//! What was learnt by measuring, on a Zen 4 and a Zen 5 core:
-//! * Two 32-bit byte masks joined into 64 bits are merged by LLVM into one wide comparison, which
-//!   it then takes apart lane by lane (1.85 → 0.80 GB/s); an opaque `vpmovmskb` prevents that.
-//! * Token bounds of 16 bits fit one 32-bit load per token, and `vpcompressb` writes all bounds of
-//!   64 bytes of text in about ten instructions; peeling off set bits takes one dependent step
-//!   each.
+//! Results of measurements on a Zen 4 and a Zen 5 core:
+//!
+//! * LLVM merges two 32-bit byte masks that are joined to 64 bits into one wide comparison, which
+//!   it then takes apart lane by lane (1.85 → 0.80 GB/s). An opaque `vpmovmskb` prevents that.
+//! * Token bounds of 16 bits need one 32-bit load per token. `vpcompressb` writes all bounds of 64
+//!   bytes of text in about ten instructions; extracting set bits one by one takes a dependent step
+//!   for each.
 //! * The classic families need no intrinsics: their portable body is at the multiplier's limit.
 //!
-//! In place of the crate `wide` and of `std::simd`: the former has no byte compression, the latter
-//! is not stable; neither has been compared. `cargo x bench stages` times each stage, `lookalike
-//! find FILE --kernel avx2` a run with one kernel (`bench/README.md`, November 2026).
+//! The crate `wide` has no byte compression, and `std::simd` is not stable; neither has been
+//! compared. `cargo x bench stages` measures each stage, `lookalike find FILE --kernel avx2` a run
+//! with one kernel (`bench/README.md`, November 2026).
 #![allow(clippy::wildcard_imports, reason = "intrinsics are named as the manuals name them")]
 #![allow(clippy::cast_possible_wrap, reason = "intrinsics take bit patterns as signed numbers")]
 
@@ -101,8 +102,8 @@ pub(super) unsafe fn combine_avx512(
     let (mut sum, mut products) = (_mm512_setzero_si512(), _mm512_setzero_si512());
     let mut at = 0;
     while at < count {
-        // SAFETY: the last block begins below `count`, so it ends below `count + BLOCK`, and reads
-        // at most `size − 1` entries further; all of that was checked above.
+        // SAFETY: the last block begins below `count`, so it ends below `count + BLOCK` and reads
+        // at most `size − 1` entries further; these bounds were checked above.
         unsafe {
             let first = tokens.as_ptr().add(at);
             let mut hashes: [__m512i; 4] =
@@ -134,7 +135,7 @@ pub(super) unsafe fn combine_avx512(
     out.sums[1] = out.sums[1].wrapping_add(_mm512_reduce_add_epi64(products) as u64);
 }
 
-/// Which of eight lanes from `from` on are among the first `left`.
+/// The mask of the lanes among eight from `from` on that are below `left`.
 #[inline(always)]
 fn lanes(left: usize, from: usize) -> u8 {
     match left.saturating_sub(from) {

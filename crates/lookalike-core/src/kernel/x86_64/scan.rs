@@ -1,4 +1,4 @@
-//! What the scan needs of AVX2 and AVX-512.
+//! The operations of the scan for AVX2 and AVX-512.
 
 use crate::kernel::blocks::{self, BlockScanner};
 use crate::kernel::buffers::{ScanRule, TokenBuffer};

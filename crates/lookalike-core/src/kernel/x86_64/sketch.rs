@@ -1,4 +1,4 @@
-//! Shingle hashes to a truncated fast similarity sketch.
+//! Truncated fast similarity sketches of shingle hashes.
 
 use crate::kernel::buffers::HashParameters;
 use crate::kernel::portable::{self, FEW};
@@ -19,7 +19,7 @@ pub(in crate::kernel) unsafe fn sketch_avx2(
 /// The longest signature whose empty values fit the bit set of one register.
 const SKETCH_MAX: usize = 512;
 
-/// Shingles that are hashed before their bins are lowered.
+/// Number of shingles that are hashed before their bins are lowered.
 const HASHED: usize = 128;
 
 /// # Safety
@@ -38,7 +38,7 @@ pub(in crate::kernel) unsafe fn sketch_avx512(
     }
     assert!(out.len() >= k && parameters.a.len() >= k && parameters.b.len() >= k);
     out.fill(u32::MAX);
-    // SAFETY: the lengths above; bins of a power of two are the top bits, below k.
+    // SAFETY: the lengths were checked above. Bins of a power of two are the upper bits, below k.
     unsafe {
         first_round(parameters, shingles, out);
         let empty = second_round(parameters, shingles, out);
@@ -48,7 +48,7 @@ pub(in crate::kernel) unsafe fn sketch_avx512(
     }
 }
 
-/// Bit j of the set: value j is still empty.
+/// The set of empty values: bit j is set if value j is empty.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn empty_values(out: &[u32], k: usize) -> [u32; 16] {
@@ -62,7 +62,7 @@ fn empty_values(out: &[u32], k: usize) -> [u32; 16] {
     empty
 }
 
-/// The smaller of `value` and what is in its bin.
+/// Lowers the value of a bin to `value` if that is smaller.
 ///
 /// # Safety
 /// `bin` is below the length of `out`.
@@ -74,12 +74,12 @@ unsafe fn lower(out: &mut [u32], bin: usize, value: u32) {
     *least = if value < *least { value } else { *least };
 }
 
-/// Round 0 of shingles of which many are the least of their bin so far, into empty bins.
+/// Round 0 into empty bins, while many shingles are the least of their bin so far.
 ///
-/// Hashes of one bin are in the order of their values: bins hold whole hashes, which come from an
-/// array, until the end. In one loop with the hashing, the compiler extracts bin and value of each
-/// shingle from the vectors, which takes three times as long (`cargo x bench stages`, 1,000
-/// shingles: 1.9 → 0.6 ns each).
+/// Hashes of one bin have the order of their values, so bins store whole hashes until the end. Bins
+/// are lowered from an array of hashes. In one loop with the hashing, the compiler extracts bin and
+/// value of each shingle from the vectors, which takes three times as long (`cargo x bench stages`,
+/// 1,000 shingles: 1.9 → 0.6 ns each).
 ///
 /// # Safety
 /// `out` has `num_hashes` values, a power of two from 16 to `SKETCH_MAX`.
@@ -118,15 +118,15 @@ unsafe fn lower_all(parameters: &HashParameters, shingles: &[u32], out: &mut [u3
             _mm512_mask_storeu_epi32(values.cast(), _mm512_cmpneq_epi32_mask(z, empty), value);
         }
     }
-    // Of the greatest hash and of none, the bin is the same.
+    // The greatest hash and an empty value have the same bits.
     if _mm512_reduce_max_epu32(greatest) == u32::MAX {
         out[k - 1] = out[k - 1].min(u32::MAX << bits >> 2);
     }
 }
 
-/// Round 0. Once the values are low, blocks of sixteen are tested against the largest of them
-/// first: in a long document nearly every shingle fails that test. Before, many pass, and a branch
-/// for each that does is mispredicted.
+/// Round 0. Once the values are low, blocks of sixteen are first tested against the largest value:
+/// in a long document, nearly every shingle fails this test. Before that, many pass, and a branch
+/// for each of them would be mispredicted.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2")]
 unsafe fn first_round(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
@@ -141,7 +141,7 @@ unsafe fn first_round(parameters: &HashParameters, shingles: &[u32], out: &mut [
     while at < shingles.len() {
         let largest = out[..k].iter().fold(0, |most, &v| most.max(v));
         let bound = _mm512_set1_epi32(largest as i32);
-        // The bound falls slowly: look again after half as many shingles as there were so far.
+        // The bound falls slowly: update it after half as many shingles as there were so far.
         let end = (at + (at / 2).max(256)).min(shingles.len());
         for block in shingles[at..end].chunks(16) {
             let used = u16::MAX >> (16 - block.len());
@@ -163,9 +163,9 @@ unsafe fn first_round(parameters: &HashParameters, shingles: &[u32], out: &mut [
     }
 }
 
-/// Round 1 for the values still empty, whose set after the round is returned. A filled value cannot
-/// fall in a later round, so only shingles whose bin is empty matter: sixteen look-ups at a time,
-/// whose hits are packed, since a branch for each is mispredicted.
+/// Round 1 for the empty values. Returns the set of values that are still empty. A filled value
+/// cannot fall in a later round, so only shingles of empty bins matter. Sixteen are looked up at a
+/// time and the hits packed, because a branch for each would be mispredicted.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,popcnt")]
 unsafe fn second_round(
@@ -188,7 +188,7 @@ unsafe fn second_round(
         let mut count = 0;
         for block in shingles.chunks(16) {
             let used = u16::MAX >> (16 - block.len());
-            // SAFETY: masked to the block; room for sixteen hashes behind all before them.
+            // SAFETY: masked to the block; `hits` has room for sixteen more hashes.
             unsafe {
                 let x = _mm512_maskz_loadu_epi32(used, block.as_ptr().cast());
                 let z = _mm512_mullo_epi32(_mm512_xor_si512(x, bv), av);
@@ -211,8 +211,8 @@ unsafe fn second_round(
     empty_values(out, k)
 }
 
-/// The classic minimum for the empty values. Their parameters are packed side by side, so that the
-/// work is that of the empty values alone, and the results are spread to their places.
+/// Computes the classic minimum for the empty values. Their parameters are packed, so that the work
+/// depends only on the number of empty values, and the results are scattered to their places.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt")]
 unsafe fn fill_empty(
     parameters: &HashParameters,
@@ -289,8 +289,8 @@ fn minimum(a: u32, b: u32, shingles: &[u32]) -> u32 {
     _mm512_reduce_min_epu32(least)
 }
 
-/// Minima of `G` groups of sixteen functions over all shingles. Two shingles a step keep the
-/// multiplier busy when there is one group only.
+/// Minima of `G` groups of sixteen functions over all shingles. Each step handles two shingles,
+/// which keeps the multiplier busy even with one group.
 ///
 /// # Safety
 /// `16 · G` entries readable at `a` and `b` and writable at `out`; AVX-512.

@@ -1,4 +1,4 @@
-//! Ids → documents of the catalogue.
+//! Looks up documents of the catalogue by id.
 
 use crate::error::IndexError;
 use crate::folder::catalogue::connection::Catalogue;

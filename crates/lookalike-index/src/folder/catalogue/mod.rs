@@ -183,7 +183,7 @@ pub(crate) fn dead(
     rows.collect()
 }
 
-/// Removes tombstones of documents that are in no segment any more.
+/// Removes tombstones of documents that are no longer in any segment.
 pub(crate) fn remove_tombstones(
     connection: &Connection,
     (first, last): (u32, u32),

@@ -1,10 +1,9 @@
 //! Connections that read the catalogue.
 //!
-//! A reader shares a log with the writer, for which it needs files next to the catalogue. On a file
-//! system that is mounted for reading only they cannot be made; there the catalogue is read as a
-//! file that does not change, and checked before each snapshot, since it may be mounted for
-//! writing elsewhere. On any other file system another process may write at any time, so that
-//! nothing is read without those files.
+//! A reader shares a log with the writer, which needs files next to the catalogue. On a read-only
+//! file system, these files cannot be created. The catalogue is then read as an immutable file, and
+//! checked before each snapshot, because it may be mounted for writing elsewhere. On any other file
+//! system, another process may write at any time, so nothing is read without these files.
 
 use crate::error::{IndexError, Unwritable};
 use crate::folder::catalogue;
@@ -14,15 +13,15 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// A connection, and what it relies on.
+/// A connection, with the file states on which it relies.
 pub(crate) struct ReadConnection {
     pub(crate) connection: Connection,
-    /// `None` where SQLite itself notices what others write.
+    /// `None` if SQLite itself detects writes of other processes.
     unchanged: Option<FileStates>,
 }
 
 impl ReadConnection {
-    /// Opens the catalogue. The version is not checked.
+    /// Opens the catalogue without checking its version.
     pub(crate) fn open(place: &IndexFolder) -> Result<Self, IndexError> {
         let open = |path: &Path, flags: OpenFlags| {
             catalogue::open(path, flags | OpenFlags::SQLITE_OPEN_READ_ONLY, 8 << 10)
@@ -37,7 +36,7 @@ impl ReadConnection {
         if is_full(&error) || !needs_files(&error) {
             return Err(place.database(error));
         }
-        // Looked at first, so that no later change is taken for what was opened.
+        // Read the states first, so that later changes are detected.
         let files = FileStates::of(place);
         match immutable_uri(place) {
             Some(address)
@@ -52,13 +51,13 @@ impl ReadConnection {
         }
     }
 
-    /// Whether it sees what is there now.
+    /// Returns true if the connection sees the current state.
     pub(crate) fn is_current(&self, place: &IndexFolder) -> bool {
         self.unchanged.as_ref().is_none_or(|files| *files == FileStates::of(place))
     }
 }
 
-/// Whether SQLite could not make the files that a reader shares with a writer.
+/// Returns true if SQLite could not create the files that a reader shares with a writer.
 fn needs_files(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     matches!(code, Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::SystemIoFailure))
@@ -73,21 +72,21 @@ fn rights_error(place: &IndexFolder, error: &rusqlite::Error) -> IndexError {
     IndexError::database(&place.name, why)
 }
 
-/// The catalogue as the address of a file that nobody writes to.
+/// The URI of the catalogue as an immutable file.
 fn immutable_uri(place: &IndexFolder) -> Option<PathBuf> {
     let path = std::path::absolute(place.catalogue()).ok()?;
     let escaped = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     Some(format!("file:{escaped}?immutable=1").into())
 }
 
-/// States of the files, which change when another process writes.
+/// The states of the files. They change when another process writes.
 #[derive(Debug, PartialEq, Eq)]
 struct FileStates {
     catalogue: Option<FileState>,
     log: Option<FileState>,
 }
 
-/// Which file it is, its length in bytes and when it was changed.
+/// The identity of a file, its length in bytes and its time of change.
 type FileState = (u64, u64, Option<SystemTime>);
 
 impl FileStates {
@@ -104,13 +103,13 @@ impl FileStates {
     }
 }
 
-/// What tells a file from another that takes its name.
+/// Distinguishes a file from another one with the same name.
 #[cfg(unix)]
 fn number(data: &Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::ino(data)
 }
 
-/// What tells a file from another that takes its name.
+/// Distinguishes a file from another one with the same name.
 #[cfg(not(unix))]
 fn number(data: &Metadata) -> u64 {
     let made = data.created().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());

@@ -45,7 +45,7 @@ impl Catalogue<'_> {
             Ok(Some(Some(StoredDocument { number, expires: row.get(1)?, fingerprint })))
         };
         match self.run(read)? {
-            // Another id with this hash, or more likely a damaged one.
+            // The row has another id with this hash, or more likely a damaged id.
             Some(None) => self
                 .records(&[DocumentNumber(number.into())], RecordFields::default(), &mut |_| Ok(()))
                 .map(|()| None),
@@ -53,7 +53,7 @@ impl Catalogue<'_> {
         }
     }
 
-    /// Gives the documents with these numbers to `each`.
+    /// Passes the documents with these numbers to `each`.
     ///
     /// # Errors
     /// Errors of SQLite, [`IndexError::Damaged`] for an invalid row, and errors of `each`.
@@ -74,11 +74,11 @@ impl Catalogue<'_> {
         Ok(())
     }
 
-    /// Gives the encoded sets of the documents with these numbers to `each`.
+    /// Passes the encoded sets of the documents with these numbers to `each`.
     ///
     /// # Errors
-    /// Errors of SQLite, [`IndexError::Damaged`] for a document without a set, and what `each`
-    /// gives.
+    /// Errors of SQLite, [`IndexError::Damaged`] for a document without a set, and errors of
+    /// `each`.
     pub(crate) fn sets(
         &self,
         numbers: &[DocumentNumber],
@@ -109,7 +109,8 @@ impl Catalogue<'_> {
         statement.query_row([number], |row| row.get(0)).optional()
     }
 
-    /// Gives at most `most` documents numbered `from` to `to` to `each`; returns how many.
+    /// Passes at most `most` documents numbered `from` to `to` to `each`. Returns how many there
+    /// were.
     ///
     /// # Errors
     /// As [`records`](Self::records).
@@ -138,7 +139,7 @@ impl Catalogue<'_> {
     /// The text of a document or of a version with this number, if one is stored.
     ///
     /// # Errors
-    /// Errors of SQLite, [`IndexError::Damaged`] for a text that is not what was stored.
+    /// Errors of SQLite, [`IndexError::Damaged`] for a text that differs from the stored bytes.
     pub(crate) fn text_of(&self, number: DocumentNumber) -> Result<Option<String>, IndexError> {
         let mut text = None;
         let mut record = IndexRecord { number, ..IndexRecord::default() };
@@ -258,7 +259,7 @@ impl Catalogue<'_> {
         })
     }
 
-    /// What another table has of a document.
+    /// The data of a document in another table.
     fn other_table(
         &self,
         sql: &str,

@@ -32,7 +32,8 @@ pub(crate) fn remove_text(
     Ok(())
 }
 
-/// Deletes the row of a document; returns the length that the statement gives, if there was one.
+/// Deletes the row of a document. Returns the length that the statement returns, if the row
+/// existed.
 fn delete(connection: &Connection, sql: &str, number: u32) -> rusqlite::Result<Option<u64>> {
     let mut statement = connection.prepare_cached(sql)?;
     let length = statement.query_row([number], |row| row.get::<_, i64>(0)).optional()?;

@@ -1,7 +1,7 @@
 //! The tables of the catalogue.
 
-/// The statements that create the catalogue, as SQLite stores them. Members of categories are
-/// derived from the model and the texts of documents, so that they have no checksums.
+/// The statements that create the catalogue, as SQLite stores them. Members of categories have no
+/// checksums, because they are derived from the model and the texts of documents.
 pub(crate) const SCHEMA: [&str; 20] = [
     "CREATE TABLE settings(
   one INTEGER PRIMARY KEY CHECK(one = 1),

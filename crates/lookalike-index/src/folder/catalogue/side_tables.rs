@@ -13,8 +13,8 @@ use crate::tables::{
 use rusqlite::types::{FromSqlResult, ToSqlOutput, ValueRef};
 use rusqlite::{Row, ToSql, params, params_from_iter};
 
-/// Documents that are counted for one that is added; more share a key with it only where a text is
-/// repeated very often, and any of these is a good base then.
+/// Maximum number of documents that are counted for an added one. More documents share a key with
+/// it only if a text is repeated very often, and any of them is then a good base.
 const MOST_COUNTED: usize = 1 << 16;
 
 /// A connection to the catalogue with a view of the postings of its documents.
@@ -173,7 +173,7 @@ impl TableConnection for CatalogueTables<'_> {
     }
 
     fn end_versions(&mut self, ended: &[EndedVersion<'_>]) -> Result<(), IndexError> {
-        // The checksum does not cover the key, so that a wrong one is repaired.
+        // The checksum does not include the key, so a wrong key is repaired.
         let sql = "UPDATE versions SET ended = ?2, checksum = ?3, id_key = ?4 WHERE doc = ?1";
         for EndedVersion { id, document, ended, checksum } in ended {
             let key = Value::unsigned(id_key(id.as_bytes()));

@@ -33,7 +33,7 @@ impl CatalogueWriter {
         Catalogue { place, connection: &self.connection }
     }
 
-    /// Writes the address of the service that this process is into the file of the lock.
+    /// Writes the address of this process, a service, to the lock file.
     pub(crate) fn announce_service(&mut self, address: &str) -> io::Result<()> {
         self.lock.announce_service(address)
     }
@@ -48,7 +48,7 @@ impl CatalogueWriter {
     }
 
     /// Truncates the log if it exceeds its limit, which SQLite does unless it fails. If there is no
-    /// space for that, nothing may be added: nothing could be removed afterwards.
+    /// space for that, nothing may be added, because nothing could be removed afterwards.
     pub(crate) fn check_log(&self) -> rusqlite::Result<()> {
         let pages = |mode: &str| -> rusqlite::Result<i64> {
             let sql = format!("PRAGMA wal_checkpoint({mode})");

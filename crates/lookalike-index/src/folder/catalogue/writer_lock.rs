@@ -1,5 +1,5 @@
-//! The lock of the process that writes to a folder. While it is a service, the file of the lock has
-//! the address of the service, for those that wait.
+//! The lock of the process that writes to a folder. If the process is a service, the lock file
+//! contains its address, for processes that wait.
 
 use crate::error::IndexError;
 use crate::folder::index_folder::IndexFolder;
@@ -12,7 +12,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Maximum length of an address, in bytes.
 const MAX_ADDRESS: usize = 300;
 
-/// The lock. It is unlocked explicitly, since a forked process keeps the file open.
+/// The lock. It is released explicitly, because a forked process keeps the file open.
 pub(crate) struct WriterLock(File);
 
 impl Drop for WriterLock {
@@ -22,7 +22,7 @@ impl Drop for WriterLock {
 }
 
 impl WriterLock {
-    /// Locks the index for writing; waits for another process up to this time.
+    /// Locks the index for writing. Waits for another process up to this time.
     ///
     /// # Errors
     /// [`IndexError::InUse`], with the address of the service if the other process is one, and
@@ -39,7 +39,7 @@ impl WriterLock {
         loop {
             match file.try_lock() {
                 Ok(()) => {
-                    // The address of the process before is not that of this one.
+                    // Remove the address of the previous process.
                     file.set_len(0).map_err(|error| place.writing(&path, error))?;
                     return Ok(Self(file));
                 }
@@ -57,7 +57,7 @@ impl WriterLock {
         }
     }
 
-    /// Writes the address of the service that this process is.
+    /// Writes the address of this process, a service, to the lock file.
     pub(crate) fn announce_service(&mut self, address: &str) -> io::Result<()> {
         self.0.set_len(0)?;
         self.0.rewind()?;
@@ -65,8 +65,8 @@ impl WriterLock {
     }
 }
 
-/// The address in the file of the lock. `None` for anything else than one: the folder may come from
-/// somebody else.
+/// The address in the lock file. `None` for anything other than an address: the folder may come
+/// from an untrusted source.
 fn address_in(path: &std::path::Path) -> Option<String> {
     let mut text = String::new();
     let most = MAX_ADDRESS as u64 + 2;

@@ -1,10 +1,10 @@
 //! Bloom filter of ids: most new ids are not searched in any segment.
 //!
-//! A Bloom filter (Bloom 1970) whose bits of a key are all in one word (Putze, Sanders, Singler,
-//! *Cache-, hash- and space-efficient Bloom filters*, 2007), built from the lists of ids once
-//! enough was written to pay for it; 1 to 1.5 bytes per document.
+//! A Bloom filter (Bloom 1970) that keeps all bits of a key in one word (Putze, Sanders, Singler,
+//! *Cache-, hash- and space-efficient Bloom filters*, 2007). It is built from the lists of ids once
+//! enough was written to pay for it, and takes 1 to 1.5 bytes per document.
 //!
-//! A crate such as `fastbloom` would hash again what is a hash already; the filter itself is some
+//! A crate such as `fastbloom` would hash keys that are already hashes; the filter itself has some
 //! dozen lines.
 
 use crate::error::IndexError;
@@ -12,9 +12,10 @@ use crate::folder::segments::posting::{Posting, PostingList};
 use crate::folder::segments::posting_cursor::PostingCursor;
 use crate::folder::segments::posting_view::PostingView;
 
-/// The filter is built when this many times the look-ups reach the number of documents.
+/// The filter is built when the number of look-ups times this factor reaches the number of
+/// documents.
 const PAYS: u64 = 8;
-/// Ids of one read.
+/// Number of ids of one read.
 const BATCH: u64 = 1 << 14;
 
 /// The filter of a writer, which adds every id that it writes.
@@ -26,7 +27,8 @@ pub(crate) struct IdFilter {
 }
 
 impl IdFilter {
-    /// Builds the filter before `ids` look-ups, once the look-ups so far outweigh its cost.
+    /// Builds the filter before `ids` look-ups, if the number of look-ups so far outweighs its
+    /// cost.
     pub(crate) fn prepare(&mut self, view: &PostingView, ids: usize) {
         self.looked_up += ids as u64;
         let documents = view.documents();
@@ -39,7 +41,7 @@ impl IdFilter {
         }
     }
 
-    /// Whether an id with this key may exist; `false` is certain.
+    /// Returns true if an id with this key may exist. `false` is certain.
     pub(crate) fn may_have(&self, key: u64) -> bool {
         self.filter.as_ref().is_none_or(|filter| filter.may_have(key))
     }
@@ -95,7 +97,7 @@ impl BloomFilter {
         self.words[word] & bits == bits
     }
 
-    /// A word, by the upper bits of a key, and three bits in it, by the lower ones.
+    /// The word of a key, by its upper bits, and three bits in it, by its lower bits.
     fn place(&self, key: u64) -> (usize, u64) {
         let word = (u128::from(key) * self.words.len() as u128) >> 64;
         let bits = [key, key >> 6, key >> 12].map(|part| 1 << (part & 63));
@@ -175,7 +177,7 @@ mod tests {
         let mut flipped = bytes.clone();
         flipped[4096] ^= 1;
         std::fs::write(&broken, flipped).unwrap();
-        // Keys from the upper end of that block's list on are looked for in the block as well.
+        // Keys beyond the upper end of this block's list are also searched in the block.
         let ids = (100..200).map(|number| number.to_string());
         let done = ids.map(|id| test_index::try_put(&state, &id).is_ok());
         assert!(!known(&state) && done.filter(|done| *done).count() < 100);

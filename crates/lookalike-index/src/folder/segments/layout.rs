@@ -1,10 +1,10 @@
-//! The layout of a segment file; `docs/reference/index.md` specifies it.
+//! The layout of a segment file, as specified in `docs/reference/index.md`.
 
 /// The magic number of a segment file.
 pub(crate) const MAGIC: [u8; 8] = *b"LKALSEGM";
 /// The version of the layout.
 pub(crate) const VERSION: u32 = 1;
-/// Bytes of a block, and of the header.
+/// Size in bytes of a block, and of the header.
 pub(crate) const BLOCK: usize = 4096;
 /// Postings in a full block.
 pub(crate) const PER_BLOCK: usize = 340;
@@ -17,19 +17,19 @@ pub(crate) const PLACE: usize = COUNT + 4;
 /// Offset of the checksum in a block and in the header.
 pub(crate) const CHECKSUM: usize = BLOCK - 8;
 
-/// The checksum of some bytes: the frozen hash of `docs/reference/signature.md`.
+/// The checksum of bytes: the frozen hash of `docs/reference/signature.md`.
 pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     lookalike_core::hash::token_hash(bytes)
 }
 
-/// The number in the 8 bytes of a block from `at` on, little-endian; `at` is at most `BLOCK - 8`.
+/// The little-endian number in the 8 bytes of a block from `at` on; `at` is at most `BLOCK - 8`.
 pub(crate) fn u64_at(block: &[u8; BLOCK], at: usize) -> u64 {
     let mut bytes = [0; 8];
     bytes.copy_from_slice(&block[at..at + 8]);
     u64::from_le_bytes(bytes)
 }
 
-/// The number in the 4 bytes of a block from `at` on, little-endian; `at` is at most `BLOCK - 4`.
+/// The little-endian number in the 4 bytes of a block from `at` on; `at` is at most `BLOCK - 4`.
 pub(crate) fn u32_at(block: &[u8; BLOCK], at: usize) -> u32 {
     let mut bytes = [0; 4];
     bytes.copy_from_slice(&block[at..at + 4]);
@@ -39,11 +39,11 @@ pub(crate) fn u32_at(block: &[u8; BLOCK], at: usize) -> u32 {
 /// The header of a segment file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SegmentHeader {
-    /// The least number of a document.
+    /// The least document number.
     pub(crate) first: u32,
-    /// The greatest.
+    /// The greatest document number.
     pub(crate) last: u32,
-    /// Postings by list.
+    /// Number of postings of each list.
     pub(crate) postings: [u64; 2],
     /// Checksum of the fences.
     pub(crate) fences: u64,
@@ -52,12 +52,12 @@ pub(crate) struct SegmentHeader {
 }
 
 impl SegmentHeader {
-    /// Blocks by list.
+    /// Number of blocks of each list.
     pub(crate) fn block_counts(&self) -> [u64; 2] {
         self.postings.map(|count| count.div_ceil(PER_BLOCK as u64))
     }
 
-    /// Bytes of the whole file; `None` for impossible counts.
+    /// Size of the whole file in bytes; `None` for impossible counts.
     pub(crate) fn file_bytes(&self) -> Option<u64> {
         let [bands, ids] = self.block_counts();
         let blocks = bands.checked_add(ids)?;

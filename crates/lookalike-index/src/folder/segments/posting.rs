@@ -1,9 +1,9 @@
-//! Postings: which document has which key, in sorted lists.
+//! Postings: the documents with each key, in sorted lists.
 
-/// A key and the number of a document that has it.
+/// A key and the number of a document with this key.
 pub(crate) type Posting = (u64, u32);
 
-/// The two lists that every part of an index has.
+/// The two lists of every part of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PostingList {
     /// Bucket keys of signatures.
@@ -21,13 +21,14 @@ pub(crate) fn id_key(id: &[u8]) -> u64 {
     lookalike_core::hash::token_hash(id)
 }
 
-/// Where a key would be among `len` hashes that are evenly spread.
+/// The expected position of a key among `len` evenly distributed hashes.
 pub(crate) fn guess(len: usize, key: u64) -> usize {
     ((u128::from(key) * len as u128) >> 64) as usize
 }
 
-/// How many of the `len` ascending keys that `at` gives are less than `key`. It is searched for
-/// around a guess, `step` keys to one side at first; any guess and any step give the same.
+/// The number of keys less than `key` among the `len` ascending keys of `at`. The search starts
+/// around a guess, with an initial distance of `step`. The result does not depend on guess and
+/// step.
 pub(crate) fn lower_bound(
     len: usize,
     key: u64,
@@ -40,7 +41,7 @@ pub(crate) fn lower_bound(
     }
     let guess = guess.min(len - 1);
     let mut step = step.max(1);
-    // All before `low` are less than the key, all from `high` on are not.
+    // All keys before `low` are less than `key`; all keys from `high` on are not.
     let mut low = 0;
     let mut high = len;
     if at(guess) < key {
@@ -85,17 +86,17 @@ pub(crate) struct PostingRun {
 }
 
 impl PostingRun {
-    /// Sorts what was gathered in any order.
+    /// Sorts postings that were collected in any order.
     pub(crate) fn sorted(bands: Vec<Posting>, ids: Vec<Posting>) -> Self {
         Self { bands: sorted(bands), ids: sorted(ids) }
     }
 
-    /// The postings of both.
+    /// Merges the postings of both runs.
     pub(crate) fn merged(&self, other: &Self) -> Self {
         Self { bands: merged(&self.bands, &other.bands), ids: merged(&self.ids, &other.ids) }
     }
 
-    /// How many documents it has.
+    /// The number of documents.
     pub(crate) fn documents(&self) -> usize {
         self.ids.len()
     }
@@ -107,7 +108,7 @@ impl PostingRun {
         }
     }
 
-    /// Calls `each` with the place of a key and a document that has it, for all keys in order.
+    /// Calls `each` with the place of a key and a document with this key, for all keys in order.
     pub(crate) fn find(&self, list: PostingList, keys: &[u64], mut each: impl FnMut(usize, u32)) {
         let postings = self.list(list);
         let count = postings.len();
@@ -120,9 +121,9 @@ impl PostingRun {
     }
 }
 
-/// Sorts postings in O(n) where keys are hashes: each goes to the bucket of its top bits, and the
-/// few of one bucket are sorted by comparison (40 instructions a posting at 30,000 of them, a
-/// comparison sort of all takes 190). Any keys are sorted right.
+/// Sorts postings, in O(n) if keys are hashes. The top bits of a key select a bucket, and the few
+/// postings of a bucket are sorted by comparison (40 instructions a posting for 30,000 of them; a
+/// comparison sort of all takes 190). Any keys are sorted correctly.
 fn sorted(mut postings: Vec<Posting>) -> Vec<Posting> {
     if postings.len() < 64 {
         postings.sort_unstable();

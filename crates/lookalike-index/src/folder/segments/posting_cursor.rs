@@ -7,7 +7,7 @@ use crate::folder::segments::segment::Segment;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Blocks that a cursor reads at a time.
+/// Number of blocks that a cursor reads at a time.
 const READ_AHEAD: usize = 16;
 
 /// A cursor over a list of a segment.
@@ -16,7 +16,7 @@ pub(crate) struct PostingCursor {
     block: usize,
     end: usize,
     at: usize,
-    /// Blocks that were read, and the number of the first of them.
+    /// The number of the first block in `ahead`.
     first: usize,
     ahead: Vec<[u8; BLOCK]>,
 }
@@ -29,8 +29,8 @@ impl PostingCursor {
         Self { segment, block, end, at: 0, first: 0, ahead: Vec::new() }
     }
 
-    /// Appends the next postings with keys up to `most`, without those of dead documents; returns
-    /// their number including these.
+    /// Appends the next postings with keys up to `most`, except postings of dead documents. Returns
+    /// the number of postings including these.
     ///
     /// # Errors
     /// [`IndexError::Damaged`] for a damaged block.
@@ -44,7 +44,7 @@ impl PostingCursor {
         while self.block < self.end {
             let block = self.read_ahead()?;
             let bytes = &self.ahead[block];
-            // At most `PER_BLOCK`: the block is checked.
+            // At most `PER_BLOCK`, because the block was verified.
             let held = u32_at(bytes, COUNT) as usize;
             while self.at < held {
                 let key = u64_at(bytes, 8 * self.at);

@@ -1,4 +1,4 @@
-//! The view of postings that is searched: segments, then runs of the documents in no segment.
+//! The searchable view of postings: segments, then runs of the documents in no segment.
 
 use crate::backend::posting_keys;
 use crate::error::IndexError;
@@ -11,46 +11,46 @@ use crate::settings::IndexSettings;
 use rusqlite::Connection;
 use std::sync::Arc;
 
-/// Postings in memory for each document of the tail, where an index finds containment.
+/// Limit of postings in memory for each document of the tail, in an index for containment.
 const TAIL_POSTINGS: usize = 64;
 /// Maximum number of postings collected at a time.
 const MAX_COLLECTED: usize = 1 << 25;
 
-/// Postings of all documents up to `last`, without those removed by change `dropped`. Immutable;
+/// The postings of all documents up to `last`, except those removed by change `dropped`. Immutable;
 /// changes create another view.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PostingView {
-    /// By ascending numbers of documents.
+    /// The segments, by ascending document numbers.
     pub(crate) segments: Vec<Arc<Segment>>,
-    /// Of documents after the last segment, by ascending numbers.
+    /// The runs of documents after the last segment, by ascending document numbers.
     pub(crate) runs: Vec<Arc<PostingRun>>,
     /// The generation of the list of segments.
     pub(crate) generation: u64,
-    /// The greatest number.
+    /// The greatest document number.
     pub(crate) last: u32,
-    /// Documents of the runs that were removed after this many changes may be missing.
+    /// Documents of the runs that were removed by this change may be missing.
     pub(crate) runs_dropped: u64,
 }
 
 impl PostingView {
-    /// Whether it has all documents of a snapshot.
+    /// Returns true if it contains all documents of a snapshot.
     pub(crate) fn covers(&self, head: &CatalogueState) -> bool {
         self.last >= head.last && self.dropped() <= head.changes
     }
 
-    /// Documents removed by this change may be missing.
+    /// Documents that were removed by this change may be missing.
     pub(crate) fn dropped(&self) -> u64 {
         let segments = self.segments.iter().map(|segment| segment.entry.dropped);
         segments.max().unwrap_or(0).max(self.runs_dropped)
     }
 
-    /// Documents in runs.
+    /// The number of documents in runs.
     pub(crate) fn tail(&self) -> usize {
         self.runs.iter().map(|run| run.documents()).sum()
     }
 
-    /// Whether the runs should become a segment: they have more than `most` documents, or in an
-    /// index for containment too many postings.
+    /// Returns true if the runs should become a segment: they contain more than `most` documents
+    /// or, in an index for containment, too many postings.
     pub(crate) fn is_tail_full(&self, most: usize, settings: &IndexSettings) -> bool {
         let postings = || self.runs.iter().map(|run| run.bands.len()).sum::<usize>();
         self.tail() > most
@@ -68,7 +68,7 @@ impl PostingView {
         self.segments.last().map_or(0, |segment| segment.entry.last)
     }
 
-    /// Calls `each` with the place of a key and a document that has it.
+    /// Calls `each` with the place of a key and a document with this key.
     ///
     /// # Errors
     /// [`IndexError::Damaged`] for a damaged segment.
@@ -92,7 +92,7 @@ impl PostingView {
         self.runs.push(run);
     }
 
-    /// A view of all postings of a snapshot, which reuses those of this view.
+    /// A view of all postings of a snapshot, which reuses the postings of this view.
     ///
     /// # Errors
     /// [`IndexError::Damaged`] for a segment that is missing or differs from the list.
@@ -123,7 +123,7 @@ impl PostingView {
         let range = (u64::from(view.last) + 1, u64::from(head.last));
         let (run, ..) = collect_run(catalogue, settings, range, None)?;
         if range.0 <= range.1 {
-            // Rows removed by now are in no run, though earlier snapshots have them.
+            // Rows that are already removed are in no run, although earlier snapshots contain them.
             view.runs_dropped = view.runs_dropped.max(head.changes);
         }
         if run.documents() > 0 {
@@ -134,12 +134,13 @@ impl PostingView {
     }
 }
 
-/// Postings of the documents of a range, made from their rows, the number of the last one, and
-/// whether there are no more: at most `most` are taken, and fewer where they have many postings.
-/// A row with an invalid signature or set is found by its id only; `check` reports it.
+/// Collects the postings of the documents of a range from their rows. Returns them with the number
+/// of the last document, and whether there are no more. Collects at most `most` documents, or fewer
+/// if they have many postings. A row with an invalid signature or set is found only by its id;
+/// `check` reports it.
 ///
 /// # Errors
-/// Errors of SQLite; [`IndexError::DamagedCatalogue`] where the rows are not in order, since a
+/// Errors of SQLite. [`IndexError::DamagedCatalogue`] if the rows are not in order, because a
 /// caller that continues after the last one would never end.
 pub(crate) fn collect_run(
     catalogue: Catalogue<'_>,

@@ -1,10 +1,10 @@
-//! A segment: a file of postings that never changes. Every block is compared with its checksum when
-//! it is first read.
+//! A segment: an immutable file of postings. Every block is verified by its checksum when it is
+//! first read.
 //!
-//! Blocks are read by position (`pread`), not mapped: the access to a mapped page of a file that
-//! another process has cut short, or that the disk cannot read, ends the process with SIGBUS, and
-//! no error can be returned. A read returns the error. A look-up reads one block, mostly from the
-//! page cache, which costs about a microsecond; fences stay in memory.
+//! Blocks are read by position (`pread`) instead of mapped. If another process has truncated the
+//! file, or the disk cannot read it, access to a mapped page ends the process with SIGBUS, while a
+//! read returns an error. A look-up reads one block, mostly from the page cache, which costs about
+//! a microsecond. Fences stay in memory.
 
 use crate::error::IndexError;
 use crate::folder::segments::layout::{
@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Keys that are looked up together.
+/// Number of keys that are looked up together.
 const KEYS_AT_ONCE: usize = 16;
 
 /// The row of a segment in the catalogue.
@@ -27,13 +27,14 @@ const KEYS_AT_ONCE: usize = 16;
 pub(crate) struct SegmentEntry {
     /// The name of its file.
     pub(crate) name: String,
-    /// The least number of a document in it.
+    /// The least document number in it.
     pub(crate) first: u32,
-    /// The greatest.
+    /// The greatest document number in it.
     pub(crate) last: u32,
-    /// Approximate number of merges of its documents: 8 segments of a level become one of the next.
+    /// Approximate number of merges of its documents: 8 segments of a level become one of the next
+    /// level.
     pub(crate) level: u32,
-    /// Documents removed by this change may be missing in it.
+    /// Documents that were removed by this change may be missing in it.
     pub(crate) dropped: u64,
     /// The checksum of the checksums of its blocks.
     pub(crate) checksum: u64,
@@ -44,13 +45,13 @@ pub(crate) struct SegmentEntry {
 pub(crate) struct Segment {
     pub(crate) entry: SegmentEntry,
     header: SegmentHeader,
-    /// Blocks by list.
+    /// Number of blocks of each list.
     counts: [usize; 2],
     /// Initial distance from a guess in the search for a fence, by list.
     steps: [usize; 2],
     path: PathBuf,
     file: File,
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     length: u64,
     /// The first keys of all blocks.
     fences: Vec<u64>,
@@ -90,7 +91,8 @@ impl Segment {
         }
         let counts = header.block_counts().map(|count| count as usize);
         let blocks = counts[0] + counts[1];
-        // The header's counts fit the length of the file, so this is no more than the file has.
+        // The counts of the header match the length of the file, so this allocates no more than the
+        // file contains.
         let mut fences = vec![0; 8 * blocks];
         read_at(&file, &path, &mut fences, Self::offset(blocks))?;
         if checksum(&fences) != header.fences {
@@ -117,7 +119,7 @@ impl Segment {
         self.postings(PostingList::Ids)
     }
 
-    /// Calls `each` with the place of a key and a document that has it, for all keys in order.
+    /// Calls `each` with the place of a key and a document with this key, for all keys in order.
     ///
     /// # Errors
     /// [`IndexError::Damaged`] for a damaged block.
@@ -132,7 +134,7 @@ impl Segment {
             return Ok(());
         }
         let mut block = BlockBuffer { index: None, bytes: [0; BLOCK] };
-        // Fences of several keys are fetched before the first is compared, so that their cache
+        // Fetch the fences of several keys before comparing the first one, so that their cache
         // misses overlap.
         for (chunk, keys) in keys.chunks(KEYS_AT_ONCE).enumerate() {
             let mut starts = [(0, 0); KEYS_AT_ONCE];
@@ -151,9 +153,9 @@ impl Segment {
         Ok(())
     }
 
-    /// The first block of a list that may have a key.
+    /// The first block of a list that may contain a key.
     fn first_block(&self, blocks: BlockRange, key: u64) -> usize {
-        // Fences are some hundred keys apart, so the guess is closer than among keys.
+        // Each fence stands for some hundred keys, so the guess is closer than among keys.
         let place = guess(blocks.count, key);
         let fence = |i| self.fence(blocks.start + i);
         lower_bound(blocks.count, key, place, blocks.step, fence).saturating_sub(1)
@@ -194,8 +196,8 @@ impl Segment {
         Ok(())
     }
 
-    /// How many of the keys a document has a posting of, in O(log n) for each key, also where all
-    /// documents have it.
+    /// The number of the given keys with a posting of the document. O(log n) for each key, also for
+    /// keys that all documents share.
     ///
     /// # Errors
     /// [`IndexError::Damaged`] for a damaged block.
@@ -221,7 +223,7 @@ impl Segment {
         read: &mut BlockBuffer,
     ) -> Result<bool, IndexError> {
         let (first, end) = self.blocks_with(blocks, posting.0);
-        // The last block that does not begin behind the posting is the one that may have it.
+        // Only the last block that does not begin after the posting may contain it.
         let mut low = first;
         let mut high = end;
         while low < high {
@@ -249,7 +251,7 @@ impl Segment {
         Ok(false)
     }
 
-    /// The blocks of a list that may have a key, and the first one behind them.
+    /// The blocks of a list that may contain a key, as a start and an exclusive end.
     fn blocks_with(&self, blocks: BlockRange, key: u64) -> (usize, usize) {
         let first = self.first_block(blocks, key);
         let fences = &self.fences[blocks.start..blocks.start + blocks.count];
@@ -262,7 +264,7 @@ impl Segment {
         start..start + count
     }
 
-    /// Compares every block with its checksum again, and checks the order of keys.
+    /// Verifies the checksum of every block again, and checks the order of keys.
     ///
     /// # Errors
     /// [`IndexError::Damaged`] with the first problem.
@@ -312,7 +314,7 @@ impl Segment {
         self.fences[index]
     }
 
-    /// A block, read unless it is the one in the buffer.
+    /// A block, which is read unless it is already in the buffer.
     fn block<'a>(
         &self,
         index: usize,
@@ -332,7 +334,7 @@ impl Segment {
         read_at(&self.file, &self.path, bytes, Self::offset(index))
     }
 
-    /// Compares a block with its checksum if that was not done yet.
+    /// Verifies the checksum of a block, unless that was already done.
     pub(crate) fn check_once(&self, index: usize, bytes: &[u8; BLOCK]) -> Result<(), IndexError> {
         let word = &self.verified[index / 64];
         let bit = 1 << (index % 64);
@@ -372,7 +374,7 @@ fn posting_at(bytes: &[u8; BLOCK], at: usize) -> Posting {
     (u64_at(bytes, 8 * at), u32_at(bytes, NUMBERS + 4 * at))
 }
 
-/// A block that was read.
+/// The last block that was read.
 struct BlockBuffer {
     index: Option<usize>,
     bytes: [u8; BLOCK],
@@ -389,7 +391,7 @@ struct BlockRange {
 }
 
 impl BlockRange {
-    /// Number of postings of a block: all but the last are full.
+    /// The number of postings of a block: all blocks but the last are full.
     fn held(&self, block: usize) -> usize {
         (self.postings - block * PER_BLOCK).min(PER_BLOCK)
     }
@@ -454,7 +456,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
 
-        /// Few keys, so that one goes on over several blocks and many begin or end with one.
+        /// Few keys, so that one key extends over several blocks, and many blocks begin or end with
+        /// one.
         #[test]
         fn every_key_is_found(
             kinds in 1u64..60,

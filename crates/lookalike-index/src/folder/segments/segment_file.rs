@@ -1,4 +1,4 @@
-//! Writes a segment file, from the least key of each list to the greatest.
+//! Writes a segment file, with ascending keys in each list.
 
 use crate::error::IndexError;
 use crate::folder::index_folder::{self, IndexFolder};
@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A segment file being written. It is removed unless it is finished.
+/// A segment file that is being written. It is removed unless it is finished.
 pub(crate) struct SegmentFile<'a> {
     place: &'a IndexFolder,
     name: String,
@@ -26,11 +26,11 @@ pub(crate) struct SegmentFile<'a> {
 }
 
 impl<'a> SegmentFile<'a> {
-    /// Begins a file. Postings of bands come first.
+    /// Creates a file. The postings of bands come first.
     pub(crate) fn create(place: &'a IndexFolder, name: String) -> Result<Self, IndexError> {
         let path = place.folder.join(&name);
-        // An existing file of this name is unlisted. It is replaced, so that a link is not
-        // followed.
+        // An existing file with this name is not in the list of segments. Replace it, so that a
+        // link is not followed.
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 return Err(place.writing(&path, error));
@@ -51,12 +51,12 @@ impl<'a> SegmentFile<'a> {
             sums: Vec::new(),
             finished: false,
         };
-        // The header is written last: until then the file is no valid segment.
+        // The header is written last: until then, the file is not a valid segment.
         made.write(&[0; BLOCK])?;
         Ok(made)
     }
 
-    /// Adds a posting; its key is not less than that before.
+    /// Adds a posting, whose key is at least the previous key.
     pub(crate) fn push(&mut self, key: u64, number: u32) -> Result<(), IndexError> {
         let at = self.held;
         self.block[8 * at..8 * at + 8].copy_from_slice(&key.to_le_bytes());
@@ -66,14 +66,15 @@ impl<'a> SegmentFile<'a> {
         if self.held == PER_BLOCK { self.end_block() } else { Ok(()) }
     }
 
-    /// Ends the list of bands; ids follow.
+    /// Ends the list of bands; the list of ids follows.
     pub(crate) fn end_bands(&mut self) -> Result<(), IndexError> {
         self.end_block()?;
         self.list = 1;
         Ok(())
     }
 
-    /// Completes the file, which has the documents from `first` to `last`; it is durable then.
+    /// Completes the file, which contains the documents from `first` to `last`, and makes it
+    /// durable.
     pub(crate) fn finish(
         mut self,
         (first, last): (u32, u32),

@@ -26,7 +26,8 @@ pub(crate) fn backup(state: &Arc<IndexState>, to: &Path) -> Result<(), IndexErro
         copy_catalogue(&snapshot, unfinished)?;
         copy_segments(&snapshot, unfinished)?;
         drop(snapshot);
-        // A writer rebuilds segments that are missing because they were merged during the copy.
+        // Opening for writing rebuilds segments that are missing because they were merged during
+        // the copy.
         let wait = Duration::ZERO;
         let tuning = Tuning { background: false, ..state.tuning };
         drop(open_folder::open_for_writing(unfinished, wait, tuning)?);
@@ -61,7 +62,7 @@ fn copy_segments(snapshot: &FolderSnapshot, to: &IndexFolder) -> Result<(), Inde
     for entry in catalogue::segments(snapshot.catalogue()?, &snapshot.head)? {
         let target = to.folder.join(&entry.name);
         let source = from.folder.join(&entry.name);
-        // A link or a pipe is no segment; the copy rebuilds it.
+        // A link or a pipe is not a segment; the copy rebuilds the segment.
         if !source.symlink_metadata().is_ok_and(|data| data.is_file()) {
             continue;
         }

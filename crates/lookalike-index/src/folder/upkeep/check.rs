@@ -14,7 +14,7 @@ use crate::settings::IndexSettings;
 use crate::tables::check::{self, checks};
 use std::sync::Arc;
 
-/// Documents that are checked at a time.
+/// Number of documents that are checked at a time.
 const BATCH: u64 = 10_000;
 
 /// All problems of a snapshot.
@@ -67,7 +67,7 @@ pub(crate) fn check(state: &Arc<IndexState>) -> Result<Vec<IndexProblem>, IndexE
     Ok(problems)
 }
 
-/// The result of a check; a damaged catalogue becomes one of the problems, once.
+/// The result of a check. Reports a damaged catalogue as one of the problems, once.
 fn collect_damage<T>(
     result: Result<T, IndexError>,
     problems: &mut Vec<IndexProblem>,
@@ -89,7 +89,7 @@ fn collect_damage<T>(
 /// The listed segments, and the results of opening them.
 type OpenedSegments = Vec<(SegmentEntry, Result<Segment, IndexError>)>;
 
-/// A snapshot whose segments all existed when they were opened, or are missing for certain.
+/// Opens a snapshot whose segments all existed when they were opened, or are certain to be missing.
 fn open_consistent(
     state: &Arc<IndexState>,
 ) -> Result<(FolderSnapshot, OpenedSegments), IndexError> {
@@ -153,7 +153,7 @@ struct DocumentChecker<'a> {
     settings: &'a IndexSettings,
     content: RecordChecker<'a>,
     view: &'a PostingView,
-    /// Documents of unreadable segments, which were reported already.
+    /// Document ranges of unreadable segments, which are already reported.
     unreadable: Vec<(u32, u32)>,
     last_in_segments: u32,
     keys: Vec<u64>,
@@ -181,7 +181,7 @@ fn documents(
             Ok(_) => from = to.next(),
             Err(IndexError::Damaged { what, why }) => {
                 problems.push(IndexProblem { place: what, what: why, repairable: false });
-                // The row after the last one that could be read is the damaged one.
+                // The row after the last readable row is damaged.
                 from = next_row(snapshot, from)?.next();
             }
             Err(error) => return Err(error),

@@ -21,15 +21,15 @@ use crate::tables::{categories, duplicates, originals};
 use rusqlite::{Connection, params};
 use std::sync::Arc;
 
-/// Documents removed in one transaction.
+/// Number of documents removed in one transaction.
 const REMOVED_AT_ONCE: usize = 10_000;
-/// Documents of a rebuilt segment.
+/// Number of documents of a rebuilt segment.
 const REBUILT_AT_ONCE: usize = 100_000;
-/// Free pages released in one transaction.
+/// Number of free pages released in one transaction.
 const PAGES_AT_ONCE: usize = 4_000;
 
-/// Removes expired documents, merges all segments, releases free space. On a full disk, space is
-/// released first, and segments are merged as far as it suffices.
+/// Removes expired documents, merges all segments, and releases free space. On a full disk,
+/// releases space first, and merges segments as far as it suffices.
 ///
 /// # Errors
 /// As [`Backend::compact`](crate::backend::Backend::compact).
@@ -65,8 +65,8 @@ pub(crate) fn compact(state: &Arc<IndexState>, now: i64) -> Result<(), IndexErro
     Ok(())
 }
 
-/// Repeats `work` with this batch size while batches are full. On a full disk, batches are smaller
-/// and the log is truncated in between.
+/// Repeats `work` with this batch size while batches are full. On a full disk, uses smaller batches
+/// and truncates the log in between.
 fn repeat_sparingly(
     state: &IndexState,
     full: &mut bool,
@@ -120,8 +120,8 @@ fn merge_to_one(state: &Arc<IndexState>) -> Result<(), IndexError> {
     }
 }
 
-/// The same with little space: segments are rewritten one by one without the postings of removed
-/// documents, the smallest first, then all together if that freed enough.
+/// Like [`merge_to_one`], with little space: rewrites segments one by one without the postings of
+/// removed documents, the smallest first. Then merges all of them if that freed enough space.
 fn merge_one_by_one(state: &Arc<IndexState>) -> Result<(), IndexError> {
     let mut segments = state.view().segments.clone();
     segments.sort_by_key(|segment| segment.file_bytes());
@@ -144,8 +144,9 @@ fn any_dead(state: &Arc<IndexState>) -> Result<bool, IndexError> {
     any.and_then(|mut any| any.exists([])).map_err(|error| state.place.database(error))
 }
 
-/// Removes at most `most` expired documents; returns how many. `before` has the documents of
-/// the previous call: a damaged catalogue may list documents that no statement removes.
+/// Removes at most `most` expired documents and returns their number. `before` contains the
+/// documents of the previous call: a damaged catalogue may list documents that no statement
+/// removes.
 fn remove_expired(
     state: &IndexState,
     now: i64,
@@ -206,7 +207,7 @@ fn release_pages(state: &IndexState, full: &mut bool) -> Result<(), IndexError> 
         };
         let free = count_free()?;
         if free > 0 {
-            // The statement frees one page per row that is fetched.
+            // The statement frees one page per fetched row.
             let vacuum = || -> rusqlite::Result<()> {
                 let sql = format!("PRAGMA incremental_vacuum({most})");
                 let mut statement = connection.prepare(&sql)?;
@@ -218,7 +219,7 @@ fn release_pages(state: &IndexState, full: &mut bool) -> Result<(), IndexError> 
         }
         // A catalogue that cannot be vacuumed keeps its pages.
         if free as usize <= most || count_free()? >= free {
-            // Readers may prevent it; then a later compaction does it.
+            // Readers may prevent it; a later compaction then does it.
             writer.empty_log().map_err(failed)?;
             return Ok(0);
         }
@@ -253,14 +254,14 @@ pub(crate) fn repair(state: &Arc<IndexState>) -> Result<(), IndexError> {
         }
         (view.segments.clone(), new, writer.head.changes)
     };
-    // The new segments may have ids that the old ones lacked.
+    // The new segments may contain ids that the old ones lacked.
     swap(state, &old, &new, changes, |writer| writer.id_filter = IdFilter::default())?;
     state.signal.flushed();
     Ok(())
 }
 
-/// Segments with the postings of all documents in the range of one, built from their rows. They are
-/// not listed yet.
+/// Builds segments with the postings of all documents in the range of a segment, from their rows.
+/// Does not list them yet.
 pub(crate) fn rebuild_segments(
     catalogue: Catalogue<'_>,
     settings: &IndexSettings,
@@ -285,7 +286,7 @@ pub(crate) fn rebuild_segments(
     }
 }
 
-/// Rebuilds segments that are missing or differ from the catalogue; returns all segments. Called
+/// Rebuilds segments that are missing or differ from the catalogue. Returns all segments. Called
 /// when an index is opened for writing.
 pub(crate) fn repair_segments(
     catalogue: Catalogue<'_>,
@@ -329,7 +330,7 @@ fn replace(
     connection.execute_batch("COMMIT")
 }
 
-/// Replaces the counts by those of the rows.
+/// Sets the counts to the actual numbers of rows.
 fn update_counts(connection: &Connection, head: &mut CatalogueState) -> rusqlite::Result<()> {
     let count_rows = count_rows(connection)?;
     head.documents = count_rows.documents;
@@ -350,14 +351,14 @@ pub(crate) fn count_rows(connection: &Connection) -> rusqlite::Result<CatalogueS
         without_shingles: number("SELECT count(*) FROM docs WHERE length(signature) = 0")?,
         set_bytes: number("SELECT coalesce(sum(length(code)), 0) FROM sets")?,
         text_bytes: number("SELECT coalesce(sum(length(zstd)), 0) FROM texts")?,
-        // A number that is too large is an error of the column's type.
+        // A number that is too great is reported as an error of the column's type.
         last: connection
             .query_row("SELECT coalesce(max(doc), 0) FROM docs", [], |row| row.get(0))?,
         ..CatalogueState::default()
     })
 }
 
-/// Removes unlisted segment files, which a killed writer leaves.
+/// Removes unlisted segment files, which a killed writer may have left.
 pub(crate) fn remove_orphans(
     catalogue: Catalogue<'_>,
     head: &CatalogueState,

@@ -11,11 +11,11 @@ use crate::folder::segments::segment_file::SegmentFile;
 use crate::folder::write::next_name;
 use std::sync::Arc;
 
-/// Postings of one sorted batch.
+/// Number of postings of one sorted batch.
 const BATCH: u64 = 1 << 16;
 
-/// Merges adjacent segments, without removed documents. No other thread may merge. `false` if they
-/// no longer exist.
+/// Merges adjacent segments, without removed documents. Returns `false` if they no longer exist. No
+/// other thread may merge at the same time.
 pub(crate) fn merge(
     state: &Arc<IndexState>,
     segments: &[Arc<Segment>],
@@ -41,10 +41,10 @@ pub(crate) struct SegmentMerge<'a> {
     cursors: Vec<PostingCursor>,
     /// The postings of a piece.
     postings: Vec<Posting>,
-    /// Pieces of the list: their number, and how many are done.
+    /// Number of pieces of the list, and of finished ones.
     pieces: u64,
     done: u64,
-    /// Postings of all pieces that are done.
+    /// Number of postings of all finished pieces.
     taken: u64,
 }
 
@@ -108,12 +108,12 @@ impl<'a> SegmentMerge<'a> {
         self.segments.iter().map(|segment| segment.documents()).sum()
     }
 
-    /// The segments that are merged.
+    /// The merged segments.
     pub(crate) fn segments(&self) -> &[Arc<Segment>] {
         &self.segments
     }
 
-    /// Whether a segment is one of those that are merged.
+    /// Returns true if a segment is being merged.
     pub(crate) fn takes(&self, segment: &Arc<Segment>) -> bool {
         self.segments.iter().any(|one| Arc::ptr_eq(one, segment))
     }
@@ -124,10 +124,10 @@ impl<'a> SegmentMerge<'a> {
         self.taken as f64 / all.max(1) as f64
     }
 
-    /// Merges the next piece, within milliseconds; `true` when the merge can be finished.
+    /// Merges the next piece, within milliseconds. Returns `true` when the merge can be finished.
     ///
     /// # Errors
-    /// Read and write errors of segments; the merge cannot go on after one.
+    /// Read and write errors of segments. The merge cannot continue after an error.
     #[expect(clippy::stable_sort_primitive, reason = "the stable sort finds sorted pieces")]
     pub(crate) fn step(&mut self) -> Result<bool, IndexError> {
         if self.done == self.pieces {
@@ -138,8 +138,8 @@ impl<'a> SegmentMerge<'a> {
             self.begin_list(PostingList::Ids);
         }
         self.done += 1;
-        // Keys are hashes: equal ranges of them have about equally many postings. 2⁶⁴ at the end
-        // of the last one becomes the greatest key.
+        // Keys are hashes, so equal ranges of them contain about equally many postings. The end of
+        // the last range, 2⁶⁴, becomes the greatest key.
         let end = (u128::from(self.done) << 64) / u128::from(self.pieces);
         let most = u64::try_from(end).unwrap_or(u64::MAX);
         self.postings.clear();
@@ -157,7 +157,7 @@ impl<'a> SegmentMerge<'a> {
     /// Replaces the segments by the merged one, and removes their files.
     ///
     /// # Errors
-    /// Write errors; after one, nothing has changed.
+    /// Write errors. After an error, nothing has changed.
     pub(crate) fn finish(self) -> Result<(), IndexError> {
         let state = self.state;
         let segments = &self.segments;
@@ -183,11 +183,11 @@ fn covered(segments: &[Arc<Segment>]) -> (u32, u32) {
     (first, last)
 }
 
-/// Replaces adjacent segments by others in one transaction, which includes `also`, and removes
+/// Replaces adjacent segments by others in one transaction, which also runs `also`, and removes
 /// their files.
 ///
 /// # Errors
-/// Write errors; after one, nothing has changed.
+/// Write errors. After an error, nothing has changed.
 pub(crate) fn swap(
     state: &IndexState,
     old: &[Arc<Segment>],
@@ -223,8 +223,8 @@ pub(crate) fn swap(
     Ok(())
 }
 
-/// Removes files of unlisted segments. Files that cannot be removed, since another process reads
-/// them, are removed by the next writer.
+/// Removes files of unlisted segments. The next writer removes files that cannot be removed because
+/// another process reads them.
 fn remove_files(state: &IndexState, segments: &[Arc<Segment>]) {
     for segment in segments {
         let _ = std::fs::remove_file(state.place.folder.join(&segment.entry.name));

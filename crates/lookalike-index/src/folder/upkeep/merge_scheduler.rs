@@ -1,9 +1,9 @@
 //! Schedules merges of segments on a thread of their own, in proportion to additions.
 //!
-//! Merging a large segment takes seconds, which would delay additions. So several merges run
-//! interleaved, each in proportion to the documents that were added since it began: it ends before
-//! there are enough segments for the next merge of its level. While nothing is added, all run at
-//! full speed.
+//! Merging a large segment takes seconds, which would delay additions. Several merges therefore run
+//! interleaved, each in proportion to the documents that were added since it began. A merge ends
+//! before there are enough segments for the next merge of its level. While nothing is added, all
+//! merges run at full speed.
 
 use crate::error::IndexError;
 use crate::folder::index_state::IndexState;
@@ -14,14 +14,15 @@ use crate::folder::upkeep::merge_signal::MergeSignal;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Documents added per document of a merge by the time it is due.
+/// Documents that are added per merged document before a merge is due.
 const SPREAD: f64 = 0.75;
-/// Idle timeout: bounds on the time without additions after which merges run at full speed.
+/// Bounds of the idle timeout, the time without additions after which merges run at full speed.
 const MIN_IDLE_TIMEOUT: Duration = Duration::from_millis(100);
 const MAX_IDLE_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl MergeSignal {
-    /// Blocks a writer while searching the segments costs more than merging them, by their number.
+    /// Blocks a writer while there are so many segments that searching them costs more than merging
+    /// them.
     pub(crate) fn wait_for_merges(&self, state: &IndexState) {
         if !state.tuning.background {
             return;
@@ -34,8 +35,8 @@ impl MergeSignal {
     }
 }
 
-/// Number of segments from which on writers wait: more than scheduled merges leave, up to hundreds
-/// of millions of documents.
+/// Number of segments from which on writers wait. Scheduled merges leave fewer segments, up to
+/// hundreds of millions of documents.
 fn merge_backlog_limit(fan_out: usize) -> usize {
     8 * fan_out
 }
@@ -44,7 +45,7 @@ fn merge_backlog_limit(fan_out: usize) -> usize {
 pub(crate) fn work(state: &Arc<IndexState>) {
     while let Some(_turn) = state.signal.next() {
         // A failed merge is retried after the next new segment, and by `compact`, which reports the
-        // error; until then, only speed is affected.
+        // error. Until then, only speed is affected.
         let done = merge_all(state);
         state.signal.merged(done.is_ok());
     }
@@ -82,13 +83,13 @@ struct RunningMerges<'a> {
     running: Vec<(SegmentMerge<'a>, MergePace)>,
     /// Segments whose merge failed.
     failed_segments: Vec<Arc<Segment>>,
-    /// The error of the first. It is kept until the other merges are done, which go on: they keep
-    /// queries fast, and do not depend on the failed one.
+    /// The error of the first failed merge. It is stored until the other merges are done. They
+    /// continue, because they keep queries fast and do not depend on the failed one.
     error: Option<IndexError>,
 }
 
 impl RunningMerges<'_> {
-    /// Begins the next merge that is due; `false` if there is none.
+    /// Begins the next due merge. Returns `false` if there is none.
     fn begin(&mut self, view: &PostingView) -> bool {
         let is_taken = |segment: &Arc<Segment>| {
             self.running.iter().any(|(merge, _)| merge.takes(segment))
@@ -110,12 +111,12 @@ impl RunningMerges<'_> {
         true
     }
 
-    /// How far each is behind its schedule.
+    /// The lag of each merge behind its schedule.
     fn lags(&self, last: u32) -> impl Iterator<Item = f64> {
         self.running.iter().map(move |(merge, pace)| pace.due(last) - merge.share_done())
     }
 
-    /// Merges a piece of one, or finishes it.
+    /// Merges a piece of a merge, or finishes it.
     fn advance(&mut self, at: usize) {
         let done = match self.running[at].0.step() {
             Ok(false) => return,
@@ -150,7 +151,8 @@ impl WriteActivity {
         Self { last, since: now, gap: Duration::ZERO }
     }
 
-    /// Whether the time since the last addition is much longer than between the last two.
+    /// Returns true if the time since the last addition is much longer than the time between the
+    /// last two.
     fn is_over(&mut self, last: u32, now: Instant) -> bool {
         let passed = now.saturating_duration_since(self.since);
         if last != self.last {
@@ -169,7 +171,7 @@ enum NextStep {
     Step(usize),
 }
 
-/// Continues the merge that is furthest behind its schedule, if any is behind or `at_once` is set.
+/// Continues the merge with the greatest lag, if any is behind its schedule or if `at_once` is set.
 fn next(lags: impl Iterator<Item = f64>, at_once: bool) -> NextStep {
     match lags.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)) {
         None => NextStep::Nothing,
@@ -180,9 +182,9 @@ fn next(lags: impl Iterator<Item = f64>, at_once: bool) -> NextStep {
 
 /// The schedule of a merge.
 struct MergePace {
-    /// The last document when it began.
+    /// The last document when the merge began.
     from: u32,
-    /// Documents in it.
+    /// The number of its documents.
     documents: u64,
 }
 
@@ -193,9 +195,9 @@ impl MergePace {
     }
 }
 
-/// The segments to merge next: the first run of the lowest level with enough segments, with smaller
-/// ones between them; or all, if more are adjacent than levels explain.
-/// Segments without a level are being merged already.
+/// The segments to merge next: the first run of the lowest level with enough segments, including
+/// smaller ones between them; or all segments, if more are adjacent than levels explain. Segments
+/// without a level are already being merged.
 fn plan(levels: &[Option<u32>], fan_out: usize) -> Option<std::ops::Range<usize>> {
     let mut known: Vec<u32> = levels.iter().flatten().copied().collect();
     known.sort_unstable();
@@ -253,8 +255,8 @@ mod tests {
         assert_eq!(next([0.1, 0.3, -0.2].into_iter(), false), NextStep::Step(1));
     }
 
-    /// Merges that are exactly as far as they should be, while one segment of 10 documents after
-    /// the other comes.
+    /// Merges that are exactly on schedule, while segments of 10 documents are added one after the
+    /// other.
     #[test]
     fn merges_in_step_keep_segments_few() {
         struct Model {
@@ -294,7 +296,7 @@ mod tests {
                 false
             });
         }
-        // Of each of five levels, those that gather and those that are being merged.
+        // The segments of each of five levels, both collected and being merged.
         assert!(most.0 < merge_backlog_limit(fan_out), "{most:?}");
         assert_eq!(most.1, 4, "one of a level at a time");
     }
@@ -312,7 +314,7 @@ mod tests {
         }
     }
 
-    /// An index of 80 documents in 40 segments, and none else who merges.
+    /// An index of 80 documents in 40 segments, without automatic merges.
     fn unmerged(folder: &std::path::Path) -> Arc<IndexState> {
         let tuning = Tuning { tail: 1, fan_out: 4, background: false };
         let state = test_index::state(folder, tuning);
@@ -353,7 +355,7 @@ mod tests {
         merge_all(&state).unwrap();
         assert_eq!((state.view().segments.len(), files(&path)), (40, 40));
         state.signal.flags.lock().waiters = 0;
-        // One that is given up half done leaves nothing behind.
+        // An abandoned merge leaves nothing.
         let segments = state.view().segments.clone();
         let mut merge = SegmentMerge::begin(&state, &segments).unwrap().unwrap();
         assert!(!merge.step().unwrap());
@@ -378,7 +380,7 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(1));
             }
         };
-        // A merge is under way, or done.
+        // A merge is running, or done.
         wait_until(&|| files(&path) != 40);
         let turn = state.signal.exclusive();
         assert_eq!(files(&path), state.view().segments.len());
@@ -396,7 +398,7 @@ mod tests {
         let (tuning, name) = (state.tuning, state.view().segments[0].entry.name.clone());
         drop(state);
         let broken = path.join(name);
-        // The first block of ids, behind the header.
+        // The first block of ids, after the header.
         let mut bytes = std::fs::read(&broken).unwrap();
         bytes[4096] ^= 1;
         std::fs::write(&broken, bytes).unwrap();

@@ -14,13 +14,13 @@ pub(crate) struct MergeSignal {
 /// The state that [`MergeSignal`] guards.
 #[derive(Default)]
 pub(crate) struct SignalFlags {
-    /// There is a new segment.
+    /// Whether there is a new segment.
     flushed: bool,
-    /// The thread must end.
+    /// Whether the thread must end.
     pub(crate) end: bool,
     /// Number of threads that wait for exclusive access.
     pub(crate) waiters: usize,
-    /// The last merge failed: no thread waits for another.
+    /// Whether the last merge failed, so that no thread waits for another one.
     pub(crate) failed: bool,
 }
 
@@ -33,7 +33,7 @@ impl MergeSignal {
         self.changed.notify_all();
     }
 
-    /// Ends the thread after the merges that are running.
+    /// Ends the thread after the running merges.
     pub(crate) fn end(&self) {
         self.flags.lock().end = true;
         self.changed.notify_all();
@@ -53,7 +53,7 @@ impl MergeSignal {
         turn
     }
 
-    /// Waits for work; `None` when the thread must end.
+    /// Waits for work. `None` if the thread must end.
     pub(crate) fn next(&self) -> Option<MutexGuard<'_, ()>> {
         let idle = |flags: &mut SignalFlags| (!flags.flushed || flags.waiters > 0) && !flags.end;
         let mut flags = self.flags.lock();
@@ -72,12 +72,12 @@ impl MergeSignal {
         flags.flushed = false;
     }
 
-    /// Whether the thread must end.
+    /// Returns true if the thread must end.
     pub(crate) fn ends(&self) -> bool {
         self.flags.lock().end
     }
 
-    /// Whether a thread waits for exclusive access.
+    /// Returns true if a thread waits for exclusive access.
     pub(crate) fn has_waiters(&self) -> bool {
         self.flags.lock().waiters > 0
     }

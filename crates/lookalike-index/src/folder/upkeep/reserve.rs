@@ -1,16 +1,16 @@
 //! Disk space for removing documents while the disk is full: a removal writes before it frees
-//! space. The file `reserve` holds that space, and is deleted when the disk is full.
+//! space. The file `reserve` holds that space and is deleted when the disk is full.
 //!
-//! Needed are the pages of one removal, some 16 KiB each, and as much as the catalogue file grows
-//! when the log is truncated: at most the catalogue itself, and mostly at most [`LOG_PAGES`] pages,
-//! since nothing is added while the log cannot be truncated.
+//! A removal needs some pages of 16 KiB each, and the space by which the catalogue file grows when
+//! the log is truncated. This is at most the size of the catalogue itself, and mostly at most
+//! [`LOG_PAGES`] pages, because nothing is added while the log cannot be truncated.
 
 use crate::folder::index_folder::IndexFolder;
 use lookalike_core::hash::SplitMix64;
 use std::fs::File;
 use std::io::Write as _;
 
-/// The log is truncated at this many pages.
+/// Number of pages at which the log is truncated.
 pub(crate) const LOG_PAGES: u32 = 512;
 /// Minimum and maximum size of the file.
 const LEAST: u64 = 1 << 20;
@@ -28,7 +28,7 @@ pub(crate) fn keep(place: &IndexFolder, catalogue_bytes: u64) {
     }
     let file = place.new_file(&path).or_else(|_| File::options().append(true).open(&path));
     let Ok(mut file) = file else { return };
-    // File systems compress zeros, or store none.
+    // Random bytes, because file systems compress zeros, or do not store them.
     let mut random = SplitMix64::new(length);
     let mut bytes = Vec::with_capacity(PIECE as usize);
     for _ in 0..PIECE / 8 {
@@ -41,7 +41,7 @@ pub(crate) fn keep(place: &IndexFolder, catalogue_bytes: u64) {
     }
 }
 
-/// Deletes the file; returns whether it existed.
+/// Deletes the file. Returns whether it existed.
 pub(crate) fn release(place: &IndexFolder) -> bool {
     std::fs::remove_file(place.reserve()).is_ok()
 }

@@ -1,4 +1,4 @@
-//! One column of a row group → values as text, a batch of rows at a time.
+//! Converts a column of a row group to values as text, a batch of rows at a time.
 
 use crate::error::Field;
 use crate::format::packed_rows;
@@ -12,7 +12,7 @@ use ::parquet::errors::Result;
 use ::parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
 use std::fmt::{Display, Write};
 
-/// What a column holds, of what can be read as text.
+/// The kind of a column's values, for columns that can be read as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColumnKind {
     Text,
@@ -55,7 +55,7 @@ impl ColumnKind {
         }
     }
 
-    /// Whether an id, a text or another field can be of this kind.
+    /// Returns true if an id, a text or another field can have this kind.
     pub(super) fn suits(self, field: Field) -> bool {
         match field {
             Field::Id => matches!(self, Self::Text | Self::Int32 { .. } | Self::Int64 { .. }),
@@ -65,7 +65,7 @@ impl ColumnKind {
     }
 }
 
-/// What a column holds, for messages: `string`, `int64`, `list of string`, `int64 (Timestamp)`.
+/// The type of a column, for messages: `string`, `int64`, `list of string`, `int64 (Timestamp)`.
 pub(super) fn type_of(column: &ColumnDescriptor) -> String {
     let list = if column.max_rep_level() > 0 { "list of " } else { "" };
     let kind = ColumnKind::of(column);
@@ -88,14 +88,14 @@ pub(super) fn type_of(column: &ColumnDescriptor) -> String {
 
 /// A column that is being read.
 pub(super) trait ParquetColumn: Send {
-    /// Decodes the next rows, at most `rows`; returns their number.
+    /// Decodes the next rows, at most `rows`. Returns their number.
     fn fill(&mut self, rows: usize) -> Result<usize>;
 
     /// Appends the value of the next decoded row. `text` is a buffer.
     fn push(&mut self, text: &mut String, row: &mut Vec<u8>);
 }
 
-/// Reads a column.
+/// Opens a column for reading.
 pub(super) fn open(
     kind: ColumnKind,
     column: ColumnDescPtr,
@@ -137,11 +137,11 @@ fn push_text<T: Display>(value: Option<&T>, text: &mut String, row: &mut Vec<u8>
 /// Appends a value to a row; the string is a buffer.
 type PushValue<T> = fn(Option<&T>, &mut String, &mut Vec<u8>);
 
-/// A column of one type, and the batch of it that is decoded.
+/// A column of one type, and its decoded batch.
 struct TypedColumn<T: DataType> {
     reader: ColumnReaderImpl<T>,
     push: PushValue<T::T>,
-    /// The definition level of a present value; 0 if no value can be null.
+    /// The definition level of a value that is not null; 0 if no value can be null.
     whole: i16,
     levels: Vec<i16>,
     values: Vec<T::T>,

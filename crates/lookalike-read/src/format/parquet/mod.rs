@@ -1,8 +1,9 @@
-//! Parquet: a file with a footer that names its columns and its row groups → rows, packed.
+//! Converts Parquet files to packed rows. The footer of a file names its columns and its row
+//! groups.
 //!
-//! Row groups are independent, so each is a lane of its source that one thread at a time takes
-//! blocks from. Columns are decoded side by side, a batch of rows at a time: in memory are the
-//! pages at hand (about 1 MiB each) and the dictionaries of the columns that are read.
+//! Row groups are independent, so each is a lane of its source, from which one thread at a time
+//! takes blocks. All columns of a row group are decoded together, a batch of rows at a time. Memory
+//! contains the current pages (about 1 MiB each) and the dictionaries of the columns that are read.
 
 mod column;
 mod pages;
@@ -22,11 +23,11 @@ use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// A file, its footer, and the columns that make documents.
+/// An open file, with its footer and the columns of documents.
 pub(crate) struct ParquetFile {
     file: SharedFile,
     footer: ParquetMetaData,
-    /// In the order of the values of a row.
+    /// The columns in the order of the values of a row.
     columns: Vec<(usize, ColumnKind)>,
     /// The first row of each row group.
     first_rows: Vec<u64>,
@@ -58,7 +59,7 @@ impl ParquetFile {
         Ok(Self { file, footer, columns, first_rows })
     }
 
-    /// How many row groups there are.
+    /// The number of row groups.
     pub(crate) fn groups(&self) -> usize {
         self.first_rows.len()
     }
@@ -107,14 +108,14 @@ fn columns(
     id.into_iter().chain(text).chain(extra).collect()
 }
 
-/// What the decoder says of a file that is not right.
+/// The error for a file that the decoder rejects.
 fn broken(shown: &str, problem: String) -> ReadError {
     ReadError::Parquet { source_name: shown.to_owned(), problem }
 }
 
-/// Runs a step of the decoder. It returns errors for most damage of a file, but in places asserts
-/// or indexes (a length in a page beyond its end); such a panic is also an error of the file.
-/// Nothing that was being decoded is used afterwards.
+/// Runs a step of the decoder. It returns errors for most damage of a file, but in some places it
+/// asserts or indexes (a length in a page beyond its end). Such a panic also becomes an error of
+/// the file. Partly decoded values are not used afterwards.
 fn guarded<T>(
     shown: &str,
     decode: impl FnOnce() -> Result<T, ParquetError>,

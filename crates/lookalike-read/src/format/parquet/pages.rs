@@ -1,5 +1,5 @@
-//! The bytes of a Parquet file and the pages in it, both held against what can be true before the
-//! decoder believes them: it takes memory for as many values as a page promises.
+//! The bytes and the pages of a Parquet file, both checked for plausibility before the decoder uses
+//! them, because it allocates memory for as many values as a page claims.
 
 use crate::bytes::read_exact_at;
 use ::parquet::basic::Type;
@@ -11,10 +11,10 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::sync::Arc;
 
-/// Bytes read at a time to find a page's header.
+/// Number of bytes that are read at a time to find a page's header.
 const HEADER_BYTES: usize = 1 << 10;
 
-/// A file that all threads read at positions of their own.
+/// A file that all threads read at their own positions.
 #[derive(Clone)]
 pub(super) struct SharedFile {
     file: Arc<File>,
@@ -70,11 +70,11 @@ impl Read for From {
     }
 }
 
-/// Pages of one column of a row group.
+/// The pages of a column of a row group.
 pub(super) struct CheckedPages<P> {
     pub(super) pages: P,
     pub(super) kind: Type,
-    /// Rows that are not in a page yet.
+    /// Number of rows that are not in a page yet.
     pub(super) rows: u64,
 }
 

@@ -1,4 +1,4 @@
-//! One row group → packed rows, block after block.
+//! Converts a row group to packed rows, block after block.
 
 use super::column::{self, ParquetColumn};
 use super::pages::CheckedPages;
@@ -9,16 +9,16 @@ use ::parquet::errors::{ParquetError, Result};
 use ::parquet::file::reader::SerializedPageReader;
 use std::sync::Arc;
 
-/// Bytes of values that a batch has, about, and most rows of it.
+/// Approximate size in bytes of the values of a batch, and its maximum number of rows.
 const BATCH_BYTES: u64 = 256 << 10;
 const BATCH_ROWS: u64 = 1024;
 
-/// A row group that is being read. It holds the pages at hand of each column.
+/// A row group that is being read. Holds the current pages of each column.
 pub(crate) struct RowGroup {
     columns: Vec<Box<dyn ParquetColumn>>,
-    /// Rows that are not in a batch yet.
+    /// Number of rows that are not in a batch yet.
     left: u64,
-    /// Rows of a batch, and rows of this batch that are not returned yet.
+    /// Number of rows of a batch, and of its rows that were not returned yet.
     batch: usize,
     ready: usize,
     /// The number of the next row in the file, from 0.
@@ -71,8 +71,8 @@ impl RowGroup {
         Ok(Self { columns, left: rows, batch, ready: 0, row, text: String::new() })
     }
 
-    /// Appends rows to `bytes` until it has `block_bytes`; at least one, but at the end. Returns
-    /// the number of the first in the file, from 0.
+    /// Appends rows to `bytes` until it has `block_bytes`; at least one row, except at the end.
+    /// Returns the number of the first row in the file, from 0.
     pub(crate) fn next(
         &mut self,
         bytes: &mut Vec<u8>,
@@ -101,7 +101,7 @@ impl RowGroup {
         Ok(first)
     }
 
-    /// Decodes the next batch of every column; returns its rows.
+    /// Decodes the next batch of every column. Returns its number of rows.
     fn decode(&mut self) -> Result<usize> {
         let rows = self.batch.min(usize::try_from(self.left)?);
         for column in &mut self.columns {
