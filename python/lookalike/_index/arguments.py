@@ -114,8 +114,8 @@ def nearest_option(nearest: object, limit: object, threshold: object) -> int | N
     count = count_option("nearest", nearest, "a whole number from 1")
     if count is not None and (threshold is not None or limit not in (10, None)):
         raise OptionError(
-            "nearest was given with limit or threshold, expected it alone: leave them out, since "
-            "nearest finds documents of any similarity"
+            "cannot combine nearest with limit or threshold: leave them out, since nearest finds "
+            "documents of any similarity"
         )
     return count
 

@@ -77,7 +77,7 @@ class BloomFilter:
     """A Bloom filter of numbers, in memory or in a file.
 
     Args:
-        capacity: The number of numbers that it is made for.
+        capacity: The most numbers that the filter is made for.
         error_rate: The probability of finding a number that was not added, when the filter is
             full.
         filename: The file of the filter. An existing file is opened, and its header replaces the

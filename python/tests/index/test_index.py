@@ -434,9 +434,9 @@ def test_the_nearest_are_found_at_any_similarity(folder: Path) -> None:
         for bad in (0, -1, 2.5, True, "3"):
             with pytest.raises(OptionError, match="nearest is .* expected a whole number from 1"):
                 index.query(FOX, nearest=bad)  # type: ignore[arg-type]
-        with pytest.raises(OptionError, match="nearest was given with limit or threshold"):
+        with pytest.raises(OptionError, match="cannot combine nearest with limit or threshold"):
             index.query(FOX, nearest=3, threshold=0.5)
-        with pytest.raises(OptionError, match="nearest was given with limit or threshold"):
+        with pytest.raises(OptionError, match="cannot combine nearest with limit or threshold"):
             index.query_many([FOX], nearest=3, limit=5)
 
 
