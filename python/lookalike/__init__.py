@@ -1,4 +1,4 @@
-"""Near-duplicate documents, found fast and verified.
+"""Fast, verified search for near-duplicate documents.
 
 >>> import lookalike
 >>> docs = {
@@ -15,21 +15,21 @@
 - ``dedup``: the documents without them, in the type of the input; ``dedup_files`` for files
 - ``passages``: text that several documents repeat
 - ``cut``: the documents without these passages; ``cut_files`` for files
-- ``Files``: files and folders, for each argument that takes documents
+- ``Files``: files and folders, for every argument that takes documents
 - ``contamination``: the items of a benchmark that a corpus contains
-- ``compare``: how alike two texts are, and where they differ
+- ``compare``: the similarity of two texts, and their differences
 - ``prepare``: signatures and bucket keys
 - ``audit``: the measured recall of a run
 - ``evaluate``: precision and recall of a run against known duplicates
-- ``tune``: bands and rows for a threshold and a recall, and what they cost
+- ``tune``: bands and rows for a threshold and a recall, and their cost
 - ``Index``: a collection in a folder that answers queries
-- ``lookalike.aio``: an index for an event loop
-- ``lookalike.pandas``: ``df.lookalike``, once it is imported; so has ``lookalike.polars``
+- ``lookalike.aio``: an index for event loops
+- ``lookalike.pandas`` and ``lookalike.polars``: importing one of them registers ``df.lookalike``
 - ``lookalike.sklearn``: signatures as features, and splits that keep near-duplicates together
 - ``lookalike.errors``: all exceptions
 
-The engine is that of the command line, which is here as ``python -m lookalike``; the same documents
-and parameters give the same bytes.
+This package and the command line (also ``python -m lookalike``) share an engine: the same documents
+and parameters produce the same bytes.
 """
 
 from lookalike._compare import CompareResult, Difference, DifferenceCounts, compare

@@ -14,11 +14,12 @@ __all__ = ["main"]
 def main() -> int:
     """Runs the command in ``sys.argv``, as the program ``lookalike`` does.
 
-    The bytes it prints and its exit code are those of the program. Python's handler of SIGINT is
-    removed, so that Ctrl-C ends the process at once.
+    The output and the exit code equal the program's. Python's handler of SIGINT is removed, so that
+    Ctrl-C ends the process at once.
 
     Returns:
-        The exit code: 0 success, 1 error, 2 wrong use, 3 where ``--exit-code`` asks for it.
+        The exit code: 0 for success, 1 for an error, 2 for wrong use, 3 for the condition of
+        ``--exit-code``.
     """
     _open_standard_streams()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -32,8 +33,7 @@ def main() -> int:
 def _open_standard_streams() -> None:
     """Opens closed standard streams, as every Rust program does when it starts.
 
-    Otherwise the next file that is opened would take the number, and what is printed would be
-    written to it.
+    Otherwise the next opened file would have the number of the stream, and receive the output.
     """
     for number in range(3):
         try:

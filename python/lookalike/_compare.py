@@ -1,4 +1,4 @@
-"""How alike two texts are, and where they differ."""
+"""The similarity of two texts, and their differences."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ from lookalike.errors import DocumentTypeError
 
 @dataclass(frozen=True)
 class Difference:
-    """A part of both texts. All ``a`` in order are the first text, all ``b`` the second."""
+    """A part of both texts. The ``a`` of all parts in order make up the first text, the ``b`` of
+    all parts the second.
+    """
 
     kind: str
     """``equal`` byte for byte, ``replace``, ``delete`` (only in the first text) or ``insert`` (only
     in the second).
     """
     a: str
-    """The first text here; empty for an insertion."""
+    """The part of the first text; empty for an insertion."""
     b: str
-    """The second text here; empty for a deletion."""
+    """The part of the second text; empty for a deletion."""
     same_words: bool = False
-    """Whether both have the same words here, by the shingle rule's case and tokens. Where they are
-    not equal nevertheless, case, punctuation or white space differs.
+    """Whether both parts have the same words, by the shingle rule's case and tokens. If they are
+    not equal, they differ in case, punctuation or white space.
     """
 
 
@@ -38,49 +40,49 @@ class DifferenceCounts:
     """Numbers of places where two texts differ."""
 
     words: int
-    """Places whose words differ."""
+    """Places with different words."""
     same_words: int
-    """Places with the same words that differ otherwise."""
+    """Places with the same words and other differences."""
     case: int
-    """Of ``same_words``, those that differ in case. One place may count here and below."""
+    """Places of ``same_words`` that differ in case. A place may count here and in the next two."""
     punctuation: int
-    """Of ``same_words``, those that differ in punctuation or symbols."""
+    """Places of ``same_words`` that differ in punctuation or symbols."""
     white_space: int
-    """Of ``same_words``, those that differ in white space."""
+    """Places of ``same_words`` that differ in white space."""
 
 
 @dataclass(frozen=True)
 class CompareResult:
-    """The similarity of two texts, and where they differ."""
+    """The similarity of two texts, and their differences."""
 
     jaccard: float
-    """Shared shingles among all of both, exactly: 0 to 1."""
+    """The exact share of the shingles of both texts that they have in common, 0 to 1."""
     containment_a: float
-    """The part of the first text's shingles that the second has: 0 to 1."""
+    """The share of the first text's shingles that the second text contains, 0 to 1."""
     containment_b: float
-    """The part of the second text's shingles that the first has: 0 to 1."""
+    """The share of the second text's shingles that the first text contains, 0 to 1."""
     estimate: float | None
-    """The Jaccard similarity as signatures estimate it; ``None`` where a text has no token, and for
-    ``exact`` and containment, which use none.
+    """The Jaccard similarity, estimated from signatures. ``None`` if a text has no token, and for
+    ``exact`` and containment, which use no signatures.
     """
     shared: int
-    """Shingles that both have."""
+    """Shingles in common."""
     shingles_a: int
     """Different shingles of the first text."""
     shingles_b: int
     """Different shingles of the second text."""
     similar: bool
-    """Whether they reach the threshold."""
+    """Whether the texts reach the threshold."""
     differences: tuple[Difference, ...] = ()
-    """The parts in which they agree and differ, if these were asked for."""
+    """The equal and different parts of the texts; empty unless ``differences=True``."""
     difference_counts: DifferenceCounts | None = None
-    """How many of these differ, by kind, if these were asked for."""
-    # The options that it was made with.
+    """The numbers of different parts by kind; ``None`` unless ``differences=True``."""
+    # The options of the comparison.
     _options: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def _repr_html_(self) -> str | None:
-        """Both texts next to each other with their differences marked, for notebooks; ``None``
-        where these were not asked for.
+        """The page for notebooks: both texts side by side with their differences marked. ``None``
+        without ``differences``.
         """
         if not self.differences:
             return None
@@ -112,14 +114,15 @@ def compare(
     """Compares two texts exactly.
 
     Args:
-        a: A text; a ``pathlib.Path`` is read as a file, of any kind that ``find`` reads.
+        a: A text, or the ``pathlib.Path`` of a file that ``find`` can read.
         b: The other text or file.
-        differences: Whether to say where they differ, word by word. Texts that share little are
-            compared for two seconds at most, then more words than needed are among them.
+        differences: Whether to compute the differences, word by word. This takes at most two
+            seconds for texts that share little. Then the differences contain more words than
+            necessary.
         options: Options of ``lookalike.find`` for similarity and signatures, and of ``Files``.
 
     Raises:
-        DocumentError: A text cannot be used, or a file holds several.
+        DocumentError: A text cannot be used, or a file contains several documents.
 
     Examples:
         >>> import lookalike
@@ -161,8 +164,8 @@ def compare(
 def _no_text(row: int, got: object) -> DocumentTypeError:
     place = ("first", "second")[row]
     error = DocumentTypeError(
-        f"row {row}: the {place} text is of type {type(got).__name__}, expected a str, or of both "
-        "a path"
+        f"row {row}: the {place} text is of type {type(got).__name__}, expected two str or two "
+        "paths"
     )
     error.row = row
     return error

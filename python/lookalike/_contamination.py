@@ -51,36 +51,48 @@ class ContaminationResult:
     @property
     @once
     def items(self) -> Table:
-        """A row for each item, in the order of the benchmark, field after field: ``benchmark`` (the
-        file; ``against`` for items in memory), ``field`` (null without ``against_field``), ``id``,
-        ``words``, ``covered`` (words in runs that a document has), ``share``, ``contaminated`` and
-        ``documents`` (with such a run).
+        """A row for each item, field after field, in the order of the benchmark.
+
+        The columns are:
+
+        - ``benchmark``: the file; ``against`` for items in memory
+        - ``field`` (null without ``against_field``), ``id``, ``words``
+        - ``covered``: the number of words in runs that a document contains
+        - ``share``, ``contaminated``
+        - ``documents``: the number of documents that contain such a run
         """
         return Table(self._findings.items())
 
     @property
     @once
     def matches(self) -> Table:
-        """A row for each run of words of an item that a document has: ``benchmark``, ``field`` and
-        ``id`` of the item; ``source`` and ``document``; ``words``; where it is in the item,
-        ``item_byte_start``, ``item_byte_end``, ``item_char_start``, ``item_char_end``, and where it
-        is first in the document, ``byte_start``, ``byte_end``, ``char_start``, ``char_end``.
+        """A row for each run of words of an item that a document contains.
+
+        The columns are:
+
+        - ``benchmark``, ``field`` and ``id`` of the item
+        - ``source`` and ``document``
+        - ``words``
+        - the range of the run in the item: ``item_byte_start``, ``item_byte_end``,
+          ``item_char_start``, ``item_char_end``
+        - its first range in the document: ``byte_start``, ``byte_end``, ``char_start``,
+          ``char_end``
         """
         return Table(self._findings.matches())
 
     @property
     @once
     def documents(self) -> Table:
-        """A row for each document with a run of a contaminated item: ``id`` and ``source``, as
-        ``drop`` of ``lookalike.dedup`` takes them.
+        """A row for each document with a run of a contaminated item: ``id`` and ``source``, for
+        ``drop`` of ``lookalike.dedup``.
         """
         return Table(self._findings.documents())
 
     @property
     @once
     def benchmarks(self) -> Table:
-        """A row for each benchmark and field: ``benchmark``, ``field``, and numbers of ``items``,
-        ``empty`` and ``contaminated`` ones, their ``words`` and those that are ``covered``.
+        """A row for each benchmark and field: ``benchmark``, ``field``, and the numbers of
+        ``items``, ``empty`` items, ``contaminated`` items, ``words`` and ``covered`` words.
         """
         return Table(self._findings.benchmarks())
 
@@ -92,9 +104,7 @@ class ContaminationResult:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Numbers of documents of the corpus, of items, contaminated ones, and of what was
-        skipped.
-        """
+        """The numbers of documents of the corpus, items, contaminated items and skipped records."""
         documents, skipped = self._findings.counts()
         items, contaminated = (sum(self.benchmarks[name]) for name in ("items", "contaminated"))
         return {
@@ -105,26 +115,26 @@ class ContaminationResult:
         }
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """The rows of ``items``."""
+        """Yields the rows of ``items``."""
         return iter(self.items)
 
     def __len__(self) -> int:
-        """The number of items."""
+        """Returns the number of items."""
         return len(self.items)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Writes every item with its matches to a file ``.jsonl`` (also ``.gz``, ``.zst``): the
-        bytes that ``lookalike contamination -o`` writes.
+        """Writes every item with its matches to a file ``.jsonl`` (also ``.gz``, ``.zst``). The
+        bytes are the same as with ``lookalike contamination -o``.
 
         Raises:
-            FileError: It cannot be written, or the name does not say what to write.
+            FileError: The file cannot be written, or its name has no known ending.
         """
         self._findings.write("items", path_option("path", path))
 
     def write_report(self, path: str | os.PathLike[str]) -> None:
-        """Writes a page for people, with the runs of items and documents side by side, to a file
-        ``.html``; or the counts of each benchmark, and what was skipped, to a file ``.json``, as
-        ``lookalike contamination --json`` prints them.
+        """Writes a report. A file ``.html`` is a page with the runs of items and documents side by
+        side. A file ``.json`` contains the counts of each benchmark and the skipped records, like
+        ``lookalike contamination --json``.
         """
         self._findings.write("report", path_option("path", path))
 
@@ -140,7 +150,7 @@ class ContaminationResult:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a ContaminationResult cannot be pickled; pickle its tables: items, matches, benchmarks"
+            "cannot pickle a ContaminationResult; pickle its tables: items, matches, benchmarks"
         )
 
     def __repr__(self) -> str:
@@ -160,23 +170,23 @@ def contamination(
     progress: bool | Progress | None = False,
     **options: Unpack[ContaminationOptions],
 ) -> ContaminationResult:
-    """Finds the items of a benchmark that a corpus contains, and how much of each. Line breaks,
-    punctuation and case do not matter.
+    """Finds the items of a benchmark that a corpus contains, and the share of each. Ignores line
+    breaks, punctuation and case.
 
-    Other errors are those of ``lookalike.find``. ``docs/contamination.md`` says what counts.
+    See ``lookalike.find`` for other errors, and ``docs/contamination.md`` for definitions.
 
     Args:
         docs: The corpus, as for ``lookalike.find``.
-        against: The items of the benchmark, of any of these kinds.
-        against_field: The column or field of the items that is looked for; of several, each counts
-            by itself. By default that of ``text``.
-        ngram: Words of a run, 2 or more; an item of fewer words is compared whole.
-        threshold: The share of an item's words from which it is contaminated; above 0, at most 1.
+        against: The items of the benchmark, in any type of ``docs``.
+        against_field: The column or field of the items to search for; by default ``text``. Each of
+            several columns counts by itself.
+        ngram: Words of a run, 2 or more. An item of fewer words is compared as a whole.
+        threshold: The least share of covered words of a contaminated item; above 0, at most 1.
         text: The column of texts of the corpus.
-        id: The column of ids, of both sides.
+        id: The column of ids of both sides.
         progress: As for ``lookalike.find``.
-        options: Those of ``lookalike contamination``, named with ``_`` for ``-``: ``tokens``,
-            ``case``, ``normalize``, ``memory``, ``temp_dir``, ``threads``, ``skip_bad``.
+        options: Options of ``lookalike contamination``, with ``_`` for ``-``: ``tokens``, ``case``,
+            ``normalize``, ``memory``, ``temp_dir``, ``threads``, ``skip_bad``.
 
     Raises:
         DocumentError: A document or an item cannot be used, or no item has a word.
@@ -213,7 +223,7 @@ def contamination(
     for field, side in zip(fields, sides, strict=True):
         if field is not None and "text" in side.unused:
             raise OptionError(side.unused["text"].replace("text=", "against_field=", 1))
-    # Columns that are named for the benchmark say nothing of the corpus.
+    # Columns of the benchmark do not have to exist in the corpus.
     refuse_unused(corpus, *(sides if fields == [None] else ()))
     reading = reading_options(corpus, *sides)
     arguments = {**token_rule(arguments, corpus, *sides), **reading}

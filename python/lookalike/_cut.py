@@ -1,4 +1,4 @@
-"""Documents without the passages that are repeated in them."""
+"""Documents without their repeated passages."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def cut(
     progress: bool | Progress | None = False,
     **options: Unpack[CutOptions],
 ) -> Any:
-    """Returns documents without their repeated passages. The first place of each passage stays, by
+    """Returns documents without their repeated passages. Keeps the first place of each passage, by
     ``keep``. The result has the type of the input, as for ``dedup``.
 
     Args:
@@ -82,8 +82,8 @@ def cut(
             - ``at``: ``"word"`` (the default) cuts words; ``"line"``, ``"paragraph"`` and
               ``"sentence"`` cut whole units if all their words are repeated.
             - ``min_left``: removes documents that lose words and keep fewer than this number.
-            - ``min_documents``, ``min_share``: cut passages that are in at least this number, or
-              this share, of the documents from all of them.
+            - ``min_documents``, ``min_share``: cut passages that are in at least this number or
+              share of the documents. They are cut from all documents, also at the first place.
             - ``per_source``: counts the documents of each source on their own.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Decisions of people about documents, and what became of them in a run."""
+"""User decisions about documents, and their effect on a run."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _EXPECTED = (
 
 @dataclass(frozen=True)
 class DecisionCounts:
-    """What became of the decisions of a run; ``docs/reference/decisions.md`` has the rules."""
+    """The effect of the decisions on a run. ``docs/reference/decisions.md`` defines the rules."""
 
     read: int
-    """Decisions that were given."""
+    """The number of decisions that were read."""
     in_force: int
-    """Decisions in force: of several about one pair or document, the last. One ``keep_all`` is one
-    decision.
+    """The number of decisions in force. The last decision about a pair or document replaces the
+    earlier ones. A ``keep_all`` is one decision.
     """
     applied: int
-    """How many of these had an effect on the run."""
+    """The number of decisions in force that had an effect on the run."""
     unapplied: list[dict[str, Any]]
-    """The others, each a dict of ``line`` (from 1), ``documents`` (ids) and ``reason``:
-    ``unknown``, ``changed`` or ``empty``. A ``keep_all`` with an effect on some of its documents is
-    applied, and listed with the rest of them.
+    """The decisions in force without an effect, each a dict of ``line`` (from 1), ``documents``
+    (ids) and ``reason``: ``unknown``, ``changed`` or ``empty``. A ``keep_all`` with an effect on
+    some of its documents counts as applied, and is listed with the others.
     """
     contradictions: list[dict[str, Any]]
     """Decisions that contradict each other, each a dict of ``lines``, ``documents`` and ``kind``:
@@ -44,28 +44,28 @@ class DecisionCounts:
 
     @property
     def asked_again(self) -> list[dict[str, Any]]:
-        """Those of ``unapplied`` about texts that have changed since: these are to be decided about
-        again.
+        """The decisions of ``unapplied`` whose texts have changed since, so that users should
+        decide again.
         """
         return [decision for decision in self.unapplied if decision["reason"] == "changed"]
 
 
 def decision_counts(engine: str | None) -> DecisionCounts | None:
-    """From the JSON of the engine."""
+    """Reads the JSON of the engine."""
     return None if engine is None else DecisionCounts(**json.loads(engine))
 
 
 def decisions_option(value: object) -> str | bytes | None:
-    """What the engine takes: a path, or the lines of a file.
+    """Converts the option ``decisions`` for the engine: to a path, or to the lines of a file.
 
     Raises:
-        OptionError: It is something else, or has no form in JSON.
+        OptionError: The value has another type, or cannot be written as JSON.
     """
     if value is None:
         return None
     stored = getattr(value, "engine", None)
     if isinstance(stored, StoredIndex):
-        # The engine opens it a second time, for reading.
+        # The engine opens the index a second time, for reading.
         return stored.name
     if isinstance(value, (str, os.PathLike)):
         return path_option("decisions", value)
@@ -91,11 +91,11 @@ def _line(place: int, decision: object) -> bytes:
     try:
         return json.dumps(members, ensure_ascii=False).encode() + b"\n"
     except (TypeError, ValueError) as error:
-        # A lone surrogate is a ValueError, too.
+        # A lone surrogate also raises a ValueError.
         raise OptionError(f"decisions, line {place}: {error}") from None
 
 
 def _id(document: object) -> object:
-    """An id as the engine has it: rows and numbers are digits."""
+    """Converts an id for the engine: rows, numbers and UUIDs to text."""
     is_number = isinstance(document, int) and not isinstance(document, bool)
     return str(document) if is_number or isinstance(document, UUID) else document

@@ -122,29 +122,31 @@ def dedup(
 ) -> Any:
     """Returns documents without their near-duplicates.
 
-    The result has the type of the input: a list for a list, a ``pandas.DataFrame`` for one, a
-    ``datasets.Dataset`` for one. Streams (a ``RecordBatchReader``, a DuckDB relation) become a
-    ``pyarrow.Table``, a ``polars.LazyFrame`` a ``DataFrame``, iterables a list. With ``memory``,
-    the rows of an iterable without a length go to a temporary file as they come, pickled, and the
-    result is a sequence that reads them from there each time. Changes to the documents during the
-    call have no effect; streams and queries are read once.
+    The result has the type of the input, such as a list, a ``pandas.DataFrame`` or a
+    ``datasets.Dataset``. Streams (a ``RecordBatchReader``, a DuckDB relation) become a
+    ``pyarrow.Table``, a ``polars.LazyFrame`` becomes a ``DataFrame``, and other iterables become a
+    list. With ``memory``, the rows of an iterable without a length are pickled to a temporary file,
+    and the result is a sequence that reads them from this file at each access. Changes to the
+    documents during the call have no effect. Streams and queries are read once.
 
     Args:
         docs: As for ``find``, except ``Files``: ``dedup_files`` writes files.
-        annotate: Keeps all documents and adds the decision about each. Tables get the columns
-            ``lookalike_kept``, ``lookalike_group``, ``lookalike_keeper``, ``lookalike_jaccard``
-            (``lookalike_containment`` for that measure), ``lookalike_reason``,
-            ``lookalike_neighbour``, ``lookalike_neighbour_jaccard`` (or
-            ``lookalike_neighbour_containment``) and ``lookalike_group_size`` (the number of
-            documents in the group of a kept document, including itself; 1 without a group). Lists
-            become lists of pairs (document, dict of these).
+        annotate: Keeps all documents and adds the decision about each. Lists become lists of pairs
+            (document, dict of the decision). Tables have the additional columns:
+
+            - ``lookalike_kept``, ``lookalike_group``, ``lookalike_keeper``
+            - ``lookalike_jaccard`` (``lookalike_containment`` for that measure)
+            - ``lookalike_reason``, ``lookalike_neighbour``
+            - ``lookalike_neighbour_jaccard`` (or ``lookalike_neighbour_containment``)
+            - ``lookalike_group_size``: the number of documents in the group of a kept document,
+              including itself; 1 without a group
         threshold: As for ``find``.
         recall: As for ``find``.
         text: As for ``find``.
         id: As for ``find``.
         reference: As for ``find``.
-        add: Adds the kept documents to the ``Index`` that is the ``reference``, open for writing,
-            and records the removed ones for ``Index.group_sizes``. Documents need ids; those
+        add: Adds the kept documents to the ``reference``, an ``Index`` open for writing, and
+            records the removed documents for ``Index.group_sizes``. Documents need ids. Documents
             without a token are not added.
         progress: As for ``find``.
         options: Options of ``find`` and ``drop``.
@@ -153,14 +155,14 @@ def dedup(
               ``ContaminationResult.write_documents`` wrote, ids (or rows), or dicts of ``id`` and
               ``source``, such as ``ContaminationResult.documents``. With ``annotate`` their reason
               is ``dropped``.
-            - ``unit``: parts of texts that are duplicates are removed from their documents
-              (``docs/units.md``); a document without remaining parts is removed.
+            - ``unit``: removes duplicate parts of texts from their documents (``docs/units.md``). A
+              document without remaining parts is removed.
 
     Raises:
         OptionError: An option is unknown or has an invalid value, a column of ``annotate`` exists,
             or ``add`` has no index.
         StoreError: The index for ``add`` is closed, or cannot be written.
-        DocumentError: The index for ``add`` has an id with another text; the documents before it
+        DocumentError: The index for ``add`` has an id with another text. The documents before it
             are added.
 
     See ``find`` for other errors, warnings and cost.
@@ -184,7 +186,7 @@ def dedup(
     if is_by_unit:
         if annotate:
             raise OptionError(
-                "annotate describes whole documents, unit removes parts of them; leave one out"
+                "annotate describes whole documents, but unit removes parts of them; leave one out"
             )
         rewrite = rewriter(documents)
         return rewrite(Table(run.find(documents, progress).texts_left(rows)))
@@ -228,11 +230,11 @@ def dedup_files(
 
     Args:
         paths: A file, a folder, or a pattern such as ``news/*.jsonl``; or several of these.
-        output: The file or folder to write, in the format of the input. A folder exists already, or
-            is a ``str`` that ends in ``/`` (a ``Path`` cannot). Optional with ``add``.
+        output: The file or folder to write, in the format of the input. A folder that does not
+            exist must be a ``str`` that ends in ``/`` (a ``Path`` cannot). Optional with ``add``.
         annotate: Writes all documents with the decision about each (``docs/dedup.md``).
-        removed: A file ``.csv`` or ``.jsonl`` for the removed documents, each with its keeper and
-            the reason.
+        removed: A file ``.csv`` or ``.jsonl`` to which the removed documents are written, each with
+            its keeper and the reason.
         threshold: As for ``find``.
         recall: As for ``find``.
         text: The field or column of texts; ``"text"`` by default.
@@ -243,7 +245,7 @@ def dedup_files(
         options: Options of ``dedup`` and of ``Files``.
 
     Raises:
-        OptionError: An output is an input, or there is none.
+        OptionError: An output is an input, or is missing.
         FileError: A file does not exist, or cannot be read or written.
 
     See ``dedup`` for other errors, warnings and cost.
@@ -291,26 +293,27 @@ def dedup_files(
 
 
 def _index_to_add_to(reference: object, options: Mapping[str, Any]) -> _engine.StoredIndex:
-    """The index that receives the kept documents.
+    """Returns the index that receives the kept documents.
 
     Raises:
-        OptionError: The reference is none, or parts or other forms of the texts are compared.
-        StoreError: It is closed, or open for reading only.
+        OptionError: The reference is not an index, or the options compare parts of texts or changed
+            texts.
+        StoreError: The index is closed, or open for reading only.
     """
     if not isinstance(reference, Index):
         kind = "none" if reference is None else f"of type {type(reference).__name__}"
         raise OptionError(
             "add=True adds the kept documents to the reference, which must be an index and is "
-            f"{kind}; give reference=lookalike.Index.open(path)"
+            f"{kind}; use reference=lookalike.Index.open(path)"
         )
     if options.get("unit") not in (None, "document"):
         raise OptionError(
-            "unit is about parts of documents, add=True adds whole ones; leave one out"
+            "unit compares parts of documents, but add=True adds whole documents; leave one out"
         )
     if options.get("normalize") is not None:
-        # The engine would compare other texts than those that are added.
+        # The engine would compare other texts than it adds.
         raise OptionError(
-            "add=True stores unchanged texts, and the index brings them to its own normal form; "
+            "add=True stores unchanged texts, which the index normalizes by its own settings; "
             "leave out add or normalize"
         )
     reference.engine.expect_writable()
@@ -318,47 +321,47 @@ def _index_to_add_to(reference: object, options: Mapping[str, Any]) -> _engine.S
 
 
 def _refuse_unnamed(documents: InputDocuments) -> None:
-    """Refuses documents that an index cannot name, or has no text of.
+    """Rejects documents without ids or texts, which cannot be added to an index.
 
     Raises:
-        OptionError: Rows are their ids, or they are lists of tokens.
+        OptionError: The ids are row numbers, or the documents are lists of tokens.
     """
     if isinstance(documents.engine, list):
         return
     if documents.tokens:
         raise OptionError(
-            "add=True adds texts, and these documents are lists of tokens; leave out add, or "
-            "give texts"
+            "add=True adds texts, but these documents are lists of tokens; leave out add, or pass "
+            "texts"
         )
     if documents.engine.named_by_row:
         raise OptionError(
-            "add=True adds documents by their ids, and these have none; give a dict of texts by "
+            "add=True adds documents by their ids, but these have none; pass a dict of texts by "
             "id, (id, text) pairs, or id='column'"
         )
 
 
 def rewriter(documents: InputDocuments) -> Any:
-    """The function that returns the documents with other texts.
+    """Returns the function that returns the documents with other texts.
 
     Raises:
-        OptionError: These documents have none.
+        OptionError: The documents have no such function.
     """
     if documents.tokens:
         raise OptionError(
-            "parts are removed from texts, and these documents are lists of tokens; give texts"
+            "parts are removed from texts, but these documents are lists of tokens; pass texts"
         )
     if documents.rewrite is None:
         raise OptionError(
-            "parts cannot be removed from these documents; give a list, a dict or a table"
+            "cannot remove parts from documents of this type; pass a list, a dict or a table"
         )
     return documents.rewrite
 
 
 def output_option(output: str | os.PathLike[str] | None) -> str:
-    """The file or folder to write.
+    """Checks the file or folder to write.
 
     Raises:
-        OptionError: There is none.
+        OptionError: ``output`` is missing.
     """
     if output is None:
         raise OptionError(

@@ -53,10 +53,10 @@ def find(
 ) -> FindResult:
     """Finds the near-duplicates among documents. Every reported pair was compared exactly.
 
-    The interpreter runs other threads meanwhile. Documents in memory are not copied, except each
-    ``str`` with characters beyond ASCII, of which the interpreter keeps a copy in UTF-8. Cost: one
-    pass over the texts at some hundreds of MB per second and core, and about ``8 · bands + 130``
-    bytes of memory per document.
+    Other threads can run meanwhile. Documents in memory are not copied, but the interpreter keeps a
+    copy in UTF-8 of each ``str`` with characters beyond ASCII. Cost: one pass over the texts at
+    some hundreds of MB per second and core, and about ``8 · bands + 130`` bytes of memory per
+    document.
 
     Args:
         docs: A list of ``str``, ``(id, text)`` pairs or dicts; a dict of texts by id; a table of
@@ -67,8 +67,8 @@ def find(
             below 1. More similar pairs are missed less often.
         text: The column of texts of tables, dicts and files; ``"text"`` by default. The texts of
             several columns, such as ``["title", "body"]``, are joined, each a paragraph.
-        id: The column of ids (``str`` or ``int``, no two the same). By default ``"id"`` if there is
-            such a column, otherwise rows, from 0. ``False`` for rows in any case; for files
+        id: The column of ids (``str`` or ``int``, all different). By default ``"id"`` if the column
+            exists, otherwise row numbers from 0. ``False`` always uses row numbers. For files,
             ``":line"`` makes ids FILE:LINE.
         reference: Documents that are always kept, of any of these types, or an ``Index``. Documents
             of ``docs`` that resemble one of them are its duplicates.
@@ -79,8 +79,8 @@ def find(
             ``standard_error`` of their signatures; needs ``pairs=True``.
         progress: ``True`` for bars by tqdm, or a function of the stage (``str``), the amount done
             and the total (``int``, or ``None`` if it is unknown).
-        options: Options of the command line, with ``_`` for ``-``; ``OPTIONS`` has the
-            meaning of each.
+        options: Options of the command line, with ``_`` for ``-``. ``OPTIONS`` describes each of
+            them.
 
             - similarity: ``measure``, ``exact``, ``shingle`` (such as ``Words(5)``), ``tokens``,
               ``case``, ``normalize``, ``stop_words``, ``frequencies``
@@ -92,14 +92,14 @@ def find(
 
     Raises:
         OptionError: An option is unknown, or has an invalid value.
-        DocumentError: A document cannot be used; ``row`` is its row.
+        DocumentError: A document cannot be used; ``row`` is its row number.
         FileError: A file cannot be read.
         KeyboardInterrupt: Ctrl-C, after the work has stopped. Signal handlers may raise other
             exceptions in the same way. A call that waits for a pipe returns after a second.
 
     Warns:
         RunawayWarning: Many documents look alike without being similar, which takes long.
-        IdWarning: The column ``id`` has values that cannot be ids, and rows are the ids.
+        IdWarning: The column ``id`` has values that cannot be ids, so that row numbers are the ids.
 
     Examples:
         >>> import lookalike
@@ -180,7 +180,7 @@ def _listed(
 
 
 def with_decisions(options: dict[str, Any]) -> dict[str, Any]:
-    """The options with decisions as the engine takes them."""
+    """Converts the option ``decisions`` for the engine."""
     if options.get("decisions") is None:
         return options
     return {**options, "decisions": decisions_option(options["decisions"])}
@@ -211,7 +211,7 @@ class Run:
         check_options(options, function, accepted, others)
         self.options = _with_drop(with_decisions(with_columns(options, text, id_)))
         self._text, self._id = text, id_
-        # The columns that decide what is kept, in the order of the engine.
+        # The columns that decide which documents are kept, in the order of the engine.
         deciding: dict[str, Any] = {key: options[key] for key in _DECIDING if key in options}
         self._fields = _engine.fields(deciding)
         self._given = options
@@ -225,12 +225,12 @@ class Run:
         self.reference = self._beside[0].engine if self._beside else None
 
     def take(self, docs: Documents, back: bool = False, changed: bool = False) -> InputDocuments:
-        """Converts documents, with which the options are complete.
+        """Converts documents, and completes the options for them.
 
         Args:
+            docs: The documents.
             back: Whether the caller returns some of them.
-            changed: Whether it changes their texts, for which the texts of an iterable stay in
-                memory.
+            changed: Whether the caller changes their texts, which then remain in memory.
         """
         taken = self._take(docs, back, changed)
         refuse_unused(taken, *self._beside)
@@ -262,7 +262,7 @@ class Run:
         """Runs the engine and wraps its findings."""
         findings = self.find(documents, progress)
         rows = None if isinstance(documents.engine, list) else len(documents.engine)
-        # The texts that were read are compared; files are not read again.
+        # Options of files have no effect on texts that were read already.
         comparing = CompareOptions.__optional_keys__.difference(FILE_OPTIONS)
         options = {name: value for name, value in self.options.items() if name in comparing}
         return FindResult(findings, rows, options)

@@ -12,8 +12,7 @@ from lookalike.errors import OptionError
 if TYPE_CHECKING:
     from typing_extensions import Unpack as Unpack
 else:
-    # Code that reads the hints of a function at run time finds it, on Python 3.10 something like
-    # it.
+    # Code that evaluates type hints at run time needs `Unpack`, or a substitute on Python 3.10.
     try:
         from typing import Unpack as Unpack
     except ImportError:
@@ -29,7 +28,7 @@ else:
 Form = Literal["nfc", "nfkc", "fold", "unaccent", "language:auto", "segment:dictionary"]
 """A change to every text before it is cut into words."""
 Measure = Literal["jaccard", "containment"]
-"""The similarity that a threshold is compared with."""
+"""The measure of similarity."""
 TokenRule = Literal["words", "word-runs", "whitespace", "given"]
 """How texts are cut into tokens."""
 Scheme = Literal["fss", "multiply-shift", "mod-prime", "xor", "xor-multiply"]
@@ -89,9 +88,7 @@ class _Comparing(_Signing, total=False):
 
 
 class FileOptions(TypedDict, total=False):
-    """Options of ``lookalike.Files``; ``OPTIONS`` has the meaning of each. ``None`` is the
-    default.
-    """
+    """Options of ``lookalike.Files``. ``OPTIONS`` describes them. ``None`` is the default."""
 
     format: FileFormat | None
     include: str | Sequence[str] | None
@@ -121,8 +118,8 @@ class Reading(FileOptions, _Records, total=False):
 
 
 class Options(_Comparing, _BandsOrAuto, _Records, total=False):
-    """Options of ``lookalike.find``, besides its named arguments; ``OPTIONS`` has the meaning of
-    each. ``None`` is the default.
+    """Options of ``lookalike.find``, besides its named arguments. ``OPTIONS`` describes each of
+    them. ``None`` is the default.
     """
 
     keep: str | Sequence[str] | None
@@ -246,19 +243,19 @@ OPTIONS: dict[str, str] = {
     "index, an Index, or a list of dicts",
     "drop": "documents to remove in any case: the path of a list (docs/dedup.md), ids, or dicts "
     "of id and source (dedup)",
-    "source_field": "the column whose value documents are counted under",
+    "source_field": "the column by whose values documents are counted",
     "path_field": "the column of paths for 'path:GLOB' and 'name'",
     "memory": "the most memory for the run, in bytes or such as '512MiB'",
     "temp_dir": "the folder for temporary files",
-    "threads": "how many work at a time; one per processor",
+    "threads": "the number of threads; by default one per processor",
     "skip_bad": "leave out bad documents and repeated ids, count them and continue",
     "format": "paths: 'file', 'text', 'lines', 'jsonl', 'json', 'csv', 'tsv', 'parquet', "
     "'mbox', 'warc', 'tar'",
-    "delimiter": "paths: what separates the values of CSV and TSV, one character; found for each "
-    "file of CSV",
+    "delimiter": "paths: the character between the values of CSV and TSV; by default detected for "
+    "each CSV file",
     "include": "folders: patterns of the files to read, such as '*.md'",
     "exclude": "folders: patterns of files and folders to leave out",
-    "all_files": "folders: also read hidden files and those that .gitignore names",
+    "all_files": "folders: also read hidden files and files that .gitignore names",
     "follow": "folders: follow symbolic links",
     "encoding": "paths: the encoding of all files",
     "unit": "'paragraph', 'line' or 'sentence': parts of documents are compared, with the ids "
@@ -266,21 +263,21 @@ OPTIONS: dict[str, str] = {
     "html": "web pages: 'main' text, or 'all'",
     "quotes": "mail: 'cut' or 'keep' quoted text; cut by default",
     "mail_signatures": "mail: 'keep' or 'cut' signatures; kept by default",
-    "attachments": "mail: attachments are documents of their own",
+    "attachments": "mail: read attachments as separate documents",
     "max": "limits of files that are not plain text: a dict with some of 'file_size', 'expanded', "
     "'depth', 'members', 'pages' and 'seconds'",
     "min_words": "words of the shortest passage, 2 or more; 50 by default",
     "at": "passages: cut 'word' by word, or whole units all of whose words are repeated: 'line', "
     "'paragraph', 'sentence'",
     "min_left": "passages: leave out documents that lose words and keep fewer than this",
-    "min_documents": "passages: cut those that are in this number of documents or more, in all of "
-    "them",
-    "min_share": "passages: cut those that are in this share of the documents or more, in all of "
-    "them",
-    "per_source": "passages: count the documents of each source by themselves",
+    "min_documents": "passages: cut passages that are in this number of documents or more from all "
+    "of them",
+    "min_share": "passages: cut passages that are in this share of the documents or more from all "
+    "of them",
+    "per_source": "passages: count the documents of each source separately",
     "ngram": "words of a run that counts as contamination, 2 or more; 13 by default",
 }
-"""What each option means."""
+"""The meaning of each option."""
 
 
 OTHER_OPTIONS: Final = frozenset(
@@ -295,7 +292,7 @@ OTHER_OPTIONS: Final = frozenset(
         "estimates",
     )
 )
-"""Options that the engine refuses with a reason of its own, and named arguments of functions."""
+"""Options that the engine rejects with its own reasons, and named arguments of functions."""
 
 _THREADS, _TEXT, _ID, _THRESHOLD = "threads=", "text=", "id=", "threshold="
 _FOREIGN: Final = {
@@ -347,7 +344,9 @@ _FOREIGN: Final = {
     "verbose": "progress=True",
     "workers": _THREADS,
 }
-"""Keywords of other libraries, of the command line and of other functions, with ours."""
+"""Keywords of other libraries, of the command line and of other functions, each with its equivalent
+in this package.
+"""
 
 
 def check_options(
@@ -356,11 +355,14 @@ def check_options(
     accepted: Any = Options,
     others: Collection[str] = OTHER_OPTIONS,
 ) -> None:
-    """Rejects unknown options with the nearest one, or with ours for a keyword of another library.
+    """Rejects unknown options. The message suggests the option with the most similar name, or the
+    equivalent of a keyword of another library.
 
     Args:
+        options: The options.
+        function: The name of the function.
         accepted: The options of the function, a ``TypedDict``.
-        others: Options that others refuse, or that the function names itself.
+        others: Named arguments of the function, and options that are checked elsewhere.
 
     Raises:
         OptionError: An option is unknown.
@@ -377,29 +379,28 @@ def _remedy(name: str, function: str, known: Collection[str]) -> str:
     import difflib
 
     if name in FILE_OPTIONS:
-        return f"give it to lookalike.Files(paths, {name}=…) or to a function for files"
+        return f"pass it to lookalike.Files(paths, {name}=…) or to a function for files"
     if name in _FOREIGN:
         return f"use {_FOREIGN[name]}"
     near = difflib.get_close_matches(name, sorted(known), 1)
-    return f"did you mean {near[0]!r}?" if near else f"help(lookalike.{function}) lists its options"
+    return f"did you mean {near[0]!r}?" if near else f"see help(lookalike.{function}) for options"
 
 
 def refuse_add(options: Mapping[str, object]) -> None:
-    """Refuses ``add``, which is for a run of one machine.
+    """Rejects ``add``, which works on one machine only.
 
     Raises:
-        OptionError: The option is given.
+        OptionError: The option was passed.
     """
     if "add" in options:
         raise OptionError(
-            "add is for lookalike.dedup: an index takes documents of one machine; leave it out "
-            "here, and add the rows that stay with lookalike.Index.add, or dedup them with "
-            "reference=index, add=True"
+            "add works with lookalike.dedup on one machine only; leave it out here, and add the "
+            "kept rows with lookalike.Index.add, or dedup them with reference=index, add=True"
         )
 
 
 def with_columns(options: Mapping[str, Any], text: object, id_: object) -> dict[str, Any]:
-    """The options with the columns of texts and ids, by the names that files have for them.
+    """Adds the columns of texts and ids to the options, under the names of the options of files.
 
     Raises:
         OptionError: The name of a column is not a ``str``.
@@ -420,11 +421,11 @@ def with_columns(options: Mapping[str, Any], text: object, id_: object) -> dict[
 
 
 LINE: Final = ":line"
-"""The ``id`` of records of files by their lines: FILE:LINE."""
+"""The value of ``id`` that makes ids FILE:LINE for records of files."""
 
 
 def memory_options(options: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The options about memory; ``None`` without a limit."""
+    """Returns the options about memory; ``None`` without a limit."""
     if options.get("memory") is None:
         return None
     return {name: options[name] for name in ("memory", "temp_dir") if name in options}
@@ -440,14 +441,14 @@ def _column(name: str, value: object, expected: str) -> None:
 
 
 def invalid_option(name: str, expected: str, got: object) -> OptionError:
-    """The error of an argument of another type."""
+    """Makes the error of an invalid argument."""
     shown = repr(got)
     shown = shown if len(shown) <= 80 else shown[:79] + "…"
     return OptionError(f"{name}: expected {expected}, got {shown} ({type(got).__name__})")
 
 
 def whole_option(name: str, value: object, least: int, bits: int = 63) -> int:
-    """A whole number below ``2**bits``, of any type of integers but ``bool``."""
+    """Checks a whole number below ``2**bits``, of any integer type except ``bool``."""
     try:
         number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -458,16 +459,18 @@ def whole_option(name: str, value: object, least: int, bits: int = 63) -> int:
 
 
 def row_or_id(row: object, id_: object) -> tuple[int | None, object]:
-    """Which document is meant: its row, or its id, which a ``str`` is."""
+    """Returns the row or the id of the requested document, and None for the other. Reads a ``str``
+    as an id.
+    """
     if (row is None) == (id_ is None):
-        raise OptionError("give the row of a document, or its id")
+        raise OptionError("expected either the row of a document or its id; pass one of them")
     if row is None or isinstance(row, str):
         return None, id_ if row is None else row
     return whole_option("row", row, 0), None
 
 
 def number_option(name: str, value: object) -> float:
-    """A number, whole or not, that a ``float`` can be."""
+    """Checks a number and converts it to a ``float``."""
     try:
         if isinstance(value, (bool, str, bytes, bytearray)):
             raise TypeError
@@ -483,7 +486,7 @@ def flag_option(name: str, value: object) -> bool:
 
 
 def path_option(name: str, value: object) -> str:
-    """The path of a file or folder."""
+    """Checks the path of a file or folder."""
     try:
         path = os.fsdecode(value)  # type: ignore[arg-type]
     except TypeError:

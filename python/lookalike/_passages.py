@@ -19,14 +19,14 @@ from lookalike._results.table import Table
 
 @dataclass(frozen=True)
 class Passage:
-    """Words that are repeated."""
+    """A run of words that is repeated."""
 
     words: int
-    """How many words these are."""
+    """The number of words."""
     places: int
-    """At how many places they are, alone or within longer repeated runs."""
+    """The number of places of the words, alone or within longer repeated runs."""
     documents: int
-    """In how many documents."""
+    """The number of documents with these places."""
     id: Any
     """The document with the first place, by the keep order."""
     text: str
@@ -55,23 +55,21 @@ class PassagesResult:
         self._findings = findings
 
     def __iter__(self) -> Iterator[Passage]:
-        """The passages: those in most documents first, then those at most places, then the
-        longest.
-        """
+        """Yields the passages by descending numbers of documents, then of places, then of words."""
         table = self.passages
         names = ("words", "places", "documents", "id", "text")
         for row in zip(*(table[name] for name in names), strict=True):
             yield Passage(*row)
 
     def __len__(self) -> int:
-        """How many passages there are."""
+        """Returns the number of passages."""
         return len(self.passages)
 
     @property
     @once
     def passages(self) -> Table:
-        """A row for each passage: ``passage`` (from 1), ``words``, ``places``, ``documents``,
-        ``id`` of the document with its first place (for documents in memory also its ``row``), and
+        """A row for each passage: ``passage`` (from 1), ``words``, ``places``, ``documents``, the
+        ``id`` of the document with the first place (for documents in memory also its ``row``), and
         ``text``, the beginning of that place.
         """
         return Table(self._findings.passages())
@@ -80,16 +78,16 @@ class PassagesResult:
     @once
     def places(self) -> Table:
         """A row for each place: ``passage``, ``words``, ``places``, ``documents``, ``id``,
-        ``byte_start``, ``byte_end``, ``char_start``, ``char_end`` (of the unchanged text),
-        ``first`` and ``maximal``, as ``docs/reference/passages.md`` says, and for documents in
-        memory ``row``.
+        ``byte_start``, ``byte_end``, ``char_start``, ``char_end`` (in the unchanged text),
+        ``first`` and ``maximal``, and for documents in memory ``row``.
+        ``docs/reference/passages.md`` defines the columns.
         """
         return Table(self._findings.places())
 
     @property
     @once
     def sources(self) -> Table:
-        """How much of each source is repeated: ``source``, ``documents``,
+        """A row for each source with its repeated words: ``source``, ``documents``,
         ``documents_with_repeats``, ``words``, ``repeated_words`` and ``copied_words``.
         """
         return Table(self._findings.sources())
@@ -103,8 +101,8 @@ class PassagesResult:
     @property
     @once
     def counts(self) -> dict[str, int]:
-        """Numbers of documents, empty and skipped ones, words, passages, maximal runs, documents
-        with repeats, and of the words that are repeated or copied.
+        """Numbers of documents, empty documents, skipped documents, words, passages, maximal runs,
+        documents with repeats, repeated words and copied words.
         """
         return self._findings.counts()
 
@@ -115,24 +113,22 @@ class PassagesResult:
         return dict(self._findings.times())
 
     def text(self, row: int | str | None = None, *, id: Any = None) -> str:
-        """The unchanged text of a document, by its number in reading order (its row, for documents
-        in memory), or by its id. Raises the errors of ``FindResult.text``.
+        """Returns the unchanged text of a document, by its number in reading order (its row, for
+        documents in memory), or by its id. Raises the errors of ``FindResult.text``.
         """
         return self._findings.text(*row_or_id(row, id))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes all places to a file ``.jsonl``, ``.csv`` (also ``.gz``, ``.zst``) or
-        ``.parquet``: the bytes that ``lookalike passages -o`` writes.
+        ``.parquet``. The bytes are the same as with ``lookalike passages -o``.
 
         Raises:
-            FileError: It cannot be written, or the name does not say what to write.
+            FileError: The file cannot be written, or its name has no known ending.
         """
         self._findings.write("places", path_option("path", path))
 
     def write_report(self, path: str | os.PathLike[str]) -> None:
-        """Writes all of the run to a file ``.json``, or ``.html``, a page with the passages
-        marked.
-        """
+        """Writes the whole run to a file ``.json``, or to a page ``.html`` with marked passages."""
         self._findings.write("report", path_option("path", path))
 
     def _repr_html_(self) -> str:
@@ -141,8 +137,8 @@ class PassagesResult:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a PassagesResult cannot be pickled, since it has the documents; pickle passages and "
-            "places, its tables"
+            "cannot pickle a PassagesResult, which contains the documents; pickle its tables "
+            "passages and places"
         )
 
     def __repr__(self) -> str:
@@ -159,10 +155,10 @@ def passages(
     progress: bool | Progress | None = False,
     **options: Unpack[PassageOptions],
 ) -> PassagesResult:
-    """Finds what is repeated inside of documents and between them; the documents need not be
-    near-duplicates. Words are compared, hashes only select.
+    """Finds passages that are repeated within and between documents, also if the documents are not
+    near-duplicates. Hashes select candidates, whose words are then compared.
 
-    Raises the errors of ``lookalike.find``. ``docs/passages.md`` defines passages and places;
+    Raises the errors of ``lookalike.find``. ``docs/passages.md`` defines passages and places.
     ``lookalike.cut`` removes them.
 
     Args:

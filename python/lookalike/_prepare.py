@@ -1,4 +1,4 @@
-"""Signatures and bucket keys, for other systems that group by them."""
+"""Signatures and bucket keys, for grouping in other systems."""
 
 from __future__ import annotations
 
@@ -15,10 +15,17 @@ from lookalike._results.table import Table
 
 
 class PrepareResult(Table):
-    """A row for each document: ``id``; ``shingles`` (uint64), how many different ones it has;
-    ``fingerprint`` (16 bytes), equal for equal shingle sets; ``signature`` (``num_hashes`` values
-    of uint32); ``band_keys`` (``bands`` keys of uint64). Of a document without a token both lists
-    are zeros: it is similar to no document.
+    """A table with a row for each document.
+
+    The columns are:
+
+    - ``id``
+    - ``shingles`` (uint64): the number of different shingles
+    - ``fingerprint`` (16 bytes): equal for equal sets of shingles
+    - ``signature`` (``num_hashes`` values of uint32)
+    - ``band_keys`` (``bands`` keys of uint64)
+
+    A document without a token is similar to no document; its signature and band keys are zeros.
     """
 
     __slots__ = ("parameters", "skipped")
@@ -27,10 +34,10 @@ class PrepareResult(Table):
         self, table: _engine.Table, parameters: dict[str, Any], skipped: _engine.Table
     ) -> None:
         super().__init__(table)
-        # The parameters; only rows with the same parameters are comparable.
+        # Only rows with the same parameters are comparable.
         self.parameters = parameters
-        # Skipped records: ``source``, ``line`` (from 1; for documents in memory the row, from
-        # 0), ``id``, ``reason``.
+        # Skipped records: `source`, `line` (from 1; for documents in memory the row, from 0),
+        # `id`, `reason`.
         self.skipped = Table(skipped)
 
     def __reduce__(self) -> tuple[Callable[..., PrepareResult], tuple[Any, ...]]:
@@ -39,7 +46,7 @@ class PrepareResult(Table):
 
 
 def _unpickled(rows: Any, parameters: dict[str, Any], skipped: Any) -> PrepareResult:
-    """From a pickle."""
+    """Restores a result from a pickle."""
     of_state = _engine.Table.of_state
     return PrepareResult(of_state(rows), parameters, of_state(skipped))
 
@@ -56,10 +63,10 @@ def prepare(
 ) -> PrepareResult:
     """Computes signatures and bucket keys of documents.
 
-    Two documents are candidates where they have the same key at the same place of ``band_keys``;
-    with the probability that ``lookalike.tune`` predicts, where they are similar.
-    Parameters, errors and cost are those of ``lookalike.find``; rows are in the order of the
-    documents. With ``skip_bad`` the later of two documents with one id is left out, too.
+    Two documents are candidates if they have the same key at the same place of ``band_keys``.
+    ``lookalike.tune`` predicts the probability of this for similar documents. Rows have the order
+    of the documents. With ``skip_bad``, the later one of two documents with the same id is also
+    left out. See ``lookalike.find`` for parameters, errors and cost.
 
     Examples:
         >>> import lookalike
@@ -81,7 +88,7 @@ def prepare(
 def prepare_documents(
     documents: InputDocuments, arguments: dict[str, Any], progress: bool | Progress | None = False
 ) -> PrepareResult:
-    """The same of documents that were taken already."""
+    """Like ``prepare``, for documents that ``input_documents`` has converted."""
     arguments = {**token_rule(arguments, documents), **reading_options(documents)}
     with reporting(progress) as reporter:
         return PrepareResult(*_engine.prepare(documents.engine, arguments, reporter))

@@ -1,4 +1,4 @@
-"""Progress of long calls: none, a function of the caller, or tqdm."""
+"""Reports of the progress of long calls: to a function of the caller, or with tqdm."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any
 from lookalike.errors import OptionError, RunawayWarning
 
 Progress = Callable[[str, int, "int | None"], None]
-"""Called with the name of the stage, the work done, and the total if it is known."""
+"""A function of the name of the stage, the amount done, and the total if it is known."""
 
 
 @contextmanager
 def reporting(progress: bool | Progress | None) -> Iterator[Progress | None]:
-    """The function that the engine reports progress to.
+    """Returns a context with the function to which the engine reports progress.
 
     Raises:
-        ImportError: Bars are asked for and tqdm is not installed.
+        ImportError: ``progress`` is ``True`` and tqdm is not installed.
     """
     if progress is None or progress is False:
         yield None
@@ -35,12 +35,12 @@ def reporting(progress: bool | Progress | None) -> Iterator[Progress | None]:
     else:
         raise OptionError(
             "progress: expected True (for bars by tqdm), False, or a function of the stage, "
-            f"what is done and the total, got {type(progress).__name__}"
+            f"the amount done and the total, got {type(progress).__name__}"
         )
 
 
 def warn(text: str, category: type[Warning] = RunawayWarning) -> None:
-    """Warns at the line that called this package. The engine calls it."""
+    """Warns with the line that called this package. The engine calls this function."""
     level = 1
     caller: FrameType | None = sys._getframe()
     while caller is not None and caller.f_globals.get("__name__", "").startswith("lookalike."):
@@ -56,8 +56,8 @@ class _Bar:
             from tqdm.auto import tqdm
         except ImportError as error:
             raise ImportError(
-                "progress=True shows bars by tqdm, which is not installed: pip install tqdm, or "
-                "give a function of the stage, what is done and the total"
+                "cannot show progress bars: tqdm is not installed; pip install tqdm, or pass a "
+                "function of the stage, the amount done and the total"
             ) from error
         self._make: Any = tqdm
         self._bar: Any = None

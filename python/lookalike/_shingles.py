@@ -1,4 +1,4 @@
-"""Constructors for the strings of shingle rules and of keep rules with an argument."""
+"""Constructors for the texts of shingle rules, and of keep rules with an argument."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from lookalike._options import invalid_option, whole_option
 
 
 class _Rule(str):
-    """A rule as the engine reads it."""
+    """A shingle rule, in the text form of the engine."""
 
     __slots__ = ()
 
@@ -42,7 +42,7 @@ class Bytes(_Rule):
 
 
 class Field(str):
-    """The keep rule of the greatest value of a column, or of the least:
+    """The keep rule that prefers the greatest value of a column, or the least value:
     ``Field("date", least=True) == "field:date:asc"``.
     """
 
@@ -58,7 +58,7 @@ class Field(str):
 
 
 class PathPattern(str):
-    """The keep rule of documents whose path matches a pattern:
+    """The keep rule that prefers documents whose path matches a pattern:
     ``PathPattern("*/final/*") == "path:*/final/*"``.
     """
 

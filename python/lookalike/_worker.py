@@ -1,9 +1,9 @@
 """The command of a second interpreter that reads files for this one.
 
-Parsers of formats such as PDF are not trusted: one that crashes or never ends takes only the
-process it runs in. That process is this interpreter with nothing but the extension loaded, from
-the file it has here. So its code does not depend on the environment, the module path or the
-current folder, and nothing is imported from there.
+Parsers of formats such as PDF are not trusted. A parser that crashes or never ends affects only the
+second process. It is the same interpreter, which loads only the extension module, from the same
+file. So its code does not depend on the environment, the module path or the current folder, and
+imports nothing from there.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-# Ctrl-C reaches the whole process group; an exception would not be raised while the extension
+# Ctrl-C reaches the whole process group. Python would not raise an exception while the extension
 # reads a file, so the signal must end the process.
 _PROGRAM = """\
 import importlib.util as util, signal, sys
@@ -25,12 +25,11 @@ engine.extract_worker()
 
 
 def command() -> tuple[str, list[str]] | None:
-    """Gives the program and its arguments.
+    """Returns the program and its arguments.
 
     Returns:
-        ``None`` where ``sys.executable`` is not an interpreter: in a frozen application, or in a
-        program that embeds Python, which would start itself again. Files are then read in this
-        process.
+        ``None`` if ``sys.executable`` is not an interpreter. A frozen application, or a program
+        that embeds Python, would start itself again. Files are then read in this process.
 
     Example:
         >>> program, arguments = command()

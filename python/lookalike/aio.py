@@ -1,4 +1,5 @@
-"""An index from an event loop: every method that works is awaited, and blocks nothing.
+"""An index for event loops. Every method that reads or writes is awaited and does not block the
+loop.
 
 >>> import asyncio, tempfile, os
 >>> from lookalike.aio import AsyncIndex
@@ -13,19 +14,19 @@
 >>> asyncio.run(main())
 ['a']
 
-The engine works in other threads than that of the loop, and without the interpreter's lock. Calls
-that read run in parallel, as many as there are workers; calls that write run one after the other,
-in the order in which they were made. Further ones wait in a queue.
+The engine runs in worker threads, without the interpreter's lock. Calls that read run in parallel,
+one for each worker. Calls that write run one at a time, in the order of the calls. Other calls wait
+in a queue.
 
-A task that is cancelled ends when its call has ended, so that nothing goes on behind it and the
-index is as some whole number of finished steps left it. The end of each call:
+A cancelled task ends after its call has ended. No work continues in the background, and the index
+contains the results of all finished steps. A cancelled call ends:
 
-- a call that waits in the queue: at once; it never begins
-- ``add``, ``update``: at the next document of an iterator, else at the next batch, some thousand
-  documents; what came before stays, as with Ctrl-C
+- in the queue: at once, without starting
+- ``add``, ``update``: before the next document of an iterator, otherwise before the next batch of
+  some thousand documents; earlier documents remain, as with Ctrl-C
 - ``groups``: at its next report of progress, without a result
-- ``query_stream``, ``ids``: after the batch that is under way
-- all others: when they are done, with everything written
+- ``query_stream``, ``ids``: after the current batch
+- other calls: when they are done, with everything written
 """
 
 from __future__ import annotations
@@ -60,14 +61,14 @@ __all__ = ["AsyncIndex", "OpeningIndex"]
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
-# Ids that are read at a time.
+# The number of ids that one call reads.
 _PAGE = 4096
 
 
 def _awaited(
     method: Callable[Concatenate[Index, _Parameters], _Result], *, writes: bool = False
 ) -> Callable[Concatenate[AsyncIndex, _Parameters], Coroutine[Any, Any, _Result]]:
-    """The method of ``AsyncIndex`` that calls one of ``lookalike.Index`` in a worker."""
+    """Makes a method of ``AsyncIndex`` that calls a method of ``lookalike.Index`` in a worker."""
 
     async def awaited(
         self: AsyncIndex, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs
@@ -80,8 +81,8 @@ def _awaited(
 def _awaited_addition(
     method: Callable[Concatenate[Index, Any, _Parameters], _Result],
 ) -> Callable[Concatenate[AsyncIndex, Any, _Parameters], Coroutine[Any, Any, _Result]]:
-    """The same of a method that takes documents and reports progress, at which it can be
-    stopped.
+    """Like ``_awaited``, for a method that takes documents and reports progress. A cancelled call
+    ends at a document or a report.
     """
 
     async def awaited(
@@ -108,7 +109,7 @@ def _awaited_addition(
 def _awaited_search(
     method: Callable[Concatenate[Index, _Parameters], _Result], *, writes: bool = False
 ) -> Callable[Concatenate[AsyncIndex, _Parameters], Coroutine[Any, Any, _Result]]:
-    """The same of a method that reports progress."""
+    """Like ``_awaited``, for a method that reports progress. A cancelled call ends at a report."""
 
     async def awaited(
         self: AsyncIndex, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs
@@ -121,7 +122,7 @@ def _awaited_search(
 
 
 def _stoppable(method: partial[_Result], stop: StopSignal) -> Callable[[], _Result]:
-    """The call of a method, which ends where it reports progress."""
+    """Makes the call of a method end at a report of progress after ``stop``."""
 
     def call() -> _Result:
         with reporting(method.keywords.get("progress")) as reporter:
@@ -140,7 +141,7 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def _described(method: Callable[..., Any], awaited: _Method) -> _Method:
-    """The same with the name and the signature of the method, and the first paragraph about it."""
+    """Copies the name, the signature and the first paragraph of the docstring of ``method``."""
     module = awaited.__module__
     described: Any = wraps(method)(awaited)
     described.__module__ = module
@@ -170,7 +171,7 @@ class OpeningIndex:
                 await run(pool.submit, lambda: opened.append(self._open()), StopSignal())
                 return AsyncIndex(opened[0])
             except BaseException:
-                # It was opened although nobody waits for it any more.
+                # The index was opened, but the caller was cancelled.
                 for index in opened:
                     index.close()
                 raise
@@ -199,15 +200,15 @@ def _opening(method: Callable[_Parameters, Index]) -> Callable[_Parameters, Open
 class AsyncIndex:
     """A ``lookalike.Index`` for coroutines.
 
-    Methods have the parameters, results and errors of those of the index, and are awaited.
-    ``len(index)`` is ``await index.count()``, ``id in index`` is ``await index.contains(id)``. A
-    function for ``progress`` is called in a worker thread: ``loop.call_soon_threadsafe`` gets from
-    there to the loop.
+    Methods have the parameters, results and errors of the methods of ``lookalike.Index``, and are
+    awaited. Use ``await index.count()`` instead of ``len(index)``, and ``await index.contains(id)``
+    instead of ``id in index``. Functions for ``progress`` are called in a worker thread; use
+    ``loop.call_soon_threadsafe`` in them to reach the loop.
 
     Args:
-        index: An open index, which this closes.
-        workers: How many calls read at a time, 1 or more; each of them has the threads that it asks
-            for.
+        index: An open index. Closing the ``AsyncIndex`` closes it.
+        workers: The most calls that read at a time, 1 or more. Each of them uses as many threads as
+            its ``threads`` says.
 
     Examples:
         >>> import asyncio, tempfile, os, lookalike
@@ -237,7 +238,7 @@ class AsyncIndex:
         if not isinstance(index, Index):
             raise DocumentTypeError(
                 f"expected an open lookalike.Index, got {type(index).__name__}; "
-                "AsyncIndex.open(path) opens one"
+                "use AsyncIndex.open(path) to open one"
             )
         self._index = index
         self._pool = WorkerPool(
@@ -272,40 +273,40 @@ class AsyncIndex:
 
     @property
     def index(self) -> Index:
-        """The index itself, whose methods block."""
+        """The underlying index, whose methods block."""
         return self._index
 
     @property
     def name(self) -> str:
-        """Its path or address."""
+        """The path or address of the index."""
         return self._index.name
 
     @property
     def read_only(self) -> bool:
-        """Whether it was opened for reading only."""
+        """Whether the index was opened for reading only."""
         return self._index.read_only
 
     @property
     def closed(self) -> bool:
-        """Whether it is closed, or was opened by the parent of this forked process."""
+        """Whether the index is closed, or was opened by the parent of this forked process."""
         return self._index.closed
 
     @property
     def settings(self) -> dict[str, Json]:
-        """The settings it was created with, as ``lookalike.Index.settings`` has them."""
+        """The settings of the index; see ``lookalike.Index.settings``."""
         return self._index.settings
 
     async def count(self) -> int:
-        """How many documents there are; expired ones count until ``compact``."""
+        """Returns the number of documents. Expired documents count until ``compact``."""
         return await self._run(False, self._index.__len__, StopSignal())
 
     async def contains(self, id: Id) -> bool:
-        """Whether there is a document with this id that has not expired."""
+        """Tells whether a document with this id exists and has not expired."""
         return await self._run(False, partial(self._index.__contains__, id), StopSignal())
 
     async def ids(self, category: str | None = None) -> AsyncIterator[str]:
-        """Ids of all documents that have not expired, or of those of a category, as
-        ``lookalike.Index.ids`` gives them; some thousand are read at a time.
+        """Yields the ids of documents like ``lookalike.Index.ids``: of all that have not expired,
+        or of a category. Reads some thousand at a time.
         """
         ids = self._index.ids(category)
         while page := await self._run(False, lambda: list(islice(ids, _PAGE)), StopSignal()):
@@ -324,14 +325,15 @@ class AsyncIndex:
         threads: int | None = None,
         batch: int = 256,
     ) -> AsyncIterator[Matches]:
-        """Matches of each text, in the order of the texts, of which there may be any number.
+        """Yields the matches of each text, in the order of the texts. The stream of texts can be
+        endless.
 
-        Other parameters and errors are those of ``lookalike.Index.query_many``.
+        See ``lookalike.Index.query_many`` for the other parameters and the errors.
 
         Args:
-            texts: The texts; an asynchronous iterable, or one that is taken in a worker.
-            batch: How many texts are taken and answered at a time, 1 or more; the first matches
-                come when there are as many, or no more.
+            texts: The texts: an asynchronous iterable, or an iterable that runs in a worker.
+            batch: The number of texts that are queried together, 1 or more. The first matches
+                follow after a full batch or the end of the texts.
         """
         options: dict[str, Any] = {
             "limit": limit,
@@ -366,9 +368,8 @@ class AsyncIndex:
             yield some
 
     async def close(self) -> None:
-        """Closes it when all calls that were made before have ended; later ones raise
-        ``StoreError``. Otherwise does nothing if it is closed. A task that is cancelled
-        meanwhile ends when it is closed.
+        """Closes the index after all earlier calls have ended. Later calls raise ``StoreError``,
+        but ``close`` itself can be repeated. A cancelled ``close`` also ends after closing.
         """
 
         def close() -> None:
@@ -395,12 +396,12 @@ class AsyncIndex:
         if writes:
             refuse_within(self._index, self.name)
         if self._pool.is_closed:
-            raise StoreError(f"{self.name}: the index is closed, open it again")
+            raise StoreError(f"cannot use the index {self.name}, which is closed: open it again")
         return await run(partial(self._pool.submit, writes), call, stop)
 
     def __len__(self) -> NoReturn:
         raise TypeError(
-            "an AsyncIndex has no len(), which would block the loop; await index.count()"
+            "an AsyncIndex has no len(), which would block the loop; use await index.count()"
         )
 
     def __bool__(self) -> Literal[True]:
@@ -415,6 +416,6 @@ class AsyncIndex:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            f"{self.name}: an open index cannot be pickled or copied: hand its path to the other "
-            "process and open it there, with lookalike.aio.AsyncIndex.open(path, read_only=True)"
+            f"{self.name}: an open index cannot be pickled or copied: pass its path to the other "
+            "process and open it there with lookalike.aio.AsyncIndex.open(path, read_only=True)"
         )

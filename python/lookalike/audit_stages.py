@@ -1,15 +1,16 @@
 """The stages of ``lookalike.audit`` for documents that are divided over tasks.
 
-Arrow batches in, Arrow batches out, as in ``lookalike.stages``, whose plan they take::
+The stages read and return Arrow batches, as in ``lookalike.stages``, and use the plan of the run::
 
-    draw      documents → drawn documents       a task for each piece of the collection
-    search    documents, the sample → findings  likewise; the sample is pickled with the task
-    merge     findings → findings               any number to a task
-    read_texts  blocks of the run → digests    any number to a task
-    SampleSearch.judge   findings, what the run reports of some ids → the figures
+    draw        documents → drawn documents       a task for each piece of the collection
+    search      documents, sample → findings      likewise; the sample is pickled with the task
+    merge       findings → findings               any number to a task
+    read_texts  blocks of the run → digests       any number to a task
+    SampleSearch.judge   findings, reports of the run about some ids → the figures
 
-The figures are those of one machine: the same documents are drawn, and what is found adds up.
-``docs/reference/stages.md`` specifies the rows. ``lookalike.spark.audit`` runs them on Spark.
+The figures equal those on one machine, since the same documents are drawn and the findings of
+tasks add up. ``docs/reference/stages.md`` specifies the rows. ``lookalike.spark.audit`` runs the
+stages on Spark.
 """
 
 from __future__ import annotations
@@ -39,20 +40,22 @@ __all__ = [
 ]
 
 DRAWN: Final = "id string, reference boolean, fingerprint binary, shingles binary"
-"""Columns of the rows of ``draw``, and their types in SQL."""
+"""Columns of the rows of ``draw``, with their SQL types."""
 FOUND: Final = "note string"
-"""Those of ``search`` and ``merge``."""
+"""Columns of the rows of ``search`` and ``merge``, with their SQL types."""
 TEXTS: Final = "documents long, digest string"
-"""Those of ``read_texts``."""
+"""Columns of the rows of ``read_texts``, with their SQL types."""
 
 
 def draw_limit(population: int, sample: int, attempt: int = 0) -> int:
-    """The greatest hash of an id that ``draw`` takes, for some more documents than ``sample``.
+    """Returns the greatest hash of an id that ``draw`` takes, so that it draws somewhat more
+    documents than ``sample``.
 
     Args:
-        population: Documents with a token.
-        attempt: Number of attempts that drew fewer than ``sample`` ids; each draws more. All were
-            drawn where the limit is :math:`2^{64} - 1`.
+        population: The number of documents with a token.
+        sample: The number of documents in the sample.
+        attempt: The number of earlier attempts, which drew fewer than ``sample`` ids. Each attempt
+            draws more. The limit :math:`2^{64} - 1` draws all documents.
     """
     return _engine.draw_limit(population, sample, attempt)
 
@@ -60,13 +63,13 @@ def draw_limit(population: int, sample: int, attempt: int = 0) -> int:
 def draw(
     plan: Plan, batches: Iterable[pyarrow.RecordBatch], *, seed: int, limit: int
 ) -> Iterator[pyarrow.RecordBatch]:
-    """The documents that may be in the sample, with their shingles; ``DRAWN``.
+    """Yields the documents that may be in the sample, with their shingles (``DRAWN``).
 
     Args:
-        batches: Documents: the columns of the plan, and ``reference`` where there is a reference
-            collection.
-        seed: Random seed of the sample.
-        limit: What ``draw_limit`` gives.
+        batches: Documents with the columns of the plan. With a reference collection they have
+            ``reference``.
+        seed: The random seed of the sample.
+        limit: The result of ``draw_limit``.
     """
     plan.check()
     for documents, reference in _documents(plan, batches):
@@ -76,24 +79,24 @@ def draw(
 
 @dataclass(frozen=True)
 class AuditSample:
-    """The documents that were drawn, and how. It pickles, with some 8 bytes for each shingle of the
-    sample.
+    """The drawn documents, and the parameters of the drawing. A pickle takes about 8 bytes for each
+    shingle of the sample.
     """
 
     plan: Plan
     drawn: pyarrow.Table
-    """Rows of ``draw``, of all documents."""
+    """All rows of ``draw``."""
     documents: int
-    """All documents, those without a token included."""
+    """The number of all documents, including documents without a token."""
     sample: int
-    """Documents in the sample, if there are as many."""
+    """The number of documents in the sample, if the collection has as many."""
     seed: int
-    """That of ``draw``."""
+    """The random seed of ``draw``."""
     confidence: float
     """Confidence level of the intervals."""
 
     def searched(self) -> _engine.SampleSearch:
-        """A search of this sample that has not begun."""
+        """Returns a new search for the documents similar to this sample."""
         self.plan.check()
         options = dict(self.plan.options)
         return _engine.SampleSearch(
@@ -104,7 +107,7 @@ class AuditSample:
 def search(
     sample: AuditSample, batches: Iterable[pyarrow.RecordBatch]
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Compares documents with the sample, exactly; ``FOUND``, one row.
+    """Compares documents with the sample exactly, and yields one row (``FOUND``).
 
     Args:
         batches: Documents, as for ``draw``.
@@ -118,9 +121,10 @@ def search(
 def merge(
     sample: AuditSample, batches: Iterable[pyarrow.RecordBatch]
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Adds up what several tasks found; ``FOUND``, one row.
+    """Adds up the findings of several tasks, and yields one row (``FOUND``).
 
     Args:
+        sample: The sample.
         batches: Rows of ``search`` and of this function.
     """
     searched = sample.searched()
@@ -131,8 +135,8 @@ def merge(
 
 
 def read_texts(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """The documents that a run has read, by which a changed collection is noticed; ``TEXTS``,
-    one row.
+    """Yields the number and digest of the documents that a run has read, in one row (``TEXTS``).
+    They reveal whether the collection has changed.
 
     Args:
         batches: Rows of ``lookalike.stages.connect`` of the kind ``identities``.
@@ -148,7 +152,7 @@ def read_texts(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.Recor
 
 
 def added(parts: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """The number and the digest of the documents of several parts."""
+    """Adds up the numbers and the digests of the documents of several parts."""
     documents, digest = 0, 0
     for part in parts:
         documents, digest = documents + part[0], (digest + part[1]) % (1 << 64)
@@ -160,7 +164,7 @@ def _found(searched: _engine.SampleSearch) -> Any:
 
 
 def _documents(plan: Plan, batches: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    """The documents of batches, and those of the reference collection among them."""
+    """Yields the documents of each batch, and its documents of the reference collection or None."""
     pa = import_arrow()
     for batch in batches:
         if batch.num_rows == 0:

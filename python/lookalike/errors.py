@@ -1,18 +1,18 @@
-"""Errors. Every error of this package is a ``LookalikeError``.
+"""The exceptions and warnings. Every error of this package is a ``LookalikeError``.
 
 ::
 
     LookalikeError
     ├── OptionError       an option has an invalid value       (also a ValueError)
     ├── DocumentError     a document cannot be used            (also a ValueError)
-    │   └── DocumentTypeError   it is of a wrong type          (also a TypeError)
+    │   └── DocumentTypeError   a document has a wrong type    (also a TypeError)
     ├── FileError         a file cannot be read or written     (also an OSError)
-    ├── ChangedError      documents changed while they were worked on
+    ├── ChangedError      documents changed during the work
     └── StoreError        an index cannot be used
-        ├── MismatchError       it was made with other settings
-        └── DamagedError        it was changed by something else
+        ├── MismatchError       an index was created with other settings
+        └── DamagedError        stored data of an index is damaged
 
-A call that is slower than it need be warns with ``RunawayWarning``, a ``UserWarning``.
+A call that is unnecessarily slow warns with ``RunawayWarning``, a ``UserWarning``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
 
 
 class LookalikeError(Exception):
-    """Base class of all errors; the message has the reason and the remedy."""
+    """The base class of all errors. Messages state the reason and the remedy."""
 
 
 class OptionError(LookalikeError, ValueError):
@@ -41,17 +41,17 @@ class OptionError(LookalikeError, ValueError):
 
 
 class DocumentError(LookalikeError, ValueError):
-    """A document cannot be used; the text names its row, from 0, and so does ``row``."""
+    """A document cannot be used. The message and ``row`` contain its row number, from 0."""
 
     row: int | None = None
 
 
 class DocumentTypeError(DocumentError, TypeError):
-    """A document, an id or a column is of a type that cannot be used."""
+    """A document, an id or a column has a type that cannot be used."""
 
 
 class FileError(LookalikeError, OSError):
-    """A file cannot be read or written, or a record in it."""
+    """A file, or a record in a file, cannot be read or written."""
 
 
 class ChangedError(LookalikeError):
@@ -63,7 +63,7 @@ class StoreError(LookalikeError):
 
 
 class MismatchError(StoreError, ValueError):
-    """An index was made with other settings; the text names both."""
+    """An index was created with other settings. The message contains both settings."""
 
 
 class DamagedError(StoreError):
@@ -71,14 +71,14 @@ class DamagedError(StoreError):
 
 
 class IdWarning(UserWarning):
-    """The column ``id`` has values that cannot be ids, such as floats, so rows are the ids. Name
-    another column by ``id=``, or choose rows by ``id=False``, which does not warn.
+    """The column ``id`` has values that cannot be ids, such as floats, so that row numbers are the
+    ids. Name another column by ``id=``, or use ``id=False`` for row numbers without a warning.
     """
 
 
 class RunawayWarning(UserWarning):
     """Many documents look alike without being similar, so that most comparisons end below the
-    threshold: the result is right, and takes long. ``lookalike.find``, ``lookalike.dedup``
-    and ``lookalike.Index.groups`` warn once a call, while they work, and name options that take
-    less time. Where warnings are errors, the call stops.
+    threshold. The result is correct, but takes long. ``lookalike.find``, ``lookalike.dedup`` and
+    ``lookalike.Index.groups`` warn once in a call, while they work, and name options that save
+    time. If warnings are errors, the call stops.
     """

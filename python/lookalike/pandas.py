@@ -1,4 +1,4 @@
-"""``df.lookalike`` and ``series.lookalike``: near-duplicates of pandas.
+"""Near-duplicates in pandas: ``df.lookalike`` and ``series.lookalike``.
 
 Importing this module registers both.
 
@@ -47,7 +47,7 @@ class SeriesAccessor(ColumnMethods["pandas.Series", "pandas.Series"]):
 
 
 def _made(values: Sequence[Any], name: str, index: pandas.Index) -> pandas.Series:
-    # The type does not depend on the rows, of which there may be none.
+    # A fixed type, since it cannot be inferred from a column without rows.
     return pandas.Series(values, index=index, name=name, dtype="bool" if name == KEPT else "int64")
 
 

@@ -1,5 +1,5 @@
-"""``df.lookalike`` of a ``DataFrame``, a ``LazyFrame`` and a ``Series``, and
-``pl.col("text").lookalike`` of an expression: near-duplicates of polars.
+"""Near-duplicates in polars: ``df.lookalike`` of a ``DataFrame``, a ``LazyFrame`` and a ``Series``,
+and ``pl.col("text").lookalike`` of an expression.
 
 Importing this module registers all four.
 
@@ -48,7 +48,7 @@ class FrameNamespace(FrameMethods[polars.DataFrame, polars.DataFrame, polars.Ser
 
 
 class LazyFrameNamespace(FrameMethods[polars.LazyFrame, polars.DataFrame, polars.Series]):
-    """``lf.lookalike`` of a ``polars.LazyFrame``: each method executes the query once. Within a
+    """``lf.lookalike`` of a ``polars.LazyFrame``. Each method executes the query once. Within a
     query, use an expression: ``lf.filter(pl.col("text").lookalike.is_kept())``.
     """
 
@@ -64,24 +64,24 @@ class SeriesNamespace(ColumnMethods[polars.Series, polars.Series]):
 
 
 class ExprNamespace:
-    """``pl.col("text").lookalike`` of an expression of texts; arguments are those of
-    ``lookalike.find``. All rows are compared with all, so that the whole column is needed: of a
-    query that is executed in batches, too.
+    """``pl.col("text").lookalike`` of an expression of texts. Arguments are passed to
+    ``lookalike.find``. All rows are compared with each other, which needs the whole column in
+    memory, also if polars executes the query in batches.
     """
 
     def __init__(self, texts: polars.Expr) -> None:
         self._texts = texts
 
     def is_kept(self, **options: Any) -> polars.Expr:
-        """Whether each text stays; booleans."""
+        """Returns booleans that tell which texts are kept."""
         return self._texts.map_batches(
             lambda texts: _made(find(texts, **options).is_kept, KEPT).alias(texts.name),
             return_dtype=polars.Boolean,
         )
 
     def labels(self, **options: Any) -> polars.Expr:
-        """A number that the texts of a group share, as ``lookalike.FindResult.labels`` has it;
-        64-bit integers.
+        """Returns 64-bit integers that are equal for the texts of a group; see
+        ``lookalike.FindResult.labels``.
         """
         return self._texts.map_batches(
             lambda texts: _made(find(texts, **options).labels, LABEL).alias(texts.name),
@@ -90,7 +90,7 @@ class ExprNamespace:
 
 
 def _made(values: Sequence[Any], name: str) -> polars.Series:
-    # The type does not depend on the rows, of which there may be none.
+    # A fixed type, since it cannot be inferred from a column without rows.
     return polars.Series(name, values, dtype=polars.Boolean if name == KEPT else polars.Int64)
 
 

@@ -1,5 +1,5 @@
-"""For scikit-learn: texts as features, and cross-validation in which no copy of a test text is
-among the training texts.
+"""Tools for scikit-learn: features of texts, and cross-validation without copies of test texts in
+the training texts.
 
 >>> from lookalike.sklearn import NearDuplicateKFold, SignatureTransformer
 >>> texts = [
@@ -18,9 +18,9 @@ among the training texts.
 [0, 1] [2, 3]
 
 - ``SignatureTransformer``: MinHash signatures as a sparse or a dense matrix
-- ``near_duplicate_groups``: for each text the number of its group, for ``GroupKFold`` and all else
-  that takes ``groups``
-- ``NearDuplicateKFold``: a splitter that keeps such groups together
+- ``near_duplicate_groups``: the number of each text's group, for ``GroupKFold`` and everything that
+  takes ``groups``
+- ``NearDuplicateKFold``: a splitter that keeps these groups together
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 
 __all__ = ["NearDuplicateKFold", "SignatureTransformer", "near_duplicate_groups"]
 
-# The most bits of a value that become a column each.
+# The most bits of a value that select a column.
 _MOST_BITS = 16
 
 
@@ -62,34 +62,34 @@ class GroupOptions(Options, total=False):
 class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """MinHash signatures of texts, as features.
 
-    Nothing is learned, and nothing needs to be fitted: ``fit`` checks the parameters, and the same
-    text has the same row wherever and with whatever others it is transformed.
+    The transformer learns nothing and does not need to be fitted. ``fit`` checks the parameters.
+    The row of a text depends on this text only.
 
     The argument ``output`` is one of:
 
-    - ``"sparse"``: a CSR matrix of float64 with ``num_hashes * 2**bits`` columns: of each hash
-      value the lowest ``bits`` bits select a column, which is 1. The product of two rows, divided
+    - ``"sparse"``: a CSR matrix of float64 with ``num_hashes * 2**bits`` columns. The lowest
+      ``bits`` bits of each hash value select a column, which is 1. The product of two rows, divided
       by ``num_hashes``, is J + (1 - J) / 2**bits in the mean, where J is the Jaccard similarity of
-      the texts: a linear model over these columns is one over shared shingles (b-bit minwise
+      the texts. So a linear model over these columns is a model over shared shingles (b-bit minwise
       hashing: Li and König, WWW 2010).
-    - ``"dense"``: an array of uint32 with ``num_hashes`` columns, the values themselves:
+    - ``"dense"``: an array of uint32 with ``num_hashes`` columns of hash values. These are
       categories, to be compared for equality. ``metric="hamming"`` is 1 - J in the mean.
 
-    A text without a token has a row of zeros. Equal columns of other parameters have nothing to do
-    with each other.
+    A text without a token has a row of zeros. Columns that are computed with different parameters
+    are unrelated.
 
     Args:
-        output: What ``transform`` gives.
-        num_hashes: Values of a signature, 1 to 8192; the standard error of an estimate of J is
+        output: The output of ``transform``.
+        num_hashes: Values of a signature, 1 to 8192. The standard error of an estimate of J is
             ``sqrt(J * (1 - J) / num_hashes)``.
-        bits: With ``output="sparse"``, bits of a value that select a column, 1 to 16.
+        bits: The number of bits of a value that select a column, 1 to 16, for
+            ``output="sparse"``.
         shingle, tokens, case, frequencies, stop_words, normalize, language, segment, scheme, seed,
-            threads: As for ``lookalike.prepare``; ``lookalike.OPTIONS`` says what each
-            means.
+            threads: As for ``lookalike.prepare``. ``lookalike.OPTIONS`` describes each of them.
 
     Raises:
-        OptionError: From ``fit`` and ``transform``, a parameter cannot be what was given.
-        DocumentTypeError: The texts are no documents in memory.
+        OptionError: A parameter has an invalid value; raised by ``fit`` and ``transform``.
+        DocumentTypeError: The texts are not documents in memory.
 
     Examples:
         >>> from sklearn.linear_model import LogisticRegression
@@ -144,16 +144,16 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
         self.threads = threads
 
     def fit(self, X: Any, y: Any = None) -> SignatureTransformer:
-        """Checks the parameters; texts are not read."""
+        """Checks the parameters without reading the texts."""
         _refuse_paths(X)
         self.check_parameters()
-        # Signatures of no text: the engine refuses what it cannot do.
+        # Preparing no texts lets the engine check its parameters.
         self._prepared([])
         return self
 
     def transform(self, X: Any) -> Any:
-        """A row for each text: of a list, an array, a ``Series``, or whatever
-        ``lookalike.find`` takes that is in memory.
+        """Computes a row for each text of a list, an array, a ``Series``, or another type of
+        documents in memory that ``lookalike.find`` takes.
         """
         _refuse_paths(X)
         self.check_parameters()
@@ -161,8 +161,8 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
         return signatures if self.output == "dense" else _one_hot(signatures, is_empty, self.bits)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """The names of the columns: ``minhash0``, …, or ``minhash0_0`` with the bits as a
-        number.
+        """Returns the names of the columns: ``minhash0``, …, or ``minhash0_0``, … with the value of
+        the bits.
         """
         self.check_parameters()
         names = [f"minhash{value}" for value in range(self.num_hashes)]
@@ -174,7 +174,7 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
         """Checks the parameters.
 
         Raises:
-            OptionError: A parameter cannot be what was given.
+            OptionError: A parameter has an invalid value.
         """
         if self.output not in ("sparse", "dense"):
             raise invalid_option("output", "'sparse' or 'dense'", self.output)
@@ -198,7 +198,7 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
             )
             error.row = missing[0]
             raise error
-        # One band has the fewest keys, which nobody looks at.
+        # The keys are not used, and one band has the fewest.
         return prepare_documents(documents, {**signing, "bands": 1, "rows": self.num_hashes})
 
     def __sklearn_tags__(self) -> Any:
@@ -220,7 +220,7 @@ def _refuse_paths(texts: Any) -> None:
 def _matrix(
     prepared: PrepareResult, num_hashes: int
 ) -> tuple[NDArray[numpy.uint32], NDArray[numpy.bool_]]:
-    """The signatures, and which of them are of texts without a token."""
+    """Returns the signatures, and a flag for each that tells whether its text has no token."""
     columns = {name: data for name, _, _, data in prepared.engine.state()}
     (_, _, (values,), _) = columns["signature"][3][0]
     (shingles,) = columns["shingles"][2]
@@ -229,7 +229,7 @@ def _matrix(
 
 
 def _one_hot(signatures: NDArray[numpy.uint32], is_empty: NDArray[numpy.bool_], bits: int) -> Any:
-    """The lowest bits of each value as a column."""
+    """Converts the lowest bits of each value to a column that is 1."""
     rows, values = signatures.shape
     kind = numpy.int32 if values << bits < 2**31 else numpy.int64
     columns = (signatures & numpy.uint32((1 << bits) - 1)).astype(kind)
@@ -245,20 +245,22 @@ def _one_hot(signatures: NDArray[numpy.uint32], is_empty: NDArray[numpy.bool_], 
 def near_duplicate_groups(
     docs: Documents, *, groups: Any = None, **options: Unpack[GroupOptions]
 ) -> NDArray[numpy.int64]:
-    """For each document a number that all documents have which are connected to it by verified
-    pairs: ``groups`` for ``GroupKFold``, ``StratifiedGroupKFold``, ``GroupShuffleSplit``, ….
+    """Returns a number for each document, which is equal for all documents connected by chains of
+    verified pairs: the ``groups`` of ``GroupKFold``, ``StratifiedGroupKFold``,
+    ``GroupShuffleSplit``, ….
 
-    No verified pair is between two groups, chains of pairs included. Pairs that the run misses may
-    be: ``exact=True`` misses none, else ``lookalike.audit`` measures how many.
+    No verified pair connects two groups. Pairs that the run misses may connect groups. Use
+    ``exact=True`` to miss none, or ``lookalike.audit`` to measure their share.
 
     Args:
         docs: Documents in memory, as for ``lookalike.find``.
-        groups: Groups that are kept together as well, such as authors: a value for each document.
-        options: Those of ``lookalike.find``: ``threshold=0.8``, ``recall=0.99``, ``text``,
-            ``id``, ``measure``, ``exact``, …; ``group`` is always ``"components"``.
+        groups: Other groups that are also kept together, such as authors: a value for each
+            document.
+        options: Options of ``lookalike.find``: ``threshold=0.8``, ``recall=0.99``, ``text``,
+            ``id``, ``measure``, ``exact``, …. ``group`` is always ``"components"``.
 
     Raises:
-        OptionError: The documents are in files, or an option cannot be what was given.
+        OptionError: The documents are in files, or an option has an invalid value.
 
     Examples:
         >>> from lookalike.sklearn import near_duplicate_groups
@@ -271,7 +273,7 @@ def near_duplicate_groups(
     """
     if "group" in options:
         raise OptionError(
-            "group is 'components' here, so that no similar pair is divided; leave it out"
+            "group is always 'components' here, so that similar pairs stay together; leave it out"
         )
     grouping: Any = {**options, "group": "components"}
     labels = numpy.asarray(find(docs, **grouping).labels, dtype=numpy.int64)
@@ -279,7 +281,9 @@ def near_duplicate_groups(
 
 
 def _joined(labels: NDArray[numpy.int64], groups: Any) -> NDArray[numpy.int64]:
-    """The components of two divisions into groups; the least row of each is its number."""
+    """Joins two divisions into groups to connected components. The number of a component is its
+    least row.
+    """
     others = numpy.asarray(groups)
     rows = len(labels)
     if others.shape != (rows,):
@@ -288,7 +292,7 @@ def _joined(labels: NDArray[numpy.int64], groups: Any) -> NDArray[numpy.int64]:
             f"{others.shape}"
         )
     _, others = numpy.unique(others, return_inverse=True)
-    # Documents are connected to nodes: one for each group of either division.
+    # Each document is connected to two nodes: its group in either division.
     nodes = numpy.concatenate((rows + labels, 2 * rows + others))
     documents = numpy.tile(numpy.arange(rows), 2)
     edges = coo_matrix(
@@ -302,17 +306,17 @@ def _joined(labels: NDArray[numpy.int64], groups: Any) -> NDArray[numpy.int64]:
 class NearDuplicateKFold(BaseCrossValidator):  # type: ignore[misc]
     """K folds of texts, in which near-duplicates are on the same side of every split.
 
-    Without that, copies of test texts are learned, and the score says how well they are remembered.
-    ``split(X)`` finds the near-duplicates among ``X``, so that it works where texts are what is
-    split: with ``cross_val_score(pipeline, texts, y, cv=NearDuplicateKFold(5))``. For other
-    features use ``GroupKFold`` with ``near_duplicate_groups`` of the texts.
+    Otherwise a model learns copies of test texts, and the score measures its memory. ``split(X)``
+    finds the near-duplicates among ``X``, which must be the texts, as in
+    ``cross_val_score(pipeline, texts, y, cv=NearDuplicateKFold(5))``. For other features use
+    ``GroupKFold`` with ``near_duplicate_groups`` of the texts.
 
     Args:
-        n_splits: How many folds, 2 or more.
+        n_splits: The number of folds, 2 or more.
         stratified: Whether folds have about the same shares of the classes ``y``.
         shuffle: Whether groups are assigned to folds at random.
-        random_state: The seed for that.
-        options: Those of ``near_duplicate_groups``, such as ``threshold=0.7``.
+        random_state: The seed of the random assignment.
+        options: Options of ``near_duplicate_groups``, such as ``threshold=0.7``.
 
     Examples:
         >>> from lookalike.sklearn import NearDuplicateKFold
@@ -349,12 +353,12 @@ class NearDuplicateKFold(BaseCrossValidator):  # type: ignore[misc]
         y: Any = None,
         groups: Any = None,
     ) -> Iterator[tuple[NDArray[numpy.intp], NDArray[numpy.intp]]]:
-        """The rows of each split: those to train with, and those to test with.
+        """Yields the training rows and the test rows of each split.
 
         Args:
             X: The texts.
             y: The classes, which ``stratified=True`` needs.
-            groups: Groups that are kept together as well.
+            groups: Other groups that are also kept together.
 
         Raises:
             ValueError: There are fewer groups than folds.
@@ -365,7 +369,7 @@ class NearDuplicateKFold(BaseCrossValidator):  # type: ignore[misc]
         yield from folds.split(numpy.zeros(len(labels)), y, labels)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many folds there are."""
+        """Returns the number of folds."""
         return self.n_splits
 
     def __repr__(self) -> str:

@@ -1,23 +1,23 @@
 """The stages of ``lookalike.find`` for documents that are divided over tasks.
 
-Cluster software moves rows; these functions decide about documents. Arrow batches in, Arrow batches
-out, no engine imported; every function depends on its rows alone, so a task may run again. The
-order of the stages, with what is between them::
+Cluster software moves rows, and these functions decide about documents. They read and return Arrow
+batches and import no cluster software. Each depends on its rows alone, so that a task can run
+again. The order of the stages, with their rows::
 
     plan                                     once
-    count     documents  → counters          where Plan.is_counted; likewise total
+    count     documents  → counters          if Plan.is_counted; then total
     keys      documents  → blocks            a task for each piece of the collection
     connect   blocks     → edges, identities a task for each part (rows with equal ``part``)
     merge     edges      → edges             16 parts to a task, until one task is left
-    stars edges → edges instead, where one task cannot hold them: rounds of three
-                                             steps, a task for each part
+    stars     edges      → edges             instead of merge, if one task cannot hold all
+                                             edges: rounds of three steps, a task for each part
     label     edges and identities → nodes of components       a task for each part
     decide    documents of components → members, pairs, notes  whole components to a task, sorted;
                                              in any order for decide_unsorted
     group_lines, pair_lines   sorted rows → the bytes of the reports
 
-Documents of components that are larger than a task get other keys, those of their rarest shingles;
-where these do not divide them either, they are decided in rounds over the keep order::
+If a component is larger than a task, its documents receive other keys: their rarest shingles. If
+these do not divide it either, its documents are decided in rounds over the keep order::
 
     count     documents  → counters          a task for each piece
     total     counters   → their sums        one task
@@ -90,39 +90,39 @@ __all__ = [
 ]
 
 BLOCKS: Final = "kind string, part int, rows binary, note string"
-"""Columns of the rows of ``keys``, ``connect``, ``merge`` and ``count``, and their types in SQL."""
+"""Columns of the rows of ``keys``, ``connect``, ``merge`` and ``count``, with their SQL types."""
 LABELS: Final = "node long, component long, check long, bytes long, documents long"
-"""Columns of ``label``."""
+"""Columns of the rows of ``label``, with their SQL types."""
 PLACES: Final = (
     "node long, id string, reference boolean, place binary, fingerprint binary, bytes long, "
     "source string"
 )
-"""Columns of ``places``."""
+"""Columns of the rows of ``places``, with their SQL types."""
 DECIDED: Final = (
     "kind string, size long, keeper string, reference boolean, role string, rank long, id string, "
     "intersection long, left long, right long, jaccard double, containment double, note string"
 )
-"""Columns of ``decide`` and ``match``."""
+"""Columns of the rows of ``decide`` and ``match``, with their SQL types."""
 # Maximum similarity of unrelated documents, which share words, phrases, some boilerplate.
 _BACKGROUND: Final = 0.05
-# The most rows of a batch that a stage gives.
+# The most rows of a batch that a stage yields.
 _BATCH_ROWS = 1 << 16
-# Values of a signature that are tried where the number of documents is given.
+# The least and most values of a signature for an expected number of documents.
 _LEAST_HASHES: Final = 128
 _MOST_HASHES: Final = 512
-# Counters of shingles: 2 to this power, 4 bytes each.
+# The binary logarithm of the number of counters of shingles, which take 4 bytes each.
 _LOG2_COUNTERS: Final = 20
-# Batches of counters that are added up at once.
+# Batches of counters that are added up together.
 _PENDING_COUNTERS: Final = 8
 BATCH_BYTES: Final = 64 << 20
-"""Bytes of documents that one call of the engine gets, unless a component has more."""
+"""Bytes of documents in one call of the engine, unless a component has more."""
 
-# Rules that go by what rows have not, and the reasons.
+# Keep rules that need a property which rows lack, with the reasons.
 _ORDERED: Final = {
     **dict.fromkeys(("first", "last"), "the rows of a data frame have no order"),
-    **dict.fromkeys(("newest", "oldest"), "it goes by the dates of files, and rows have none"),
+    **dict.fromkeys(("newest", "oldest"), "it compares the dates of files, and rows have none"),
 }
-# Options that are not divided, and the functions that have them.
+# Options that work on one machine only, with the functions that have them.
 _ONE_MACHINE: Final = {
     "estimates": "find",
     "reference_pairs": "find",
@@ -130,59 +130,60 @@ _ONE_MACHINE: Final = {
     "drop": "dedup",
 }
 _RUN: Final = ("memory", "temp_dir", "threads")
-# Columns that the stages add to those of documents, and how the names begin of those that engines
-# add.
+# Columns that the stages add to the documents, and the prefix of the columns that engines add.
 _ADDED: Final = ("node", "reference", "component", "check")
 INTERNAL: Final = "lookalike_"
 PART: Final = f"{INTERNAL}part"
-"""The part of a row of a round, and whether the document is kept."""
+"""The column with the part of a row in a round."""
 KEPT: Final = f"{INTERNAL}kept"
+"""The column that tells whether a document is kept."""
 StarStep: TypeAlias = Literal["request", "reply", "join"]
-"""A step of ``stars``, and all of them in order."""
+"""A step of ``stars``."""
 STAR_STEPS: Final[tuple[StarStep, ...]] = ("request", "reply", "join")
+"""The steps of a round of ``stars``, in order."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The shared data of all tasks of a run. It pickles; a worker with another version of
-    lookalike refuses it.
+    """The shared data of all tasks of a run. It can be pickled. Workers with another version of
+    lookalike reject it.
     """
 
     options: Mapping[str, Any]
-    """The options of the engine, all of them resolved."""
+    """The options of the engine, with all defaults resolved."""
     parameters: Mapping[str, Any]
-    """The parameters as ``lookalike.FindResult.parameters`` has them."""
+    """The parameters; see ``lookalike.FindResult.parameters``."""
     text: str = "text"
     """The column of texts."""
     id: str = "id"
     """The column of ids."""
     fields: Sequence[str] = ()
-    """Columns that decide what is kept and where documents are counted, in their order."""
+    """Columns that decide which documents are kept and how they are counted, in this order."""
     version: str = field(default=_engine.VERSION)
-    """The version that made it."""
+    """The version of lookalike that made the plan."""
 
     @property
     def is_counted(self) -> bool:
-        """Whether keys are rare shingles, which ``count`` finds before ``keys``."""
+        """Whether keys are rare shingles. Then ``count`` runs before ``keys`` to find them."""
         return bool(self.options.get("exact")) or self.is_probed
 
     @property
     def is_probed(self) -> bool:
-        """Whether documents that share a rare shingle are connected only if one of them looks it
-        up.
+        """Whether sharing a rare shingle connects two documents only if one of them looks the
+        shingle up.
         """
         return bool(self.parameters["measure"] == "containment")
 
     @property
     def columns(self) -> list[str]:
-        """The columns of documents that are read."""
+        """The columns of the documents that a run reads."""
         return list(dict.fromkeys([self.id, self.text, *self.fields]))
 
     def check(self) -> None:
-        """Refuses a plan of another version.
+        """Rejects a plan of another version.
 
         Raises:
-            OptionError: It is one; both versions are named.
+            OptionError: The versions differ; the message names both.
         """
         if self.version != _engine.VERSION:
             raise OptionError(
@@ -201,17 +202,18 @@ def plan(
     documents: int | None = None,
     **options: Any,
 ) -> Plan:
-    """The plan of a run: options of ``lookalike.find``, with all that is chosen chosen once.
+    """Makes the plan of a run from options of ``lookalike.find``. Automatic choices are made here,
+    once for all tasks.
 
     Args:
-        documents: How many documents are expected: signatures have as many values, up to 512, as
-            are needed so that documents that share a twentieth of their shingles are seldom
-            candidates. Bands and rows are chosen for the threshold and the recall alone where it is
-            ``None``, as on one machine.
+        documents: The expected number of documents. Signatures become as long as needed, up to 512
+            values, so that documents that share a twentieth of their shingles are seldom
+            candidates. With ``None``, bands and rows depend on the threshold and the recall alone,
+            as on one machine.
 
     Raises:
         OptionError: An option has an invalid value, or depends on an order of the documents, which
-            rows of a cluster have not.
+            the rows of a cluster do not have.
     """
     options = {name: value for name, value in options.items() if value is not None}
     _refuse_undivided(options)
@@ -229,11 +231,11 @@ def plan(
     }
     fields = _engine.fields(deciding)
     for name in (text, id, *fields):
-        # Some engines do not tell names apart by case.
+        # Some engines ignore the case of column names.
         if name.lower() in _ADDED or name.lower().startswith(INTERNAL):
             raise OptionError(
-                f"the stages have a column {name!r} of their own; rename that of the documents "
-                "first"
+                f"cannot use the column {name!r} of the documents: the stages add a column of that "
+                "name; rename it first"
             )
     none: list[str | None] = []
     nothing = _engine.Documents.of_texts([[]], [], [(name, none) for name in fields])
@@ -246,21 +248,22 @@ def plan(
 
 
 def _refuse_undivided(options: Mapping[str, Any]) -> None:
-    """Refuses options that a divided run has not."""
+    """Rejects options that a divided run does not have."""
     for name, function in _ONE_MACHINE.items():
         if options.get(name) not in (None, False):
             raise OptionError(
-                f"{name} is for one machine: lookalike.{function} takes it; leave it out here"
+                f"{name} is for one machine only; leave it out, or use lookalike.{function}"
             )
     if options.get("bands") == "auto":
         raise OptionError(
-            "bands='auto' reads the documents twice; documents=N chooses bands for N documents"
+            "bands='auto' would read the documents twice; use documents=N, which chooses bands for "
+            "N documents"
         )
     if options.get("unit") not in (None, "document"):
         raise OptionError(
             f"unit={options['unit']!r} compares parts of texts, which needs all parts of a "
-            "document in one task; lookalike.find on one machine takes it, or give each part a "
-            "row of its own"
+            "document in one task; use lookalike.find on one machine, or make each part a row of "
+            "its own"
         )
     for name in (*FILE_OPTIONS, *_RUN):
         if options.get(name) not in (None, False):
@@ -268,29 +271,29 @@ def _refuse_undivided(options: Mapping[str, Any]) -> None:
 
 
 def _check_names(text: object, id_: object) -> None:
-    """Refuses texts and ids that are not in one column each."""
+    """Rejects texts and ids that are not in one column each."""
     if not isinstance(text, str):
         raise invalid_option("text", "the name of a column (str)", text)
     if not isinstance(id_, str):
         found = invalid_option("id", "the name of a column (str)", id_)
         raise OptionError(
-            f"{found}; rows of a cluster have no numbers: add a column, such as a hash of those "
-            "that differ"
+            f"{found}; rows of a cluster have no numbers, so add a column of ids, such as a hash "
+            "of the columns that differ"
         )
     if id_ == LINE:
         raise OptionError(f"id={LINE!r} is for lines of files; name a column of ids")
 
 
 def _refuse_order(keep: object) -> None:
-    """Refuses rules that need an order or dates, which rows do not have. The engine refuses values
+    """Rejects rules that need an order or dates, which rows do not have. The engine rejects values
     that are not rules.
     """
     for rule in keep if isinstance(keep, (list, tuple)) else [keep]:
         reason = _ORDERED.get(rule) if isinstance(rule, str) else None
         if reason is not None:
             raise OptionError(
-                f"keep={rule!r}: {reason}; keep='field:COLUMN' keeps the greatest value of a "
-                "column, 'field:COLUMN:asc' the least"
+                f"cannot use keep={rule!r}: {reason}; use keep='field:COLUMN' to keep the greatest "
+                "value of a column, or 'field:COLUMN:asc' to keep the least"
             )
 
 
@@ -298,12 +301,12 @@ def keep_rules(options: Mapping[str, Any]) -> list[str]:
     """The keep rules of a run, in their order."""
     keep = options.get("keep")
     rules = keep if isinstance(keep, (list, tuple)) else [keep]
-    # The engine refuses values that are not rules.
+    # The engine rejects values that are not rules.
     return [rule for rule in rules if isinstance(rule, str)]
 
 
 def _refuse_unnamed_paths(options: Mapping[str, Any]) -> None:
-    """Refuses patterns of paths where no column has paths. One machine compares the names of
+    """Rejects patterns of paths if no column has paths. On one machine, they match the names of
     files.
     """
     for rule in keep_rules(options):
@@ -316,24 +319,24 @@ def _refuse_unnamed_paths(options: Mapping[str, Any]) -> None:
 
 
 def _bands(documents: int, options: dict[str, Any]) -> dict[str, int]:
-    """The fewest values of a signature with which a document meets at most one other by accident.
+    """Chooses the shortest signature with which a document has at most one accidental candidate.
 
     Bands of :math:`r` rows make a pair of similarity :math:`s` a candidate with a probability of at
-    most :math:`b s^r`; where a document has more than one candidate by accident, most documents are
-    connected (Erdős and Rényi 1960), and one task has them all.
+    most :math:`b s^r`. If documents have more than one accidental candidate each, most of them are
+    connected (Erdős and Rényi 1960), and a single task receives them all.
     """
     from lookalike import tune
 
     for name in ("num_hashes", "bands", "rows"):
         if name in options:
             raise OptionError(
-                f"documents={documents} chooses num_hashes, bands and rows; leave out documents "
-                f"or {name}"
+                f"cannot combine documents={documents} with {name}: documents chooses num_hashes, "
+                f"bands and rows; leave out documents or {name}"
             )
     if options.get("exact") or options.get("measure") == "containment":
         raise OptionError(
-            "documents chooses bands and rows, which exact runs and containment have not; leave "
-            "it out"
+            f"documents={documents} chooses bands and rows, which exact runs and containment do "
+            "not use; leave it out"
         )
     documents = whole_option("documents", documents, 1)
     explicit = {
@@ -348,17 +351,19 @@ def _bands(documents: int, options: dict[str, Any]) -> dict[str, int]:
         if accidental <= 1 or num_hashes >= _MOST_HASHES:
             if accidental > 1:
                 warn(
-                    f"documents={documents}: signatures of {tuned.num_hashes} values leave each "
-                    f"document about {accidental:,.0f} candidates by accident, so that most "
-                    "documents are connected; take a greater threshold or larger shingles",
+                    f"documents={documents}: with signatures of {tuned.num_hashes} values, each "
+                    f"document has about {accidental:,.0f} candidates by accident, so that most "
+                    "documents are connected; use a greater threshold or larger shingles",
                     UserWarning,
                 )
             return {"num_hashes": tuned.num_hashes, "bands": tuned.bands, "rows": tuned.rows}
         num_hashes += 16
 
 
-# What rows without a component are refused with.
-_NO_COMPONENT = "a row has no component (null); rows are those of labels, joined by node"
+_NO_COMPONENT = (
+    "cannot decide about a row that has no component (null); join the documents with the rows of "
+    "label by node"
+)
 
 
 def _compute() -> Any:
@@ -390,13 +395,14 @@ def empty_table(columns: str) -> pyarrow.Table:
     """
     schema = _schema(columns)
     pa = import_arrow()
-    # Without pandas, which `empty_table` of a schema imports.
+    # `schema.empty_table()` would import pandas.
     return pa.Table.from_arrays([pa.nulls(0, kind.type) for kind in schema], schema=schema)
 
 
 def _rows(table: Any, columns: str) -> Iterator[pyarrow.RecordBatch]:
-    """The batches of a table, without empty ones, in the types that engines state for them. An
-    engine holds a batch at once, and the pairs of one component may be tens of millions.
+    """Yields a table in batches without empty ones, with the column types that engines declare.
+    Batches are limited, since engines hold a whole batch and one component can have tens of
+    millions of pairs.
     """
     schema = _schema(columns)
     rows = read_table(table).select(schema.names).cast(schema)
@@ -404,11 +410,11 @@ def _rows(table: Any, columns: str) -> Iterator[pyarrow.RecordBatch]:
 
 
 def documents_of(plan: Plan, table: Any) -> _engine.Documents:
-    """Documents of a table with the columns of a plan. With ``skip_bad`` the engine leaves out
-    those without an id.
+    """Reads the documents of a table with the columns of a plan. With ``skip_bad`` the engine
+    skips rows without an id.
 
     Raises:
-        DocumentError: An id is null or empty, and ``skip_bad`` does not leave the row out.
+        DocumentError: An id is null or empty, and ``skip_bad`` is not set.
     """
     if not plan.options.get("skip_bad"):
         _refuse_missing_ids(plan, table[plan.id])
@@ -418,7 +424,9 @@ def documents_of(plan: Plan, table: Any) -> _engine.Documents:
 
 
 def _refuse_missing_ids(plan: Plan, ids: Any) -> None:
-    """The engine's error names the row of a batch, which says nothing on a cluster."""
+    """Rejects rows without an id, since the engine's error names the number of a row in its batch,
+    which does not identify the row on a cluster.
+    """
     if ids.null_count:
         raise _no_id(f'the column "{plan.id}" is null in this row')
     is_empty = empty_texts(ids)
@@ -428,13 +436,15 @@ def _refuse_missing_ids(plan: Plan, ids: Any) -> None:
 
 def _no_id(reason: str) -> DocumentError:
     return DocumentError(
-        f"a document cannot be used: {reason}; fill it or leave the row out, or let "
-        "skip_bad=True leave out and count such rows"
+        f"a document cannot be used: {reason}; fill it or leave the row out, or use "
+        "skip_bad=True to leave out and count such rows"
     )
 
 
 def empty_texts(column: Any) -> Any:
-    """Which values of a column are empty texts; ``None`` where it has none."""
+    """Tells for each value of a column whether it is an empty text. Returns ``None`` for a column
+    of another type.
+    """
     pa = import_arrow()
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -445,14 +455,15 @@ def empty_texts(column: Any) -> Any:
 
 
 def nodes(plan: Plan, table: pyarrow.Table, *, reference: bool = False) -> pyarrow.ChunkedArray:
-    """The nodes of documents, for engines without a hash of 64 bits that is the same everywhere.
+    """Computes the nodes of documents, for engines whose 64-bit hashes differ between machines.
 
     Args:
         table: Documents, with the columns of the plan.
-        reference: Whether they are of the reference collection, whose ids are names of their own.
+        reference: Whether the documents belong to the reference collection. A document and a
+            reference document with the same id have different nodes.
 
     Raises:
-        DocumentError: A row has no id; with ``skip_bad`` such rows have nodes, too.
+        DocumentError: A row has no id. With ``skip_bad`` such rows have nodes.
     """
     if plan.options.get("skip_bad"):
         table = _with_any_ids(plan, table)
@@ -460,7 +471,7 @@ def nodes(plan: Plan, table: pyarrow.Table, *, reference: bool = False) -> pyarr
 
 
 def _with_any_ids(plan: Plan, table: Any) -> Any:
-    """Rows of which those without an id have any."""
+    """Fills missing ids with a placeholder."""
     pa, pc, ids = import_arrow(), _compute(), table[plan.id]
     text = pa.large_string()
     if pa.types.is_integer(ids.type) or pa.types.is_null(ids.type):
@@ -476,19 +487,19 @@ def _with_any_ids(plan: Plan, table: Any) -> Any:
 def keys(
     plan: Plan, batches: Iterable[pyarrow.RecordBatch], parts: int, *, counters: bytes | None = None
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Finds the keys of documents, of which similar documents share one; ``BLOCKS``.
+    """Yields the keys of documents (``BLOCKS``). Similar documents share a key.
 
     Args:
-        batches: Documents: the columns of the plan, ``node`` (int64), and ``reference`` (bool)
-            where there is a reference collection; ``check`` of ``label`` where an earlier stage
-            has read them.
-        parts: Into how many parts keys and documents are divided.
-        counters: The sums of ``total``: keys are the rarest shingles. Without them keys are the
-            buckets of signatures, which ``Plan.is_counted`` runs have not.
+        batches: Documents with the columns of the plan and ``node`` (int64). With a reference
+            collection they have ``reference`` (bool). If an earlier stage has read the documents,
+            they have the ``check`` of ``label``.
+        parts: The number of parts into which keys and documents are divided.
+        counters: The sums of ``total``, with which keys are the rarest shingles. Required if
+            ``Plan.is_counted``. Without counters, keys are the buckets of signatures.
 
     Raises:
-        DocumentError: A document cannot be used; ``skip_bad`` leaves it out.
-        ChangedError: A document is not what its ``check`` states.
+        DocumentError: A document cannot be used, and ``skip_bad`` is not set.
+        ChangedError: A document does not agree with its ``check``.
     """
     plan.check()
     pa = import_arrow()
@@ -497,7 +508,7 @@ def keys(
         if batch.num_rows == 0:
             continue
         for reference, rows in sides_of(pa.Table.from_batches([batch])):
-            # Columns without chunks are put together with pandas.
+            # Combining columns without chunks would import pandas.
             if rows.num_rows == 0:
                 continue
             checks = _whole(rows["check"]) if "check" in rows.column_names else None
@@ -509,7 +520,7 @@ def keys(
 
 
 def count(plan: Plan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """Counts shingles; ``BLOCKS`` of the kind ``counters``.
+    """Counts shingles and yields rows of the kind ``counters`` (``BLOCKS``).
 
     Args:
         batches: Documents, with the columns of the plan.
@@ -526,7 +537,8 @@ def count(plan: Plan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarro
 
 
 def total(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """Adds counters up; ``BLOCKS``, at most one row, whose ``rows`` are those of ``keys``.
+    """Adds counters up and yields at most one row (``BLOCKS``). Its ``rows`` are the ``counters``
+    of ``keys``.
 
     Args:
         batches: Rows of ``count`` or of this function.
@@ -543,20 +555,20 @@ def total(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatc
 
 
 def empty_counters(plan: Plan) -> bytes:
-    """Counters of no document, for ``keys``."""
+    """The counters of a run without documents, for ``keys``."""
     rows = read_table(_engine.CountStage(dict(plan.options), _LOG2_COUNTERS).counters())
     return bytes(rows["rows"][0].as_py())
 
 
 def places(plan: Plan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """Finds the places of documents in the keep order; ``PLACES``.
+    """Yields the places of documents in the keep order (``PLACES``).
 
     Args:
-        batches: Documents: the columns of the plan, ``node``, ``check``, and ``reference`` where
-            there is a reference collection.
+        batches: Documents with the columns of the plan, ``node`` and ``check``. With a reference
+            collection they have ``reference``.
 
     Raises:
-        ChangedError: A document is not what its ``check`` states.
+        ChangedError: A document does not agree with its ``check``.
     """
     plan.check()
     pa = import_arrow()
@@ -582,15 +594,20 @@ def places(plan: Plan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarr
 def match(
     plan: Plan, documents: pyarrow.Table, kept: pyarrow.Table
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Compares documents with kept ones, and not with each other; ``DECIDED``: a row of the
-    kind ``member`` for each document that resembles a kept one before it in the keep order, with
-    the best of them; the verified pairs of a document and such a kept one, where the plan lists
-    pairs; notes with the counts ``candidates`` and ``verified``. ``size`` is that of this call
-    alone.
+    """Compares documents with kept documents, and not with each other.
+
+    Yields rows (``DECIDED``):
+
+    - of the kind ``member``: each document that resembles a kept document before it in the keep
+      order, with the best of these. ``size`` counts the documents of this call only.
+    - of the kind ``pair``, if the plan lists pairs: the verified pairs of a document and such a
+      kept document
+    - notes with the counts ``candidates`` and ``verified``
 
     Args:
-        documents: The columns of the plan.
-        kept: Those, and ``reference`` where there is a reference collection.
+        documents: Documents with the columns of the plan.
+        kept: Kept documents with the columns of the plan. With a reference collection they have
+            ``reference``.
     """
     plan.check()
     options = dict(plan.options)
@@ -612,7 +629,9 @@ def _whole(column: Any) -> Any:
 
 
 def sides_of(table: Any) -> list[tuple[bool, Any]]:
-    """Documents, and those of the reference collection."""
+    """Splits a table into the documents and the documents of the reference collection. The first
+    value of each item tells whether they are references.
+    """
     if "reference" not in table.column_names:
         return [(False, table)]
     pc = _compute()
@@ -623,11 +642,11 @@ def sides_of(table: Any) -> list[tuple[bool, Any]]:
 def connect(
     batches: Iterable[pyarrow.RecordBatch], parts: int, *, probed: bool = False
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Connects documents that share a key; ``BLOCKS``.
+    """Connects documents that share a key and yields their edges (``BLOCKS``).
 
     Args:
-        batches: Rows of ``keys``, all of the parts of this task. Notes pass through.
-        parts: That of ``keys``.
+        batches: All rows of ``keys`` in the parts of this task. Notes pass through.
+        parts: The ``parts`` of ``keys``.
         probed: ``Plan.is_probed``.
     """
     yield from _of_blocks(batches, lambda table: _engine.connect(table, parts, probed), BLOCKS)
@@ -636,26 +655,27 @@ def connect(
 def merge(
     batches: Iterable[pyarrow.RecordBatch], parts: int, *, task_bytes: int = 2 << 30
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Joins forests to one; ``BLOCKS``.
+    """Joins forests into one and yields its edges (``BLOCKS``).
 
     Args:
         batches: Rows of ``connect`` or ``merge`` of the kind ``edges``.
-        task_bytes: The most that they may take with 24 bytes for each edge, from 64 MiB on.
+        task_bytes: The most bytes that the edges may take, at 24 bytes each. At least 64 MiB are
+            allowed.
 
     Raises:
-        OptionError: They take more.
+        OptionError: The edges take more.
     """
 
     def limited() -> Iterator[Any]:
         size, most = 0, max(task_bytes, BATCH_BYTES)
         for batch in batches:
-            # A block has 16 bytes for each edge; their numbers take 8.
+            # A block has 16 bytes for each edge, and the numbers of its nodes take 8.
             size += batch.nbytes * 3 // 2
             if size > most:
                 raise OptionError(
-                    f"the edges of documents in components take more than the {most} bytes that "
-                    "task_memory allows; give task_memory more, or take a greater threshold, "
-                    "larger shingles, or documents=N, which connect fewer documents"
+                    "cannot join the components: their edges take more than the "
+                    f"{most} bytes that task_memory allows; increase task_memory, or connect fewer "
+                    "documents with a greater threshold, larger shingles or documents=N"
                 )
             yield batch
 
@@ -665,17 +685,18 @@ def merge(
 def stars(
     batches: Iterable[pyarrow.RecordBatch], parts: int, step: StarStep
 ) -> Iterator[pyarrow.RecordBatch]:
-    """A step of a round that finds components where ``merge`` cannot hold all edges;
-    ``BLOCKS``.
+    """Runs one step of a round that finds components if ``merge`` cannot hold all edges. Yields
+    edges (``BLOCKS``).
 
-    The steps follow each other, each with the rows of the one before by their parts, until no task
-    of ``join`` gives a note: ``unsettled``, a number of edges. Then their rows are for
-    ``label``.
+    The steps run in turn, each with the rows of the step before, divided by their parts. The rounds
+    end when no task of ``join`` yields a note ``unsettled``, which is a number of edges. Then the
+    rows go to ``label``.
 
     Args:
-        batches: Rows of ``connect`` or of this function, all of the parts of this task; of
-            their kinds ``edges`` is read.
-        parts: That of ``keys``.
+        batches: All rows of ``connect`` or of this function in the parts of this task. Rows of
+            other kinds than ``edges`` are ignored.
+        parts: The ``parts`` of ``keys``.
+        step: The step.
     """
     pc = _compute()
     blocks = (
@@ -689,12 +710,12 @@ def stars(
 
 
 def label(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """The nodes of components; ``LABELS``. ``check`` is null where several documents have one
-    node.
+    """Yields the nodes of components (``LABELS``). ``check`` is null if several documents have the
+    same node.
 
     Args:
-        batches: Rows of the last ``merge`` or ``stars``, and those of ``connect`` of
-            the kind ``identities``, all of the parts of this task.
+        batches: All rows of the last ``merge`` or ``stars`` in the parts of this task, and all
+            rows of ``connect`` of the kind ``identities`` in these parts.
     """
     yield from _of_blocks(batches, _engine.label, LABELS)
 
@@ -720,16 +741,16 @@ def _of_blocks(batches: Iterable[Any], work: Any, columns: str) -> Iterator[Any]
 def decide(
     plan: Plan, batches: Iterable[pyarrow.RecordBatch], *, task_bytes: int = 2 << 30
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Verifies and groups whole components; ``DECIDED``.
+    """Verifies and groups whole components and yields the results (``DECIDED``).
 
     Args:
-        batches: Documents of components, sorted by ``component``: the columns of the plan,
-            ``component`` and ``check`` (int64), and ``reference`` where there is a reference
-            collection.
-        task_bytes: The most that the documents of a component may take.
+        batches: Documents of components, sorted by ``component``, with the columns of the plan,
+            ``component`` and ``check`` (int64). With a reference collection they have
+            ``reference``.
+        task_bytes: The most bytes that the documents of a component may take.
 
     Raises:
-        ChangedError: A document is not what it was in ``keys``.
+        ChangedError: A document has changed since ``keys``.
         DocumentError: The rows are not sorted, or one has no component.
         OptionError: A component is too large.
     """
@@ -743,16 +764,16 @@ def decide(
             end = _last_component(table["component"])
             if end:
                 yield from _decided(plan, table.slice(0, end))
-                # A copy: the batches that were decided are not to stay because of these rows.
+                # Copy the rest, so that it does not keep the decided batches in memory.
                 rest = table.slice(end)
                 rest = rest.filter(_compute().is_valid(rest["component"]))
                 pending = rest.combine_chunks().to_batches()
                 size = sum(batch.nbytes for batch in pending)
             if size > task_bytes:
                 raise OptionError(
-                    f"a component of {table.num_rows - end} documents takes more than the "
-                    f"{task_bytes} bytes that task_memory allows; give task_memory more, or larger "
-                    "shingles, which connect fewer documents"
+                    f"cannot decide a component of {table.num_rows - end} documents: it takes more "
+                    f"than the {task_bytes} bytes that task_memory allows; increase task_memory, "
+                    "or use larger shingles, which connect fewer documents"
                 )
     if pending:
         yield from _decided(plan, pa.Table.from_batches(pending))
@@ -761,15 +782,16 @@ def decide(
 def decide_unsorted(
     plan: Plan, rows: pyarrow.Table, *, slice_bytes: int = BATCH_BYTES
 ) -> Iterator[pyarrow.RecordBatch]:
-    """As ``decide``, of rows in any order, for engines that do not sort them: their texts are
-    not copied.
+    """Like ``decide``, for rows in any order from engines that do not sort them. Texts are not
+    copied.
 
     Args:
-        rows: Documents of whole components, with the columns that ``decide`` has.
-        slice_bytes: About as many bytes of texts are worked on at once, or a larger component.
+        rows: Documents of whole components, with the columns of ``decide``.
+        slice_bytes: About the number of bytes of texts that one call of the engine processes. A
+            larger component is one call.
 
     Raises:
-        ChangedError: A document is not what it was in ``keys``.
+        ChangedError: A document has changed since ``keys``.
         DocumentError: A row has no component.
     """
     plan.check()
@@ -807,14 +829,16 @@ def decide_unsorted(
 
 
 def _slices(rows: Any, documents: Any, order: Any, slice_bytes: int) -> list[int]:
-    """Where slices of whole components begin in an order by component, and where the last ends."""
+    """Returns the bounds of slices of whole components in an order by component: the start of each
+    slice, and the end of the last one.
+    """
     pa, pc = import_arrow(), _compute()
     components = _whole(rows["component"]).take(order)
     sizes = _whole(read_table(documents.text_bytes())["bytes"]).take(order)
     begins = pc.add(
         pc.indices_nonzero(pc.not_equal(components[1:], components[:-1])), int_scalar(1)
     )
-    # The bytes of texts before a component give the number of its slice.
+    # The bytes of texts before a component determine the number of its slice.
     slices = pc.divide(
         pc.cumulative_sum(sizes).take(pc.subtract(begins, int_scalar(1))), int_scalar(slice_bytes)
     )
@@ -823,8 +847,8 @@ def _slices(rows: Any, documents: Any, order: Any, slice_bytes: int) -> list[int
 
 
 def _by_component(batches: Iterable[Any]) -> Iterator[Any]:
-    """Batches, without empty ones. Rows in another order would divide a component, with other
-    groups.
+    """Yields the batches that are not empty. Rejects rows in another order, which would divide a
+    component and so change its groups.
     """
     pc, before = _compute(), None
     for batch in batches:
@@ -839,15 +863,15 @@ def _by_component(batches: Iterable[Any]) -> Iterator[Any]:
             or not pc.all(pc.less_equal(components[:-1], components[1:]), min_count=0).as_py()
         ):
             raise DocumentError(
-                "the rows of decide are not sorted by component; sort them, so that it has whole "
-                "components"
+                "cannot decide about rows that are not sorted by component; sort them, so that "
+                "components are whole"
             )
         before = components[-1].as_py()
         yield batch
 
 
 def _last_component(components: Any) -> int:
-    """Where the last component begins."""
+    """Returns the index of the first row of the last component."""
     last = components[-1].as_py()
     first, end = 0, len(components)
     while first < end:
@@ -879,20 +903,21 @@ def group_lines(
     header: bool = False,
     format: Literal["csv", "jsonl"] = "csv",
 ) -> bytes:
-    """The lines of ``lookalike find -o``.
+    """Formats groups as ``lookalike find -o`` writes them.
 
     Args:
-        rows: Rows of ``decide`` of the kind ``member``, sorted by ``size`` (descending),
-            ``keeper``, ``reference``, ``role`` (descending), ``rank`` (descending) and ``id``;
-            whole groups.
+        rows: Rows of ``decide`` of the kind ``member``, of whole groups, sorted by ``size``
+            (descending), ``keeper``, ``reference``, ``role`` (descending), ``rank`` (descending)
+            and ``id``.
         first: The number of the first group, from 1.
         header: Whether the lines begin with the header of a CSV file.
+        format: The format of the lines.
     """
     return _engine.group_lines(rows, str(plan.parameters["measure"]), format, first, header)
 
 
 def pair_lines(plan: Plan, rows: pyarrow.Table, *, header: bool = False) -> bytes:
-    """The lines of ``lookalike find --pairs``.
+    """Formats pairs as ``lookalike find --pairs`` writes them.
 
     Args:
         rows: Rows of ``decide`` of the kind ``pair``, sorted by ``keeper`` and ``id``.

@@ -1,1 +1,1 @@
-"""Documents of a call: every type of input, converted for the engine and back."""
+"""Conversion of the documents of a call: each type of input for the engine, and results back."""

@@ -13,8 +13,8 @@ from lookalike.errors import OptionError
 
 
 def of_query(docs: Any, columns: Columns) -> InputDocuments | None:
-    """The rows of a ``polars.LazyFrame`` or a ``pyarrow.dataset.Dataset``: only the columns that
-    are read, unless they come back.
+    """Executes a ``polars.LazyFrame`` or a ``pyarrow.dataset.Dataset``. Reads only the needed
+    columns, unless the call returns documents.
     """
     if is_lazy_polars(docs):
         query = docs if columns.back else docs.select(columns.used(docs.collect_schema().names()))
@@ -26,7 +26,9 @@ def of_query(docs: Any, columns: Columns) -> InputDocuments | None:
 
 
 def batches_of_query(docs: Any, columns: Columns, rows: int) -> Iterator[Any] | None:
-    """Tables of some rows each, without the columns that are not read; ``None`` for other types."""
+    """Returns an iterator over tables of some rows and the needed columns; ``None`` for other
+    types.
+    """
     if is_lazy_polars(docs):
         query = docs.select(columns.used(docs.collect_schema().names()))
         return (frame.to_arrow() for frame in query.collect_batches(chunk_size=rows))
@@ -42,12 +44,12 @@ def is_lazy_polars(docs: Any) -> bool:
 
 
 def is_dataset(docs: Any) -> bool:
-    """Whether the documents are a ``pyarrow.dataset.Dataset``."""
+    """Tells whether the documents are a ``pyarrow.dataset.Dataset``."""
     return is_of("pyarrow", docs) and hasattr(docs, "scanner") and hasattr(docs, "to_table")
 
 
 def of_arrow(docs: Any, columns: Columns) -> InputDocuments | None:
-    """Anything with the Arrow PyCapsule interface."""
+    """Reads an object with the Arrow PyCapsule interface; ``None`` for other types."""
     if not (hasattr(docs, "__arrow_c_stream__") or hasattr(docs, "__arrow_c_array__")):
         return None
     if is_of("polars", docs):
@@ -67,15 +69,15 @@ def of_arrow(docs: Any, columns: Columns) -> InputDocuments | None:
 
 
 def _held(docs: Any) -> Any:
-    """The same rows in pyarrow. Another reading of what makes its rows on the way, such as a query,
-    may give others or none, so there is only this one.
+    """Copies rows to pyarrow, so that they are read once. An object that computes its rows, such as
+    a query, may return other rows or none when it is read again.
     """
     try:
         import pyarrow
     except ImportError:
         raise OptionError(
-            f"what stays of {type(docs).__name__} comes back as a pyarrow.Table, and there is no "
-            "pyarrow; install it, or take the rows that find names"
+            f"cannot return the kept rows of {type(docs).__name__} as a pyarrow.Table: pyarrow is "
+            "not installed; install it, or call find and select the rows yourself"
         ) from None
     if isinstance(docs, (pyarrow.Table, pyarrow.RecordBatch, pyarrow.Array, pyarrow.ChunkedArray)):
         return docs
@@ -101,7 +103,7 @@ def _held(docs: Any) -> Any:
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream that was begun."""
+    """An Arrow stream that was requested already."""
 
     capsule: object
 
@@ -131,7 +133,7 @@ def _filtered(docs: Any, kept: Sequence[bool]) -> Any:
 
 
 def _kept(column: Any, flags: Any) -> Any:
-    """The rows of a column, or the stretches of them where pyarrow cannot pick rows of its type."""
+    """Selects rows of a column. Joins runs of rows if pyarrow cannot filter the column's type."""
     import pyarrow
 
     try:
@@ -160,7 +162,7 @@ def _widened(docs: Any, more: _engine.Table, names: dict[str, str]) -> Any:
 
 
 def with_texts(docs: Any, left: Table, columns: Columns) -> Any:
-    """The same rows of pyarrow with other texts where there are some."""
+    """Returns rows of pyarrow in which texts that are not null in ``left`` replace the old ones."""
     import pyarrow
 
     texts = pyarrow.table(left)["text"]
@@ -184,7 +186,7 @@ def with_texts(docs: Any, left: Table, columns: Columns) -> Any:
 
 
 def _replaced(column: Any, texts: Any) -> Any:
-    """A column with other texts where there are some; of a dictionary, its values."""
+    """Replaces texts of a column by the texts that are not null. A dictionary is decoded."""
     import pyarrow
     import pyarrow.compute
 

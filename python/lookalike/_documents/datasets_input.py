@@ -14,7 +14,7 @@ from lookalike.errors import DocumentTypeError
 
 
 def of_datasets(docs: Any, columns: Columns) -> InputDocuments | None:
-    """A dataset, of which only the columns that are used are read."""
+    """Reads the needed columns of a dataset; ``None`` for other types."""
     if not is_of("datasets", docs):
         return None
     if hasattr(docs, "with_format") and hasattr(docs, "select"):
@@ -40,20 +40,22 @@ def of_datasets(docs: Any, columns: Columns) -> InputDocuments | None:
         return InputDocuments(documents, select, annotate, rewrite, docs.column_names)
     if isinstance(docs, Mapping):
         splits = ", ".join(map(str, docs))
-        raise DocumentTypeError(f"a dict of splits was given; choose one of them: {splits}")
+        raise DocumentTypeError(
+            f"expected a dataset, got a dict of splits; pass one of them: {splits}"
+        )
     return None
 
 
 def _widened(docs: Any, added: Any) -> Any:
-    """A dataset with more columns, without a copy of those that it has and without a file: its own
-    functions write one where rows were chosen or shuffled.
+    """Adds columns to a dataset without copying its columns and without a file. The own methods of
+    datasets write a file if rows were selected or shuffled.
     """
     datasets, tables = import_module("datasets"), import_module("datasets.table")
     chosen = docs._indices
     if chosen is not None:
         places = _places(chosen.column(0).to_pylist(), docs.data.num_rows)
         if places is None:
-            # A row was chosen twice, with two values of a column.
+            # A row was selected twice, and may have two values of an added column.
             docs, chosen = docs.flatten_indices(keep_in_memory=True), None
         else:
             added = added.take(places)
@@ -75,8 +77,8 @@ def _widened(docs: Any, added: Any) -> Any:
 
 
 def _places(chosen: Sequence[int], rows: int) -> Any:
-    """The place of each row among those that were chosen, null for others; ``None`` where one was
-    chosen twice.
+    """Returns the place of each row among the selected rows, null for other rows. Returns ``None``
+    if a row was selected twice.
     """
     import pyarrow
 
@@ -89,8 +91,8 @@ def _places(chosen: Sequence[int], rows: int) -> Any:
 
 
 def _few_chunks(table: Any) -> Any:
-    """The same rows. Those that were chosen from others come in a chunk each, and to hand over a
-    chunk takes longer than to copy the texts of many rows.
+    """Combines the chunks of a table if they are small. Each selected row is a chunk, and passing a
+    chunk to the engine takes longer than copying the texts of many rows.
     """
     chunks = max((column.num_chunks for column in table.columns), default=0)
     return table.combine_chunks() if chunks > len(table) // 64 else table

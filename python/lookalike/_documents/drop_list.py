@@ -1,4 +1,4 @@
-"""Documents that a run is without."""
+"""Documents that a run leaves out."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from lookalike._options import invalid_option, path_option
 from lookalike.errors import OptionError
 
 _EXPECTED = (
-    "the path of a list, or ids; of files also dicts such as {'id': 'd7', 'source': 'web.jsonl'}"
+    "the path of a list, or ids; for files also dicts such as {'id': 'd7', 'source': 'web.jsonl'}"
 )
 
 
 def drop_option(value: object) -> str | bytes | None:
-    """What the engine takes: a path, or the lines of a file.
+    """Converts the option ``drop`` for the engine: to a path, or to the lines of a file.
 
     Raises:
-        OptionError: It is something else.
+        OptionError: The value has another type.
     """
     if value is None:
         return None
@@ -55,7 +55,7 @@ def _line(place: int, document: object) -> bytes:
 
 
 def _id(value: Any) -> str | None:
-    """An id as the engine has it: rows and numbers, those of NumPy among them, are digits."""
+    """Returns the text of an id. Rows and numbers, including NumPy's, become digits."""
     if isinstance(value, (str, UUID)):
         return str(value)
     try:

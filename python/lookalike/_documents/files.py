@@ -15,16 +15,16 @@ Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 
 
 class Files:
-    """Files and folders as documents, for each argument that takes documents.
+    """Files and folders as documents, for every argument that takes documents.
 
-    ``lookalike.find_files``, ``lookalike.dedup_files`` and ``lookalike.cut_files`` take paths
-    without it.
+    ``lookalike.find_files``, ``lookalike.dedup_files`` and ``lookalike.cut_files`` take plain
+    paths.
 
     Args:
         paths: A file, a folder, or a pattern such as ``news/*.jsonl``; or several of these.
-        options: How files are read: ``format``, ``include``, ``exclude``, ``all_files``,
+        options: Options of reading: ``format``, ``include``, ``exclude``, ``all_files``,
             ``follow``, ``delimiter``, ``encoding``, ``html``, ``quotes``, ``mail_signatures``,
-            ``attachments`` and ``max``. ``OPTIONS`` has the meaning of each.
+            ``attachments`` and ``max``. ``OPTIONS`` describes each of them.
 
     Raises:
         OptionError: An option is unknown, or no path is given.
@@ -47,7 +47,7 @@ class Files:
         self.paths: tuple[str | os.PathLike[str], ...] = tuple(paths)
         """The paths and patterns."""
         self.options: FileOptions = options
-        """How they are read."""
+        """The options of reading."""
         if not self.paths:
             raise OptionError("Files: expected one or more paths, got none")
 
@@ -76,7 +76,7 @@ class Files:
 
 
 def split_options(options: Mapping[str, Any]) -> tuple[FileOptions, dict[str, Any]]:
-    """The options of files, and the others."""
+    """Splits options into the options of ``Files`` and the others."""
     files: Any = {name: value for name, value in options.items() if name in FILE_OPTIONS}
     others = {name: value for name, value in options.items() if name not in FILE_OPTIONS}
     return files, others

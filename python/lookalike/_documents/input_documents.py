@@ -1,4 +1,4 @@
-"""Documents as the engine takes them, and how results get their type."""
+"""Documents in the form that the engine takes, and conversion of results to the input's type."""
 
 from __future__ import annotations
 
@@ -37,40 +37,40 @@ _ADDED = tuple(
 
 @dataclass(frozen=True)
 class InputDocuments:
-    """Documents of the caller."""
+    """The documents of a caller."""
 
     engine: _engine.Documents | list[str]
     """The input of the engine: documents in memory, or paths."""
     select: Callable[[Sequence[bool]], Any]
-    """Selects the kept rows, in the type of the input: from a list of flags, one per row."""
+    """Selects the kept rows, in the type of the input. Its argument is a flag for each row."""
     annotate: Callable[[_engine.Table, dict[str, str]], Any] | None = None
     """Adds columns to all rows, in the type of the input."""
     rewrite: Callable[[Table], Any] | None = None
-    """The rows that stay, in the type of the input, with other texts: from the columns ``kept`` and
-    ``text``, which has none where the text stays as it is.
+    """Returns the kept rows with changed texts, in the type of the input. Its argument is a table
+    with the columns ``kept`` and ``text``, which is null for unchanged texts.
     """
     names: Sequence[str] = ()
-    """Its columns, if it has some."""
+    """The names of the input's columns, if it has columns."""
     reading: Mapping[str, Any] | None = None
-    """How files are read: options of ``Files``; ``None`` for documents in memory and an index."""
+    """The options of ``Files``; ``None`` for documents in memory and an index."""
     unused: Mapping[str, str] = field(default_factory=dict)
-    """Arguments for columns that have no meaning here, with what these documents are."""
+    """Arguments for columns that these documents do not have, with messages."""
 
     @property
     def tokens(self) -> bool:
-        """Whether they are lists of tokens, which the engine has with blanks between them."""
+        """Whether documents are lists of tokens. The engine receives them joined by blanks."""
         return not isinstance(self.engine, list) and self.engine.are_tokens
 
     def refuse_added(self) -> None:
-        """Refuses columns that are there already.
+        """Rejects documents that have a column of ``annotate``.
 
         Raises:
-            OptionError: One of them is.
+            OptionError: A column of ``annotate`` exists.
         """
         for name in self.names:
             if name in _ADDED:
                 raise OptionError(
-                    f"annotate=True adds the column {name!r}, which is there already; drop or "
+                    f"annotate=True adds the column {name!r}, which exists already; drop or "
                     "rename it first"
                 )
 
@@ -80,25 +80,29 @@ class RowValues:
     """Columns of Python values of the same rows."""
 
     texts: Sequence[Sequence[Any]]
-    """Those of each column of the text."""
+    """The values of each column of the text."""
     ids: Sequence[Any] | None = None
-    """The ids; ``None`` where rows are the ids."""
+    """The ids; ``None`` if row numbers are the ids."""
     fields: Sequence[Iterable[Any]] = ()
-    """Those of each column that decides what is kept."""
+    """The values of each column that decides which documents are kept."""
     names: Sequence[str] = ()
-    """The names of the columns of the text and of ids, if the documents have columns."""
+    """The names of the columns of the text, if the documents have columns."""
     id_name: str | None = None
+    """The name of the column of ids, if the documents have one."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns that are read."""
+    """The columns that a call reads."""
 
     text: str | tuple[str, ...] | None
-    """Those of the text: joined, where there are several."""
+    """The column of the text, or several columns whose texts are joined."""
     id: str | bool | None
+    """The column of ids, ``False`` for row numbers, ``None`` for the default."""
     fields: tuple[str, ...]
+    """Columns that decide which documents are kept."""
     back: bool
+    """Whether the call returns some of the documents."""
     tokens: bool = False
     """Whether rows that are lists are lists of tokens, not pairs."""
 
@@ -111,56 +115,58 @@ class Columns:
 
     @property
     def only_text(self) -> str:
-        """The column of the text, if it is one.
+        """The only column of the text.
 
         Raises:
-            OptionError: There are several.
+            OptionError: The text has several columns.
         """
         if len(self.texts) > 1:
             raise OptionError(
-                "text names several columns, and parts of texts are taken out of one; name that one"
+                "text names several columns, but parts of texts can be removed from one only; name "
+                "one column"
             )
         return self.texts[0]
 
     def refuse_fields(self, what: str) -> None:
-        """Of documents that have an id and a text at most."""
+        """Rejects columns other than ids and texts, for documents that do not have them."""
         if self.fields:
             names = ", ".join(map(repr, self.fields))
             raise OptionError(
                 f"keep, path_field or source_field name {names}, but {what} has no such column; "
-                "give dicts or a table"
+                "pass dicts or a table"
             )
 
     def without_meaning(self, what: str) -> dict[str, str]:
-        """Names of columns that were given for documents without columns."""
+        """Messages for the arguments that name columns of documents without columns."""
         columns = (("text", self.text), ("id", self.id))
         return {
-            name: f"{name}={column!r} names a column, but {what} has none; give dicts or a table, "
+            name: f"{name}={column!r} names a column, but {what} has none; pass dicts or a table, "
             "or leave it out"
             for name, column in columns
             if isinstance(column, (str, tuple))
         }
 
     def without_rows(self) -> dict[str, str]:
-        """``id=False`` that was given for files."""
+        """A message for ``id=False`` with files."""
         if self.id is not False:
             return {}
         return {
-            "id": "id=False is for documents in memory; files have ids of their own, "
-            "id='name' names the field, and id=':line' makes them FILE:LINE"
+            "id": "id=False is for documents in memory; leave it out for files, or use id='name' "
+            "for the ids of a field or id=':line' for ids FILE:LINE"
         }
 
     def usable_ids(self, values: Sequence[Any]) -> Sequence[Any] | None:
-        """The values of the column of ids; ``None``, with a warning, if nothing names the column
-        and its first value can be no id.
+        """Returns the values of the column of ids. If the caller does not name the column and its
+        first value cannot be an id, warns and returns ``None``.
         """
         if self.id is None:
             present = (value for value in values if value is not None and value == value)
             first = next(present, "")
             if isinstance(first, bool) or not isinstance(first, (str, Integral)):
                 warnings.warn(
-                    f"the column {ID!r} has {description(first)}, and ids are str or int: rows are "
-                    "the ids; name another column by id=, or choose rows by id=False",
+                    f"row numbers are used as ids: the column {ID!r} has {description(first)}, "
+                    "but ids are str or int; name another column by id=, or use id=False for row "
+                    "numbers",
                     IdWarning,
                     stacklevel=2,
                 )
@@ -172,7 +178,7 @@ class Columns:
         return self.id if isinstance(self.id, str) else None
 
     def used(self, names: Sequence[str]) -> list[str]:
-        """The columns that are read, each once, of a table with these columns."""
+        """Returns the columns that the call reads from a table with these columns, each once."""
         ids = [ID] if self.id is None and ID in names else []
         if self.id_name is not None:
             ids = [self.id_name]
@@ -184,25 +190,25 @@ class Columns:
                 raise DocumentError(f"there is no column {name!r}; there are {there}")
             if count > 1:
                 raise DocumentError(
-                    f"there are several columns {name!r}; name one of them otherwise"
+                    f"there are several columns {name!r}; rename all but one of them"
                 )
         return used
 
     def engine(self, table: Any) -> _engine.Documents:
-        """The columns of a table with the Arrow PyCapsule interface."""
+        """Reads the columns of a table with the Arrow PyCapsule interface."""
         texts = None if self.text is None else self.texts
         return _engine.Documents.of_arrow(
             table, texts, self.id_name, self.id is None, list(self.fields), True
         )
 
     def of_rows(self, values: RowValues) -> _engine.Documents:
-        """Documents of Python values."""
+        """Makes documents from Python values."""
         return _engine.Documents.of_texts(
             *self.engine_values(values), bool(token_lists(values.texts))
         )
 
     def engine_values(self, values: RowValues) -> EngineValues:
-        """The arguments of the engine for some rows."""
+        """Converts the values of some rows to arguments of the engine."""
         named = zip(self.fields, values.fields, strict=True)
         fields = [(name, field_values(name, column)) for name, column in named]
         return values.texts, values.ids, fields, values.names, values.id_name
@@ -219,23 +225,23 @@ EngineValues = tuple[
 
 
 def is_list(value: object) -> bool:
-    """Whether a value is a list, a tuple, or an array of NumPy."""
+    """Tells whether a value is a list, a tuple, or an array of NumPy."""
     return isinstance(value, (list, tuple)) or type(value).__name__ == "ndarray"
 
 
 def token_lists(texts: Sequence[Sequence[Any]]) -> bool | None:
-    """Whether texts are lists of tokens, by the first text; ``None`` without a text."""
+    """Tells from the first text whether texts are lists of tokens; ``None`` without a text."""
     first = next((value for value in texts[0] if value is not None), None)
     return None if first is None else is_list(first)
 
 
 def is_of(package: str, value: Any) -> bool:
-    """Whether a value's type is from a package, or made from one that is."""
+    """Tells whether a value's type, or one of its base classes, is from a package."""
     return any(base.__module__.partition(".")[0] == package for base in type(value).__mro__)
 
 
 def field_values(name: str, values: Iterable[Any]) -> list[str | None]:
-    """The values of a column of a keep rule, as texts."""
+    """Converts the values of a column of a keep rule to texts."""
     return [_text_or_none(name, row, value) for row, value in enumerate(values)]
 
 
@@ -245,25 +251,25 @@ def _text_or_none(name: str, row: int, value: Any) -> str | None:
     if hasattr(value, "__len__"):
         raise at_row(
             row,
-            f"the field {name!r} is to be one value, a str, a number or a date, got "
+            f"the field {name!r} must be one value (a str, a number or a date), got "
             f"{description(value)}",
         )
     if type(value).__name__ in ("bool", "bool_"):
-        # As Arrow's are written.
+        # The texts that Arrow uses.
         return "true" if value else "false"
-    # NaN and NaT are not equal to themselves; of pandas.NA nothing is known, not even that.
+    # NaN and NaT are not equal to themselves. Comparing pandas.NA with itself returns pandas.NA.
     other = value != value
     if other is value or bool(other):
         return None
     if isinstance(value, timedelta):
         return str(value // timedelta(microseconds=1))
-    # Texts of times in one zone are ordered as the times are.
+    # Texts of times in the same zone have the order of the times.
     is_aware = isinstance(value, datetime) and value.utcoffset() is not None
     return str(value.astimezone(timezone.utc) if is_aware else value)
 
 
 def stretches(flags: Sequence[bool]) -> list[tuple[int, int]]:
-    """Start and length of each run of kept rows."""
+    """Returns start and length of each run of kept rows."""
     stretches: list[tuple[int, int]] = []
     row = 0
     for stays, rows in groupby(flags):

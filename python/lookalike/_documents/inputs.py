@@ -1,19 +1,19 @@
-"""Converts collections of documents for the engine, and its results back to their types.
+"""Conversion of collections of documents for the engine, and of its results to their types.
 
 - ``lookalike.Files``: files and folders, read by the engine
-- list or tuple of ``str``: texts; their rows, from 0, are their ids
+- list or tuple of ``str``: texts; their row numbers, from 0, are their ids
 - list or iterable of ``(id, text)``: texts with ids, all ``str`` or all ``int``
 - list or iterable of ``dict``: records with the columns ``text`` and, if there is one, ``id``
 - list of ``str`` for a text: tokens
 - ``dict``: texts by id
 - array of NumPy: texts; with two columns ids and texts
-- anything with the Arrow PyCapsule interface: columns of it, not copied: pyarrow, polars, pandas,
-  DuckDB
+- object with the Arrow PyCapsule interface (pyarrow, polars, pandas, DuckDB): its columns, not
+  copied
 - ``pyarrow.dataset.Dataset``: its record batches
 - ``datasets.Dataset``: its Arrow table
 - ``datasets.IterableDataset``: an iterable of ``dict``
 - iterable without a length, reader of batches, ``polars.LazyFrame`` and ``pyarrow.dataset.Dataset``
-  with ``memory``: their texts go to a temporary file as they come
+  with ``memory``: texts are written to a temporary file while they are read
 """
 
 from __future__ import annotations
@@ -53,19 +53,20 @@ def input_documents(
     alone: bool = True,
     memory: Mapping[str, Any] | None = None,
 ) -> InputDocuments:
-    """Takes documents of any type, in their current state.
+    """Converts documents of any type, in their current state.
 
     Args:
-        text: The column of texts, or several whose texts are joined; ``"text"`` where it is not
-            named and there is one.
-        id: The column of ids; ``"id"`` where there is one, ``False`` for rows.
-        tokens: The option; ``"given"`` for rows that are lists of tokens.
-        fields: Columns that decide what is kept.
-        back: Whether some of them are to be given back.
-        alone: Whether there are no others that ``text`` and ``id`` may be for; see
+        docs: The documents.
+        text: The column of texts, or several columns whose texts are joined. ``None`` uses
+            ``"text"`` if it exists.
+        id: The column of ids, or ``False`` for row numbers. ``None`` uses ``"id"`` if it exists.
+        tokens: The option ``tokens``; ``"given"`` if rows are lists of tokens.
+        fields: Columns that decide which documents are kept.
+        back: Whether the call returns some of the documents.
+        alone: Whether these are the only documents to which ``text`` and ``id`` can apply; see
             ``refuse_unused``.
-        memory: The options ``memory`` and ``temp_dir`` where texts of an iterable go to a temporary
-            file as they come; ``None`` where it is kept.
+        memory: The options ``memory`` and ``temp_dir`` if the texts of an iterable are written to
+            a temporary file; ``None`` if they are kept in memory.
     """
     names = text if text is None or isinstance(text, str) else _names(text)
     if isinstance(names, str) and not _is_name(names):
@@ -85,7 +86,7 @@ def _is_name(value: object) -> bool:
 
 
 def _names(text: Any) -> str | tuple[str, ...]:
-    """The names of several columns."""
+    """Checks the names of several columns. A single name is returned as ``str``."""
     names = (
         tuple(text)
         if isinstance(text, Iterable) and not isinstance(text, (bytes, bytearray))
@@ -100,44 +101,46 @@ def _names(text: Any) -> str | tuple[str, ...]:
 
 
 def token_rule(options: Mapping[str, Any], *sides: InputDocuments) -> dict[str, Any]:
-    """The options of the engine for these documents: lists of tokens are texts with blanks for it.
+    """Returns the options of the engine for these documents. The engine receives lists of tokens as
+    texts, joined by blanks.
 
     Raises:
-        OptionError: Tokens are asked for that these are not.
+        OptionError: The option ``tokens`` does not fit the documents.
     """
     rule, tokens = options.get("tokens"), any(side.tokens for side in sides)
     if rule == "given" and not tokens:
         raise OptionError(
-            "tokens='given' is for lists of tokens (list[list[str]]), and these documents are none"
+            "tokens='given' is for lists of tokens (list[list[str]]), but these documents are "
+            "texts; leave it out"
         )
     if tokens and rule not in (None, "given", "whitespace"):
         raise OptionError(
-            f"tokens={rule!r} cuts texts, and these documents are lists of tokens; leave it out"
+            f"tokens={rule!r} cuts texts, but these documents are lists of tokens; leave it out"
         )
     return {**options, "tokens": "whitespace"} if tokens else {**options}
 
 
 def refuse_dates(keep: object, documents: InputDocuments) -> None:
-    """Refuses rules that need dates, of documents that have none.
+    """Rejects keep rules that need dates if the documents have none.
 
     Raises:
-        OptionError: There is such a rule.
+        OptionError: A rule needs dates.
     """
     rules = [keep] if isinstance(keep, str) else keep
     for rule in rules if isinstance(rules, (list, tuple)) else ():
         if rule in ("newest", "oldest") and not isinstance(documents.engine, list):
             way = "" if rule == "newest" else ":asc"
             raise OptionError(
-                f"keep={rule!r} goes by the dates of files, and documents in memory have none; "
-                f"keep='field:COLUMN{way}' goes by the values of a column"
+                f"keep={rule!r} compares the dates of files, and documents in memory have none; "
+                f"use keep='field:COLUMN{way}' to compare the values of a column"
             )
 
 
 def refuse_unused(*sides: InputDocuments) -> None:
-    """Refuses arguments for columns that have a meaning for none of the sides.
+    """Rejects arguments for columns that none of the sides has.
 
     Raises:
-        OptionError: There is such an argument.
+        OptionError: Such an argument was passed.
     """
     for name in ("text", "id"):
         if all(name in side.unused for side in sides):
@@ -145,17 +148,18 @@ def refuse_unused(*sides: InputDocuments) -> None:
 
 
 def reading_options(*sides: InputDocuments) -> Mapping[str, Any]:
-    """The options by which the files of all sides are read.
+    """Returns the options for reading the files of all sides.
 
     Raises:
-        OptionError: Two sides have different ones.
+        OptionError: Two sides have different options.
     """
     readings = [side.reading for side in sides if side.reading is not None]
     for other in readings[1:]:
         if other != readings[0]:
             raise OptionError(
-                f"all files of a call are read with the same options, got {dict(readings[0])} and "
-                f"{dict(other)}; give all lookalike.Files the same ones"
+                "cannot read the files of a call with different options, got "
+                f"{dict(readings[0])} and {dict(other)}; pass the same options to all "
+                "lookalike.Files"
             )
     return readings[0] if readings else {}
 
@@ -166,7 +170,7 @@ def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> Inp
     expected = "expected documents (a list of str, (id, text) pairs, dicts, a table …), got"
     if isinstance(docs, (str, os.PathLike)):
         raise DocumentTypeError(
-            f"{expected} {description(docs)}; give texts in a list, or a path as "
+            f"{expected} {description(docs)}; pass texts in a list, or a path as "
             "lookalike.Files(path)"
         )
     if docs is None or isinstance(docs, (bytes, bytearray, memoryview, int, float)):
@@ -175,10 +179,10 @@ def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> Inp
     if isinstance(docs, (set, frozenset)):
         raise DocumentTypeError(
             f"{expected} a {type(docs).__name__}, which has no order, so that rows and results "
-            "would change from run to run; give a list, such as sorted(docs), or a dict of texts "
+            "would change from run to run; pass a list, such as sorted(docs), or a dict of texts "
             "by id"
         )
-    # Batches that are given back are a table, which is in memory anyway.
+    # If the call returns documents, batches become a table in memory anyway.
     batches = None if memory is None or columns.back else of_batches(docs, columns, memory)
     if batches is not None:
         return batches
@@ -189,7 +193,7 @@ def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> Inp
     if not isinstance(docs, Iterable):
         raise DocumentTypeError(f"{expected} {type(docs).__name__}")
     if hasattr(docs, "columns"):
-        # Iteration over one of these gives the names of its columns.
+        # Iterating over such a frame would yield the names of its columns.
         raise DocumentTypeError(
             f"{expected} {type(docs).__name__}, a frame without the Arrow PyCapsule interface; "
             "convert it first, to pandas, polars or pyarrow"
@@ -198,24 +202,26 @@ def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> Inp
 
 
 def _refuse_handle(docs: Any, expected: str) -> None:
-    """Refuses an open file, whose rows would be its lines whatever its format."""
+    """Rejects an open file, whose rows would be its lines in any format."""
     kind = type(docs).__name__
     if is_of("fsspec", docs) or (hasattr(docs, "readline") and hasattr(docs, "seek")):
         raise DocumentTypeError(
-            f"{expected} an open file ({kind}); read its texts into a list, or name a local file "
-            "by lookalike.Files(path)"
+            f"{expected} an open file ({kind}); read its texts into a list, or pass a local file "
+            "as lookalike.Files(path)"
         )
 
 
 def _files(files: Files, columns: Columns) -> InputDocuments:
     if isinstance(columns.text, tuple):
         raise OptionError(
-            "text names several columns, which is for documents in memory; of files it is one"
+            "text names several columns, which is for documents in memory; name one field of the "
+            "files"
         )
 
     def select(_: Sequence[bool]) -> Any:
         raise DocumentTypeError(
-            "the documents are in files, which lookalike.dedup_files and lookalike.cut_files copy"
+            "cannot return documents of files; use lookalike.dedup_files or lookalike.cut_files, "
+            "which copy files"
         )
 
     return InputDocuments(
@@ -224,7 +230,7 @@ def _files(files: Files, columns: Columns) -> InputDocuments:
 
 
 def _mapping(docs: Any, columns: Columns) -> InputDocuments | None:
-    """Texts by id."""
+    """Reads texts by id; ``None`` for other types."""
     if not isinstance(docs, Mapping):
         return None
     what = "a dict of texts by id"
@@ -253,19 +259,19 @@ def _mapping(docs: Any, columns: Columns) -> InputDocuments | None:
 def _iterable(
     docs: Iterable[Any], columns: Columns, memory: Mapping[str, Any] | None
 ) -> InputDocuments:
-    """Texts, pairs or records, as determined by the first one."""
+    """Reads texts, pairs or records. The first row determines their kind."""
     if memory is not None and is_streamed(docs):
         coming = iter(docs)
         some = list(islice(coming, 1))
         if some and not isinstance(some[0], os.PathLike):
             return of_stream(some[0], coming, columns, memory)
         docs = chain(some, coming)
-    # Another thread of the caller may change the list in the meantime.
+    # Copy the list, since another thread of the caller may change it meanwhile.
     rows = list(docs)
     first = next(iter(rows), "")
     if isinstance(first, os.PathLike):
         raise DocumentTypeError(
-            f"expected texts, got a list of paths ({type(first).__name__}); give them as "
+            f"expected texts, got a list of paths ({type(first).__name__}); pass them as "
             "lookalike.Files(paths)"
         )
 

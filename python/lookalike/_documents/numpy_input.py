@@ -11,11 +11,11 @@ from lookalike.errors import DocumentTypeError
 
 
 def of_numpy(docs: Any, columns: Columns) -> InputDocuments | None:
-    """An array of texts, or one with a column of texts or with columns of ids and texts; ``None``
-    for rows of other kinds, such as lists of tokens.
+    """Reads an array of texts, with one column of texts, or with two columns of ids and texts.
+    Returns ``None`` for other rows, such as lists of tokens.
 
     Raises:
-        DocumentTypeError: It has other columns, or more dimensions.
+        DocumentTypeError: The array has other columns, or more dimensions.
     """
     if not (is_of("numpy", docs) and hasattr(docs, "ndim")) or (docs.ndim == 2 and columns.tokens):
         return None
@@ -25,7 +25,7 @@ def of_numpy(docs: Any, columns: Columns) -> InputDocuments | None:
             f"got the shape {docs.shape}; name the column of a pandas.DataFrame by text='column', "
             "or set tokens='given' for rows of tokens"
         )
-    # The caller may change it in the meantime.
+    # Copy the array, since the caller may change it meanwhile.
     rows = docs.copy()
     values = _texts(rows).tolist()
     if docs.ndim == 1 and not isinstance(
@@ -41,7 +41,7 @@ def of_numpy(docs: Any, columns: Columns) -> InputDocuments | None:
     documents = columns.of_rows(RowValues([values], ids))
     if documents.are_tokens:
         raise DocumentTypeError(
-            "expected an array of texts, got one of lists; tokens='given' takes lists of tokens"
+            "expected an array of texts, got one of lists; use tokens='given' for lists of tokens"
         )
 
     def survivors(kept: Sequence[bool]) -> Any:
@@ -52,7 +52,7 @@ def of_numpy(docs: Any, columns: Columns) -> InputDocuments | None:
     def rewrite(left: Table) -> Any:
         import numpy
 
-        # An array of texts has room for its longest one only.
+        # Objects, since an array of texts limits them to the length of its longest text.
         changed = rows.astype(object)
         for row, text in enumerate(left["text"]):
             if text is not None:
@@ -65,5 +65,5 @@ def of_numpy(docs: Any, columns: Columns) -> InputDocuments | None:
 
 
 def _texts(rows: Any) -> Any:
-    """The column of texts, which is not copied."""
+    """Returns the column of texts without copying it."""
     return rows if rows.ndim == 1 else rows[:, -1]

@@ -19,7 +19,9 @@ from lookalike.errors import DocumentTypeError
 
 
 def of_pandas(docs: Any, columns: Columns) -> InputDocuments | None:
-    """pandas, whose columns of Python objects are looked at value by value."""
+    """Reads documents in pandas; ``None`` for other types. Checks each value in a column of Python
+    objects.
+    """
     if not is_of("pandas", docs):
         return None
     import pandas
@@ -61,8 +63,8 @@ def of_pandas(docs: Any, columns: Columns) -> InputDocuments | None:
 
 
 def _pandas_kept(docs: Any, kept: Sequence[bool]) -> Any:
-    """The rows of a frame or a series, or the stretches of them where a column is of a type whose
-    rows pyarrow cannot pick.
+    """Selects rows of a frame or a series. Joins runs of rows if pyarrow cannot filter a column of
+    the type.
     """
     import numpy
     import pandas
@@ -76,14 +78,14 @@ def _pandas_kept(docs: Any, kept: Sequence[bool]) -> Any:
 
 
 def _replaced(series: Any, texts: Sequence[str | None]) -> Any:
-    """The same column with some other texts."""
+    """Replaces texts of a column by the texts that are not ``None``."""
     changed = [row for row, text in enumerate(texts) if text is not None]
     values = [texts[row] for row in changed]
     try:
         replaced = series.copy()
         replaced.iloc[changed] = values
     except (NotImplementedError, TypeError, ValueError):
-        # Texts that a category or another type does not have.
+        # The type of the column, such as a category, does not allow these texts.
         replaced = series.astype(object)
         replaced.iloc[changed] = values
     return replaced
@@ -110,7 +112,7 @@ def _pandas_series(series: Any, columns: Columns) -> _engine.Documents:
 
 
 def present(series: Any) -> list[Any]:
-    """The values; ``None`` for missing values of pandas, such as NaN."""
+    """Returns the values of a column, with ``None`` for missing values of pandas, such as NaN."""
     missing = series.isna().tolist()
     values: list[Any] = series.tolist()
     if True not in missing:
@@ -119,7 +121,7 @@ def present(series: Any) -> list[Any]:
 
 
 def _is_arrow(series: Any) -> bool:
-    """Whether the values are in memory in the format of Arrow, so that no conversion is needed."""
+    """Tells whether the values are in memory in Arrow's format, so that they need no conversion."""
     kind = type(series.dtype).__name__
     is_text = kind == "StringDtype" and getattr(series.dtype, "storage", "") == "pyarrow"
     return is_text or kind == "ArrowDtype"

@@ -1,7 +1,7 @@
 """Rows of Python values: texts, ``(id, text)`` pairs, or records.
 
-The first row decides which of them all rows are. Rows come all at once, or some at a time: the
-number of each, from 0, is in errors.
+The first row determines the kind of all rows. Rows can be passed all at once or in parts. Errors
+contain the number of a row among all rows, from 0.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lookalike.errors import DocumentError
 
 
 class RowKind(ABC):
-    """What rows are, and how their values are taken out."""
+    """A kind of rows, with the extraction of their values."""
 
     unused: Mapping[str, str]
     """Arguments for columns that have no meaning for these rows."""
@@ -33,22 +33,22 @@ class RowKind(ABC):
 
     @abstractmethod
     def values(self, rows: Sequence[Any], start: int) -> RowValues:
-        """The values of some rows, of which the first has the number ``start``."""
+        """Returns the values of some rows. ``start`` is the number of the first of them."""
 
     @abstractmethod
     def texts(self, row: Any) -> Sequence[Any]:
-        """The texts of a row, for their length; of what is no such row anything."""
+        """Returns the texts of a row, whose length is measured; anything for an invalid row."""
 
     def check_all(self) -> None:
-        """Refuses what can be known only when all rows have come.
+        """Checks after the last row that every field occurred.
 
         Raises:
-            DocumentError: There is no row with one of the fields.
+            DocumentError: No row has one of the fields.
         """
 
 
 def row_kind(first: Any, columns: Columns) -> RowKind:
-    """What the rows are that begin with this one."""
+    """Returns the kind of the rows that begin with this row."""
     if isinstance(first, Mapping):
         return _Records(first, columns)
     columns.refuse_fields("a list of texts")
@@ -81,7 +81,7 @@ class _Pairs(RowKind):
             if not is_list(row) or len(row) != 2:
                 raise at_row(
                     number,
-                    f"expected a pair (id, text), got {description(row)}; tokens='given' takes "
+                    f"expected a pair (id, text), got {description(row)}; use tokens='given' for "
                     "lists of tokens",
                 )
             ids.append(row[0])
@@ -111,7 +111,7 @@ class _Records(RowKind):
         ids: Sequence[Any] | None = None
         if self._has_id:
             ids = [row[self._id_name] for row in rows]
-            # All rows have ids, or none has.
+            # Either all rows have ids, or none has.
             ids = columns.usable_ids(ids) if start == 0 else ids
             self._has_id = ids is not None
         fields = [[row.get(name) for row in rows] for name in columns.fields]
@@ -128,8 +128,8 @@ class _Records(RowKind):
         if self.columns.id is None and not self._has_id and ID in row:
             raise at_row(
                 number,
-                f"there is an {ID!r}, those before have none; give all of them one, or take rows "
-                "by id=False",
+                f"there is an {ID!r}, but earlier rows have none; add one to all rows, or use "
+                "id=False for row numbers",
             )
 
     def texts(self, row: Any) -> Sequence[Any]:
@@ -140,6 +140,6 @@ class _Records(RowKind):
             if name in self._absent:
                 there = ", ".join(self._first)
                 raise DocumentError(
-                    f"there is no {name!r} in any of the {self._rows} dicts; in the first there "
-                    f"are {there}"
+                    f"there is no {name!r} in any of the {self._rows} dicts; the first one has "
+                    f"{there}"
                 )

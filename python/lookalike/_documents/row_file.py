@@ -1,4 +1,4 @@
-"""Rows of an iterable in a temporary file, and those of them that are given back."""
+"""Rows of an iterable in a temporary file, and a view of the kept rows."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from lookalike.errors import DocumentTypeError, FileError
 
 
 class RowFile:
-    """Rows that were taken some at a time, pickled to a file that ends with this object.
+    """Rows, pickled in parts to a temporary file. The file is removed with this object.
 
     Args:
-        memory: The options ``memory`` and ``temp_dir``, of which the latter says where the file is.
+        memory: The options ``memory`` and ``temp_dir``. ``temp_dir`` is the folder of the file.
 
     Raises:
-        FileError: The file cannot be made.
+        FileError: The file cannot be created.
     """
 
     def __init__(self, memory: Mapping[str, Any]) -> None:
         import tempfile
 
         try:
-            # It has no name, so that nobody else opens it, and nothing of it is left after a crash.
+            # The file has no name, so that no other process opens it and a crash leaves no file.
             self._file: IO[bytes] = tempfile.TemporaryFile(
                 dir=memory.get("temp_dir"), prefix="lookalike-"
             )
         except OSError as error:
             raise FileError(
-                f"cannot make a temporary file: {error}; temp_dir names another folder"
+                f"cannot create a temporary file: {error}; use temp_dir to name another folder"
             ) from error
-        # Of each part: where it begins in the file, and the number of its first row.
+        # The offset of each part in the file, and the number of its first row.
         self._starts: list[tuple[int, int]] = []
         self._rows = 0
 
@@ -54,26 +54,26 @@ class RowFile:
             pickle.dump(rows, self._file, pickle.HIGHEST_PROTOCOL)
         except OSError as error:
             raise FileError(
-                f"cannot write a temporary file: {error}; temp_dir names another folder"
+                f"cannot write a temporary file: {error}; use temp_dir to name another folder"
             ) from error
-        except Exception as error:  # what an object raises when it is pickled is its own
+        except Exception as error:  # objects raise any exception when they are pickled
             raise DocumentTypeError(
                 f"a row from {self._rows} on cannot be pickled to the temporary file: {error}; "
-                "leave out memory, which needs that, or give rows of str and numbers"
+                "leave out memory, so that rows are not pickled, or use rows of str and numbers"
             ) from error
         self._rows += len(rows)
 
     def parts(self) -> int:
-        """How many parts there are."""
+        """Returns the number of parts."""
         return len(self._starts)
 
     def between(self, number: int) -> tuple[int, int]:
-        """The numbers of the first row of a part, and of that behind it."""
+        """Returns the number of the first row of a part, and the number of its last row plus 1."""
         behind = self._starts[number + 1][1] if number + 1 < len(self._starts) else self._rows
         return self._starts[number][1], behind
 
     def part(self, number: int) -> tuple[int, list[Any]]:
-        """The number of the first row of a part, and its rows."""
+        """Reads a part. Returns the number of its first row, and its rows."""
         import pickle
 
         start, first = self._starts[number]
@@ -85,12 +85,13 @@ class RowFile:
 
 
 class KeptRows(Sequence[Any]):
-    """Rows that are read from the file each time: a sequence, of which a part is in memory at a
-    time.
+    """A sequence of the kept rows of a file. Rows are read at each access, one part at a time.
 
     Args:
+        rows: All rows.
         kept: A flag for each row.
-        decisions: Columns of what comes with each kept row in a pair.
+        decisions: Columns of decisions. With them, each item is a pair of a kept row and a dict of
+            its decisions.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class KeptRows(Sequence[Any]):
         self._count = count
 
     def with_decisions(self, decisions: Table) -> KeptRows:
-        """Pairs of these rows and what was decided of each."""
+        """Returns a sequence of pairs of these rows and their decisions."""
         columns = {name: decisions[name] for name in decisions.column_names}
         return KeptRows(self._rows, [flag == 1 for flag in self._kept], columns)
 

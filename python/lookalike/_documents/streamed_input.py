@@ -1,9 +1,9 @@
-"""Documents of an iterable, or of a reader of record batches, that need not fit in memory: their
-texts go to a temporary file as they come.
+"""Documents of an iterable, or of a reader of record batches, that may exceed the memory. Their
+texts are written to a temporary file while they are read.
 
-Whether an iterable is kept is decided by the caller: it is not where a limit on memory is given.
-Where documents are to be given back, whole rows go to a second file (``_row_file.py``). Ids, and
-the columns that decide what is kept, stay in memory.
+The caller uses this module if a limit on memory is set. If the call returns documents, whole rows
+are written to a second file (``row_file.py``). Ids, and the columns that decide which documents
+are kept, remain in memory.
 """
 
 from __future__ import annotations
@@ -21,24 +21,27 @@ from lookalike._documents.row_file import KeptRows, RowFile
 from lookalike.errors import DocumentError, DocumentTypeError
 
 _ROWS, _CHARACTERS = 1024, 1 << 20
-"""Rows that are taken at a time: the most, and about how many characters they have."""
+"""The most rows that are read at a time, and about the most characters in them."""
 
 
 def is_streamed(docs: object) -> bool:
-    """Whether it makes its rows one by one. What has a length has them already."""
+    """Tells whether an object may produce its rows one by one. It does not if it has a length."""
     return isinstance(docs, Iterable) and not isinstance(docs, Sized)
 
 
 def of_stream(
     first: Any, rest: Iterator[Any], columns: Columns, memory: Mapping[str, Any]
 ) -> InputDocuments:
-    """The documents of an iterable whose first row was taken.
+    """Reads the documents of an iterable.
 
     Args:
+        first: The first row, which was read already.
+        rest: The other rows.
+        columns: The columns.
         memory: The options ``memory`` and ``temp_dir``.
 
     Raises:
-        FileError: A temporary file cannot be made, or written.
+        FileError: A temporary file cannot be created or written.
     """
     kind = row_kind(first, columns)
     spool = _engine.DocumentSpool(dict(memory))
@@ -48,7 +51,7 @@ def of_stream(
         tokens = _append(spool, columns, kind, rows, tokens)
         if whole is not None:
             whole.append(rows)
-        # Nothing of them is in memory while the next ones come.
+        # Free these rows before the next ones are read.
         rows.clear()
     kind.check_all()
     select = _not_given_back if whole is None else partial(KeptRows, whole)
@@ -56,11 +59,14 @@ def of_stream(
 
 
 def of_batches(docs: Any, columns: Columns, memory: Mapping[str, Any]) -> InputDocuments | None:
-    """The documents of a reader of record batches, or of a query of DuckDB, polars or a pyarrow
-    dataset, which is executed once; ``None`` for others, and for one without a batch.
+    """Reads the documents of a reader of record batches, or of a query of DuckDB, polars or a
+    pyarrow dataset, which is executed once. Returns ``None`` for other types, and if there is no
+    batch.
 
     Args:
-        memory: As for ``of_stream``.
+        docs: The documents.
+        columns: The columns.
+        memory: The options ``memory`` and ``temp_dir``.
     """
     batches: Iterator[Any]
     query = batches_of_query(docs, columns, _ROWS)
@@ -69,7 +75,7 @@ def of_batches(docs: Any, columns: Columns, memory: Mapping[str, Any]) -> InputD
     elif is_of("pyarrow", docs) and hasattr(docs, "read_next_batch"):
         batches = iter(docs)
     else:
-        # Of a relation; the second name is that of earlier versions.
+        # DuckDB renamed this method of relations; support both names.
         fetch = getattr(docs, "to_arrow_reader", None) or getattr(docs, "fetch_arrow_reader", None)
         if fetch is None:
             return None
@@ -89,7 +95,7 @@ def of_batches(docs: Any, columns: Columns, memory: Mapping[str, Any]) -> InputD
 
 def _not_given_back(_: Sequence[bool]) -> Any:
     raise DocumentTypeError(
-        "the documents of this iterable are not in memory, and cannot be given back"
+        "cannot return the documents of this iterable, which are not in memory; pass a list"
     )
 
 
@@ -100,7 +106,7 @@ def _append(
     rows: list[Any],
     tokens: bool | None,
 ) -> bool | None:
-    """Adds some rows; gives what is known by then of whether texts are lists of tokens."""
+    """Adds some rows. Returns whether texts are lists of tokens; ``None`` if that is unknown."""
     start = len(spool)
     values = kind.values(rows, start)
     tokens = token_lists(values.texts) if tokens is None else tokens
@@ -112,7 +118,7 @@ def _append(
 
 
 def _parts(rows: Iterable[Any], kind: RowKind) -> Iterator[list[Any]]:
-    """Rows that are in memory at a time."""
+    """Yields parts of the rows, each of which is in memory at a time."""
     part: list[Any] = []
     characters = 0
     for row in rows:
@@ -126,7 +132,7 @@ def _parts(rows: Iterable[Any], kind: RowKind) -> Iterator[list[Any]]:
 
 
 def _further(error: DocumentError, start: int) -> DocumentError:
-    """An error that names a row among some, with its number among all."""
+    """Converts the number of a row in an error, from a number in its part to one among all rows."""
     text, prefix = str(error), f"row {error.row}: "
     if error.row is None or not text.startswith(prefix):
         return error

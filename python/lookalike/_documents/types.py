@@ -64,7 +64,7 @@ Documents: TypeAlias = (
     | Files
 )
 """Texts, ``(id, text)`` pairs, dicts, a dict of texts by id, lists of tokens, a table, or
-``Files``. A single ``str`` is refused, though a type checker accepts it.
+``Files``. A single ``str`` is rejected at run time, although type checkers accept it.
 """
 
 Given = TypeVar("Given")

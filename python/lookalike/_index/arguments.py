@@ -1,5 +1,5 @@
-"""Checks the arguments of an index's methods: each error names the argument, the value given and
-the values expected.
+"""Checks of the arguments of an index's methods. Each error names the argument, the given value and
+the expected values.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class NewIndexSettings(IndexSettings, total=False):
 When = datetime | timedelta
 """A point in time with a zone, or a span from now."""
 Where = str | Sequence[str] | Mapping[str, Any]
-"""Conditions that all must be met: as the command line takes them, or by members of metadata, each
-with its value (str, int, float, bool, datetime), or with a pair of an operator and a value. What a
-checker makes of a dict of both has no closer type.
+"""Conditions that must all be met: texts as on the command line, or a mapping from members of
+metadata to values (str, int, float, bool, datetime) or to pairs of an operator and a value. The
+values of the mapping are ``Any``, since type checkers infer no closer type for a dict of both.
 """
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -79,12 +79,12 @@ def text_option(name: str, value: object) -> str:
 
 
 def _is_flag(value: Any) -> bool:
-    """Whether it is a bool of Python or NumPy, which is a number but not meant as one."""
+    """Tells whether a value is a bool of Python or NumPy, which counts as a number by mistake."""
     return isinstance(value, bool) or _kind(value) == "b"
 
 
 def _kind(value: Any) -> str:
-    """Its kind in NumPy; empty for other types."""
+    """Returns the kind of a NumPy value; empty for other types."""
     return str(getattr(getattr(value, "dtype", None), "kind", ""))
 
 
@@ -114,8 +114,8 @@ def nearest_option(nearest: object, limit: object, threshold: object) -> int | N
     count = count_option("nearest", nearest, "a whole number from 1")
     if count is not None and (threshold is not None or limit not in (10, None)):
         raise OptionError(
-            "nearest was given with limit or threshold, expected it alone: it finds documents of "
-            "any similarity"
+            "cannot combine nearest with limit or threshold: leave them out, since nearest finds "
+            "documents of any similarity"
         )
     return count
 
@@ -162,7 +162,7 @@ def expiry(expires: object) -> int | None:
             raise OptionError(f"expires is {expires!r}, expected a time up to 2261") from None
     ns = nanoseconds("expires", at)
     if ns <= nanoseconds("now", now):
-        raise OptionError(f"expires is {_described(expires)}, expected a time that is to come")
+        raise OptionError(f"expires is {_described(expires)}, expected a time in the future")
     return ns
 
 
@@ -174,8 +174,8 @@ def common_and_names(
     if isinstance(metadata, Sequence) and not isinstance(metadata, (str, bytes)):
         return None, [text_option("a name in metadata", name) for name in metadata]
     raise OptionError(
-        f"metadata is {_described(metadata)}, expected a mapping that every document gets, or a "
-        "list of names"
+        f"metadata is {_described(metadata)}, expected a mapping for all documents, or a list of "
+        "names"
     )
 
 
@@ -186,13 +186,13 @@ def iterator_of(name: str, values: object, of: str) -> Iterator[Any]:
 
 
 def rows_of(documents: object) -> Iterator[Any]:
-    """Documents one by one."""
+    """Returns an iterator over documents."""
     if isinstance(documents, Mapping):
         return iter(documents.items())
     if isinstance(documents, bytes):
         raise DocumentTypeError(
             f"documents is {_described(documents)}, expected (id, text) pairs, a mapping, a table "
-            "or a path; for one document there is add_one"
+            "or a path; use add_one for one document"
         )
     return iterator_of("docs", documents, "(id, text)")
 
@@ -232,13 +232,13 @@ def _condition(member: object, value: object) -> str:
 
 def _plain(name: str, value: Any) -> str:
     if _kind(value) and _kind(value) not in "mM" and getattr(value, "ndim", None) == 0:
-        # Numbers of NumPy have another representation; its times are numbers of some unit.
+        # Numbers of NumPy have another representation. Times (m, M) would become plain numbers.
         value = value.item()
     if isinstance(value, str):
         return text_option(f"where[{name!r}]", str.__str__(value))
     if isinstance(value, bool):
         return "true" if value else "false"
-    # Members of enumerations have representations of their own.
+    # Members of enumerations override `repr`.
     if isinstance(value, int):
         return int.__repr__(value)
     if isinstance(value, float) and abs(value) < float("inf"):
@@ -248,6 +248,6 @@ def _plain(name: str, value: Any) -> str:
         at = value.astimezone(timezone.utc)
         return at.replace(tzinfo=None).isoformat() + "Z"
     raise OptionError(
-        f"where[{name!r}] is {_described(value)}, expected a str, a number, a truth or a datetime "
+        f"where[{name!r}] is {_described(value)}, expected a str, a number, a bool or a datetime "
         "with a zone"
     )

@@ -1,13 +1,12 @@
-"""Calls of an open index from an event loop: what runs in which thread, and what a cancellation
-does.
+"""Calls of an open index from an event loop, their threads and their cancellation.
 
 ::
 
     the loop:  await ── submit ─────────────────────────── (cancelled: stop) ── wait ── result
     a worker:             call of the index ── progress, next document ──┴ ends
 
-A cancelled call does not go on behind the caller: one that has not begun never does, and the await
-ends when one that is under way has ended.
+A cancelled call does not continue in the background. A call that waits in the queue never starts,
+and a running call ends before its await does.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ from lookalike.errors import StoreError
 
 _Result = TypeVar("_Result")
 
-# Documents of an asynchronous iterable that are fetched at a time.
+# The number of documents of an asynchronous iterable that are fetched at a time.
 _ROWS = 256
 
 
 class CallCancelled(Exception):
-    """Ends a call from within; the caller sees ``asyncio.CancelledError``."""
+    """Unwinds a cancelled call in its worker. The caller receives ``asyncio.CancelledError``."""
 
 
 class StopSignal:
-    """Whether a call is to end."""
+    """A request that a call ends, set by the loop and checked by the worker."""
 
     def __init__(self) -> None:
         self._is_set = False
@@ -40,7 +39,7 @@ class StopSignal:
         self._pending: Future[Any] | None = None
 
     def stop(self) -> None:
-        """Ends the call at its next ``check``, and what it waits for now."""
+        """Ends the call at its next ``check``, and cancels the future that it waits for."""
         with self._lock:
             self._is_set = True
             pending = self._pending
@@ -48,7 +47,7 @@ class StopSignal:
             pending.cancel()
 
     def check(self) -> None:
-        """Raises if the call was cancelled.
+        """Ends the call if it was cancelled.
 
         Raises:
             CallCancelled: The call was cancelled.
@@ -57,13 +56,13 @@ class StopSignal:
             raise CallCancelled
 
     def checked(self, items: Iterator[_Result]) -> Iterator[_Result]:
-        """The same items, before each of which the call may end."""
+        """Yields the items, with a ``check`` before each of them."""
         for item in items:
             self.check()
             yield item
 
     def wait(self, pending: Future[_Result]) -> _Result:
-        """The result of what the loop does for the call.
+        """Waits for a result that the loop produces for the call.
 
         Raises:
             CallCancelled: The call was cancelled.
@@ -76,7 +75,7 @@ class StopSignal:
         try:
             return pending.result()
         except BaseException:
-            # What was cancelled says so in its own way.
+            # Turn the error of the cancelled future into `CallCancelled`.
             self.check()
             raise
         finally:
@@ -85,18 +84,18 @@ class StopSignal:
 
 
 class WorkerPool:
-    """The threads of an index: several for calls that read, one for calls that write, so that what
-    is written is written in the order of the calls.
+    """The threads of an index: several for calls that read, and one for calls that write, so that
+    changes are written in the order of the calls.
     """
 
     def __init__(self, name: str, readers: int) -> None:
         self._readers = ThreadPoolExecutor(readers, f"lookalike-read-{name}")
         self._writer = ThreadPoolExecutor(1, f"lookalike-write-{name}")
-        # Whether it takes no more calls.
+        # Set when the pool rejects new calls.
         self.is_closed = False
 
     def submit(self, writes: bool, call: Callable[[], _Result]) -> Future[_Result]:
-        """Puts a call into the queue."""
+        """Adds a call to the queue."""
         return (self._writer if writes else self._readers).submit(call)
 
     def close(self) -> None:
@@ -110,7 +109,7 @@ async def run(
     call: Callable[[], _Result],
     stop: StopSignal,
 ) -> _Result:
-    """The result of a call in another thread.
+    """Runs a call in another thread and returns its result.
 
     Raises:
         asyncio.CancelledError: The task was cancelled, and the call has ended.
@@ -124,34 +123,34 @@ async def run(
         future.cancel()
         await _settled(ended)
         if not ended.cancelled():
-            # Nobody else asks for it.
+            # Retrieve the exception, else asyncio logs that it was never retrieved.
             ended.exception()
         raise
 
 
-# The indexes that wait for what the current task makes.
+# The indexes whose calls wait for documents of the current task.
 _waiting: ContextVar[frozenset[int]] = ContextVar("lookalike_waiting", default=frozenset())
 
 
 def refuse_within(index: object, name: str) -> None:
-    """Refuses a change by what a change of the same index waits for.
+    """Rejects a change by a task that produces documents for another change of the same index.
 
     Raises:
-        StoreError: It would wait for itself.
+        StoreError: The change would wait for itself.
     """
     if id(index) in _waiting.get():
         raise StoreError(
-            f"{name}: an asynchronous iterable whose documents are added changes or closes the "
-            "same index, which would wait for itself; do so before or afterwards (queries are "
-            "possible)"
+            f"cannot change or close the index {name} in an asynchronous iterable whose documents "
+            "are added to it, since the call would wait for itself: do so before or afterwards "
+            "(queries are possible)"
         )
 
 
 class LoopRows(Iterator[Any]):
     """The items of an asynchronous iterable, for a call in another thread.
 
-    One task takes them out of the iterable, from the first to the last, when the call asks: some
-    hundred at a time, and no more until they are used up.
+    A single task runs the iterable. It fetches some hundred items when the call requests them, and
+    waits until these are consumed.
     """
 
     def __init__(self, items: AsyncIterable[Any], stop: StopSignal, index: object) -> None:
@@ -159,7 +158,7 @@ class LoopRows(Iterator[Any]):
         self._loop = asyncio.get_running_loop()
         self._stop = stop
         self._index = index
-        # What the call asked for, and waits for.
+        # The requests of the call, which waits for the results.
         self._requests: asyncio.Queue[Future[_Items]] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
         self._ready: Iterator[Any] = iter(())
@@ -201,13 +200,13 @@ class LoopRows(Iterator[Any]):
         except Exception as error:
             _answer(request, (items, False, error))
         finally:
-            # A generator that is left before its end ends now, and in this task.
+            # Close an unfinished generator now and in this task.
             close = getattr(coming, "aclose", None)
             if close is not None:
                 await close()
 
     async def close(self) -> None:
-        """Ends the task, when the call has ended."""
+        """Ends the task after the call has ended."""
         if self._task is None:
             return
         self._task.cancel()
@@ -218,18 +217,18 @@ class LoopRows(Iterator[Any]):
             raise asyncio.CancelledError
 
 
-# Items, whether they are the last ones, and what the iterable raised behind them.
+# Items, whether they are the last ones, and the exception that the iterable raised after them.
 _Items = tuple[list[Any], bool, BaseException | None]
 
 
 def _answer(request: Future[_Items], items: _Items) -> None:
-    """Answers a request that nobody has withdrawn."""
+    """Answers a request unless it was cancelled."""
     if request.set_running_or_notify_cancel():
         request.set_result(items)
 
 
 async def _settled(future: asyncio.Future[Any]) -> bool:
-    """Waits until it is done, whatever happens; whether this task was cancelled meanwhile."""
+    """Waits until ``future`` is done, also if this task is cancelled. Returns whether it was."""
     is_cancelled = False
     while not future.done():
         try:

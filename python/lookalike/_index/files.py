@@ -1,4 +1,4 @@
-"""Files and folders to add to an index."""
+"""Additions of files and folders to an index."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lookalike.errors import DocumentTypeError
 
 
 def refuse_files(docs: object) -> None:
-    """Refuses paths where documents are expected.
+    """Rejects paths if documents are expected.
 
     Raises:
         DocumentTypeError: The argument is a path, a list of paths, or ``Files``.
@@ -21,7 +21,7 @@ def refuse_files(docs: object) -> None:
     if isinstance(docs, (str, Files)) or all(isinstance(path, os.PathLike) for path in paths):
         raise DocumentTypeError(
             "docs: expected (id, text) pairs, dicts, a dict of texts by id or a table, got "
-            f"{description(docs)}; add_one adds one text, add_files(paths) adds files"
+            f"{description(docs)}; use add_one for one text, add_files(paths) for files"
         )
 
 
@@ -30,9 +30,10 @@ def add_result(
     missing: list[str],
     skipped: list[tuple[str, int | None, str | None, str]],
 ) -> AddResult:
-    """The result for files; warns of names of metadata that no document has."""
+    """Makes the result of an addition of files. Warns of names of metadata that no document has."""
     for name in missing:
         warnings.warn(
-            f"metadata names {name!r}, which none of the documents of this call has", stacklevel=3
+            f"metadata names {name!r}, which no document of this call has: check the name",
+            stacklevel=3,
         )
     return AddResult(*counts, [SkippedRecord._make(one) for one in skipped])

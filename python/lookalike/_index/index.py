@@ -62,14 +62,14 @@ Id: TypeAlias = str | int | UUID
 OnExisting = Literal["error", "update", "keep"]
 """The action for a document whose id exists."""
 
-# Ids that are read at a time.
+# The number of ids that one call of the engine reads.
 _PAGE = 4096
 
 
 class Index:
     """A persistent index of documents in a folder, with similarity search.
 
-    Made by ``create`` and ``open``. Use it in a ``with`` statement, or ``close`` it.
+    ``create`` and ``open`` return an index. Use it in a ``with`` statement, or ``close`` it.
     Threads may share an index: calls run in parallel without the interpreter's lock. Written
     documents are on the disk when a call returns. One process at a time may open the index for
     writing, any number for reading. A forked or spawned process must open it again, since an open
@@ -101,8 +101,8 @@ class Index:
 
     def __init__(self, *_: object, **__: object) -> None:
         raise TypeError(
-            "an Index is not made by calling the class, expected lookalike.Index.create(path, …) "
-            "for a new one or lookalike.Index.open(path) for an existing one"
+            "cannot make an Index by calling the class: use lookalike.Index.create(path, …) for a "
+            "new index or lookalike.Index.open(path) for an existing one"
         )
 
     @classmethod
@@ -135,19 +135,23 @@ class Index:
             normalize: Changes to texts (``docs/reference/normalize.md``): a normal form such as
                 ``fold``; ``language:auto`` leaves out the stop words of each document's language;
                 ``segment:dictionary`` finds the words of scripts without spaces; or a list.
-            num_hashes: Values in a signature, 1 to 8192; chosen for threshold and recall.
-            bands: Bands of a signature; chosen.
-            rows: Rows of a band; chosen.
+            num_hashes: Values in a signature, 1 to 8192; by default chosen for ``threshold`` and
+                ``recall``.
+            bands: Bands of a signature; by default chosen likewise.
+            rows: Rows of a band; by default chosen likewise.
             scheme: ``fss`` (the default), ``multiply-shift``, ``mod-prime``, ``xor`` or
                 ``xor-multiply``.
-            seed: Draws the hash functions; 0 to 2**64 - 1.
-            store: The stored parts of each document besides its signature: ``signatures`` (no
-                others: similarities are estimates, groups are unavailable), ``sets`` of shingles
-                (similarities are exact), ``texts`` (the default: sets and texts), or these and the
-                ``originals`` of each version (``original``, ``versions``).
+            seed: The seed of the hash functions, 0 to 2**64 - 1.
+            store: The stored parts of each document besides its signature:
+
+                - ``signatures``: nothing else. Similarities are estimates, groups are unavailable.
+                - ``sets``: the sets of shingles. Similarities are exact.
+                - ``texts`` (the default): sets and texts.
+                - ``originals``: sets, texts, and the original bytes of each version (``original``,
+                  ``versions``).
             max_original: With ``store="originals"``, the most bytes of an original: a number or a
-                text such as ``"64MiB"``, up to 512 MiB; 256 MiB by default. A document with more is
-                an error.
+                text such as ``"64MiB"``, up to 512 MiB; 256 MiB by default. A larger document is an
+                error.
 
         Raises:
             StoreError: The path exists, or cannot be written.
@@ -177,7 +181,7 @@ class Index:
         """Opens an existing index.
 
         Args:
-            path: Its folder.
+            path: The folder of the index.
             read_only: Opens it for reading only. Other processes may write meanwhile; each call
                 sees their changes.
             wait: Seconds to wait for another writer.
@@ -203,22 +207,22 @@ class Index:
 
     @property
     def engine(self) -> StoredIndex:
-        """The object of the engine; private to the package."""
+        """The engine's object, for use within the package."""
         return self._stored
 
     @property
     def name(self) -> str:
-        """Its path or address."""
+        """The path or address of the index."""
         return self._stored.name
 
     @property
     def read_only(self) -> bool:
-        """Whether it was opened for reading only."""
+        """Whether the index was opened for reading only."""
         return self._stored.read_only
 
     @property
     def closed(self) -> bool:
-        """Whether it is closed, or was opened by the parent of this forked process."""
+        """Whether the index is closed, or was opened by the parent of this forked process."""
         return self._stored.closed
 
     @property
@@ -260,9 +264,9 @@ class Index:
                 joined, each a paragraph.
             id: The column or member of ids; ``"id"`` by default. An id is a ``str``, an ``int`` or
                 a ``uuid.UUID``; the index stores and returns its text.
-            metadata: A mapping that every document gets, or names of members or columns that become
-                metadata. None and null are left out. A record may lack a name; a name that no
-                record has causes a warning.
+            metadata: The metadata of every document (a mapping), or names of members or columns
+                that become metadata. None and null are left out. A record may lack a name; a name
+                that no record has causes a warning.
             expires: When the documents expire: a ``datetime`` with a zone, or a ``timedelta`` from
                 now; None for never.
             on_existing: The action for an id that exists: ``error``, ``update`` (replaces the
@@ -354,8 +358,8 @@ class Index:
         progress: bool | Progress | None = False,
         **reading: Unpack[Reading],
     ) -> AddResult:
-        """Adds the documents of files, as ``lookalike index add`` does. Documents also get the name
-        of their file and the metadata of mail, pages and office files.
+        """Adds the documents of files, as ``lookalike index add`` does. Their metadata also
+        contains the name of their file and the metadata of mail, pages and office files.
 
         Args:
             paths: A file, a folder, or a pattern such as ``news/*.jsonl``; or several of these.
@@ -417,15 +421,16 @@ class Index:
         """Adds one document. Use ``add`` for several: each call waits for the disk.
 
         Args:
-            id: Its id: not empty, at most 16,384 bytes, no NUL; a ``uuid.UUID`` is its text.
-            text: Its text, at most 1 GiB.
-            metadata: Its metadata: any value of JSON, at most 1 MiB.
-            modified: When its file was last changed, with a zone.
+            id: The id of the document, 1 to 16,384 bytes without NUL. A ``uuid.UUID`` is stored as
+                text.
+            text: The text of the document, at most 1 GiB.
+            metadata: The metadata of the document: any value of JSON, at most 1 MiB.
+            modified: The time of the last change of its file, with a zone.
             expires: As in ``add``.
             on_existing: As in ``add``.
 
         Raises:
-            DocumentError: It cannot be stored, or its id exists.
+            DocumentError: The document cannot be stored, or its id exists.
 
         Examples:
             >>> import lookalike, tempfile, os
@@ -470,24 +475,24 @@ class Index:
         where: Where | None = None,
         with_texts: bool = False,
     ) -> Matches:
-        """Finds documents similar to a text, or to a document of the index; by descending
+        """Finds documents similar to a text or to a document of the index. Sorts them by descending
         similarity, then by id.
 
         Args:
             text: The text.
-            id: Instead of a text, the id of a document of the index; it does not find itself.
+            id: Instead of a text, the id of a document of the index. It is not among its matches.
             limit: The most matches to return; None for all.
             threshold: The least similarity; above 0, at most 1. None for the threshold of the
                 index. A lower one misses more; ``predicted_recall`` estimates how much.
             nearest: Instead of ``limit`` and ``threshold``: the number of most similar documents to
                 return, at any similarity above 0. Compares the signatures of all documents, which
                 takes a byte of memory for each of their values.
-            where: Conditions on metadata that all matches meet: a mapping of members to values
-                (equal), or to pairs of an operator (``= != < <= > >= ~``) and a value; or texts as
-                on the command line, such as ``"year>=2020"``, ``"title~budget"``, ``"author.name"``
-                (exists).
-            with_texts: Whether matches have their texts; needs an index with ``store="texts"`` or
-                ``"originals"``.
+            where: Conditions on metadata that all matches meet. A mapping of members to values
+                requires equality. Its values can be pairs of an operator (``= != < <= > >= ~``) and
+                a value. Texts are conditions of the command line, such as ``"year>=2020"``,
+                ``"title~budget"`` or ``"author.name"`` (exists).
+            with_texts: Whether matches contain their texts; needs an index with ``store="texts"``
+                or ``"originals"``.
 
         Raises:
             OptionError: An option has an invalid value.
@@ -516,7 +521,7 @@ class Index:
             ['a']
         """
         if text is not None and id is not None:
-            raise OptionError("a text and an id were both given, expected one of them")
+            raise OptionError("cannot query with both a text and an id: leave one of them out")
         return Matches.of_rows(
             *self._stored.query(
                 text,
@@ -540,12 +545,11 @@ class Index:
         with_texts: bool = False,
         threads: int | None = None,
     ) -> list[Matches]:
-        """Finds documents similar to each of several texts: ``query`` for each, on several
-        threads.
+        """Finds documents similar to each of several texts, like ``query``, on several threads.
 
         Args:
             texts: The texts.
-            with_texts: Whether matches have their texts.
+            with_texts: Whether matches contain their texts.
             threads: Threads to use, 1024 at most; None for one per processor.
 
         Returns:
@@ -562,7 +566,7 @@ class Index:
         threads = count_option("threads", threads, "a whole number from 1")
         if isinstance(texts, str):
             raise OptionError(
-                "texts is one str, expected several in a list: query takes a single one"
+                "texts is one str, expected several in a list: use query for a single text"
             )
         answers = self._stored.query_many(
             iterator_of("texts", texts, "str"),
@@ -589,14 +593,14 @@ class Index:
         return None if row is None else Document._make(row)
 
     def group_sizes(self, ids: Iterable[Id]) -> list[int]:
-        """Returns how many documents each document represents: itself, and the duplicates of it
+        """Returns the number of documents that each document represents: itself and its duplicates
         that ``dedup(…, add=True)`` recorded (``docs/dedup.md``). Use it to weight a corpus.
 
         Args:
             ids: Ids of documents.
 
         Returns:
-            The sizes in the order of the ids, all of one moment; 0 for an unknown id.
+            The sizes at the same moment, in the order of the ids; 0 for an unknown id.
 
         Examples:
             >>> import lookalike, tempfile, os
@@ -658,8 +662,8 @@ class Index:
         threads: int | None = None,
         progress: bool | Progress | None = False,
     ) -> FindResult:
-        """Near-duplicates among the documents of the index. Returns the result of
-        ``lookalike.find`` on the same documents.
+        """Finds near-duplicates among the documents of the index. Returns the same
+        result as ``lookalike.find`` on these documents.
 
         See ``lookalike.find`` for the other parameters.
 
@@ -667,19 +671,19 @@ class Index:
             threshold: The least exact similarity of a reported pair; None for the index's.
             recall: The least predicted share of the pairs at the threshold that are found.
             measure: ``jaccard`` or ``containment``; None for the index's.
-            keep: Which document of a group stays: ``longest``, ``shortest``, ``first``, ``last``
-                (inserted), ``newest``, ``oldest``, ``field:NAME`` of metadata, ``path:GLOB`` of
-                ids; several decide in turn.
+            keep: The rule that selects the kept document of a group: ``longest``, ``shortest``,
+                ``first``, ``last`` (inserted), ``newest``, ``oldest``, ``field:NAME`` of metadata,
+                ``path:GLOB`` of ids. In a list, later rules decide ties.
             pairs: Whether to list all verified pairs.
             estimates: Whether the pairs have ``estimated_jaccard``, ``error`` and
                 ``standard_error`` of their signatures; needs ``pairs=True``.
-            source_field: The member of metadata whose value documents are counted under.
+            source_field: The member of metadata by whose value documents are counted.
             decisions: User decisions, as for ``lookalike.find``; None for the decisions that
                 the index stores, False for none.
 
         Raises:
             StoreError: The index stores signatures only.
-            KeyboardInterrupt: Ctrl-C, when the work has stopped.
+            KeyboardInterrupt: Ctrl-C, after the work has stopped.
 
         Warns:
             RunawayWarning: Many documents look alike without being similar, which takes long.
@@ -720,12 +724,12 @@ class Index:
         progress: bool | Progress | None = False,
     ) -> list[Category]:
         """Divides the documents into a tree of categories by vocabulary and similarity, and
-        replaces the earlier tree (``docs/reference/categories.md``). Documents added later get a
-        category at once; no document changes its category until the next call.
+        replaces the earlier tree (``docs/reference/categories.md``). Documents added later receive
+        a category at once. No document changes its category until the next call.
 
         Args:
-            topics: The most topics, 1 to 1000; an eighth of the square root of the documents by
-                default, 2 to 17.
+            topics: The most topics, 1 to 1000. By default an eighth of the square root of the
+                number of documents, 2 to 17.
             threads: Threads to use; None for one per processor.
 
         Returns:
@@ -762,8 +766,8 @@ class Index:
         return self.categories()
 
     def categories(self) -> list[Category]:
-        """Returns the categories, from top to bottom; none before ``categorise``. Reads the
-        texts of documents added since then.
+        """Returns the categories from top to bottom, or an empty list before ``categorise``. Reads
+        the texts of documents added since then.
         """
         rows = self._stored.categories()
         return [
@@ -915,15 +919,16 @@ class Index:
         return self._stored.export(folder_path(path))
 
     def close(self) -> None:
-        """Closes the index: new calls fail, and this call waits for running ones of other threads.
-        Merges segments first, which takes longer the more was added. Does nothing on a closed
-        index.
+        """Closes the index. New calls fail, and ``close`` waits for running calls of other threads.
+        It first merges segments, which takes longer after larger additions. Closing a closed index
+        does nothing.
 
-        Within a call of the index (from an iterable that it adds, or from ``progress``) it does not
-        wait; the index closes when the last call ends, also if that call continues after Ctrl-C.
+        Within a call of the index (in an iterable that is added, or in ``progress``) ``close`` does
+        not wait. Then the index closes when the last call ends, also if that call continues after
+        Ctrl-C.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C, while it waits for other calls, which continue.
+            KeyboardInterrupt: Ctrl-C while waiting for other calls, which continue.
         """
         self._stored.close()
 
@@ -939,11 +944,11 @@ class Index:
         self.close()
 
     def __contains__(self, id: object) -> bool:
-        """Whether a document with this id exists and has not expired."""
+        """Tells whether a document with this id exists and has not expired."""
         return self._stored.contains(id)
 
     def __len__(self) -> int:
-        """The number of documents; expired ones count until ``compact``."""
+        """Returns the number of documents. Expired documents count until ``compact``."""
         return self._stored.len()
 
     def __bool__(self) -> bool:
@@ -957,8 +962,8 @@ class Index:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            f"{self.name}: an open index cannot be pickled or copied: hand its path to the other "
-            "process and open it there, with lookalike.Index.open(path, read_only=True)"
+            f"{self.name}: an open index cannot be pickled or copied: pass its path to the other "
+            "process and open it there with lookalike.Index.open(path, read_only=True)"
         )
 
 

@@ -13,37 +13,37 @@ class Match(NamedTuple):
     """A document of the index that is similar to the query."""
 
     id: str
-    """Its id."""
+    """The id of the match."""
     similarity: float
-    """From 0 to 1: shared shingles among all of both."""
+    """The share of the shingles of both that they have in common, 0 to 1."""
     estimated: bool
-    """Whether ``similarity`` is an estimate by signatures (an index with ``store="signatures"``);
-    else it is exact.
+    """Whether ``similarity`` is estimated from signatures (an index with ``store="signatures"``).
+    Otherwise it is exact.
     """
     shared: int | None
-    """How many shingles both have; None where estimated."""
+    """The number of shingles in common; None if estimated."""
     shingles: int | None
-    """How many shingles the match has; None where estimated."""
+    """The number of shingles of the match; None if estimated."""
     containment_of_query: float | None
-    """From 0 to 1: which part of the text's shingles the match has; None where estimated."""
+    """The share of the query's shingles that the match contains, 0 to 1; None if estimated."""
     containment_of_match: float | None
-    """From 0 to 1: which part of the match's shingles the text has; None where estimated."""
+    """The share of the match's shingles that the query contains, 0 to 1; None if estimated."""
     bytes: int
-    """Length of its text in bytes of UTF-8."""
+    """The length of the match's text in bytes of UTF-8."""
     metadata: dict[str, Json]
-    """Its metadata."""
+    """The metadata of the match."""
     added: datetime
-    """When it was added, in UTC."""
+    """The time of the addition, in UTC."""
     modified: datetime | None
-    """When its file was last changed, in UTC, where that is known."""
+    """The time of the last change of the file, in UTC, if it is known."""
     expires: datetime | None
-    """When it expires, in UTC; None for never."""
+    """The time of expiry, in UTC; None for never."""
     text: str | None
-    """Its text; None unless ``texts=True`` was asked for."""
+    """The text of the match; None unless the query had ``with_texts=True``."""
 
 
 class Matches(list[Match]):
-    """Matches by descending similarity, then by id, and figures of the query."""
+    """The matches of a query by descending similarity, then by id, with figures of the query."""
 
     __slots__ = (
         "candidates",
@@ -55,19 +55,21 @@ class Matches(list[Match]):
     )
 
     candidates: int
-    """How many documents were compared; for the nearest, how many were looked at."""
+    """The number of compared documents; with ``nearest``, of examined documents."""
     found: int
-    """How many reach the threshold; more than ``len()`` where a limit cut the list."""
+    """The number of documents that reach the threshold; more than ``len()`` if ``limit`` shortened
+    the list.
+    """
     predicted_recall: float
-    """The probability, from 0 to 1, that a document exactly at the threshold is found; for the
-    nearest, one as similar as the last match.
+    """The probability, from 0 to 1, of finding a document exactly at the threshold; with
+    ``nearest``, a document as similar as the last match.
     """
     recall_caveat: str | None
     """A sentence why recall may be lower; None if the prediction holds."""
     shingles: int | None
-    """How many shingles the text has; a text without shingles is similar to no document."""
+    """The number of shingles of the query. A text without shingles is similar to no document."""
     threshold: float
-    """The threshold of the query; 0.0 for the nearest."""
+    """The threshold of the query; 0.0 with ``nearest``."""
 
     @classmethod
     def of_rows(
@@ -80,7 +82,7 @@ class Matches(list[Match]):
         recall_caveat: str | None,
         shingles: int | None,
     ) -> Matches:
-        """From the rows of the engine and its figures of the query."""
+        """Makes matches from the rows and figures of the engine."""
         matches = cls(map(Match._make, rows))
         matches.found = found
         matches.candidates = candidates
@@ -95,21 +97,21 @@ class Document(NamedTuple):
     """A document of an index."""
 
     id: str
-    """Its id."""
+    """The id of the document."""
     bytes: int
-    """Length of its text in bytes of UTF-8."""
+    """The length of the text in bytes of UTF-8."""
     shingles: int | None
-    """How many shingles it has; None where the index keeps signatures only."""
+    """The number of shingles; None if the index stores signatures only."""
     metadata: dict[str, Json]
-    """Its metadata."""
+    """The metadata of the document."""
     added: datetime
-    """When it was added, in UTC."""
+    """The time of the addition, in UTC."""
     modified: datetime | None
-    """When its file was last changed, in UTC, where that is known."""
+    """The time of the last change of the file, in UTC, if it is known."""
     expires: datetime | None
-    """When it expires, in UTC; None for never."""
+    """The time of expiry, in UTC; None for never."""
     text: str | None
-    """Its text; None unless the index was made with ``store="texts"``."""
+    """The text; None unless the index stores texts (``store="texts"`` or ``"originals"``)."""
 
 
 class SkippedRecord(NamedTuple):
@@ -118,37 +120,36 @@ class SkippedRecord(NamedTuple):
     source: str
     """The file."""
     line: int | None
-    """The line that the record begins on, or its row in a Parquet file, from 1; None for all of the
-    file.
+    """The first line of the record, or its row in a Parquet file, from 1; None for the whole file.
     """
     id: str | None
-    """The id of the record, where it has one that can be read."""
+    """The id of the record, if it is readable."""
     reason: str
     """The reason."""
 
 
 class AddResult(NamedTuple):
-    """Counts of an addition, which is durable."""
+    """Counts of a durable addition."""
 
     added: int
     """Documents with new ids."""
     updated: int
-    """Documents that replaced others with their ids."""
+    """Documents that replaced documents with the same ids."""
     kept: int
     """Documents that were not added because their ids exist."""
     without_shingles: int
-    """Number of stored documents without shingles, which are similar to no document."""
+    """The number of stored documents without shingles, which are similar to no document."""
     skipped: list[SkippedRecord]
-    """Skipped records of files: those that have no text, and with ``skip_bad`` bad records."""
+    """Skipped records of files: records without a text, and with ``skip_bad`` bad records."""
 
 
 class RemoveResult(NamedTuple):
-    """Counts of a removal, which is durable."""
+    """Counts of a durable removal."""
 
     removed: int
     """Removed documents."""
     absent: list[str]
-    """Ids of which there was no document, in the order in which they were given."""
+    """Ids without a document, in the order of the argument."""
 
 
 class Problem(NamedTuple):
@@ -163,54 +164,54 @@ class Problem(NamedTuple):
 
 
 class Category(NamedTuple):
-    """Documents of an index that have words in common."""
+    """A category of documents of an index that have words in common."""
 
     path: str
-    """Its place in the tree: ``"2"``, ``"2.1"``, ``"2.1.3"``."""
+    """The place of the category in the tree: ``"2"``, ``"2.1"``, ``"2.1.3"``."""
     parent: str | None
-    """The path of the category that it is in; None for a topic."""
+    """The path of the parent category; None for a topic."""
     level: float
-    """The least similarity of its level: 0.2 for topics, 0.5 and 0.8 below them."""
+    """The least similarity of the level: 0.2 for topics, 0.5 and 0.8 below them."""
     label: tuple[str, ...]
-    """The words that tell it from the others, the most telling first."""
+    """The words that distinguish the category from others, the most distinctive first."""
     documents: int
-    """Documents in it and below it; expired ones count until ``Index.compact``."""
+    """Documents in the category and below it. Expired documents count until ``Index.compact``."""
 
 
 class OriginalStats(NamedTuple):
-    """Counts and sizes of what the documents of an index were read from."""
+    """Counts and sizes of the originals from which the documents of an index were read."""
 
     versions: int
-    """Versions of documents, the current ones among them."""
+    """Versions of documents, including the current versions."""
     originals: int
     """Distinct originals."""
     differences: int
-    """Originals that are stored as a difference from another one."""
+    """Originals that are stored as a difference from another original."""
     bytes: int
     """Bytes of the distinct originals."""
     stored_bytes: int
-    """Bytes that they take."""
+    """Bytes of the distinct originals in the store."""
 
 
 class DocumentVersion(NamedTuple):
-    """What a document of an index was, and when."""
+    """A version of a document of an index."""
 
     version: int
-    """Its number among the versions of its id, from 1 by time."""
+    """The number of the version among the versions of the id, from 1 by time."""
     added: datetime
-    """When it was added, in UTC."""
+    """The time of the addition, in UTC."""
     ended: datetime | None
-    """When the next version replaced it, in UTC; None for the current one."""
+    """The time of the replacement by the next version, in UTC; None for the current version."""
     modified: datetime | None
-    """When its file was last changed, in UTC, where that is known."""
+    """The time of the last change of the file, in UTC, if it is known."""
     type: str
-    """The media type of its original."""
+    """The media type of the original."""
     name: str
-    """The name of its file; empty if it is unknown."""
+    """The name of the file; empty if it is unknown."""
     bytes: int
-    """The length of its original."""
+    """The length of the original in bytes."""
     sha256: str
-    """The SHA-256 of its original, in hexadecimal digits."""
+    """The SHA-256 of the original, in hexadecimal digits."""
 
 
 class IndexStats(NamedTuple):
@@ -221,18 +222,18 @@ class IndexStats(NamedTuple):
     without_shingles: int
     """Documents without shingles, which are similar to no document."""
     postings: int
-    """Band postings, including those of removed documents."""
+    """Band postings, including postings of removed documents."""
     segments: int
     """Files with postings."""
     tail: int
-    """Documents whose postings are in no segment yet."""
+    """Documents whose postings are not in a segment yet."""
     catalogue_bytes: int
     """Bytes of the catalogue on the disk."""
     set_bytes: int
-    """Bytes of shingle sets in it."""
+    """Bytes of shingle sets in the catalogue."""
     text_bytes: int
-    """Bytes of compressed texts in it."""
+    """Bytes of compressed texts in the catalogue."""
     segment_bytes: int
     """Bytes of segments on the disk."""
     originals: OriginalStats | None
-    """Of an index with ``store="originals"``; None for others."""
+    """Figures of the originals; None unless the index has ``store="originals"``."""

@@ -1,6 +1,7 @@
-"""Tables to add to an index: those of each package, as objects with the Arrow PyCapsule interface.
+"""Conversion of the tables of each package for an index, to objects with the Arrow PyCapsule
+interface.
 
-Of packages that make Arrow of what they have, only the columns that are needed are made.
+Packages that convert their data to Arrow convert only the needed columns.
 """
 
 from __future__ import annotations
@@ -14,18 +15,19 @@ from lookalike._documents.input_documents import is_of
 from lookalike._documents.pandas_input import present
 from lookalike.errors import DocumentTypeError
 
-# Documents of a dataset that are fetched together.
+# The number of documents of a dataset that are fetched together.
 _ROWS = 1000
 
 
 def tables_of(documents: Any, columns: Sequence[str]) -> Iterator[Any] | None:
-    """An iterator over tables; ``None`` for other types.
+    """Returns an iterator over tables, or ``None`` for other types of documents.
 
     Args:
-        columns: Those that are needed.
+        documents: The documents.
+        columns: The needed columns.
 
     Raises:
-        DocumentTypeError: There is not one of each, as far as that is known without reading.
+        DocumentTypeError: A column is missing or ambiguous, if that is known before reading.
     """
     if isinstance(documents, Mapping):
         return None
@@ -39,7 +41,7 @@ def tables_of(documents: Any, columns: Sequence[str]) -> Iterator[Any] | None:
     if is_of("datasets", documents) and hasattr(documents, "num_rows"):
         return _batches_of_dataset(documents, columns)
     if is_of("pyarrow", documents) and hasattr(documents, "read_next_batch"):
-        # Batches raise the exceptions of a generator unchanged, a stream raises them as text.
+        # Batches pass on the exceptions of a generator. A stream would convert them to text.
         return _each(documents)
     if hasattr(documents, "__arrow_c_stream__") or hasattr(documents, "__arrow_c_array__"):
         return iter((documents,))
@@ -53,11 +55,11 @@ def _each(batches: Any) -> Iterator[Any]:
 
 
 def as_records(documents: Any, columns: Sequence[str]) -> Any:
-    """Documents of a type of such a package that is no table, one by one."""
+    """Converts documents of these packages that are not tables to an iterable of records."""
     if is_of("pandas", documents) and hasattr(documents, "columns"):
         return _records_of_pandas(documents, columns)
     if is_of("datasets", documents) and hasattr(documents, "with_format"):
-        # With a format, rows are arrays or tables.
+        # Rows of a dataset with a format are arrays or tables.
         return documents.with_format(None)
     return documents
 
@@ -68,7 +70,7 @@ def _columns_of_polars(frame: Any, columns: Sequence[str]) -> Any:
 
 
 def _batches_of_query(query: Any, columns: Sequence[str]) -> Iterator[Any]:
-    """The needed columns of a ``polars.LazyFrame`` or a ``pyarrow.dataset.Dataset``."""
+    """Yields the needed columns of a ``polars.LazyFrame`` or a ``pyarrow.dataset.Dataset``."""
     needed = list(dict.fromkeys(columns))
     if is_dataset(query):
         _engine.check_columns(query.schema.names, columns)
@@ -84,7 +86,7 @@ def _batches_of_dataset(dataset: Any, columns: Sequence[str]) -> Iterator[Any]:
 
 
 def _needed(frame: Any, columns: Sequence[str]) -> Any:
-    """The columns of a frame of pandas that are needed, and its index where that is one of them."""
+    """Selects the needed columns of a frame of pandas, and its index if that is one of them."""
     names = [str(name) for name in frame.columns]
     index = [name for name in frame.index.names if name in columns and name not in names]
     _engine.check_columns([*names, *index], columns)
@@ -94,11 +96,11 @@ def _needed(frame: Any, columns: Sequence[str]) -> Any:
 
 
 def _arrow_of_pandas(frame: Any, columns: Sequence[str]) -> Any:
-    """A frame as Arrow; ``None`` without pyarrow, which pandas makes Arrow by."""
+    """Converts a frame to Arrow. Returns ``None`` without pyarrow, which pandas needs for that."""
     needed = _needed(frame, columns)
     ids = columns[0]
     if ids in needed and any(type(value).__name__ == "UUID" for value in needed[ids].head(1)):
-        # pyarrow would make bytes of them.
+        # pyarrow would convert UUIDs to bytes.
         needed = needed.assign(**{ids: needed[ids].map(str, na_action="ignore")})
     try:
         return Stream(needed.__arrow_c_stream__())
@@ -113,7 +115,7 @@ def _arrow_of_pandas(frame: Any, columns: Sequence[str]) -> Any:
 
 
 def _mixed_row(frame: Any, columns: Sequence[str]) -> int | None:
-    """The first row of a frame of pandas that has something else than a text."""
+    """Returns the first row of a frame of pandas with a value that is not a text."""
     for column in columns:
         for row, value in enumerate(present(frame[column]) if column in frame else ()):
             if value is not None and not isinstance(value, str):

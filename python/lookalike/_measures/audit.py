@@ -31,15 +31,15 @@ from lookalike.errors import OptionError
 
 @dataclass(frozen=True)
 class AuditResult:
-    """Measured recall; ``docs/audit.md`` says what is estimated and why the interval is right."""
+    """The measured recall of a run. ``docs/audit.md`` explains the estimate and its interval."""
 
     recall: float | None
-    """The share of true neighbours that the run found, one drawn for each document that has some;
-    ``None`` where no document of the sample has one.
+    """The share of true neighbours that the run found. One neighbour is drawn for each document
+    that has any. ``None`` if no document of the sample has a neighbour.
     """
     interval: tuple[float, float]
-    """Holds the true recall with at least ``confidence`` (Clopper–Pearson); both ends are the
-    recall where it is known, since all documents were drawn.
+    """An interval that contains the true recall with a probability of at least ``confidence``
+    (Clopper–Pearson). If all documents were drawn, the recall is exact, and both ends equal it.
     """
     confidence: float
     """Confidence level of the intervals."""
@@ -48,19 +48,19 @@ class AuditResult:
     recall_caveat: str | None = field(repr=False)
     """A sentence why recall may be lower; ``None`` if the prediction holds."""
     sampled: int
-    """Documents drawn."""
+    """The number of drawn documents."""
     population: int
-    """Documents that could be drawn."""
+    """The number of documents that could be drawn."""
     documents: int
-    """Documents of the sample that have a neighbour."""
+    """The number of documents of the sample that have a neighbour."""
     found: int
-    """Of one neighbour drawn for each of these, how many the run found."""
+    """The number of drawn neighbours, one for each of these documents, that the run found."""
     details: dict[str, Any] = field(repr=False)
-    """The figures by range of similarity, and everything else, as the report has them."""
+    """All figures of the report, including those by range of similarity."""
 
     @classmethod
     def of_json(cls, text: str) -> AuditResult:
-        """From the JSON of the engine."""
+        """Reads the JSON of the engine."""
         all_ = json.loads(text)
         return cls(
             recall=all_["recall"],
@@ -88,22 +88,24 @@ def audit(
     progress: bool | Progress | None = False,
     **options: Unpack[AuditOptions],
 ) -> AuditResult:
-    """Measures how much of what is there a run found: documents drawn at random are compared
-    exactly with all others.
+    """Measures the recall of a run: compares randomly drawn documents exactly with all others.
 
     Cost: two passes over the documents.
 
     Args:
-        found: What ``lookalike.find`` gave, or a report (``.json``) that a run wrote.
-        docs: For a report, the documents of that run.
-        sample: Documents to draw, from 1; all where there are fewer.
-        confidence: Confidence level of the intervals, above 0, below 1.
-        text, id, reference: For a report, as in that run.
-        options: ``seed``, the random seed of the sample, 1 by default; ``threads``; for a report,
-            how paths are read, what is done to texts, and ``decisions``, as in that run.
+        found: The result of ``lookalike.find``, or a report (``.json``) of a run.
+        docs: The documents of the run, for a report.
+        sample: The number of documents to draw, from 1. A smaller collection is drawn as a whole.
+        confidence: The confidence level of the intervals, above 0, below 1.
+        text: As in the run, for a report.
+        id: As in the run, for a report.
+        reference: As in the run, for a report.
+        progress: As for ``lookalike.find``.
+        options: ``seed``, the random seed of the sample, 1 by default, and ``threads``. For a
+            report also the options of the run for reading files, changing texts, and ``decisions``.
 
     Raises:
-        LookalikeError: The documents are not those of the report.
+        LookalikeError: The documents differ from the documents of the report.
 
     Examples:
         >>> import lookalike
@@ -122,13 +124,13 @@ def audit(
             for name, value in others.items():
                 if value is not None and name not in ("seed", "threads"):
                     raise OptionError(
-                        f"{name} belongs to a report; what was found knows its own, leave it out"
+                        f"{name} belongs to a report; leave it out, since a FindResult has its own"
                     )
             return AuditResult.of_json(
                 found.engine.audit({**options}, sample, confidence, reporter)
             )
         if docs is None:
-            raise OptionError("a report does not hold its documents: give them as docs")
+            raise OptionError("a report does not contain its documents: pass them as docs")
         arguments = with_decisions(with_columns(options, text, id))
         report = path_option("found", found)
         sides = [

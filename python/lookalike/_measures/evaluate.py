@@ -1,4 +1,4 @@
-"""Results compared with what is known to be there."""
+"""Comparison of results with known duplicates."""
 
 from __future__ import annotations
 
@@ -16,45 +16,51 @@ from lookalike._results.table import Table
 
 @dataclass(frozen=True)
 class EvaluateResult:
-    """How a report agrees with a truth; ``docs/reference/report.md`` says what is counted."""
+    """The agreement of a report with the truth. ``docs/reference/report.md`` defines the counts."""
 
     precision: float | None
-    """Pairs in both among those reported; ``None`` where none is."""
+    """The share of reported pairs that are true; ``None`` if no pair is reported."""
     recall: float | None
-    """Pairs in both among those of the truth; ``None`` where it has none."""
+    """The share of true pairs that are reported; ``None`` without true pairs."""
     f1: float | None
-    """The harmonic mean of both."""
+    """The harmonic mean of precision and recall."""
     adjusted_rand_index: float | None
-    """Agreement of the groups, 1 for equal ones; ``None`` where the truth has pairs."""
+    """The agreement of the groups, 1 for equal groups; ``None`` if the truth is a list of pairs."""
     reported: int
-    """Pairs of the report, of the truth, and in both."""
+    """The number of reported pairs."""
     truth: int
+    """The number of true pairs."""
     true_positives: int
+    """The number of pairs that are reported and true."""
     false_positives: list[tuple[str, str]] = field(repr=False)
-    """Pairs of the report that the truth does not have, the first of them by their ids."""
+    """The first reported pairs, by id, that are not true."""
     missed: list[tuple[str, str]] = field(repr=False)
-    """Pairs of the truth that the report does not have."""
+    """The first true pairs, by id, that are not reported."""
     details: dict[str, Any] = field(repr=False)
-    """All figures, as ``lookalike evaluate --json`` prints them."""
+    """All figures of ``lookalike evaluate --json``."""
 
 
 def evaluate(
     found: Any, truth: Any, *, threshold: float | None = None, all_members: bool = False
 ) -> EvaluateResult:
-    """Compares what was found with what is known to be there.
+    """Compares a result with known duplicates.
 
     Args:
-        found: What ``lookalike.find`` gave, whose pairs are taken where it listed them, else
-            its groups; or any that ``truth`` may be.
-        truth: A file of pairs or groups, as ``lookalike evaluate`` reads it; a list of pairs of ids
-            (tuples); a list of groups (lists or sets of ids); a dict of the group of each id; or a
-            table with the columns ``id_a`` and ``id_b``, or ``id`` and ``cluster``.
-        threshold: Pairs below this similarity do not count, where there are similarities.
-        all_members: Whether a group of ``found`` is all pairs of its documents, not only those with
-            the keeper.
+        found: The result of ``lookalike.find`` (its pairs if they are listed, else its groups), or
+            a value of a type of ``truth``.
+        truth: The known duplicates:
+
+            - a file of pairs or groups, as for ``lookalike evaluate``
+            - a list of pairs of ids (tuples)
+            - a list of groups (lists or sets of ids)
+            - a dict with the group of each id
+            - a table with the columns ``id_a`` and ``id_b``, or ``id`` and ``cluster``
+        threshold: The least similarity of counted pairs. Pairs without a similarity always count.
+        all_members: Whether a group of ``found`` means all pairs of its documents, instead of the
+            pairs with its keeper.
 
     Raises:
-        DocumentError: There is something else in a file.
+        DocumentError: A file has another content.
 
     Examples:
         >>> import lookalike
@@ -105,7 +111,7 @@ def _written(side: Any, name: str, path: str) -> str:
     return path
 
 
-# The columns of tables that are read, those of a run before others.
+# The known columns of tables; the columns of a run come first.
 _LAYOUTS = (
     ("id_a", "id_b", "jaccard"),
     ("id_a", "id_b"),
@@ -115,7 +121,7 @@ _LAYOUTS = (
 
 
 def _rows(side: Any, name: str) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:
-    """A header and lines."""
+    """Returns a header and rows."""
     if isinstance(side, FindResult):
         return _table_rows(side.pairs if side.has_pairs else side.groups, name)
     if isinstance(side, Mapping):

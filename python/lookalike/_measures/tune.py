@@ -30,41 +30,46 @@ class TuneResult:
     """A choice of bands and rows, and its predictions."""
 
     threshold: float
+    """The threshold of the choice."""
     recall: float
+    """The requested recall."""
     num_hashes: int
-    """Values of a signature, its bands, and the rows of each."""
+    """The number of values of a signature."""
     bands: int
+    """The number of bands of a signature."""
     rows: int
+    """The number of rows of a band."""
     predicted_recall: float
     """The probability that a pair at the threshold becomes a candidate."""
     recall_caveat: str | None = field(repr=False)
     """A sentence why recall may be lower; ``None`` if the prediction holds."""
     documents: int
-    """Documents that the cost is for."""
+    """The number of documents for which the cost is predicted."""
     candidates: float
-    """Candidate pairs to expect among them."""
+    """The expected number of candidate pairs among these documents."""
     microseconds_per_document: float
-    """Time to expect for each of them on one core."""
+    """The expected time for each of these documents on one core."""
     bandings: list[dict[str, Any]] = field(repr=False)
     """All bandings of signatures of this length, each a dict."""
     sampled: int
-    """Documents of the sample."""
+    """The number of documents of the sample."""
     shingles: list[dict[str, Any]] = field(repr=False)
     """Figures of each shingle rule for the sample, each a dict."""
     advice: str | None
-    """The rule that suits the sample; ``None`` without one."""
+    """The shingle rule that suits the sample; ``None`` without a sample."""
     similarities: list[float] = field(repr=False)
     """Exact similarities above 0 of the pairs of the sample, ascending."""
     pairs: int
-    """How many pairs of the sample were compared."""
+    """The number of compared pairs of the sample."""
     folding: dict[str, Any] = field(repr=False)
-    """How many ``documents`` of the sample ``normalize="fold"`` ``changed``, by ``scripts``; and
-    the pairs at the threshold, ``pairs_as_is`` and ``pairs_folded``, where some did.
+    """The effect of ``normalize="fold"`` on the sample: the number of ``documents``, how many
+    ``changed``, and how many by ``scripts``. If any changed, also the pairs at the threshold:
+    ``pairs_as_is`` and ``pairs_folded``.
     """
 
     def curve(self, similarities: Sequence[float]) -> list[float]:
-        """The probability that a pair becomes a candidate, ``1 − (1 − sʳ)ᵇ``, at each of these
-        similarities, 0 to 1.
+        """Returns the probability that a pair becomes a candidate, ``1 − (1 − sʳ)ᵇ``, at each of
+        these similarities, 0 to 1.
 
         Examples:
             >>> import lookalike
@@ -94,16 +99,23 @@ def tune(
     progress: bool | Progress | None = False,
     **options: Unpack[TuneOptions],
 ) -> TuneResult:
-    """Chooses bands and rows for a threshold and a recall, for a sample of the documents.
+    """Chooses bands and rows for a threshold and a recall, with a sample of the documents.
 
     Args:
-        docs: Documents as for ``lookalike.find``; without any, the choice is that of
-            ``lookalike.find``, and the cost that of newswire articles.
-        sample: Documents to draw, from 1; all where there are fewer. They are drawn by their ids,
-            which may repeat here.
-        documents: How many the collection has that is planned for; those of ``docs`` by default, a
-            million without any.
-        shingles: Rules to try, such as ``["words:3", "chars:9"]``; ten usual ones by default.
+        docs: Documents as for ``lookalike.find``. Without documents, bands and rows
+            are chosen as by ``lookalike.find``, and the cost is predicted for newswire articles.
+        threshold: As for ``lookalike.find``.
+        recall: As for ``lookalike.find``.
+        sample: The number of documents to draw, from 1. A smaller collection is drawn as a whole.
+            Documents are drawn by their ids, which may repeat here.
+        documents: The number of documents of the planned collection. By default the number of
+            ``docs``, or a million without documents.
+        shingles: Shingle rules to try, such as ``["words:3", "chars:9"]``; ten common rules by
+            default.
+        text: As for ``lookalike.find``.
+        id: As for ``lookalike.find``.
+        progress: As for ``lookalike.find``.
+        options: Options of ``lookalike.find``.
 
     Examples:
         >>> import lookalike

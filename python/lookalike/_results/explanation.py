@@ -1,4 +1,4 @@
-"""Why two documents are, or are not, in one group."""
+"""Explanations why two documents are, or are not, in the same group."""
 
 from __future__ import annotations
 
@@ -17,29 +17,31 @@ from lookalike.errors import OptionError
 
 @dataclass(frozen=True)
 class Explanation:
-    """What ``FindResult.explain`` says of two documents."""
+    """The result of ``FindResult.explain``."""
 
     a: Any
-    """Their ids."""
+    """The id of the first document."""
     b: Any
+    """The id of the second document."""
     comparison: CompareResult = field(repr=False)
-    """How similar they are, and where they differ."""
+    """The similarity of the documents, and their differences."""
     keeper_a: Any
-    """The document that is kept of the group of each; ``None`` where it is in no group."""
+    """The kept document of the first document's group; ``None`` without a group."""
     keeper_b: Any
+    """The kept document of the second document's group; ``None`` without a group."""
     probability: float | None
-    """The probability that documents of their similarity are compared at all; ``None`` where every
-    similar pair is.
+    """The probability that two documents of this similarity are compared; ``None`` if the run
+    compares every similar pair.
     """
     reason: str
-    """A sentence."""
+    """The explanation in one sentence."""
 
     def __str__(self) -> str:
         return self.reason
 
     def _repr_html_(self) -> str:
-        """The reason, and both texts next to each other with their differences marked, for
-        notebooks.
+        """The page for notebooks: the reason, and both texts side by side with their differences
+        marked.
         """
         made = self.comparison
         sentences = [self.reason, made._sentence()]
@@ -54,18 +56,23 @@ def explain_pair(
     b: Any,
     options: Mapping[str, Any] | None,
 ) -> Explanation:
-    """Compares two documents of a run as the run does.
+    """Compares two documents of a run with the options of the run.
 
     Args:
-        groups, decisions: The results of the run.
+        findings: The engine's findings of the run.
+        groups: The groups of the run.
+        decisions: The decisions of the run.
+        a: The id of the first document.
+        b: The id of the second document.
+        options: The options of the run; ``None`` if the documents are in an index.
 
     Raises:
         OptionError: The documents are in an index.
     """
     if options is None:
         raise OptionError(
-            "the documents of these groups are in an index: lookalike.compare explains the texts "
-            "of two, which index.get gives"
+            "cannot explain documents of an index: read their texts with index.get, and compare "
+            "them with lookalike.compare"
         )
     run = findings.parameters()
     comparing: Any = {**options}
@@ -91,7 +98,7 @@ def explain_pair(
 
 @dataclass(frozen=True)
 class _PairDecisions:
-    """What people decided about two documents, as far as it had an effect."""
+    """The user decisions about two documents that had an effect."""
 
     duplicates: bool
     no_duplicates: bool
@@ -124,7 +131,7 @@ def _reason(
 ) -> str:
     (a, keeper_a), (b, keeper_b) = first, second
     if a == b:
-        return f"Both ids are of one document, {a!r}."
+        return f"Both ids refer to the same document, {a!r}."
     if keeper_a is not None and keeper_a == keeper_b:
         if keeper_a not in (a, b):
             return f"Both are duplicates of {keeper_a!r}; {figures}."
@@ -139,31 +146,31 @@ def _reason(
     ]
     if empty:
         subject = " and ".join(map(repr, empty))
-        return f"{subject}: without a shingle, and so similar to no document."
+        return f"No shingles, and so not similar to any document: {subject}."
     if not comparison.similar:
         return f"They are not similar: {figures}."
     if decided.no_duplicates:
-        return f"They are similar ({figures}), and people decided that they are no duplicates."
+        return f"They are similar ({figures}), but people decided that they are not duplicates."
     if decided.both_kept:
-        return f"They are similar ({figures}), and people decided that both are kept."
+        return f"They are similar ({figures}), but people decided that both are kept."
     return _unlinked(first, second, figures, probability)
 
 
 def _unlinked(
     first: tuple[Any, Any], second: tuple[Any, Any], figures: str, probability: float | None
 ) -> str:
-    """Why two similar documents are not in one group."""
+    """Explains why two similar documents are not in the same group."""
     (_, keeper_a), (_, keeper_b) = first, second
     if keeper_a is None and keeper_b is None and probability is not None:
         return (
-            f"They are similar ({figures}), and were not compared: signatures make "
-            f"{probability:.4f} of such pairs candidates; exact=True misses none."
+            f"They are similar ({figures}), but were not compared: signatures make "
+            f"{probability:.4f} of such pairs candidates; use exact=True to miss none."
         )
     kept = [id_ for id_, keeper in (first, second) if keeper is None or keeper == id_]
     if len(kept) == 2:
         return (
-            f"They are similar ({figures}), and no candidates of each other; exact=True misses no "
-            "pair."
+            f"They are similar ({figures}), but not candidates of each other; use exact=True to "
+            "miss no pair."
         )
     sides = " and ".join(
         f"{id_!r} is a duplicate of {keeper!r}"
@@ -171,6 +178,6 @@ def _unlinked(
         if id_ not in kept
     )
     return (
-        f"They are similar ({figures}); {sides}: a duplicate goes to the kept document that is "
-        "most similar to it."
+        f"They are similar ({figures}), but {sides}: a duplicate belongs to the group of the most "
+        "similar kept document."
     )

@@ -1,4 +1,4 @@
-"""What a search for near-duplicates found."""
+"""The result of a search for near-duplicates."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class Member:
     """A document of a group."""
 
     id: Any
-    """Its id, of the type that was given; its row where none was given."""
+    """The id of the document, in the type of the input; its row number if it has no id."""
     similarity: float
     """Exact similarity to the keeper, 0 to 1, with six decimals; 1 for the keeper itself."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Documents of which one is kept."""
+    """A kept document and its duplicates."""
 
     keeper: Any
-    """The document that is kept."""
+    """The id of the kept document."""
     duplicates: tuple[Member, ...]
-    """Its duplicates, by descending similarity."""
+    """The duplicates, by descending similarity."""
 
     def __len__(self) -> int:
         return 1 + len(self.duplicates)
@@ -66,18 +66,18 @@ class FindResult:
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._findings = findings
-        # How many documents in memory there are.
+        # The number of documents in memory; `None` for files and indexes.
         self._rows = rows
-        # What is similar, as ``lookalike.compare`` takes it.
+        # The options of similarity, for `lookalike.compare`.
         self._options = options
 
     @property
     def engine(self) -> _engine.Findings:
-        """The object of the engine; private to the package."""
+        """The engine's object, for use within the package."""
         return self._findings
 
     def __iter__(self) -> Iterator[Group]:
-        """The groups, largest first."""
+        """Yields the groups, largest first."""
         table = self.groups
         measure = "containment" if "containment" in table.column_names else "jaccard"
         columns = (table["group"], table["id"], table["keeper"], table[measure])
@@ -97,7 +97,7 @@ class FindResult:
     @overload
     def __getitem__(self, group: slice) -> list[Group]: ...
     def __getitem__(self, group: SupportsIndex | slice) -> Group | list[Group]:
-        """A group, or several, by their places in the order of ``__iter__``, from 0."""
+        """Returns a group, or several, by their places in the order of ``__iter__``, from 0."""
         return self._groups[group]
 
     @property
@@ -106,13 +106,14 @@ class FindResult:
         return list(self)
 
     def __len__(self) -> int:
-        """How many groups there are."""
+        """Returns the number of groups."""
         return int(self.counts["groups"])
 
     @property
     @once
     def is_kept(self) -> list[bool]:
-        """Of each document in memory, by its row, whether it stays: ``frame[found.is_kept]``.
+        """A flag for each document in memory, by row, that tells whether it is kept:
+        ``frame[found.is_kept]``.
 
         Raises:
             OptionError: The documents are in files, or parts of them were compared.
@@ -122,22 +123,22 @@ class FindResult:
     @property
     @once
     def kept_rows(self) -> list[int]:
-        """The rows of the documents in memory that stay, from 0, ascending:
+        """The rows of the kept documents in memory, from 0, ascending:
         ``dataset.select(found.kept_rows)``.
 
         Raises:
-            OptionError: As ``is_kept``.
+            OptionError: As for ``is_kept``.
         """
         return [row for row, stays in enumerate(self.is_kept) if stays]
 
     @property
     @once
     def labels(self) -> list[int]:
-        """A number for each document in memory, by its row: documents of a group have the least row
-        of theirs, all others their own.
+        """A number for each document in memory, by row: the least row of its group, or its own row
+        without a group.
 
         Raises:
-            OptionError: As ``is_kept``.
+            OptionError: As for ``is_kept``.
         """
         labels = list(range(self._row_count("labels")))
         members = (self.groups["group"], self.groups["row"])
@@ -153,32 +154,36 @@ class FindResult:
     def _row_count(self, name: str) -> int:
         if self._rows is None:
             raise OptionError(
-                f"{name} is for documents in memory by their rows; groups lists documents of "
-                "files by their ids"
+                f"{name} is for documents in memory, by row; use groups, which lists documents of "
+                "files by id"
             )
         if "parent" in self.groups.column_names:
             raise OptionError(
-                f"{name} is for whole documents; groups has their parts, by row and range"
+                f"{name} is for whole documents; use groups, which lists parts by row and range"
             )
         return self._rows
 
     @property
     @once
     def groups(self) -> Table:
-        """A row for each document of a group: ``group`` (from 1), ``id``, ``role`` (``keeper`` or
-        ``duplicate``), ``keeper`` (an id), ``jaccard`` (float64, null for keepers; ``containment``
-        behind it where that is the measure), and for documents in memory ``row`` and ``keeper_row``
-        (from 0; null for a reference). With ``unit`` also ``parent``, the id of the document, and
-        where the unit is in its text: ``start`` and ``end`` in bytes, ``start_char`` and
-        ``end_char`` in characters.
+        """A row for each document of a group.
+
+        The columns are:
+
+        - ``group`` (from 1), ``id``, ``role`` (``keeper`` or ``duplicate``), ``keeper`` (an id)
+        - ``jaccard`` (float64, null for keepers), followed by ``containment`` if that is the
+          measure
+        - for documents in memory: ``row`` and ``keeper_row`` (from 0; null for a reference)
+        - with ``unit``: ``parent`` (the id of the document) and the range of the unit in its text,
+          ``start`` and ``end`` in bytes, ``start_char`` and ``end_char`` in characters
         """
         return Table(self._findings.groups())
 
     @property
     @once
     def pairs(self) -> Table:
-        """A row for each verified pair: ``id_a``, ``id_b``, ``jaccard`` (and ``containment``); with
-        ``unit`` the columns of ``groups`` about units, with ``_a`` and ``_b``.
+        """A row for each verified pair: ``id_a``, ``id_b``, ``jaccard`` (and ``containment``). With
+        ``unit`` also the columns of ``groups`` about units, with the suffixes ``_a`` and ``_b``.
 
         Raises:
             OptionError: Pairs were not requested by ``find(…, pairs=True)``.
@@ -202,26 +207,31 @@ class FindResult:
     @once
     def empty(self) -> Table:
         """Documents without a token, which are similar to no document: ``id``, ``same_text_as``
-        (the id of the first one that has the same text; null without one).
+        (the id of the first document with the same text; null without one).
         """
         return Table(self._findings.empty())
 
     @property
     @once
     def counts(self) -> dict[str, int]:
-        """Numbers of documents, references, empty and skipped ones, copies (equal shingles),
-        candidates, compared pairs (``verified``), groups and duplicates.
+        """Numbers of documents, references, empty documents, skipped documents, copies (equal
+        shingles), candidates, compared pairs (``verified``), groups and duplicates.
         """
         return self._findings.counts()
 
     @property
     @once
     def sources(self) -> Table:
-        """A row for each source, in reading order: ``source`` (a file, a folder directly below a
-        folder of texts, or the value of ``source_field``; documents in memory without one are
-        ``documents`` and ``reference``), ``reference`` (whether its documents always stay),
-        ``documents`` (empty ones included), ``bytes`` of their texts, ``duplicates`` and
-        ``duplicate_bytes``.
+        """A row for each source, in reading order.
+
+        The columns are:
+
+        - ``source``: a file, a folder directly below a folder of texts, or the value of
+          ``source_field``. Documents in memory without ``source_field`` have the sources
+          ``documents`` and ``reference``.
+        - ``reference``: whether the documents of the source are always kept
+        - ``documents`` (including empty documents), ``bytes`` of their texts, ``duplicates`` and
+          ``duplicate_bytes``
 
         Examples:
             >>> import lookalike
@@ -238,8 +248,8 @@ class FindResult:
     @property
     @once
     def decisions(self) -> DecisionCounts | None:
-        """What became of the decisions that were given: how many were applied, which had no effect,
-        which contradict each other, which are asked again; ``None`` without decisions.
+        """The effect of the user decisions on the run: the number of applied decisions, and the
+        decisions without effect, in contradiction, or to be repeated. ``None`` without decisions.
 
         Examples:
             >>> import lookalike
@@ -258,7 +268,7 @@ class FindResult:
     @property
     @once
     def cut_from_mail(self) -> dict[str, int]:
-        """Text that was cut from messages: ``quoting_messages``, ``signed_messages``,
+        """Counts of the text that was cut from messages: ``quoting_messages``, ``signed_messages``,
         ``signature_words``, ``signature_bytes``.
         """
         return self._findings.cut_from_mail()
@@ -282,11 +292,11 @@ class FindResult:
     @property
     @once
     def better_setting(self) -> dict[str, Any] | None:
-        """Where few documents are in groups, the setting of ``docs/choosing.md`` that finds clearly
-        more, as reports have it: ``in_use`` and ``better``, each a dict of ``job``, ``measure``,
-        ``shingle``, ``threshold``, ``documents``, ``with_neighbour``, ``with_passage``, ``pairs``
-        and ``background``; and ``options``, those that ``find`` takes for it. ``None`` where
-        there is no such setting, and where the collection is not small.
+        """The setting of ``docs/choosing.md`` that finds clearly more, if few documents are in
+        groups. It contains ``in_use`` and ``better``, as in reports, each a dict of ``job``,
+        ``measure``, ``shingle``, ``threshold``, ``documents``, ``with_neighbour``,
+        ``with_passage``, ``pairs`` and ``background``. ``options`` are the options of ``find`` for
+        the setting. ``None`` if no setting finds clearly more, or if the collection is not small.
         """
         return better_setting_of(self._findings.better_setting())
 
@@ -297,31 +307,32 @@ class FindResult:
         return dict(self._findings.times())
 
     def text(self, row: int | str | None = None, *, id: Any = None) -> str:
-        """The text of a document, by its number in reading order, which for documents in memory
-        is its row; or by its id, in one pass over the ids.
+        """Returns the text of a document. It is found by its number in reading order (its row, for
+        documents in memory), or by its id in one pass over the ids.
 
         Args:
             row: The number; a ``str`` is an id.
-            id: The id, also one that is a number.
+            id: The id, which may be a number.
 
         Raises:
-            DocumentError: There is no such document, or it was skipped.
-            FileError: It is in a file that cannot be read any more, or was named by a path that
-                leads elsewhere from the working directory of this call.
-            OptionError: The documents are in an index, which gives their texts; or units were
-                compared, which are named by their ids.
+            DocumentError: The document does not exist, or was skipped.
+            FileError: The file of the document cannot be read any more, or its relative path has
+                another meaning in the current working directory.
+            OptionError: The documents are in an index, which returns their texts. Or units were
+                compared, which need an id.
         """
         return self._findings.text(*row_or_id(row, id))
 
     def explain(self, a: Any, b: Any) -> Explanation:
-        """Why two documents are, or are not, in one group: their similarity and differences, what
-        became of both, and a sentence.
+        """Explains why two documents are, or are not, in the same group: their similarity, their
+        differences, their groups, and a sentence.
 
         Args:
-            a, b: Their ids.
+            a: The id of the first document.
+            b: The id of the second document.
 
         Raises:
-            DocumentError: There is no such document.
+            DocumentError: A document does not exist.
             OptionError: The documents are in an index.
 
         Examples:
@@ -340,10 +351,10 @@ class FindResult:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the groups to a file ``.jsonl``, ``.csv`` (also ``.gz``, ``.zst``) or
-        ``.parquet``: the bytes that ``lookalike find -o`` writes.
+        ``.parquet``. The bytes are the same as with ``lookalike find -o``.
 
         Raises:
-            FileError: It cannot be written, or the name does not say what to write.
+            FileError: The file cannot be written, or its name has no known ending.
         """
         self._findings.write("groups", path_option("path", path))
 
@@ -352,7 +363,7 @@ class FindResult:
         self._findings.write("pairs", path_option("path", path))
 
     def write_skipped(self, path: str | os.PathLike[str]) -> None:
-        """Writes what was not read, and the empty documents, to a file ``.csv``."""
+        """Writes the skipped records and the empty documents to a file ``.csv``."""
         self._findings.write("skipped", path_option("path", path))
 
     def write_report(self, path: str | os.PathLike[str]) -> None:
@@ -370,9 +381,9 @@ class FindResult:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a FindResult cannot be pickled: it refers to documents in memory, or to files that "
-            "may change; pickle its tables (found.groups, found.pairs, found.skipped), "
-            "found.counts, or list(found)"
+            "cannot pickle a FindResult, which refers to documents in memory or to files that may "
+            "change; pickle its tables (found.groups, found.pairs, found.skipped), found.counts, "
+            "or list(found)"
         )
 
     def __repr__(self) -> str:
@@ -389,7 +400,7 @@ def better_setting_of(engine: tuple[str, dict[str, Any]] | None) -> dict[str, An
 
 
 def advice(better: dict[str, Any] | None) -> str:
-    """The sentence of the command line's summary about a setting that finds more."""
+    """Returns the sentence about a setting that finds more, as in the command line's summary."""
     if better is None:
         return ""
     used, other = better["in_use"], better["better"]

@@ -8,18 +8,19 @@ from typing import Any
 
 from lookalike import _engine
 
-# Characters of a page that a notebook keeps.
+# The most characters of a page in a notebook.
 _MOST = 4_000_000
-# The options that say what a word is.
+# The options that define words.
 _WORDS = ("shingle", "tokens", "case")
 
 
 def frame_page(write_report: Callable[[str], None], title: str) -> str:
-    """The page of a run in a frame of its own: styles and scripts of the page and of the notebook
-    stay apart.
+    """Returns the page of a run in a frame, which separates its styles and scripts from the styles
+    and scripts of the notebook.
 
     Args:
         write_report: Writes the page to a path.
+        title: The title of the frame.
     """
     import tempfile
 
@@ -28,7 +29,7 @@ def frame_page(write_report: Callable[[str], None], title: str) -> str:
         write_report(path)
         with open(path, encoding="utf-8") as file:
             page = file.read()
-    return _frame(page, title, "found.write_report(&quot;page.html&quot;) writes the page")
+    return _frame(page, title, "write the page with found.write_report(&quot;page.html&quot;)")
 
 
 def frame_texts(
@@ -37,17 +38,17 @@ def frame_texts(
     texts: Sequence[str],
     options: Mapping[str, Any],
 ) -> str:
-    """Two texts next to each other in a frame, with their differences marked as in the page of a
+    """Returns two texts side by side in a frame, with their differences marked as in the page of a
     run.
     """
     title = "Two texts"
     rule = {name: options[name] for name in _WORDS if options.get(name) is not None}
     page = _engine.comparison_page(title, names, sentences, texts, rule)
-    return _frame(page, " ".join(sentences), "the texts are too long to be shown")
+    return _frame(page, " ".join(sentences), "the texts are too long for a notebook")
 
 
 def _frame(page: str, title: str, instead: str) -> str:
-    """A frame with a page, or what is said in place of one that is too large."""
+    """Returns a frame with a page, or a text instead of a page that is too large."""
     from html import escape
 
     if len(page) > _MOST:

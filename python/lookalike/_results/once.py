@@ -11,11 +11,11 @@ _Value = TypeVar("_Value")
 
 
 def once(method: Callable[[_Result], _Value]) -> Callable[[_Result], _Value]:
-    """Keeps the value of a method without arguments, for use below ``@property``. It takes no lock,
-    unlike ``functools.cached_property`` up to Python 3.11: if another thread holds the lock while
-    this process forks, the child waits forever.
+    """Caches the value of a method without arguments, for use below ``@property``. It takes no
+    lock, unlike ``functools.cached_property`` up to Python 3.11: if another thread holds that lock
+    while this process forks, the child waits forever.
     """
-    # A property hides the entry of the same name.
+    # The property hides the entry of the same name in `__dict__`.
     name = method.__name__
 
     @wraps(method)

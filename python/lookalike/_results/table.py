@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _SHOWN_ROWS = 10
 _CHUNK = 65_536
-# Types of pandas for those of Arrow and whether values may be missing; texts and lists apart.
+# The pandas type for an Arrow type and whether values may be missing, except texts and lists.
 _PANDAS = {
     ("int64", False): "int64",
     ("int64", True): "Int64",
@@ -30,11 +30,11 @@ _PANDAS = {
 
 
 class Table:
-    """Columns of one length.
+    """A table of named columns.
 
-    Any package that reads Arrow takes it without copying: ``pyarrow.table(t)``,
-    ``polars.DataFrame(t)``, ``duckdb.sql("select * from t")``. Without one, ``to_pylist`` and
-    ``t["column"]`` give Python values.
+    Packages that read Arrow use the table without copying it: ``pyarrow.table(t)``,
+    ``polars.DataFrame(t)``, ``duckdb.sql("select * from t")``. ``to_pylist`` and ``t["column"]``
+    return Python values and need no package.
 
     Examples:
         >>> import lookalike
@@ -58,7 +58,7 @@ class Table:
 
     @property
     def engine(self) -> _engine.Table:
-        """The object of the engine; private to the package."""
+        """The engine's object, for use within the package."""
         return self._table
 
     def __reduce__(self) -> tuple[Callable[..., Table], tuple[Any, ...]]:
@@ -74,14 +74,14 @@ class Table:
 
     @property
     def column_types(self) -> list[str]:
-        """The types of the columns, as Arrow names them, in order."""
+        """The Arrow types of the columns, in order."""
         return self._table.column_types
 
     def __getitem__(self, name: str) -> list[Any]:
-        """The values of a column; ``None`` where there is none.
+        """Returns the values of a column; ``None`` for missing values.
 
         Raises:
-            KeyError: There is no such column.
+            KeyError: The column does not exist.
         """
         try:
             column = self.column_names.index(name)
@@ -91,7 +91,7 @@ class Table:
         return self._table.values(column, 0, len(self))
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """The rows, each a dict by column."""
+        """Yields the rows, each a dict by column."""
         names = self.column_names
         for start in range(0, len(self), _CHUNK):
             columns = [self._table.values(i, start, _CHUNK) for i in range(len(names))]
@@ -99,15 +99,15 @@ class Table:
                 yield dict(zip(names, row, strict=True))
 
     def to_pylist(self) -> list[dict[str, Any]]:
-        """The rows, each a dict by column. Cost: a Python object for each value."""
+        """Returns the rows, each a dict by column. Makes a Python object for each value."""
         return list(self)
 
     def to_pydict(self) -> dict[str, list[Any]]:
-        """The columns by name, each a list of Python values."""
+        """Returns the columns by name, each a list of Python values."""
         return {name: self[name] for name in self.column_names}
 
     def to_pyarrow(self) -> pyarrow.Table:
-        """A ``pyarrow.Table``; nothing is copied.
+        """Returns a ``pyarrow.Table`` without copying values.
 
         Raises:
             ImportError: Pyarrow is not installed.
@@ -117,7 +117,7 @@ class Table:
         return pyarrow.table(self)
 
     def to_polars(self) -> polars.DataFrame:
-        """A ``polars.DataFrame``.
+        """Returns a ``polars.DataFrame``.
 
         Raises:
             ImportError: Polars is not installed.
@@ -127,15 +127,15 @@ class Table:
         return polars.DataFrame(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A ``pandas.DataFrame``; columns of integers that may have
-        none somewhere are of pandas' nullable types, whether they have one or not.
+        """Returns a ``pandas.DataFrame``. Columns of integers that may have missing values always
+        have a nullable type of pandas, also without a missing value.
 
         Raises:
             ImportError: Pandas is not installed.
         """
         import pandas
 
-        # The type of texts depends on the version.
+        # The type of texts depends on the version of pandas.
         text = pandas.Series([""]).dtype
         columns: dict[str, Any] = {}
         described = (self.column_names, self.column_types, self._table.column_nullable)
@@ -146,7 +146,7 @@ class Table:
         return frame
 
     def _shown(self) -> tuple[list[list[str]], str | None]:
-        """The cells of the first rows, and a line about the others."""
+        """Returns the cells of the first rows, and a line about the other rows."""
         shown = min(len(self), _SHOWN_ROWS)
         columns = [self._table.values(i, 0, shown) for i in range(len(self.column_names))]
         rows = [[_short(value) for value in row] for row in zip(*columns, strict=True)]
@@ -163,7 +163,7 @@ class Table:
         return "\n".join(lines if more is None else [*lines, more])
 
     def _repr_html_(self) -> str:
-        """The rows that ``repr`` has, as a table, for notebooks."""
+        """The table for notebooks, with the rows of ``repr``."""
         from html import escape
 
         def cells(tag: str, texts: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Says how to get the class ``AsyncMinHashLSH`` of datasketch."""
+"""Explains how to import the class ``AsyncMinHashLSH`` of datasketch."""
 
 from lookalike.datasketch.borrowed import refuse_class_stub
 

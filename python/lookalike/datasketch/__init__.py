@@ -1,7 +1,7 @@
 """datasketch 2.0.0, many times faster: change ``datasketch`` to ``lookalike.datasketch``.
 
-Hash values, bands and results are those of datasketch, to the bit; ``docs/datasketch.md`` says
-what is the same and what differs.
+Hash values, bands and results are identical to datasketch's, bit for bit. ``docs/datasketch.md``
+lists the differences.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ __all__ = [
     "token_hash64",
 ]
 
-# That of the datasketch whose values these are.
+# The version of datasketch with the same values.
 __version__ = "2.0.0"
 
 

@@ -1,5 +1,5 @@
 # pyright: reportAttributeAccessIssue=false
-"""The classes and functions of the engine that this package is made of."""
+"""The classes and functions of the engine that this package uses."""
 
 from lookalike import _engine
 

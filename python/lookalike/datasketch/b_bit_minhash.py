@@ -1,4 +1,4 @@
-"""The lowest bits of hash values (Li and König 2010)."""
+"""Sketches of the lowest bits of hash values (Li and König 2010)."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ __all__ = ["bBitMinHash"]
 
 
 class bBitMinHash:
-    """A sketch of which only the lowest ``b`` bits of each hash value are kept.
+    """A sketch with only the lowest ``b`` bits of each hash value.
 
     Args:
-        minhash: The sketch.
-        b: How many bits, 0 to 32.
-        r: The size of the set as a share of that of the universe, at most 1.0; 0.0 if it is not
-            known, which represents a very small share.
+        minhash: The sketch with all bits.
+        b: The number of bits, 0 to 32.
+        r: The share of the universe that is in the set, at most 1.0. The default 0.0 represents a
+            very small or unknown share.
 
     Raises:
         ValueError: ``b`` or ``r`` is out of its range.
@@ -54,7 +54,7 @@ class bBitMinHash:
         if r > 1.0:
             raise ValueError(f"r must be a float in [0.0, 1.0], got {r}")
         mask = (1 << b) - 1
-        # A copy, so that the sketch need not keep an array for it.
+        # A copy, so that the sketch does not have to keep an array.
         values = np.asarray(minhash.digest())
         self.hashvalues: NDArray[np.uint32] = np.bitwise_and(values, mask).astype(np.uint32)
         self.seed: int = minhash.seed
@@ -78,7 +78,7 @@ class bBitMinHash:
     __hash__ = None  # type: ignore[assignment]
 
     def jaccard(self, other: bBitMinHash) -> float:
-        """Estimates the Jaccard similarity of the set and that of ``other``; it may be negative.
+        """Estimates the Jaccard similarity to the set of ``other``. The estimate may be negative.
 
         Raises:
             ValueError: Bits, schemes, seeds or numbers of hash values differ.
@@ -102,15 +102,15 @@ class bBitMinHash:
         return (share - c1) / (1 - c2)
 
     def bytesize(self) -> int:
-        """How many bytes a pickle keeps of it."""
+        """The number of bytes of the sketch in a pickle."""
         return self._bytesize()[-1]
 
     def _params_fmt(self) -> str:
         return self._PARAMETERS + ("" if self.scheme == "legacy" else "B")
 
     def _bytesize(self) -> tuple[int, int, int, int]:
-        """Bits of a value, values in a block of 8 bytes, blocks, bytes of all."""
-        # No bits at all take four, as in datasketch.
+        """Bits of a value, values in a block of 8 bytes, blocks, bytes in total."""
+        # Values of 0 bits take 4 bits, as in datasketch.
         slot = 4 if self.b == 0 else 1 << (self.b - 1).bit_length()
         per_block = 64 // slot
         blocks = -(-self.hashvalues.size // per_block)

@@ -11,8 +11,11 @@ from typing import Any
 
 _PACKAGE = "lookalike.datasketch"
 _ORIGINAL = "datasketch"
-_KEPT = "MinHashLSH with storage_config={'type': 'lookalike', 'path': FOLDER} or in Redis is kept"
-_GRAPH = "hnswlib and usearch have it"
+_KEPT = (
+    "use MinHashLSH with storage_config={'type': 'lookalike', 'path': FOLDER} or {'type': 'redis', "
+    "…}, which also keep an index"
+)
+_GRAPH = "use hnswlib or usearch, which also have HNSW"
 
 ALTERNATIVES = {
     "AsyncMinHashLSH": _KEPT,
@@ -21,7 +24,7 @@ ALTERNATIVES = {
     "experimental": _KEPT,
     "hnsw": _GRAPH,
 }
-"""What to use without datasketch, by name."""
+"""Alternatives if datasketch is not installed, by name."""
 
 
 def borrowed(name: str) -> Any:
@@ -39,12 +42,12 @@ def borrowed(name: str) -> Any:
 
 
 def replace_stub(stub: str, *submodules: str) -> None:
-    """Puts a module of datasketch in the place of a stub, and its submodules below that name, so
-    that both names have one module.
+    """Replaces a stub by the module of datasketch, and registers its submodules below the name of
+    the stub, so that both names refer to the same module.
 
     Args:
         stub: The ``__name__`` of the stub.
-        submodules: Names below it.
+        submodules: Names of submodules.
 
     Raises:
         ImportError: datasketch is not installed.
@@ -55,7 +58,8 @@ def replace_stub(stub: str, *submodules: str) -> None:
 
 
 def refuse_class_stub(stub: str) -> None:
-    """Says why a class cannot be imported. Python imports the stub only where the class is absent.
+    """Explains why a class cannot be imported as a module. Python imports the stub only if the
+    package has no such class.
 
     Args:
         stub: The ``__name__`` of the stub.
@@ -73,7 +77,7 @@ def _datasketch(name: str) -> Any:
         return importlib.import_module(_ORIGINAL)
     except ImportError as error:
         raise ImportError(
-            f"{_PACKAGE} takes {name} from an installed datasketch, which is absent: `pip install "
-            f"datasketch`; or {ALTERNATIVES[name]}",
+            f"cannot import {name}: {_PACKAGE} takes it from datasketch, which is not installed; "
+            f"`pip install datasketch`, or {ALTERNATIVES[name]}",
             name=f"{_PACKAGE}.{name}",
         ) from error

@@ -10,7 +10,7 @@ __all__ = ["sha1_hash32", "sha1_hash64", "token_hash32", "token_hash64"]
 
 
 def sha1_hash32(data: Any) -> int:
-    """The first four bytes of the SHA-1 of ``data`` as a number, the first byte the lowest.
+    """Returns the first four bytes of the SHA-1 of ``data``, read as a little-endian number.
 
     Args:
         data: bytes, or anything with a buffer.
@@ -29,7 +29,7 @@ def sha1_hash32(data: Any) -> int:
 
 
 def sha1_hash64(data: Any) -> int:
-    """The first eight bytes of the SHA-1 of ``data`` as a number, the first byte the lowest.
+    """Returns the first eight bytes of the SHA-1 of ``data``, read as a little-endian number.
 
     Args:
         data: bytes, or anything with a buffer.
@@ -48,7 +48,7 @@ def sha1_hash64(data: Any) -> int:
 
 
 def token_hash32(data: Any) -> int:
-    """The low half of ``token_hash64``.
+    """Returns the low half of ``token_hash64``.
 
     Examples:
         >>> token_hash32(b"a") == token_hash64(b"a") % 2**32
@@ -58,8 +58,8 @@ def token_hash32(data: Any) -> int:
 
 
 def token_hash64(data: Any) -> int:
-    """The token hash of ``docs/reference/signature.md``: not what datasketch has, but much faster
-    than SHA-1.
+    """Returns the token hash of ``docs/reference/signature.md``. It is much faster than SHA-1, but
+    datasketch does not have it.
 
     Args:
         data: bytes, or anything with a buffer.

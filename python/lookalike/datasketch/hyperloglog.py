@@ -1,5 +1,5 @@
-"""How many distinct tokens there are (Flajolet, Fusy, Gandouet and Meunier 2007; Heule, Nunkesser
-and Hall 2013).
+"""Estimates of the number of distinct tokens (Flajolet, Fusy, Gandouet and Meunier 2007; Heule,
+Nunkesser and Hall 2013).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["HyperLogLog", "HyperLogLogPlusPlus"]
 
 
 def _bit_length(bits: int) -> int:
-    """The place of the highest bit that is set, counted from the right, from 1."""
+    """The position of the highest set bit, counted from the right, from 1."""
     return int(bits).bit_length()
 
 
@@ -28,9 +28,9 @@ class HyperLogLog:
     """A sketch of a set, from which the number of its distinct tokens is estimated.
 
     Args:
-        p: The precision, 4 to 16: there are ``2**p`` registers; ignored where ``reg`` is given.
-        reg: The registers of another sketch, which this one goes on with.
-        hashfunc: From a token to an integer of 32 bits.
+        p: The precision, 4 to 16, for ``2**p`` registers; ignored if ``reg`` is passed.
+        reg: The registers of another sketch, which the new one uses and continues.
+        hashfunc: A function from a token to an integer of 32 bits.
         hashobj: Ignored, with a DeprecationWarning.
 
     Raises:
@@ -84,7 +84,7 @@ class HyperLogLog:
         """Adds a token.
 
         Raises:
-            ValueError: The hash is wider than 32 bits (64 for ``HyperLogLogPlusPlus``).
+            ValueError: The hash has more than 32 bits (64 for ``HyperLogLogPlusPlus``).
         """
         value = self.hashfunc(b)
         rank = self._get_rank(value >> self.p)
@@ -93,7 +93,7 @@ class HyperLogLog:
             self.reg[at] = rank
 
     def _get_rank(self, bits: int) -> int:
-        """The place of the highest bit that is set, counted from the left, from 1."""
+        """The position of the highest set bit, counted from the left, from 1."""
         rank = self.max_rank - _bit_length(bits) + 1
         if rank <= 0:
             raise ValueError(
@@ -113,8 +113,8 @@ class HyperLogLog:
         return self.m - int(np.count_nonzero(self.reg))
 
     def _linearcounting(self, num_zero: int) -> float:
-        """The estimate from the number of registers that are 0 (Whang et al. 1990); without one,
-        which is no basis for it, that without corrections.
+        """The estimate from the number of registers that are 0 (Whang et al. 1990). If there are
+        none, the method does not apply, and the estimate without corrections is returned.
         """
         import numpy as np
 
@@ -123,7 +123,7 @@ class HyperLogLog:
         return float(self.m * np.log(self.m / float(num_zero)))
 
     def _largerange_correction(self, e: float) -> float:
-        """The estimate with regard to hashes that are equal by chance."""
+        """The estimate, corrected for hashes that are equal by chance."""
         import numpy as np
 
         return float(-(1 << 32) * np.log(1.0 - e / (1 << 32)))
@@ -134,8 +134,8 @@ class HyperLogLog:
         small = 2.5 * self.m
         if abs(e - small) / small < 0.15:
             warnings.warn(
-                f"the estimate {e:.0f} is near {small:.0f}, where the method changes: the error "
-                "may be larger than usual; HyperLogLogPlusPlus has no such place",
+                f"the estimate {e:.0f} is near {small:.0f}, the limit between two methods, so that "
+                "its error may be larger than usual; use HyperLogLogPlusPlus to avoid this",
                 stacklevel=2,
             )
         if e <= small:
@@ -146,7 +146,7 @@ class HyperLogLog:
         """Adds all tokens of ``other``.
 
         Raises:
-            ValueError: Its precision is another.
+            ValueError: The precisions differ.
         """
         import numpy as np
 
@@ -162,15 +162,15 @@ class HyperLogLog:
         return registers
 
     def copy(self) -> HyperLogLog:
-        """A sketch of the same set, which changes for itself."""
+        """Returns an independent sketch of the same set."""
         return self.__class__(reg=self.digest(), hashfunc=self.hashfunc)
 
     def is_empty(self) -> bool:
-        """Whether no token was added."""
+        """Tells whether no token was added."""
         return not self.reg.any()
 
     def clear(self) -> None:
-        """Takes all tokens out."""
+        """Removes all tokens."""
         import numpy as np
 
         self.reg = np.zeros(self.m, np.int8)
@@ -191,10 +191,10 @@ class HyperLogLog:
 
     @classmethod
     def union(cls, *hyperloglogs: HyperLogLog) -> HyperLogLog:
-        """A new sketch of the union of at least two sets.
+        """Returns a new sketch of the union of at least two sets.
 
         Raises:
-            ValueError: Fewer than two are given, or precisions differ.
+            ValueError: Fewer than two sketches are passed, or their precisions differ.
         """
         import numpy as np
 
@@ -207,14 +207,14 @@ class HyperLogLog:
         return cls(reg=registers, hashfunc=hyperloglogs[0].hashfunc)
 
     def bytesize(self) -> int:
-        """How many bytes ``serialize`` writes: the precision and each register."""
+        """The number of bytes that ``serialize`` writes: the precision and each register."""
         return 1 + self.m
 
     def serialize(self, buf: Any) -> None:
-        """Writes the sketch to the beginning of ``buf``; the ``hashfunc`` is not written.
+        """Writes the sketch, without its ``hashfunc``, to the beginning of ``buf``.
 
         Raises:
-            ValueError: There is not enough room.
+            ValueError: ``buf`` is too short.
         """
         if len(buf) < self.bytesize():
             raise ValueError(f"buf must have at least {self.bytesize()} bytes, got {len(buf)}")
@@ -222,10 +222,10 @@ class HyperLogLog:
 
     @classmethod
     def deserialize(cls, buf: Any) -> HyperLogLog:
-        """Reads what ``serialize`` wrote.
+        """Reads a sketch that ``serialize`` wrote.
 
         Raises:
-            struct.error: There are too few bytes.
+            struct.error: ``buf`` is too short.
             ValueError: The precision is out of its range.
         """
         made = cls.__new__(cls)
@@ -249,9 +249,9 @@ class HyperLogLogPlusPlus(HyperLogLog):
     """HyperLogLog with hashes of 64 bits and a better estimate of small sets.
 
     Args:
-        p: The precision, 4 to 16: there are ``2**p`` registers; ignored where ``reg`` is given.
-        reg: The registers of another sketch, which this one goes on with.
-        hashfunc: From a token to an integer of 64 bits.
+        p: The precision, 4 to 16, for ``2**p`` registers; ignored if ``reg`` is passed.
+        reg: The registers of another sketch, which the new one uses and continues.
+        hashfunc: A function from a token to an integer of 64 bits.
         hashobj: Ignored, with a DeprecationWarning.
 
     Raises:
@@ -281,7 +281,9 @@ class HyperLogLogPlusPlus(HyperLogLog):
         return _thresholds[p - 4]
 
     def _estimate_bias(self, e: float, p: int) -> float:
-        """How much an estimate is too high: the mean of the six nearest that were measured."""
+        """The expected excess of an estimate: the mean of the excesses of the six nearest measured
+        estimates.
+        """
         import numpy as np
 
         raw, bias = (of[p - 4] for of in _means())

@@ -1,7 +1,7 @@
 """Measured constants of HyperLogLog++ (Heule, Nunkesser and Hall 2013, and its appendix).
 
-They and those of ``hyperloglog_bias.csv`` are the values of datasketch 2.0.0, Copyright (c) 2015
-ekzhu, under the MIT licence, whose text is in ``LICENSE-datasketch`` among the licence files of the
+These constants and ``hyperloglog_bias.csv`` are taken from datasketch 2.0.0, Copyright (c) 2015
+ekzhu, under the MIT licence. Its text is in ``LICENSE-datasketch`` among the licence files of the
 package.
 """
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
-# Of precision 4 and on: up to this estimate, linear counting is better.
+# The estimates up to which linear counting is better, from precision 4 on.
 _thresholds = [10, 20, 40, 80, 220, 400, 900, 1800, 3100, 6500, 11500, 20000, 50000]
 
 
 @lru_cache
 def _means() -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
-    """Of precision 4 and on: mean raw estimates of some cardinalities, and how much they are too
-    high. The appendix gives 15 digits of the differences.
+    """Mean raw estimates of some cardinalities, and how much they are too high, from precision 4
+    on. The appendix states the differences with 15 digits.
     """
     import numpy as np
 
@@ -39,7 +39,7 @@ def _means() -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
 
 
 def __getattr__(name: str) -> Any:
-    # The table is read when it is first asked for.
+    # The table is read at the first use.
     if name in ("_raw_estimate", "_bias"):
         return _means()[name == "_bias"]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,8 @@
-"""Keys of an index in a folder as text, and back.
+"""Conversion between the keys of an index in a folder and their texts.
 
-Equal keys of plain types have equal texts: strings, bytes, numbers, None, tuples and frozensets of
-such, and objects that are equal to one of these, such as an ``IntEnum`` or a scalar of NumPy.
+Equal keys of plain types have equal texts. Plain types are strings, bytes, numbers, None, and
+tuples and frozensets of these. Objects that are equal to a plain key, such as an ``IntEnum`` or a
+scalar of NumPy, have its text.
 """
 
 from __future__ import annotations
@@ -17,22 +18,22 @@ from lookalike.errors import DamagedError, DocumentTypeError, StoreError
 
 __all__ = ["decoded", "encoded", "pickled", "shown"]
 
-# Python's parser reads tuples in each other up to 200.
+# Python's parser reads at most 200 nested tuples.
 _MOST_DEPTH = 50
-# Larger ones are written in hexadecimal, which has no limit of digits.
+# Larger integers are written in hexadecimal, which has no limit of digits.
 _LARGE = 1 << 63
 
 
 class _NotPlain(Exception):
-    """There is no literal that is equal to a key."""
+    """No literal is equal to the key."""
 
 
 def encoded(key: Hashable) -> tuple[str, str | None]:
-    """The text of a key; and its pickle, if the text gives another key that is equal.
+    """Returns the text of a key, and its pickle if the key is not of a plain type itself.
 
     Raises:
-        TypeError: It is not hashable.
-        DocumentTypeError: It cannot be pickled, and must be.
+        TypeError: The key is not hashable.
+        DocumentTypeError: The key has to be pickled, which fails.
     """
     hash(key)
     try:
@@ -44,51 +45,52 @@ def encoded(key: Hashable) -> tuple[str, str | None]:
 
 
 def decoded(name: str, row: int, text: str, original: str | None, allow_pickle: bool) -> Any:
-    """The key of a row of the index ``name``.
+    """Returns the key of a row of the index ``name``.
 
     Raises:
-        DamagedError: It is not what was written.
-        StoreError: Its class cannot be loaded, or it is a pickle, without ``allow_pickle``.
+        DamagedError: The text or pickle is damaged.
+        StoreError: The class of the key cannot be loaded, or the key is a pickle and
+            ``allow_pickle`` is not set.
     """
     if not allow_pickle and (original is not None or text.startswith("p:")):
         raise StoreError(
-            f"{name}, row {row}: its key is a pickle that another process wrote, and loading a "
-            "pickle can run any code: if you trust the folder, open it with storage_config="
-            f'{{"type": "lookalike", "path": {name!r}, "allow_pickle": True}}'
+            f"cannot load the key of row {row} of {name}: it is a pickle that another process "
+            "wrote, and loading a pickle can run any code; if you trust the folder, open it with "
+            f'storage_config={{"type": "lookalike", "path": {name!r}, "allow_pickle": True}}'
         )
     try:
         key = _untagged(text) if original is None else pickle.loads(base64.b64decode(original))
         hash(key)
     except (ImportError, AttributeError) as error:
         raise StoreError(
-            f"{name}, row {row}: its key cannot be loaded: {error}; make its class known before "
-            "the index is asked"
+            f"cannot load the key of row {row} of {name}: {error}; import the module that defines "
+            "its class before you query the index"
         ) from error
     except Exception as error:
         raise DamagedError(
-            f"{name}, row {row}: its key is not what was written: {error}; restore the folder from "
-            "a copy, or delete it and insert the sketches again"
+            f"cannot read the key of row {row} of {name}, which is damaged: {error}; restore the "
+            "folder from a copy, or delete it and insert the sketches again"
         ) from error
     return key
 
 
 def pickled(key: Hashable) -> bytes:
-    """What a folder keeps of a key with ``prepickle``, or of one that is no plain type.
+    """Pickles a key for a folder: any key with ``prepickle``, else keys without a plain equal.
 
     Raises:
-        DocumentTypeError: It cannot be pickled.
+        DocumentTypeError: The key cannot be pickled.
     """
     try:
         return pickle.dumps(key, protocol=4)
     except Exception as error:
         raise DocumentTypeError(
-            f"the key {shown(key)} cannot be pickled, so no folder keeps it: {error}; use a key "
-            "such as a str or an int"
+            f"cannot store the key {shown(key)} in a folder, since it cannot be pickled: {error}; "
+            "use a key such as a str or an int"
         ) from error
 
 
 def shown(key: object) -> str:
-    """A key as messages show it."""
+    """The text of a key in messages, at most 200 characters."""
     try:
         text = repr(key)
     except Exception:
@@ -108,7 +110,7 @@ def _tagged(plain: Any) -> str:
             plain.encode()
             return f"s:{plain}"
         except UnicodeEncodeError:
-            # Of half a pair, which no UTF-8 has.
+            # A lone surrogate, which UTF-8 cannot encode.
             pass
     return f"l:{_literal(plain)}"
 
@@ -127,7 +129,7 @@ def _untagged(text: str) -> Any:
 
 
 def _plain(key: Any, depth: int = 0) -> tuple[Any, bool]:
-    """An equal key of a plain type, and whether it is the same in every respect."""
+    """Returns the equal key of a plain type, and whether its type is also the same."""
     if key is None or type(key) in (str, bytes, int):
         return key, True
     plain: Any
@@ -145,7 +147,7 @@ def _plain(key: Any, depth: int = 0) -> tuple[Any, bool]:
         plain = kind(part for part, _ in parts)
         is_same = type(key) is kind and all(same for _, same in parts)
     elif hasattr(key, "dtype"):
-        # The truths of NumPy are no numbers to Python, and equal to some.
+        # Booleans of NumPy are equal to numbers, but not instances of `Number`.
         plain = _number(key)
     else:
         raise _NotPlain
@@ -166,7 +168,7 @@ def _number(key: Any) -> int | float:
 
 
 def _are_one_key(plain: Any, key: Any) -> bool:
-    """Whether a dict holds both for the same key."""
+    """Tells whether a dict treats both as the same key."""
     try:
         return hash(plain) == hash(key) and bool(plain == key)
     except Exception:
@@ -174,11 +176,11 @@ def _are_one_key(plain: Any, key: Any) -> bool:
 
 
 def _literal(plain: Any) -> str:
-    """Python's text of a plain key, equal for equal ones."""
+    """The Python literal of a plain key. Equal keys have equal literals."""
     if isinstance(plain, int):
         return str(plain) if -_LARGE <= plain < _LARGE else hex(plain)
     if isinstance(plain, float):
-        # What is beyond all floats is read as infinite.
+        # Python reads a literal beyond the range of floats as infinity.
         return repr(plain).replace("inf", "1e999")
     if isinstance(plain, tuple):
         return f"({''.join(f'{_literal(part)},' for part in plain)})"

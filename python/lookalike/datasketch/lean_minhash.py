@@ -1,4 +1,4 @@
-"""MinHash without what is needed to add tokens: less memory, and bytes of a fixed form."""
+"""MinHash that cannot be updated, takes less memory, and has a fixed binary format."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _VALUE_FORMATS = {"legacy": "I", "affine32": "I", "affine64": "Q"}
 
 
 class LeanMinHash(MinHash):
-    """A frozen ``MinHash``: compared, merged and stored, but not updated.
+    """A frozen ``MinHash``, which can be compared, merged and stored, but not updated.
 
     Args:
-        minhash: The sketch to freeze; or else:
-        seed: That of the sketch which ``hashvalues`` are from.
-        hashvalues: The values, a sequence or array of integers.
-        scheme: The scheme of that sketch; needed with ``hashvalues``.
+        minhash: The sketch to freeze. Without it, pass the other arguments.
+        seed: The seed of the sketch that ``hashvalues`` come from.
+        hashvalues: The hash values, a sequence or array of integers.
+        scheme: The scheme of the sketch that ``hashvalues`` come from.
 
     Raises:
-        ValueError: Neither a sketch nor a seed, values and a scheme are given, or they conflict.
+        ValueError: Neither a sketch nor a seed, values and a scheme are passed, or they conflict.
 
     Examples:
         >>> m = MinHash(num_perm=4)
@@ -82,22 +82,22 @@ class LeanMinHash(MinHash):
         self._set_up(scheme, seed, 0, None, 0, hashvalues, None)
 
     def _take(self, state: MinHashState) -> None:
-        """Becomes equal to another, which keeps no array for that."""
+        """Copies the values of another sketch, without an array that the other would keep."""
         self._set_like(state)
         self._freeze()
 
     def update(self, b: Any) -> None:
-        """Raises TypeError: it is frozen."""
+        """Raises TypeError, since the sketch is frozen."""
         raise TypeError(
             "Cannot update a LeanMinHash: make a MinHash of its seed, hashvalues and scheme"
         )
 
     def update_batch(self, b: Iterable[Any]) -> None:
-        """Raises TypeError: it is frozen."""
+        """Raises TypeError, since the sketch is frozen."""
         self.update(b)
 
     def copy(self) -> LeanMinHash:
-        """A sketch of the same set, which changes for itself."""
+        """Returns an independent sketch of the same set."""
         copied = LeanMinHash.__new__(LeanMinHash)
         copied._take(self)
         return copied
@@ -112,18 +112,22 @@ class LeanMinHash(MinHash):
         return struct.unpack(f"<{len(self)}{value}", self._value_bytes())
 
     def bytesize(self, byteorder: str = "@") -> int:
-        """How many bytes ``serialize`` writes."""
+        """The number of bytes that ``serialize`` writes."""
         return struct.calcsize(self._format(byteorder))
 
     def serialize(self, buf: Any, byteorder: str = "@") -> None:
         """Writes the sketch to the beginning of a buffer.
 
-        The seed (8 bytes), the number of values (4 bytes; negative except for ``"legacy"``), the
-        code of the scheme (1 byte: 1 for ``"affine32"``, 2 for ``"affine64"``; not there for
-        ``"legacy"``), the values (4 bytes each, 8 for ``"affine64"``).
+        The bytes are:
+
+        - the seed (8 bytes)
+        - the number of values (4 bytes; negative except for ``"legacy"``)
+        - the code of the scheme (1 byte: 1 for ``"affine32"``, 2 for ``"affine64"``; absent for
+          ``"legacy"``)
+        - the values (4 bytes each, 8 for ``"affine64"``)
 
         Args:
-            buf: A buffer that can be written to, of at least ``bytesize`` bytes.
+            buf: A writable buffer of at least ``bytesize`` bytes.
             byteorder: One of the characters of ``struct``: ``@ = < > !``.
 
         Raises:
@@ -147,7 +151,7 @@ class LeanMinHash(MinHash):
 
     @classmethod
     def deserialize(cls, buf: Any, byteorder: str = "@") -> LeanMinHash:
-        """The sketch at the beginning of a buffer, also one written before datasketch 2.0.0.
+        """Reads the sketch at the beginning of a buffer, also from before datasketch 2.0.0.
 
         Raises:
             ValueError: The code of the scheme is unknown.
@@ -173,7 +177,7 @@ class LeanMinHash(MinHash):
                     f"{sorted(_SCHEME_OF_CODE)}"
                 )
             scheme = _SCHEME_OF_CODE[code]
-            # No value, but its alignment in the processor's own order.
+            # `0I` and `0Q` add no value, only its alignment if the byte order is `@`.
             offset = struct.calcsize(f"{head}B0{_VALUE_FORMATS[scheme]}")
         values = struct.unpack_from(f"{byteorder}{num_perm}{_VALUE_FORMATS[scheme]}", buf, offset)
         self._initialize_slots(seed, values, scheme)
@@ -191,10 +195,11 @@ class LeanMinHash(MinHash):
 
     @classmethod
     def union(cls, *mhs: MinHash) -> LeanMinHash:
-        """A new sketch of the union of at least two sets.
+        """Returns a new sketch of the union of at least two sets.
 
         Raises:
-            ValueError: Fewer than two are given, or schemes, seeds or numbers of values differ.
+            ValueError: Fewer than two sketches are passed, or their schemes, seeds or numbers of
+                values differ.
         """
         _check_union(mhs)
         lean = LeanMinHash.__new__(LeanMinHash)

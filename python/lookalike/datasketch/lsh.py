@@ -1,4 +1,4 @@
-"""An index of sketches that finds those above a threshold of similarity."""
+"""An index that finds the sketches whose similarity to a query is above a threshold."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ Sketch: TypeAlias = MinHash | WeightedMinHash
 __all__ = ["MinHashLSH", "MinHashLSHDeletionSession", "MinHashLSHInsertionSession"]
 
 _BUFFER_SIZE = 50000
-# What a pickle has that is made again, or that is nothing here.
+# Entries of a pickle that are computed again when it is loaded, or that this class does not have.
 _NOT_ATTRIBUTES = frozenset(
     {"_H", "_minhash_scheme", "_require_bytes_keys", "hashtables", "keys", "prepickle", "hashfunc"}
 )
 
 
-# Indexes in folders, for the end of the interpreter.
+# Indexes in folders, which are closed when the interpreter exits.
 _open: weakref.WeakSet[_native.Kept] = weakref.WeakSet()
 
 
 @atexit.register
 def _close_all() -> None:
-    """What sessions of indexes that nobody closed have collected is written."""
+    """Writes the collected changes of all indexes that the program did not close."""
     with ExitStack() as all_of_them:
         for kept in list(_open):
             all_of_them.callback(kept.close)
@@ -59,26 +59,30 @@ class MinHashLSH(_native.Tables):
     """Finds sketches whose Jaccard similarity to another is probably above a threshold.
 
     Args:
-        threshold: 0.0 to 1.0. Bands and rows are chosen for it.
+        threshold: The threshold, 0.0 to 1.0. It determines the numbers of bands and rows.
         num_perm: Hash values of each sketch, at least 2.
-        weights: How much false positives and false negatives count in that choice; they add up
-            to 1.0.
-        params: Bands and rows, if they are not to be chosen.
-        storage_config: ``{"type": "dict"}`` (default) is in memory;
-            ``{"type": "lookalike", "path": FOLDER}`` is in a folder, and hardly any of it in
-            memory. With ``"readonly": True`` another may write meanwhile. With ``"allow_pickle":
-            True`` keys that another process pickled are loaded, which can run any code.
-            ``{"type": "redis", "redis": {…}}`` is in Redis, with the arguments of
-            ``redis.Redis``; indexes with one ``"basename"`` are one index. ``{"type":
-            "cassandra", …}`` needs an installed datasketch.
-        prepickle: Whether keys are kept pickled; if None, in Redis only.
-        hashfunc: From the bytes of a band to the bytes that are compared.
+        weights: The weights of false positives and false negatives when bands and rows are
+            chosen; they add up to 1.0.
+        params: Numbers of bands and rows, instead of those for the threshold.
+        storage_config: The storage of the index:
+
+            - ``{"type": "dict"}`` (default): in memory.
+            - ``{"type": "lookalike", "path": FOLDER}``: in a folder, with little use of memory.
+              With ``"readonly": True`` another process may write meanwhile. With
+              ``"allow_pickle": True`` keys that another process pickled are loaded, which can
+              run any code.
+            - ``{"type": "redis", "redis": {…}}``: in Redis, with the arguments of
+              ``redis.Redis``. Indexes with the same ``"basename"`` are one index.
+            - ``{"type": "cassandra", …}``: in Cassandra; needs an installed datasketch.
+        prepickle: Whether the index keeps pickled keys. None pickles them in Redis only.
+        hashfunc: A function from the bytes of a band to the bytes that are compared.
 
     Raises:
         ValueError: An argument is out of its range.
-        StoreError: The folder cannot be opened, is none of these, or another index has it (of
-            which ``MismatchError``: it was made with other settings, ``DamagedError``: what is in
-            it is not what was written). So do all methods, when it cannot be read or written.
+        StoreError: The folder cannot be opened, does not hold such an index, or is open in
+            another one. ``MismatchError`` if it was created with other settings,
+            ``DamagedError`` if its content is damaged. All methods raise it if the folder cannot
+            be read or written.
 
     Examples:
         >>> from lookalike.datasketch import MinHash
@@ -103,7 +107,7 @@ class MinHashLSH(_native.Tables):
         prepickle: bool | None = None,
         hashfunc: Callable[[bytes], bytes] | None = None,
     ) -> None:
-        # An attribute of its own is found faster than that of the class.
+        # Python finds an attribute of the instance faster than one of the class.
         self._kept = None
         b, r = checked_bands(threshold, num_perm, weights, params)
         config: dict[str, Any] = storage_config or {"type": "dict"}
@@ -130,11 +134,11 @@ class MinHashLSH(_native.Tables):
         self.hashfunc = hashfunc
         self.hashranges = [(i * r, (i + 1) * r) for i in range(b)]
         self._buffer_size = _BUFFER_SIZE
-        # The bands of the sketches that are asked for together.
+        # The bands of the sketches in the query buffer.
         self._buffered: list[list[bytes]] = []
 
     def _clear(self) -> None:
-        """Is as empty as it was made."""
+        """Removes all keys."""
         if isinstance(self._kept, StoredTables):
             self._kept.clear()
         else:
@@ -152,41 +156,43 @@ class MinHashLSH(_native.Tables):
         self._known_scheme()
 
     def _known_scheme(self) -> str | None:
-        """The scheme of the sketches so far. Only the folder knows what of a session is undone."""
+        """The scheme of the sketches so far. It comes from the folder, since a failed write can
+        undo the changes of a session.
+        """
         if self._kept is not None:
             self._minhash_scheme = self._kept.scheme
         return self._minhash_scheme
 
     def _bands_asked(self, minhash: Sketch) -> list[bytes]:
-        """The bands of a sketch that is asked for."""
+        """The bands of the sketch of a query."""
         self._known_scheme()
         return self._bands_for(minhash)
 
     def _tables(self) -> _native.Tables | _native.Kept | StoredTables:
-        """What keeps keys and bands."""
+        """The object that keeps the keys and their bands."""
         return self if self._kept is None else self._kept
 
     def _as_kept(self, key: Hashable) -> Any:
-        """A key as tables have it."""
+        """The form of a key in the tables: pickled if ``prepickle`` says so."""
         kept = self._kept
         if self.prepickle:
             return pickled(key) if isinstance(kept, _native.Kept) else pickle.dumps(key)
         if isinstance(kept, StoredTables) and not isinstance(key, bytes):
             raise TypeError(
-                f"a {kept.path} keeps keys that are bytes, got {type(key).__name__}: pass bytes, "
-                "or prepickle=True"
+                f"cannot use a key of type {type(key).__name__}: {kept.path} keeps bytes only; "
+                "pass bytes, or prepickle=True"
             )
         return key
 
     def _each_key(self) -> Iterator[Any]:
-        """The keys one by one; of a folder not all at a time."""
+        """Yields the keys. Reads the keys of a folder in pages, not all at once."""
         kept = self._kept
         return _pages(kept) if isinstance(kept, _native.Kept) else iter(self._tables()._keys())
 
     @property
     def keys(self) -> Any:
-        """The keys, as they are kept: pickled if ``prepickle`` says so. A ``KeyView``, or
-        the container of the storage.
+        """The keys, pickled if ``prepickle`` says so: a ``KeyView``, or the container of the
+        storage.
         """
         return self._kept.keys if isinstance(self._kept, StoredTables) else KeyView(self)
 
@@ -199,8 +205,8 @@ class MinHashLSH(_native.Tables):
 
     @property
     def buffer_size(self) -> int:
-        """How many changes a session of an index in a folder collects, how many commands one in
-        Redis; others collect none.
+        """The most changes that a session of an index in a folder collects, or the most commands
+        of an index in Redis. Other indexes collect none.
         """
         return self._buffer_size
 
@@ -215,12 +221,12 @@ class MinHashLSH(_native.Tables):
         """Adds a key with the sketch of its set.
 
         Raises:
-            ValueError: The key is there already (if ``check_duplication``), or the sketch has
-                another number of values or another scheme than those before.
-            TypeError: The key is not hashable, or it is no sketch.
-            DocumentError: There is a folder, and the key is too long for it (of which
-                ``DocumentTypeError``: it cannot be pickled).
-            StoreError: The folder cannot be written; the key is not there.
+            ValueError: The index contains the key (if ``check_duplication``), or the sketch has
+                another number of values or another scheme than the sketches before.
+            TypeError: The key is not hashable, or ``minhash`` is not a sketch.
+            DocumentError: The key is too long for the folder. ``DocumentTypeError`` if it cannot
+                be pickled.
+            StoreError: The folder cannot be written; the key is not inserted.
         """
         if self._kept is None and not self.prepickle:
             self._add(key, minhash, check_duplication)
@@ -241,7 +247,7 @@ class MinHashLSH(_native.Tables):
         self._add(key, minhash, check_duplication)
 
     def _insert_bands(self, key: Any, bands: list[bytes], buffer: bool) -> None:
-        """Adds a key as it is kept, with the bytes of its bands."""
+        """Adds a key in its form in the tables, with the bytes of its bands."""
         if self._kept is None:
             self._add_bands(key, bands)
         else:
@@ -270,10 +276,10 @@ class MinHashLSH(_native.Tables):
         """Adds all keys of an index with the same numbers of values, bands and rows.
 
         Raises:
-            ValueError: These numbers or the schemes differ, or keys are in both and
-                ``check_overlap`` is true.
-            DocumentError: There is a folder, and a key is too long for it, or cannot be pickled.
-                No key is added.
+            ValueError: These numbers or the schemes differ, or both indexes have a key in common
+                and ``check_overlap`` is true.
+            DocumentError: A key is too long for the folder, or cannot be pickled. No key is
+                added.
             StoreError: The folder cannot be written. No key is added.
         """
         if type(self) is not type(other):
@@ -311,17 +317,17 @@ class MinHashLSH(_native.Tables):
             self._minhash_scheme = theirs
 
     def _merged(self, key: Any, other: MinHashLSH) -> Any:
-        """A key of another index as tables of this one have it."""
+        """Converts a key of another index to its form in the tables of this one."""
         if not self.prepickle:
             return key
-        # A key that the other index has as it is may be anything, also bytes from elsewhere that
-        # look like a pickle. The usual protocol is not that of folders in every version of Python.
+        # Only keys of an index with `prepickle` are unpickled: other keys may be bytes that look
+        # like a pickle. Folders use a fixed protocol, which is not the default of every Python.
         return self._as_kept(pickle.loads(key) if other.prepickle else key)
 
     def _merge_kept(
         self, kept: _native.Kept | StoredTables, other: MinHashLSH, scheme: str | None
     ) -> None:
-        """Merges into the storage: into a folder all keys or none."""
+        """Merges into the storage. A folder receives all keys or none."""
         if other._kept is not None:
             rows = other._kept._rows()
             if self.prepickle and not other.prepickle:
@@ -337,13 +343,13 @@ class MinHashLSH(_native.Tables):
         self._minhash_scheme = scheme
 
     def insertion_session(self, buffer_size: int = _BUFFER_SIZE) -> MinHashLSHInsertionSession:
-        """A context in which many keys are inserted; a folder is written to when ``buffer_size``
-        changes were made, when it is left, and before it is asked.
+        """Returns a context for many insertions. The folder is written after ``buffer_size``
+        changes, before each query, and at the end of the context.
         """
         return MinHashLSHInsertionSession(self, buffer_size=buffer_size)
 
     def deletion_session(self, buffer_size: int = _BUFFER_SIZE) -> MinHashLSHDeletionSession:
-        """The same for many removals."""
+        """Like ``insertion_session``, for many removals."""
         return MinHashLSHDeletionSession(self, buffer_size=buffer_size)
 
     def query(self, minhash: Sketch) -> list[Any]:
@@ -361,11 +367,13 @@ class MinHashLSH(_native.Tables):
         return [pickle.loads(key) for key in found] if self.prepickle else found
 
     def add_to_query_buffer(self, minhash: Sketch) -> None:
-        """Queries later: ``collect_query_buffer`` gives the keys that all queries find."""
+        """Buffers a query. ``collect_query_buffer`` returns the keys that all of them find."""
         self._buffered.append(self._bands_asked(minhash))
 
     def collect_query_buffer(self) -> list[Any]:
-        """The keys that every query since the last call finds now, in the order of ``query``."""
+        """Returns the keys that all queries buffered since the last call find now, in the order
+        of ``query``.
+        """
         buffered, self._buffered = self._buffered, []
         if not buffered:
             return []
@@ -379,11 +387,11 @@ class MinHashLSH(_native.Tables):
         return self._tables()._has(self._as_kept(key))
 
     def remove(self, key: Hashable) -> None:
-        """Takes a key out.
+        """Removes a key.
 
         Raises:
-            ValueError: It is not there.
-            StoreError: The folder cannot be written; the key is still there.
+            ValueError: The index does not contain the key.
+            StoreError: The folder cannot be written; the key is not removed.
         """
         self._remove(key)
 
@@ -392,7 +400,7 @@ class MinHashLSH(_native.Tables):
             raise ValueError(f"The given key does not exist: {key!r}")
 
     def _remove_kept(self, key: Any, buffer: bool) -> bool:
-        """Takes a key out that is as it is kept; false if it is not there."""
+        """Removes a key, in its form in the tables. Returns False if the index has none such."""
         if self._kept is not None:
             return self._kept.remove(key, max(index(self._buffer_size), 0) if buffer else 0)
         is_there = self._has(key)
@@ -401,15 +409,17 @@ class MinHashLSH(_native.Tables):
         return is_there
 
     def is_empty(self) -> bool:
-        """Whether there is no key."""
+        """Tells whether the index has no keys."""
         return self._tables()._size() == 0
 
     def _query_b(self, minhash: Sketch, b: int) -> set[Any]:
-        """The keys that share one of the first ``b`` bands; without the last ``-b`` if negative."""
+        """The keys that share one of the first ``b`` bands, or one of all but the last ``-b`` if
+        ``b`` is negative.
+        """
         return set(self._list_b(minhash, b))
 
     def _list_b(self, minhash: Sketch, b: int) -> list[Any]:
-        """``_query_b`` in the order of insertion."""
+        """Like ``_query_b``, in the order of insertion."""
         count = index(b) if b >= 0 else len(self.hashranges[:b])
         kept = self._kept
         if kept is None:
@@ -419,50 +429,55 @@ class MinHashLSH(_native.Tables):
         return [pickle.loads(key) for key in found] if self.prepickle else found
 
     def get_counts(self) -> list[dict[bytes, int]]:
-        """For each band, how many keys each of its buckets has."""
+        """The number of keys in each bucket, for each band."""
         return self._tables()._counts()
 
     def get_subset_counts(self, *keys: Hashable) -> list[dict[bytes, int]]:
-        """The same, of these keys only."""
+        """Like ``get_counts``, with these keys only."""
         return self._tables()._counts_of([self._as_kept(key) for key in set(keys)])
 
     def close(self) -> None:
-        """Closes the folder of the index, if it has one; what sessions have collected is written
-        before, also to Redis. Nothing more can be asked of the folder, then.
+        """Writes the changes that sessions have collected, also to Redis, and closes the folder
+        of the index, if it has one. Later calls that need the folder fail.
         """
         if self._kept is not None:
             self._kept.close()
 
     def check(self) -> list[tuple[str, str, bool]]:
-        """Looks through the folder of the index, if it has one: of each problem the place, what is
-        wrong, and whether ``repair`` makes it right.
+        """Checks the folder of the index, if it has one. Returns the place of each problem, its
+        description, and whether ``repair`` fixes it.
         """
         return [] if self._kept is None else self._kept.check()
 
     def repair(self) -> None:
-        """Makes everything in the folder again that can be made of what else is there."""
+        """Rebuilds the parts of the folder that can be computed from the others."""
         if self._kept is not None:
             self._kept.repair()
 
     def compact(self) -> None:
-        """Gives back the space in the folder that removed keys had."""
+        """Frees the space in the folder that removed keys occupied."""
         if self._kept is not None:
             self._kept.compact()
 
     def backup(self, path: str | PathLike[str]) -> None:
-        """Copies the folder of the index, while it is in use, to ``path``, where nothing may be.
+        """Copies the folder of the index, also while it is in use, to ``path``, which must not
+        exist.
 
         Raises:
-            ValueError: The index is in memory.
-            StoreError: It cannot be copied, or has no sketch so far.
+            ValueError: The index is in memory or in Redis.
+            StoreError: The folder cannot be copied, or contains no sketch so far.
         """
         if not isinstance(self._kept, _native.Kept):
-            raise ValueError("an index in memory or in Redis has no folder to copy: pickle it")
+            raise ValueError(
+                "cannot copy an index in memory or in Redis, which has no folder: pickle it"
+            )
         if not self._kept.backup(path):
-            raise StoreError(f"{self._kept.path} has no sketch so far, so there is nothing to copy")
+            raise StoreError(
+                f"cannot copy {self._kept.path}, which has no sketch so far: insert one first"
+            )
 
     def _commit(self) -> None:
-        """Writes what a session has collected."""
+        """Writes the changes that a session has collected."""
         if self._kept is not None:
             self._kept.commit()
 
@@ -482,8 +497,8 @@ class MinHashLSH(_native.Tables):
     def __getstate__(self) -> Any:
         if isinstance(self._kept, _native.Kept):
             raise TypeError(
-                f"an index that is kept in {self._kept.path} cannot be pickled: open that folder "
-                "where it is needed, or merge() it into one in memory"
+                f"cannot pickle the index in the folder {self._kept.path}: open the folder where "
+                "you need the index, or merge() it into an index in memory"
             )
         if self._kept is not None:
             self._kept.commit()
@@ -502,7 +517,7 @@ class MinHashLSH(_native.Tables):
         return state
 
     def _containers(self) -> tuple[Any, list[Any]]:
-        """Keys and hash tables as datasketch has them."""
+        """Keys and hash tables in the containers of datasketch."""
         if self._kept is not None:
             return self.keys, self.hashtables
         keys, hashtables = DictListStorage(), [DictSetStorage() for _ in range(self.b)]
@@ -533,7 +548,7 @@ class MinHashLSH(_native.Tables):
 
 
 def _pages(kept: _native.Kept) -> Iterator[Any]:
-    # At most as many as there are now: what is inserted meanwhile comes behind them.
+    # Stop at the current number of keys, since keys inserted meanwhile are appended to them.
     left, page = kept._size(), kept._page(0)
     while page is not None and left > 0:
         keys, start = page
@@ -543,7 +558,7 @@ def _pages(kept: _native.Kept) -> Iterator[Any]:
 
 
 class _Session:
-    """Changes of an index that are written to its folder together."""
+    """A context whose changes of an index are written to its folder together."""
 
     def __init__(self, lsh: MinHashLSH, buffer_size: int) -> None:
         self.lsh = lsh
@@ -558,12 +573,12 @@ class _Session:
         self.close()
 
     def close(self) -> None:
-        """Writes what was changed."""
+        """Writes the collected changes."""
         self.lsh._commit()
 
 
 class MinHashLSHInsertionSession(_Session):
-    """Many insertions; see ``MinHashLSH.insertion_session``.
+    """A context for many insertions; see ``MinHashLSH.insertion_session``.
 
     Examples:
         >>> from lookalike.datasketch import MinHash
@@ -583,7 +598,7 @@ class MinHashLSHInsertionSession(_Session):
 
 
 class MinHashLSHDeletionSession(_Session):
-    """Many removals; see ``MinHashLSH.deletion_session``."""
+    """A context for many removals; see ``MinHashLSH.deletion_session``."""
 
     def __enter__(self) -> MinHashLSHDeletionSession:
         return self

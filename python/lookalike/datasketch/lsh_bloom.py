@@ -1,7 +1,8 @@
-"""Whether a set like this one was seen before, in little memory (LSHBloom: Khan et al. 2024).
+"""An index that tells in little memory whether it has seen a similar set (LSHBloom: Khan et al.
+2024).
 
-Of each band there is a Bloom filter instead of a table. In a folder, the filters are files of the
-format of pybloomfilter, which datasketch uses; each opens what the other wrote.
+Each band has a Bloom filter instead of a table. In a folder, the filters are files in the format of
+pybloomfilter, which datasketch uses, so that both packages open each other's files.
 """
 
 from __future__ import annotations
@@ -33,22 +34,22 @@ __all__ = ["BloomTable", "MinHashLSHBloom"]
 logger = logging.getLogger(__name__)
 
 _MERSENNE_PRIME = (1 << 61) - 1
-# Of MurmurHash3.
+# Constants of MurmurHash3.
 _FACTORS = (0x87C37B91114253D5, 0x4CF5AD432745937F, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
-# The first bytes of a file: a mark, the number of bits, the length of what follows; capacity, rate
-# of errors, number of hashes and the seeds of 256; a pointer of the process that wrote it, version
-# and whether the count is right; the count, and reserve.
+# The header of a file: a mark, the number of bits, the length of the rest of the header; capacity,
+# error rate, number of hashes, seeds of 256 hashes; a pointer of the process that wrote the file,
+# the version, whether the count is right; the count, reserved bytes.
 _HEADER = struct.Struct("<9sQi Qd I256I4x 8xBB6x Q128x")
 _MARK = b"MBITARRAY"
 _LENGTH = _HEADER.size - 21
-# Where the bits begin: a multiple of 256.
+# The offset of the bits, a multiple of 256.
 _BITS_AT = -(-_HEADER.size // 256) * 256
 _MOST_HASHES = 256
 
 
 def _hashed(keys: NDArray[np.uint64], seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Of the eight bytes of each key, the lowest first, both halves of the 128 bits of MurmurHash3
-    for processors of 64 bits, one xor the other; keys and seeds are broadcast.
+    """Hashes the eight bytes of each key, the lowest first, with the x64 variant of MurmurHash3
+    (128 bits). A hash is the exclusive or of the two halves. Keys and seeds are broadcast.
     """
     import numpy as np
 
@@ -76,15 +77,17 @@ class BloomFilter:
     """A Bloom filter of numbers, in memory or in a file.
 
     Args:
-        capacity: How many numbers it is made for.
-        error_rate: The probability that one is found that is not there, when it is full.
-        filename: Its file; what is there already is opened, and decides about the others.
+        capacity: The most numbers that the filter is made for.
+        error_rate: The probability of finding a number that was not added, when the filter is
+            full.
+        filename: The file of the filter. An existing file is opened, and its header replaces the
+            other arguments.
         perm: Ignored.
-        hash_seeds: A number of 32 bits for each hash; drawn by chance if None.
-        data_array: The bits of another one, in memory.
+        hash_seeds: A number of 32 bits for each hash; None draws random ones.
+        data_array: The bits of another filter in memory.
 
     Raises:
-        DamagedError: The file is no Bloom filter, or is cut off.
+        DamagedError: The file is not a Bloom filter, or is truncated.
     """
 
     def __init__(
@@ -133,12 +136,14 @@ class BloomFilter:
             data[_BITS_AT + (place >> 3)] |= 1 << (place & 7)
 
     def has_bits(self, places: list[int]) -> bool:
-        """Whether all of these bits are set."""
+        """Tells whether all of these bits are set."""
         data = self._data
         return all(data[_BITS_AT + (place >> 3)] >> (place & 7) & 1 for place in places)
 
     def add(self, key: int) -> bool:
-        """Adds a number from 0 to 2**64 - 1; whether it was there already, or seemed so."""
+        """Adds a number from 0 to 2**64 - 1. Returns whether it was found before, perhaps as a
+        false positive.
+        """
         places = self.places(key)
         was_there = self.has_bits(places)
         self.set_bits(places)
@@ -148,12 +153,12 @@ class BloomFilter:
         return self.has_bits(self.places(key))
 
     def sync(self) -> None:
-        """Writes what was changed to the file."""
+        """Writes the changes to the file."""
         if isinstance(self._data, mmap.mmap):
             self._data.flush()
 
     def __reduce__(self) -> Any:
-        # As that of pybloomfilter does, a copy in memory.
+        # The pickle is a copy in memory, as with pybloomfilter.
         data = bytes(self._data[_BITS_AT:])
         arguments = self.capacity, self.error_rate, None, None, self.hash_seeds, data
         return BloomFilter, arguments
@@ -162,14 +167,14 @@ class BloomFilter:
 def _beginning(
     capacity: int, error_rate: float, hash_seeds: Iterable[int] | None
 ) -> tuple[bytes, int]:
-    """The header of a filter without numbers, and how many bytes it has with its bits."""
+    """The header of an empty filter, and the number of bytes with its bits."""
     if hash_seeds is None:
         hashes = min(max(math.floor(math.log2(1 / error_rate)), 1), _MOST_HASHES)
         seeds = [random.getrandbits(32) for _ in range(hashes)]
     else:
         seeds = list(hash_seeds)
         hashes = len(seeds)
-    # The least bits for this rate with so few hashes, as pybloomfilter rounds them.
+    # The fewest bits for this error rate and number of hashes, rounded like pybloomfilter does.
     each = math.ceil(capacity * abs(math.log(error_rate)) / (hashes * math.log(2) ** 2))
     bits = max(hashes * each, 128)
     seeds += [0] * (_MOST_HASHES - hashes)
@@ -188,8 +193,8 @@ def _opened(filename: str) -> mmap.mmap:
             if known and is_whole and bits > 0 and 1 <= hashes <= _MOST_HASHES:
                 return mmap.mmap(file.fileno(), 0)
     raise DamagedError(
-        f"{filename} is no Bloom filter, or it is cut off ({size} bytes): delete it, and insert "
-        "the sketches again, or restore it from a copy"
+        f"cannot open {filename}: its {size} bytes are not a Bloom filter, or are truncated; "
+        "restore it from a copy, or delete it and insert the sketches again"
     )
 
 
@@ -197,10 +202,10 @@ class BloomTable:
     """The Bloom filter of one band.
 
     Args:
-        item_count: How many sketches it is made for.
-        fp: The rate of false positives of its filter.
-        band_size: How many values the band has.
-        fname: Its file; an existing one is opened.
+        item_count: The number of sketches that the filter is made for.
+        fp: The rate of false positives of the filter.
+        band_size: The number of values of the band.
+        fname: The file of the filter. An existing file is opened.
     """
 
     def __init__(
@@ -211,10 +216,10 @@ class BloomTable:
         self.bloom_filter = BloomFilter(item_count, fp, fname)
 
     def sync(self) -> None:
-        """Writes what was changed to the file."""
+        """Writes the changes to the file."""
         if self.fname is None:
             warnings.warn(
-                "Attempting to save an in-memory Bloom filter, which does nothing: give a folder "
+                "Attempting to save an in-memory Bloom filter, which does nothing: pass a folder "
                 "(save_dir)",
                 RuntimeWarning,
                 stacklevel=2,
@@ -225,7 +230,7 @@ class BloomTable:
         """Checks that a band has the right number of values.
 
         Raises:
-            RuntimeError: It has not.
+            RuntimeError: The band has another number of values.
         """
         if len(hashvalues) != self.r:
             raise RuntimeError(f"expected {self.r} hash values of a band, got {len(hashvalues)}")
@@ -239,7 +244,7 @@ class BloomTable:
         self.bloom_filter.add(self._band_hash(hashvalues))
 
     def query(self, hashvalues: Any) -> bool:
-        """Whether the hash values of a band were added, or seem so."""
+        """Tells whether the hash values of a band were added, perhaps as a false positive."""
         self.assert_size(hashvalues)
         return self._band_hash(hashvalues) in self.bloom_filter
 
@@ -254,22 +259,22 @@ def _sums(hashvalues: Any, bands: int, rows: int) -> list[int]:
 
 
 class MinHashLSHBloom:
-    """Tells whether a sketch like this one was inserted before, without keeping keys.
+    """Tells whether a similar sketch was inserted before, without keeping keys.
 
     Args:
-        threshold: 0.0 to 1.0. Bands and rows are chosen for it.
+        threshold: The threshold, 0.0 to 1.0. It determines the numbers of bands and rows.
         num_perm: Hash values of each sketch, at least 2.
-        n: How many sketches will be inserted, about.
+        n: The approximate number of sketches that will be inserted.
         fp: The rate of false positives of each filter, between 0.0 and 1.0.
-        save_dir: A folder for the filters, which is made; filters that are there are opened.
-            Without it, the index is in memory.
-        weights: How much false positives and false negatives count in the choice of bands and
-            rows; they add up to 1.0.
-        params: Bands and rows, if they are not to be chosen.
+        save_dir: A folder for the filters, created if it does not exist. Existing filters are
+            opened. Without a folder, the index is in memory.
+        weights: The weights of false positives and false negatives when bands and rows are
+            chosen; they add up to 1.0.
+        params: Numbers of bands and rows, instead of those for the threshold.
 
     Raises:
         ValueError: An argument is out of its range.
-        DamagedError: A file in the folder is no Bloom filter.
+        DamagedError: A file in the folder is not a Bloom filter.
 
     Examples:
         >>> import warnings
@@ -321,8 +326,8 @@ class MinHashLSHBloom:
         self._minhash_scheme: str | None = None
 
     def _bits(self, minhash: Sketch) -> list[list[int]]:
-        """Of each band, the numbers of its bits; those of all bands are computed together where
-        the filters are alike, as those of one index are.
+        """The numbers of the bits of each band. If the filters have the same parameters, as in a
+        new index, the bits of all bands are computed together.
         """
         import numpy as np
 
@@ -342,24 +347,27 @@ class MinHashLSHBloom:
         """Adds a sketch.
 
         Raises:
-            ValueError: It has another number of values or another scheme than those before.
+            ValueError: The sketch has another number of values or another scheme than the sketches
+                before.
         """
         self._minhash_scheme = self._check(minhash)
         for table, places in zip(self.hashtables, self._bits(minhash)):
             table.bloom_filter.set_bits(places)
 
     def query(self, minhash: Sketch) -> bool:
-        """Whether a sketch that shares a band with ``minhash`` was inserted, or it seems so.
+        """Tells whether a sketch that shares a band with ``minhash`` was inserted, perhaps as a
+        false positive.
 
         Raises:
-            ValueError: It has another number of values or another scheme than those inserted.
+            ValueError: The sketch has another number of values or another scheme than the inserted
+                sketches.
         """
         self._check(minhash)
         filters = (table.bloom_filter for table in self.hashtables)
         return any(of.has_bits(places) for of, places in zip(filters, self._bits(minhash)))
 
     def sync(self) -> None:
-        """Writes what was changed to the folder. The system does so too, sooner or later."""
+        """Writes the changes to the folder. The operating system also does so at some time."""
         logger.info("Saving Bloom Index...")
         for table in self.hashtables:
             table.sync()

@@ -1,4 +1,4 @@
-"""Bands, rows and storage of an index, checked."""
+"""Checks and choices of the bands, rows and storage of an index."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["check_weights", "checked_bands", "checked_storage"]
 
 
 def _false_positive_probability(threshold: float, b: float, r: float) -> float:
-    """The area under the probability that ``b`` bands of ``r`` rows find a pair, below the
-    threshold.
+    """The area below the threshold under the probability that ``b`` bands of ``r`` rows find a
+    pair.
     """
     return _native.error_areas(threshold, b, r)[0]
 
 
 def _false_negative_probability(threshold: float, b: float, r: float) -> float:
-    """The area above that probability, from the threshold on."""
+    """The area from the threshold on above the probability that the bands find a pair."""
     return _native.error_areas(threshold, b, r)[1]
 
 
@@ -46,7 +46,7 @@ def checked_bands(
     weights: tuple[float, float],
     params: tuple[int, int] | None,
 ) -> tuple[int, int]:
-    """Bands and rows, chosen where they are not given."""
+    """Returns the numbers of bands and rows: checked ``params``, or a choice for the threshold."""
     if not 0.0 <= threshold <= 1.0:
         raise ValueError(f"threshold must be in [0.0, 1.0], got {threshold}")
     if num_perm < 2:
@@ -69,12 +69,12 @@ def checked_bands(
 
 
 def checked_storage(config: dict[str, Any]) -> str:
-    """The type of a storage."""
+    """Checks the options of a storage and returns its type."""
     kind = check_storage(config, ("dict", "lookalike", "redis", "cassandra"))
     if kind != "lookalike":
         return kind
     if "path" not in config:
-        raise ValueError("storage type 'lookalike' needs the 'path' of its folder")
+        raise ValueError("storage type 'lookalike' needs a folder; add 'path': FOLDER")
     unknown = sorted(map(repr, config.keys() - {"type", "path", "readonly", "allow_pickle"}))
     if unknown:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""An index of sketches that finds sets which contain most of another."""
+"""An index of sketches that finds the sets which contain most of a query."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ __all__ = ["MinHashLSHEnsemble"]
 
 
 def _checked_size(size: Any) -> Any:
-    """A size as a number of Python, so that sizes of NumPy are counted with the others."""
+    """Converts a size to a Python number, so that equal sizes of NumPy and Python are counted
+    together.
+    """
     size = size.item() if hasattr(size, "item") else size
     if not size > 0 or not isfinite(size):
         raise ValueError(f"Set size must be positive, got {size}")
@@ -29,7 +31,7 @@ def _checked_size(size: Any) -> Any:
 
 
 def _basename(base: bytes, part: int, rows: int) -> bytes:
-    """What the names of an index in Redis begin with."""
+    """The prefix of the keys of an index in Redis."""
     return b"-".join([base, part.to_bytes(2, "big"), rows.to_bytes(2, "big")])
 
 
@@ -37,14 +39,15 @@ class MinHashLSHEnsemble:
     """Finds sets whose containment, the share of the query that is in them, is above a threshold.
 
     Args:
-        threshold: 0.0 to 1.0.
+        threshold: The threshold, 0.0 to 1.0.
         num_perm: Hash values of each sketch, at least 2.
         num_part: Partitions by set size, at least 1.
-        m: The most rows of a band, 2 to ``num_perm``. More take more memory and find better.
-        weights: How much false positives and false negatives count; they add up to 1.0.
-        storage_config: ``{"type": "dict"}`` (default) is in memory; those of
-            ``MinHashLSH`` in Redis and Cassandra are there, too.
-        prepickle: Whether keys are kept pickled; if None, in Redis only.
+        m: The most rows of a band, 2 to ``num_perm``. A greater ``m`` needs more memory and finds
+            sets more precisely.
+        weights: The weights of false positives and false negatives; they add up to 1.0.
+        storage_config: ``{"type": "dict"}`` (default) keeps the index in memory. Redis and
+            Cassandra are configured as for ``MinHashLSH``.
+        prepickle: Whether the index keeps pickled keys. None pickles them in Redis only.
 
     Raises:
         ValueError: An argument is out of its range.
@@ -118,15 +121,15 @@ class MinHashLSHEnsemble:
         return int(b), int(r)
 
     def index(self, entries: Iterable[tuple[Hashable, Sketch, float]]) -> None:
-        """Indexes all sets; it can be called once.
+        """Indexes all sets. It can be called once.
 
         Args:
-            entries: Key, sketch and size of each set; a size may be an estimate, such as that of
-                ``count``.
+            entries: Key, sketch and size of each set. The size may be an estimate, such as the
+                result of ``count``.
 
         Raises:
-            ValueError: The index is not empty, there are no entries, a size is not positive, or a
-                sketch or a key cannot be inserted. The ensemble is as empty as before, then.
+            ValueError: The index is not empty, ``entries`` is empty, a size is not positive, or a
+                sketch or a key cannot be inserted. The ensemble then remains empty.
         """
         if not self.is_empty():
             raise ValueError("Cannot call index again on a non-empty index")
@@ -145,7 +148,7 @@ class MinHashLSHEnsemble:
             raise
 
     def _insert(self, entries: list[tuple[Any, Any, Any]], partitions: list[Any]) -> None:
-        """Inserts what is ordered by size."""
+        """Inserts entries in ascending order of size."""
         for i, (lower, upper) in enumerate(partitions):
             self.lowers[i], self.uppers[i] = lower, upper
         part = 0
@@ -156,7 +159,7 @@ class MinHashLSHEnsemble:
                 lsh.insert(key, minhash)
 
     def _clear(self) -> None:
-        """Is as empty as it was made."""
+        """Removes all keys."""
         self.lowers = [None for _ in self.indexes]
         self.uppers = [None for _ in self.indexes]
         for index in self.indexes:
@@ -168,7 +171,7 @@ class MinHashLSHEnsemble:
 
         Args:
             minhash: The sketch of the set.
-            size: Its size.
+            size: The size of the set.
 
         Raises:
             ValueError: The sketch has another number of values or another scheme.
@@ -183,5 +186,5 @@ class MinHashLSHEnsemble:
         return any(key in lsh for index in self.indexes for lsh in index.values())
 
     def is_empty(self) -> bool:
-        """Whether there is no key."""
+        """Tells whether the index has no keys."""
         return all(lsh.is_empty() for index in self.indexes for lsh in index.values())

@@ -10,20 +10,20 @@ __all__ = ["optimal_partitions"]
 
 
 def optimal_partitions(sizes: Any, counts: Any, num_part: int) -> list[tuple[Any, Any]]:
-    """The intervals with the least expected number of false positives.
+    """Returns the intervals with the least expected number of false positives.
 
     Args:
-        sizes: Sizes that occur, ascending: integers, or others, such as estimates.
-        counts: How often each of them does.
-        num_part: How many intervals; fewer come out where there are fewer sizes.
+        sizes: The distinct sizes, ascending: integers or other numbers, such as estimates.
+        counts: The number of sets of each size.
+        num_part: The most intervals. There are fewer if there are fewer sizes.
 
     Returns:
         Least and greatest size of each interval, both included.
 
     Raises:
-        ValueError: There are no sizes, they are not ascending or not above 0, or counts are too
-            great to be summed.
-        MemoryError: There are more than fit: their costs find no room: 8 bytes for each interval.
+        ValueError: ``sizes`` is empty, not ascending or not above 0, or the sum of the counts is
+            too great.
+        MemoryError: The costs of all intervals, 8 bytes each, do not fit into memory.
 
     Examples:
         >>> optimal_partitions([1, 2, 10, 12], [5, 5, 5, 5], 2)
@@ -35,5 +35,5 @@ def optimal_partitions(sizes: Any, counts: Any, num_part: int) -> list[tuple[Any
 
 
 def _plain(numbers: Any) -> list[Any]:
-    """A list of numbers of Python, also of an array."""
+    """Converts a sequence or array to a list of Python numbers."""
     return list(numbers.tolist() if hasattr(numbers, "tolist") else numbers)

@@ -1,4 +1,4 @@
-"""An index of sketches that finds the most similar ones."""
+"""An index of sketches that finds the sketches most similar to a query."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ class MinHashLSHForest:
             )
 
     def add(self, key: Hashable, minhash: Sketch) -> None:
-        """Adds a key with the sketch of its set; it is found after ``index``.
+        """Adds a key with the sketch of its set. Queries find it after ``index``.
 
         Raises:
-            ValueError: The key is there already, or the sketch has too few values or another
-                scheme than those before.
+            ValueError: The index contains the key, or the sketch has too few values or another
+                scheme than the sketches before.
         """
         self._length_ok(minhash)
         scheme = _check_scheme_consistency(self._minhash_scheme, minhash)
@@ -71,11 +71,11 @@ class MinHashLSHForest:
         self._minhash_scheme = scheme
 
     def index(self) -> None:
-        """Makes all keys that were added searchable."""
+        """Makes all added keys searchable."""
         self._forest.index()
 
     def query(self, minhash: Sketch, k: int) -> list[Any]:
-        """At most ``k`` keys, those with longer common prefixes first.
+        """Returns at most ``k`` keys, longer common prefixes first.
 
         Raises:
             ValueError: ``k`` is not positive, or the sketch has too few values or another scheme.
@@ -97,11 +97,11 @@ class MinHashLSHForest:
         return [all_bytes[i * width : (i + 1) * width] for i in range(self.l)]
 
     def get_minhash_hashvalues(self, key: Hashable) -> HashValues:
-        """The hash values that were added with ``key``, uint32 or uint64.
+        """Returns the hash values that were added with ``key``, uint32 or uint64.
 
         Raises:
-            KeyError: It is not there.
-            ValueError: Its sketch is of weights, whose values are pairs.
+            KeyError: The index does not contain the key.
+            ValueError: The sketch is a ``WeightedMinHash``, whose values are pairs.
         """
         import numpy as np
 
@@ -118,7 +118,7 @@ class MinHashLSHForest:
         return cast("HashValues", np.frombuffer(all_bytes, dtype=dtype).byteswap())
 
     def is_empty(self) -> bool:
-        """Whether nothing can be found, also because ``index`` was not called."""
+        """Tells whether no key is searchable, perhaps because ``index`` was not called."""
         return self._forest.is_empty()
 
     def __contains__(self, key: Hashable) -> bool:

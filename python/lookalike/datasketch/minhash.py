@@ -1,4 +1,4 @@
-"""MinHash with the hash values of datasketch 2.0.0, and of its versions before by a scheme."""
+"""MinHash with the hash values of datasketch 2.0.0, or of earlier versions by a scheme."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ _KINDS = {sha1_hash32: 32, sha1_hash64: 64, token_hash32: 33, token_hash64: 65}
 
 
 def _kind_of(hashfunc: Callable[[Any], int], scheme: str) -> int:
-    """Which of the engine's own functions ``hashfunc`` is; 0 for none, which Python calls."""
+    """Returns the number of the engine's function that equals ``hashfunc``, or 0 if Python has to
+    call ``hashfunc``.
+    """
     kind = _kind_at_all(hashfunc)
     return 0 if kind >= 64 and scheme == "affine32" else kind
 
@@ -62,12 +64,12 @@ def _checked_scheme(scheme: object) -> Scheme:
     return cast("Scheme", scheme)
 
 
-# The scheme that an index remembers, given that of one more sketch.
+# Returns the scheme that an index remembers after one more sketch.
 _check_scheme_consistency = _native.check_scheme
 
 
 def __getattr__(name: str) -> Any:
-    # Numbers of NumPy, which is not imported for them alone.
+    # NumPy scalars, computed on demand to avoid importing NumPy for them.
     if name in ("_mersenne_prime", "_max_hash"):
         import numpy as np
 
@@ -84,7 +86,7 @@ def _is_one_number(seed: object) -> bool:
 
 
 def _drawn_by_numpy(seed: Any, num_perm: int, scheme: str) -> tuple[Any, Any]:
-    """Permutations of what only NumPy knows as a seed: None, or several numbers."""
+    """Draws permutations from a seed that only NumPy supports: None, or several numbers."""
     import numpy as np
 
     random = np.random.RandomState(seed)
@@ -104,15 +106,15 @@ class MinHash(_native.MinHashState):
     """A sketch of a set, from which `Jaccard similarity` is estimated.
 
     Args:
-        num_perm: How many hash values it has, 1 to 2**32; ignored where ``hashvalues`` are given.
-        seed: What permutations are drawn from, 0 to 2**32 - 1; None draws them by chance.
-        gpu_mode: ``"always"`` raises RuntimeError, since nothing runs on a GPU here; the others
-            mean the processor.
-        hashfunc: From a token to an integer of 32 bits (of 64 for ``"affine64"``). SHA-1 without
-            it. Those of ``lookalike.datasketch.hashfunc`` are computed by the engine.
+        num_perm: The number of hash values, 1 to 2**32; ignored if ``hashvalues`` is passed.
+        seed: The seed of the permutations, 0 to 2**32 - 1; None draws random permutations.
+        gpu_mode: ``"always"`` raises RuntimeError at an update, since nothing runs on a GPU here;
+            other modes use the processor.
+        hashfunc: A function from a token to an integer of 32 bits (64 bits for ``"affine64"``),
+            SHA-1 by default. The functions of ``lookalike.datasketch.hashfunc`` run in the engine.
         hashobj: Ignored, with a DeprecationWarning.
-        hashvalues: Those of another sketch, whose ``scheme`` must be given.
-        permutations: Those of another sketch: two sequences of ``num_perm`` integers.
+        hashvalues: The hash values of another sketch, whose ``scheme`` must be passed.
+        permutations: The permutations of another sketch: two sequences of ``num_perm`` integers.
         scheme: ``"affine32"`` (default), ``"affine64"``, or ``"legacy"`` for the values of
             datasketch before 2.0.0.
 
@@ -129,7 +131,7 @@ class MinHash(_native.MinHashState):
     """
 
     _gpu_mode: GpuMode = "disable"
-    # Nothing runs on a GPU; datasketch has its arrays there.
+    # Pickles of datasketch have these attributes; here nothing runs on a GPU.
     _a_gpu: Any = None
     _b_gpu: Any = None
 
@@ -182,12 +184,12 @@ class MinHash(_native.MinHashState):
 
     @property
     def num_perm(self) -> int:
-        """How many hash values it has."""
+        """The number of hash values."""
         return len(self)
 
     @property
     def hashfunc(self) -> Callable[[Any], int]:
-        """From a token to a number."""
+        """The function from a token to a number."""
         function = self._hashfunc
         if function is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute 'hashfunc'")
@@ -201,11 +203,12 @@ class MinHash(_native.MinHashState):
         """Adds tokens to the set.
 
         Args:
-            b: Tokens: bytes, or what ``hashfunc`` takes. None of them is added if one is refused.
+            b: Tokens: bytes, or the type that ``hashfunc`` takes. If one is rejected, none is
+                added.
 
         Raises:
             TypeError: A token is a ``str`` or has no buffer.
-            ValueError: ``hashfunc`` gave a number that the scheme cannot hold.
+            ValueError: ``hashfunc`` returned a number that the scheme cannot hold.
             RuntimeError: ``gpu_mode`` is ``"always"``.
 
         Examples:
@@ -242,7 +245,7 @@ class MinHash(_native.MinHashState):
             )
 
     def jaccard(self, other: MinHash) -> float:
-        """Estimates the Jaccard similarity, 0.0 to 1.0, of the set and that of ``other``.
+        """Estimates the Jaccard similarity to the set of ``other``, 0.0 to 1.0.
 
         Raises:
             ValueError: Schemes, seeds or numbers of hash values differ.
@@ -260,7 +263,7 @@ class MinHash(_native.MinHashState):
         self._merge_values(_state(other))
 
     def copy(self) -> MinHash:
-        """A sketch of the same set, which changes for itself."""
+        """Returns an independent sketch of the same set."""
         copied = MinHash.__new__(MinHash)
         copied._set_like(self)
         if self._gpu_mode != "disable":
@@ -284,10 +287,11 @@ class MinHash(_native.MinHashState):
 
     @classmethod
     def union(cls, *mhs: MinHash) -> MinHash:
-        """A new sketch of the union of at least two sets.
+        """Returns a new sketch of the union of at least two sets.
 
         Raises:
-            ValueError: Fewer than two are given, or schemes, seeds or numbers of values differ.
+            ValueError: Fewer than two sketches are passed, or their schemes, seeds or numbers of
+                values differ.
         """
         _check_union(mhs)
         first = mhs[0]
@@ -302,11 +306,11 @@ class MinHash(_native.MinHashState):
 
     @classmethod
     def bulk(cls, b: Iterable[Iterable[Any]], **minhash_kwargs: Any) -> list[MinHash]:
-        """Sketches of many sets.
+        """Computes the sketches of many sets.
 
         Args:
             b: Sets, each an iterable of tokens.
-            minhash_kwargs: What ``MinHash`` takes.
+            minhash_kwargs: The arguments of ``MinHash``.
 
         Examples:
             >>> [len(m) for m in MinHash.bulk([[b"a"], [b"b", b"c"]], num_perm=64)]
@@ -322,7 +326,7 @@ class MinHash(_native.MinHashState):
     def generator(
         cls, b: Iterable[Iterable[Any]], **minhash_kwargs: Any
     ) -> Generator[MinHash, None, None]:
-        """Like ``bulk``, one sketch whenever it is asked for."""
+        """Like ``bulk``, but computes each sketch when it is requested."""
         yield from cls._each(cls(**minhash_kwargs), b)
 
     @staticmethod
@@ -369,7 +373,7 @@ class MinHash(_native.MinHashState):
 
 
 def _state(other: Any) -> _native.MinHashState:
-    """The state of any sketch with hash values, also one of datasketch itself."""
+    """The state of any sketch with hash values, including datasketch's own sketches."""
     if isinstance(other, _native.MinHashState):
         return other
     state = _native.MinHashState()
@@ -391,7 +395,7 @@ def _check_union(mhs: tuple[MinHash, ...]) -> None:
 
 
 def _least(mhs: tuple[MinHash, ...]) -> _native.MinHashState:
-    """The values of the union."""
+    """The hash values of the union."""
     least = _native.MinHashState()
     least._set_like(_state(mhs[0]))
     least._freeze()
@@ -408,15 +412,15 @@ def from_token_sets(
     hashfunc: Callable[[Any], int] | None = None,
     threads: int = 1,
 ) -> HashValues:
-    """Hash values of many sets, as ``MinHash`` has them, without an object for each.
+    """Computes the hash values of ``MinHash`` for many sets, without an object for each set.
 
     Args:
         sets: Sets, each an iterable of tokens: bytes, or ``str``, which represents its UTF-8.
         num_perm: Hash values of each set, at least 1.
-        seed: What permutations are drawn from, 0 to 2**32 - 1.
+        seed: The seed of the permutations, 0 to 2**32 - 1.
         scheme: See ``MinHash``.
         hashfunc: See ``MinHash``.
-        threads: How many threads compute, 1 to 1024. The values are the same for any number.
+        threads: The number of threads, 1 to 1024. It does not change the values.
 
     Returns:
         An array of the shape (number of sets, ``num_perm``), uint32 for ``"affine32"``, else

@@ -1,4 +1,4 @@
-"""Pickles of datasketch read, and pickles written that datasketch reads."""
+"""Reading of datasketch's pickles, and writing of pickles that datasketch reads."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["dump", "dumps", "load", "loads"]
 
 _OURS = "lookalike.datasketch"
 _THEIRS = "datasketch"
-# Where the filters of an LSHBloom index are, here and there.
+# The modules of the Bloom filters of an LSHBloom index, in this package and for datasketch.
 _OUR_FILTERS = f"{_OURS}.lsh_bloom"
 _THEIR_FILTERS = "pybloomfilter"
 
 
-# What datasketch has not, and what to do instead.
+# Functions that datasketch does not have, with alternatives.
 _TOKEN_HASH = "use pickle, or a sketch with a hashfunc that datasketch has, such as LeanMinHash(m)"
 _OURS_ONLY = {
     "from_token_sets": "use pickle",
@@ -27,8 +27,8 @@ _OURS_ONLY = {
 
 
 def reduced(thing: Any, protocol: int) -> tuple[Any, ...] | None:
-    """How protocols 0 and 1, which know no ``__newobj__``, pickle an object of the engine; None
-    for the others, which need no help.
+    """Returns the ``__reduce__`` value of an object of the engine for protocols 0 and 1, which do
+    not support ``__newobj__``. Returns None for other protocols, which need no help.
     """
     own = cast("Any", type(thing)).__reduce__ is not object.__reduce__
     if protocol >= 2 or own:
@@ -37,8 +37,8 @@ def reduced(thing: Any, protocol: int) -> tuple[Any, ...] | None:
 
 
 def _made(cls: type, base: type, state: object) -> Any:
-    """What ``copyreg._reconstructor`` does, by which protocols 0 and 1 make objects: those of the
-    engine are made by their own class alone.
+    """Replaces ``copyreg._reconstructor``, by which protocols 0 and 1 create objects. Only the own
+    class of an object of the engine can create it.
     """
     if base is object:
         return cast("Any", cls).__new__(cls)
@@ -64,7 +64,7 @@ class _Reader(pickle.Unpickler):
 
 
 class _Writer(pickle._Pickler):
-    # dill puts functions of its own here, which write names by another way.
+    # Without the functions that dill registers, which write names in another way.
     dispatch: ClassVar[Any] = {
         kind: save for kind, save in pickle._Pickler.dispatch.items() if save.__module__ == "pickle"
     }
@@ -76,7 +76,7 @@ class _Writer(pickle._Pickler):
             return
         if obj.__qualname__ in _OURS_ONLY:
             raise pickle.PicklingError(
-                f"datasketch has no {obj.__qualname__}, so it cannot read this: "
+                f"cannot write {obj.__qualname__} for datasketch, which does not have it: "
                 f"{_OURS_ONLY[obj.__qualname__]}"
             )
         is_filter = (module, obj.__qualname__) == (_OUR_FILTERS, "BloomFilter")
@@ -91,12 +91,12 @@ class _Writer(pickle._Pickler):
 
 
 def load(file: IO[bytes]) -> Any:
-    """Reads an object that datasketch 2.0.0 or earlier pickled, as that of this package.
+    """Reads an object that datasketch 2.0.0 or earlier pickled, as an object of this package.
 
-    Like any pickle, it can run anything: read only what comes from where you trust.
+    Like any pickle, it can run any code: read only files from sources that you trust.
 
     Raises:
-        pickle.UnpicklingError: It is no pickle, or of a class that is not there.
+        pickle.UnpicklingError: The file is not a pickle, or needs a class that does not exist.
     """
     return _Reader(file).load()
 
@@ -117,13 +117,14 @@ def dump(obj: Any, file: IO[bytes], protocol: int = 4) -> None:
     """Pickles an object of this package so that datasketch 2.0.0 reads it.
 
     Args:
-        obj: The object, or a container of such.
-        file: Where it is written to.
-        protocol: That of the pickle, at least 4.
+        obj: The object, or a container of objects.
+        file: The file to write to.
+        protocol: The protocol of the pickle, at least 4.
 
     Raises:
         ValueError: The protocol is lower.
-        pickle.PicklingError: It needs what datasketch has not, such as ``token_hash32``.
+        pickle.PicklingError: The object needs a function that datasketch does not have, such as
+            ``token_hash32``.
     """
     if protocol < 4:
         raise ValueError(f"protocol must be at least 4, got {protocol}")

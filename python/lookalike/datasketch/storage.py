@@ -1,7 +1,7 @@
-"""What ``lsh.keys`` and ``lsh.hashtables`` are: views of an index in memory or in a folder, or
-containers of their own, such as those in Redis.
+"""The types of ``lsh.keys`` and ``lsh.hashtables``: views of an index in memory or in a folder,
+and containers of other storages, such as Redis.
 
-Containers in Redis have the layout of datasketch's, so that both packages use one index.
+Containers in Redis have datasketch's layout, so that both packages can use the same index.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 _BUFFER_SIZE = 50000
-# Taken from an installed datasketch.
+# Classes of an installed datasketch.
 _CASSANDRA = ("CassandraListStorage", "CassandraSetStorage")
 
 
@@ -49,15 +49,15 @@ def _of_cassandra(name: str) -> Any:
     found = getattr(theirs, name, None)
     if found is None:
         raise AttributeError(
-            "indexes in Cassandra need datasketch and its driver: `pip install "
-            "'datasketch[cassandra]'`; {'type': 'redis', …} and {'type': 'lookalike', 'path': "
-            "FOLDER} need neither"
+            f"cannot import {name}: indexes in Cassandra need datasketch and its driver; `pip "
+            "install 'datasketch[cassandra]'`, or use {'type': 'redis', …} or {'type': "
+            "'lookalike', 'path': FOLDER}, which need neither"
         )
     return found
 
 
 def _random_name(length: int) -> bytes:
-    """Lower-case letters by chance."""
+    """Random lower-case letters."""
     return "".join(random.choices(string.ascii_lowercase, k=length)).encode()
 
 
@@ -70,39 +70,39 @@ class Storage(ABC):
 
     @abstractmethod
     def get(self, key: Any) -> Any:
-        """The values of ``key``; none if it is not there."""
+        """The values of ``key``; an empty container if the key does not exist."""
 
     @abstractmethod
     def insert(self, key: Any, *vals: Any, buffer: bool = False) -> None:
-        """Adds values to those of ``key``; with ``buffer``, later and together with others."""
+        """Adds values to ``key``. With ``buffer``, they are written later, with other changes."""
 
     @abstractmethod
     def remove(self, *keys: Any, buffer: bool = False) -> None:
-        """Takes keys out."""
+        """Removes keys."""
 
     @abstractmethod
     def remove_val(self, key: Any, val: Any, buffer: bool = False) -> None:
-        """Takes a value of ``key`` out."""
+        """Removes a value of ``key``."""
 
     @abstractmethod
     def size(self) -> int:
-        """How many keys there are."""
+        """The number of keys."""
 
     @abstractmethod
     def itemcounts(self) -> dict[Any, int]:
-        """How many values each key has."""
+        """The number of values of each key."""
 
     @abstractmethod
     def has_key(self, key: Any) -> bool:
-        """Whether ``key`` is there."""
+        """Tells whether ``key`` exists."""
 
     def getmany(self, *keys: Any) -> list[Any]:
-        """``get`` of each."""
+        """The values of each of these keys; see ``get``."""
         return [self.get(key) for key in keys]
 
     @property
     def buffer_size(self) -> int:
-        """How many changes are collected."""
+        """The most changes that are collected before they are written."""
         return getattr(self, "_buffer_size", _BUFFER_SIZE)
 
     @buffer_size.setter
@@ -114,14 +114,14 @@ class Storage(ABC):
         return {"keyspace_size": self.size()}
 
     def empty_buffer(self) -> None:
-        """Writes what was collected; in memory nothing waits."""
+        """Writes the collected changes. A storage in memory collects none."""
 
     def add_to_select_buffer(self, keys: Iterable[Any]) -> None:
-        """Gets keys; ``collect_select_buffer`` gives their values."""
+        """Reads the values of keys, which ``collect_select_buffer`` returns."""
         vars(self).setdefault("_select_buffer", []).extend(self.getmany(*keys))
 
     def collect_select_buffer(self) -> list[Any]:
-        """The values of all keys since the last call."""
+        """Returns the values of all keys that were selected since the last call."""
         collected: list[Any] = vars(self).pop("_select_buffer", [])
         return collected
 
@@ -167,32 +167,32 @@ class DictListStorage(OrderedStorage):
         return self._dict.keys()
 
     def get(self, key: Any) -> Any:
-        """The values of ``key``; none if it is not there."""
+        """The values of ``key``; an empty list if the key does not exist."""
         return self._dict.get(key, [])
 
     def insert(self, key: Any, *vals: Any, buffer: bool = False) -> None:
-        """Adds values to those of ``key``."""
+        """Adds values to ``key``."""
         self._dict[key].extend(vals)
 
     def remove(self, *keys: Any, buffer: bool = False) -> None:
-        """Takes keys out; KeyError if one is not there."""
+        """Removes keys; raises KeyError at the first one that does not exist."""
         for key in keys:
             del self._dict[key]
 
     def remove_val(self, key: Any, val: Any, buffer: bool = False) -> None:
-        """Takes a value of ``key`` out."""
+        """Removes a value of ``key``."""
         self._dict[key].remove(val)
 
     def size(self) -> int:
-        """How many keys there are."""
+        """The number of keys."""
         return len(self._dict)
 
     def itemcounts(self) -> dict[Any, int]:
-        """How many values each key has."""
+        """The number of values of each key."""
         return {key: len(values) for key, values in self._dict.items()}
 
     def has_key(self, key: Any) -> bool:
-        """Whether ``key`` is there."""
+        """Tells whether ``key`` exists."""
         return key in self._dict
 
 
@@ -203,16 +203,16 @@ class DictSetStorage(UnorderedStorage, DictListStorage):
         self._dict = defaultdict(set)
 
     def get(self, key: Any) -> Any:
-        """The values of ``key``; none if it is not there."""
+        """The values of ``key``; an empty set if the key does not exist."""
         return self._dict.get(key, set())
 
     def insert(self, key: Any, *vals: Any, buffer: bool = False) -> None:
-        """Adds values to those of ``key``."""
+        """Adds values to ``key``."""
         self._dict[key].update(vals)
 
 
 class _ViewedIndex(Protocol):
-    """An index with views."""
+    """The methods of an index that its views call."""
 
     _buffer_size: int
 
@@ -224,7 +224,7 @@ class _ViewedIndex(Protocol):
 
 
 class _View(Storage):
-    """What all views of an index have."""
+    """The base class of the views of an index."""
 
     def __init__(self, lsh: _ViewedIndex) -> None:
         self._lsh = lsh
@@ -232,7 +232,7 @@ class _View(Storage):
 
     @property
     def buffer_size(self) -> int:
-        """That of the index."""
+        """The ``buffer_size`` of the index."""
         return self._lsh._buffer_size
 
     @buffer_size.setter
@@ -240,24 +240,26 @@ class _View(Storage):
         self._lsh._buffer_size = value
 
     def empty_buffer(self) -> None:
-        """Writes what a session of an index in a folder has collected; in memory nothing waits."""
+        """Writes the changes that a session of an index in a folder has collected. An index in
+        memory collects none.
+        """
         self._lsh._commit()
 
     def remove_val(self, key: Any, val: Any, buffer: bool = False) -> None:
-        """Raises ValueError, unless there is nothing to take out."""
+        """Raises ValueError if ``key`` has the value, which only the index itself removes."""
         if val in self.get(key):
             self._refuse()
 
     def _refuse(self) -> NoReturn:
         raise ValueError(
-            "keys and buckets of an index change together: use lsh.insert(key, minhash) or "
-            "lsh.keys.insert(key, *bands) to add a key to its buckets, and lsh.remove(key) to "
-            "take it out"
+            "cannot change a bucket or band without its key: add keys with "
+            "lsh.insert(key, minhash) or lsh.keys.insert(key, *bands), and remove them with "
+            "lsh.remove(key)"
         )
 
 
 class KeyView(_View, OrderedStorage):
-    """The keys of an index, each with the bytes of its bands. What is read is always current.
+    """The keys of an index, each with the bytes of its bands. The view is always current.
 
     Examples:
         >>> from lookalike.datasketch import MinHash, MinHashLSH
@@ -272,33 +274,36 @@ class KeyView(_View, OrderedStorage):
         return self._tables._keys()  # type: ignore[no-any-return]
 
     def get(self, key: Hashable) -> list[bytes]:
-        """The bytes of the bands of ``key``; none if it is not there."""
+        """The bytes of the bands of ``key``; an empty list if the key does not exist."""
         return self._tables._bands_of(key)  # type: ignore[no-any-return]
 
     def insert(self, key: Any, *vals: Any, buffer: bool = False) -> None:
-        """Adds a key, as it is kept, with the bytes of all bands, also to the buckets.
+        """Adds a key with the bytes of all its bands, also to the buckets. The key is pickled if
+        the index keeps pickled keys.
 
         Raises:
-            ValueError: There are too few bands, or too many.
+            ValueError: The index has another number of bands.
         """
         self._lsh._insert_bands(key, list(vals), buffer)
 
     def remove(self, *keys: Any, buffer: bool = False) -> None:
-        """Takes keys, as they are kept, out of the index; KeyError if one is not there."""
+        """Removes keys from the index, pickled ones if it keeps them pickled; raises KeyError at
+        the first one that does not exist.
+        """
         for key in keys:
             if not self._lsh._remove_kept(key, buffer):
                 raise KeyError(key)
 
     def has_key(self, key: Hashable) -> bool:
-        """Whether ``key`` is there."""
+        """Tells whether ``key`` exists."""
         return self._tables._has(key)  # type: ignore[no-any-return]
 
     def size(self) -> int:
-        """How many keys there are."""
+        """The number of keys."""
         return self._tables._size()  # type: ignore[no-any-return]
 
     def itemcounts(self) -> dict[Any, int]:
-        """How many bands each key has."""
+        """The number of bands of each key."""
         return {key: len(self.get(key)) for key in self}
 
     def __iter__(self) -> Iterator[Any]:
@@ -321,47 +326,49 @@ class BucketView(_View, UnorderedStorage):
         self._band = band
 
     def keys(self) -> list[bytes]:
-        """The bytes of all buckets."""
+        """The bytes that identify the buckets, one for each."""
         return list(self.itemcounts())
 
     def get(self, key: bytes) -> set[Any]:
-        """The keys in a bucket; none if it is not there."""
+        """The keys in a bucket; an empty set if the bucket does not exist."""
         return set(self._tables._bucket(self._band, key))
 
     def insert(self, key: bytes, *vals: Any, buffer: bool = False) -> None:
-        """Checks that keys are in this bucket, where ``lsh.keys.insert`` has put them.
+        """Checks that the bucket contains these keys, which ``lsh.keys.insert`` adds to it.
 
         Raises:
-            ValueError: One is not.
+            ValueError: A key is missing.
         """
         if not self.get(key).issuperset(vals):
             self._refuse()
 
     def remove(self, *keys: bytes, buffer: bool = False) -> None:
-        """Raises ValueError, unless these buckets are empty."""
+        """Raises ValueError unless these buckets are empty."""
         if any(map(self.has_key, keys)):
             self._refuse()
 
     def has_key(self, key: bytes) -> bool:
-        """Whether there is such a bucket."""
+        """Tells whether the bucket exists."""
         return bool(self._tables._bucket(self._band, key))
 
     def size(self) -> int:
-        """How many buckets there are."""
+        """The number of buckets."""
         return len(self.itemcounts())
 
     def itemcounts(self) -> dict[bytes, int]:
-        """How many keys each bucket has."""
+        """The number of keys in each bucket."""
         return self._tables._counts_in(self._band)  # type: ignore[no-any-return]
 
 
 class RedisBuffer:
-    """Commands that are sent together: when there are ``buffer_size``, or on demand.
+    """A buffer of commands, which are sent together after ``buffer_size`` commands or on demand.
 
     Args:
-        connection_pool: That of a client; so are ``response_callbacks``.
-        transaction: Whether they are sent as one transaction.
-        buffer_size: How many commands are collected.
+        connection_pool: The connection pool of a client.
+        response_callbacks: The response callbacks of that client.
+        transaction: Whether the commands are sent as one transaction.
+        buffer_size: The most commands that are collected.
+        shard_hint: An argument of ``redis.client.Pipeline``.
 
     Raises:
         ImportError: The package ``redis`` is not installed.
@@ -400,22 +407,22 @@ class RedisBuffer:
         return getattr(self._pipeline, command)
 
     def execute(self) -> Any:
-        """Sends what was collected, and returns the answers. Commands that the server refuses are
-        not sent again.
+        """Sends the collected commands and returns the answers. Commands that the server refuses
+        are not sent again.
         """
         self._collected = 0
         return self._pipeline.execute()
 
 
 class RedisStorage:
-    """What containers in Redis have in common: connections, and a buffer of commands.
+    """The base class of containers in Redis, with their connections and a buffer of commands.
 
     Args:
-        config: ``{"type": "redis", "redis": {…}}`` with the arguments of ``redis.Redis``, each
-            also as ``{"env": VARIABLE, "default": …}``; ``"redis_buffer": {"transaction": False}``
-            sends what was collected without a transaction.
-        name: What the names of its keys in Redis begin with.
-        like: Another one, whose connections and buffer it uses.
+        config: ``{"type": "redis", "redis": {…}}`` with the arguments of ``redis.Redis``. Each
+            argument can also be ``{"env": VARIABLE, "default": …}``. ``"redis_buffer":
+            {"transaction": False}`` sends collected commands without a transaction.
+        name: The prefix of the container's keys in Redis.
+        like: A storage whose connections and buffer the container shares.
 
     Raises:
         ImportError: The package ``redis`` is not installed.
@@ -438,7 +445,7 @@ class RedisStorage:
 
     @property
     def buffer_size(self) -> int:
-        """How many commands are collected."""
+        """The most commands that are collected before they are sent."""
         return self._buffer.buffer_size
 
     @buffer_size.setter
@@ -446,11 +453,11 @@ class RedisStorage:
         self._buffer.buffer_size = value
 
     def _by(self, buffer: bool) -> Any:
-        """What commands go to."""
+        """The object that receives commands: the buffer or the client."""
         return self._buffer if buffer else self._redis
 
     def redis_key(self, key: Any) -> bytes:
-        """The name in Redis of the values of ``key``."""
+        """The key in Redis under which the values of ``key`` are stored."""
         return self._name + (key.encode() if isinstance(key, str) else key)
 
     def __getstate__(self) -> Any:
@@ -465,7 +472,7 @@ class RedisListStorage(RedisStorage, OrderedStorage):
     """Lists by key, in Redis; see ``RedisStorage``."""
 
     def redis_keys(self) -> list[bytes]:
-        """``redis_key`` of all keys."""
+        """The ``redis_key`` of each key."""
         return list(self._redis.hvals(self._name))
 
     def keys(self) -> list[bytes]:
@@ -473,7 +480,7 @@ class RedisListStorage(RedisStorage, OrderedStorage):
         return list(self._redis.hkeys(self._name))
 
     def status(self) -> dict[str, Any]:
-        """The arguments of ``redis.Redis``, and ``"keyspace_size"``."""
+        """The arguments of ``redis.Redis``, with ``"keyspace_size"``."""
         return {**_resolved(self.config["redis"]), **super().status()}
 
     @staticmethod
@@ -493,49 +500,49 @@ class RedisListStorage(RedisStorage, OrderedStorage):
         r.lrem(k, 0, value)
 
     def get(self, key: Any) -> Any:
-        """The values of ``key``; none if it is not there."""
+        """The values of ``key``; an empty container if the key does not exist."""
         return self._get_items(self._redis, self.redis_key(key))
 
     def getmany(self, *keys: Any) -> list[Any]:
-        """``get`` of each, together."""
+        """The values of each of these keys, from one request; see ``get``."""
         return get_each((self, key) for key in keys)
 
     def insert(self, key: Any, *vals: Any, buffer: bool = False) -> None:
-        """Adds values to those of ``key``; with ``buffer``, together with others."""
+        """Adds values to ``key``. With ``buffer``, they are sent with other commands."""
         r, redis_key = self._by(buffer), self.redis_key(key)
         r.hset(self._name, key, redis_key)
         self._add_items(r, redis_key, vals)
 
     def remove(self, *keys: Any, buffer: bool = False) -> None:
-        """Takes keys out."""
+        """Removes keys."""
         r = self._by(buffer)
         r.hdel(self._name, *keys)
         r.delete(*map(self.redis_key, keys))
 
     def remove_val(self, key: Any, val: Any, buffer: bool = False) -> None:
-        """Takes a value of ``key`` out; with the last one the key, unless it is in a buffer."""
+        """Removes a value of ``key``. Without ``buffer``, a key without values is removed also."""
         redis_key = self.redis_key(key)
         self._remove_item(self._by(buffer), redis_key, val)
         if not buffer and not self._redis.exists(redis_key):
             self._redis.hdel(self._name, key)
 
     def size(self) -> int:
-        """How many keys there are."""
+        """The number of keys."""
         return int(self._redis.hlen(self._name))
 
     def itemcounts(self) -> dict[Any, int]:
-        """How many values each key has."""
+        """The number of values of each key."""
         pipeline, keys = self._redis.pipeline(), self.keys()
         for key in keys:
             self._get_len(pipeline, self.redis_key(key))
         return dict(zip(keys, pipeline.execute()))
 
     def has_key(self, key: Any) -> bool:
-        """Whether ``key`` is there."""
+        """Tells whether ``key`` exists."""
         return bool(self._redis.hexists(self._name, key))
 
     def empty_buffer(self) -> None:
-        """Sends what was collected."""
+        """Sends the collected commands."""
         self._buffer.execute()
 
 
@@ -560,7 +567,9 @@ class RedisSetStorage(UnorderedStorage, RedisListStorage):
 
 
 def get_each(asked: Iterable[tuple[Storage, Any]]) -> list[Any]:
-    """The values of a key of each storage; where all share connections to Redis, in one request."""
+    """Returns the values of one key of each storage. Storages that all share one client of Redis
+    are read in one request.
+    """
     pairs = list(asked)
     clients = {id(of._redis) if isinstance(of, RedisListStorage) else None for of, _ in pairs}
     first = pairs[0][0] if pairs else None
@@ -578,13 +587,15 @@ def _redis_module() -> Any:
         import redis
     except ImportError as error:
         raise ImportError(
-            "storage type 'redis' needs the package redis: `pip install redis`", name="redis"
+            "cannot use storage type 'redis': the package redis is not installed; `pip install "
+            "redis`",
+            name="redis",
         ) from error
     return redis
 
 
 def _resolved(config: dict[str, Any]) -> dict[str, Any]:
-    """Options, those that name an environment variable with its value."""
+    """Replaces options that name an environment variable with its value."""
     return {
         key: os.getenv(value["env"], value.get("default"))
         if isinstance(value, dict) and "env" in value
@@ -594,16 +605,16 @@ def _resolved(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_storage(config: dict[str, Any], known: tuple[str, ...]) -> str:
-    """The type of a storage.
+    """Returns the type of a storage.
 
     Raises:
-        ValueError: It is not known, or what it needs is absent.
+        ValueError: The type is unknown, or one of its required options is absent.
     """
     kind = config.get("type")
     if kind in ("aioredis", "aiomongo"):
         raise ValueError(
-            f"storage type {kind!r} is one of AsyncMinHashLSH; here {{'type': 'redis', …}} and "
-            "{'type': 'lookalike', 'path': FOLDER} keep an index"
+            f"storage type {kind!r} works with AsyncMinHashLSH only; to keep this index, use "
+            "{'type': 'redis', …} or {'type': 'lookalike', 'path': FOLDER}"
         )
     if kind not in known:
         raise ValueError(f"Unknown storage type: {kind}; expected {' or '.join(map(repr, known))}")
@@ -619,11 +630,11 @@ _KINDS = ("dict", "redis", "cassandra")
 
 
 def ordered_storage(config: dict[str, Any], name: bytes | None = None) -> Storage:
-    """Lists by key: ``{"type": "dict"}`` in memory, ``{"type": "redis", …}`` in Redis (see
-    ``RedisStorage``), ``{"type": "cassandra", …}`` by an installed datasketch.
+    """Creates a storage of lists by key: ``{"type": "dict"}`` in memory, ``{"type": "redis", …}``
+    in Redis (see ``RedisStorage``), ``{"type": "cassandra", …}`` with an installed datasketch.
 
     Raises:
-        ValueError: The type is another.
+        ValueError: The storage has another type.
     """
     kind = check_storage(config, _KINDS)
     if kind == "cassandra":
@@ -632,7 +643,7 @@ def ordered_storage(config: dict[str, Any], name: bytes | None = None) -> Storag
 
 
 def unordered_storage(config: dict[str, Any], name: bytes | None = None) -> Storage:
-    """Sets by key; see ``ordered_storage``."""
+    """Creates a storage of sets by key; see ``ordered_storage``."""
     kind = check_storage(config, _KINDS)
     if kind == "cassandra":
         return _of_cassandra(_CASSANDRA[1])(config, name=name)  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""The tables of an index whose keys and buckets are containers of their own, such as in Redis."""
+"""The tables of an index whose keys and buckets are in separate storages, such as in Redis."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ __all__ = ["StoredTables"]
 
 
 class StoredTables:
-    """What an index asks of ``lookalike.datasketch._native.Kept``, over storages.
+    """Implements the methods of ``lookalike.datasketch._native.Kept`` with storages.
 
     Args:
-        keys: From keys to the bytes of their bands.
-        hashtables: For each band, from its bytes to keys.
+        keys: A storage from keys to the bytes of their bands.
+        hashtables: A storage for each band, from its bytes to keys.
     """
 
     def __init__(self, keys: Any, hashtables: list[Any]) -> None:
         self.keys = keys
         self.hashtables = hashtables
         self.scheme: str | None = None
-        # Keys that wait to be inserted, and buckets that may be empty after that.
+        # Keys that wait to be inserted, and buckets that may become empty by pending removals.
         self._waiting: set[Any] = set()
         self._touched: set[tuple[int, bytes]] = set()
 
     @classmethod
     def of_config(cls, config: dict[str, Any], bands: int) -> StoredTables:
-        """Those of a ``storage_config``, with the names that datasketch gives them."""
+        """Opens the tables of a ``storage_config``, under the names that datasketch uses."""
         base = config.get("basename") or _random_name(11)
         names = [base + b"_bucket_" + band.to_bytes(2, "big") for band in range(bands)]
         if config["type"] != "redis":
@@ -47,17 +47,17 @@ class StoredTables:
 
     @property
     def path(self) -> str:
-        """What messages call it."""
+        """The name of the storage in messages."""
         return f"storage of type {self.keys.config['type']!r}"
 
     def insert(
         self, key: Any, bands: list[bytes], scheme: str | None, is_new: bool, most: int
     ) -> bool:
-        """Adds a key; false if it is there and must not be."""
+        """Adds a key. Returns False if ``is_new`` is set and the key exists."""
         if is_new and (key in self._waiting or self.keys.has_key(key)):
             return False
         self.keys.insert(key, *bands, buffer=True)
-        # A key that was inserted more than once has its bands one behind the other.
+        # The bands of a key that was inserted more than once follow each other.
         for at, band in enumerate(bands):
             self.hashtables[at % len(self.hashtables)].insert(band, key, buffer=True)
         self._waiting.add(key)
@@ -72,7 +72,7 @@ class StoredTables:
         self.commit()
 
     def remove(self, key: Any, most: int) -> bool:
-        """Takes a key out; false if it is not there."""
+        """Removes a key. Returns False if it does not exist."""
         if key in self._waiting:
             self.commit()
         if not self.keys.has_key(key):
@@ -86,18 +86,18 @@ class StoredTables:
         return True
 
     def clear(self) -> None:
-        """Takes all keys out."""
+        """Removes all keys."""
         for key in self._keys():
             self.remove(key, 1)
         self.commit()
 
     def _commit_if(self, most: int) -> None:
-        # Those who collect leave it to the storages when there is enough.
+        # In a session, the storages themselves write when their buffers are full.
         if most == 0:
             self.commit()
 
     def commit(self) -> None:
-        """Writes what was collected."""
+        """Writes the collected changes."""
         touched, self._touched = sorted(self._touched), set()
         self._waiting.clear()
         self._empty_buffers()
@@ -113,21 +113,21 @@ class StoredTables:
             storage.empty_buffer()
 
     def close(self) -> None:
-        """Writes what was collected."""
+        """Writes the collected changes."""
         self.commit()
 
     def check(self) -> list[tuple[str, str, bool]]:
-        """Nothing is known to be wrong."""
+        """Returns no problems, since nothing is checked."""
         return []
 
     def repair(self) -> None:
-        """There is nothing to do."""
+        """Does nothing."""
 
     def compact(self) -> None:
-        """There is nothing to do."""
+        """Does nothing."""
 
     def _settled(self) -> None:
-        """What was collected is part of an answer."""
+        """Writes the collected changes before a query, so that it sees them."""
         if self._waiting or self._touched:
             self.commit()
 
@@ -170,7 +170,7 @@ class StoredTables:
         self._settled()
         counts: list[Counter[bytes]] = [Counter() for _ in self.hashtables]
         for bands in self.keys.getmany(*keys):
-            # A key is once in a bucket, however often it was inserted.
+            # A bucket contains a key once, however often the key was inserted.
             for at, band in {(at % len(counts), band) for at, band in enumerate(bands)}:
                 counts[at][band] += 1
         return [dict(of) for of in counts]

@@ -18,7 +18,7 @@ class WeightedMinHash:
     """A sketch of a vector of weights, made by ``WeightedMinHashGenerator``.
 
     Args:
-        seed: That of the generator.
+        seed: The seed of the generator.
         hashvalues: The samples, shape (samples, 2), int64.
     """
 
@@ -82,7 +82,7 @@ class WeightedMinHashGenerator:
     Args:
         dim: Dimensions of the vectors.
         sample_size: Samples of each sketch.
-        seed: What parameters are drawn from, by NumPy.
+        seed: The seed from which NumPy draws the parameters.
 
     Examples:
         >>> generator = WeightedMinHashGenerator(3, sample_size=128)
@@ -106,7 +106,7 @@ class WeightedMinHashGenerator:
         self.betas = generator.uniform(0, 1, shape).astype(np.float32)
 
     def _weights(self) -> _native.Weights:
-        """The parameters as the engine has them: those that the attributes have now."""
+        """Converts the current parameters in the attributes for the engine."""
         import numpy as np
 
         parameters = [
@@ -119,14 +119,14 @@ class WeightedMinHashGenerator:
         return self._known[1]
 
     def minhash(self, v: Any) -> WeightedMinHash:
-        """The sketch of one vector.
+        """Computes the sketch of one vector.
 
         Args:
-            v: ``dim`` weights. Zeros are no elements; what is negative or NaN is passed over.
+            v: ``dim`` weights. Weights that are zero, negative or NaN are ignored.
 
         Raises:
-            TypeError: It has no length.
-            ValueError: It has another length, or no positive weight.
+            TypeError: The vector has no length, or more than one dimension.
+            ValueError: The vector has another length, masked weights, or no positive weight.
             OverflowError: A weight is infinite.
         """
         import numpy as np
@@ -150,7 +150,8 @@ class WeightedMinHashGenerator:
         return WeightedMinHash(self.seed, samples)
 
     def minhash_many(self, X: Any) -> list[WeightedMinHash | None]:
-        """The sketches of the rows of a matrix; they differ from those of ``minhash``.
+        """Computes the sketches of the rows of a matrix. They differ from the sketches that
+        ``minhash`` computes.
 
         Args:
             X: A NumPy or SciPy sparse matrix of ``dim`` columns.
@@ -159,8 +160,8 @@ class WeightedMinHashGenerator:
             A sketch for each row, None for a row of zeros.
 
         Raises:
-            TypeError: It is no such matrix.
-            ValueError: It has another number of columns, or a weight is negative or NaN.
+            TypeError: ``X`` has another type.
+            ValueError: The matrix has another number of columns, or a weight is negative or NaN.
             OverflowError: A weight is infinite.
         """
         import numpy as np

@@ -54,8 +54,8 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (call(lookalike.find, DOCS, id=True), "id: expected"),
     (call(lookalike.find, DOCS, memory="much"), "^memory: expected an amount"),
     (call(lookalike.find, Path(__file__), max_file_size="much"), "^max_file_size: expected"),
-    (call(lookalike.spark.dedup, None, add=True), "add is for lookalike.dedup.*leave it out"),
-    (call(lookalike.ray.dedup, None, add=True), "add is for lookalike.dedup.*leave it out"),
+    (call(lookalike.spark.dedup, None, add=True), "add works with lookalike.dedup.*leave it out"),
+    (call(lookalike.ray.dedup, None, add=True), "add works with lookalike.dedup.*leave it out"),
     (
         call(lookalike.ray.find, None, partitions=2**31),
         r"^partitions: expected a whole number from 1 to 2\*\*31 - 1, got",

@@ -225,7 +225,7 @@ def test_rows_of_more_than_ten_documents_are_named_as_they_are(tmp_path: Path) -
         {"line": 3, "documents": ["99"], "reason": "unknown"}
     ]
     assert [one["documents"] for one in counts.contradictions] == [["0", "2"]]
-    assert "people decided that they are no duplicates" in found.explain(0, 1).reason
+    assert "people decided that they are not duplicates" in found.explain(0, 1).reason
     assert "people decided that they are duplicates" in found.explain(11, 12).reason
     report = tmp_path / "run.json"
     found.write_report(report)

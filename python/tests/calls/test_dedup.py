@@ -287,7 +287,7 @@ def test_columns_of_an_annotation_that_are_there() -> None:
             given.append(make(__import__(package)))
     for docs in given:
         begun: list[object] = []
-        with pytest.raises(OptionError, match="'lookalike_kept', which is there already"):
+        with pytest.raises(OptionError, match="'lookalike_kept', which exists already"):
             lookalike.dedup(docs, annotate=True, progress=lambda *a: begun.append(a))
         assert not begun
         assert len(lookalike.dedup(docs)) == 1
@@ -429,7 +429,7 @@ def test_related_documents_name_their_neighbour() -> None:
     ]
     assert marked["lookalike_neighbour"].to_pylist() == [None, None, "b"]
     assert marked["lookalike_group_size"].to_pylist() == [2, None, 1]
-    with pytest.raises(OptionError, match="'lookalike_reason', which is there already"):
+    with pytest.raises(OptionError, match="'lookalike_reason', which exists already"):
         lookalike.dedup(pa.table({"text": [a], "lookalike_reason": [1]}), annotate=True)
 
 

@@ -285,7 +285,7 @@ def test_messages_name_arguments_not_flags() -> None:
 def test_paths_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="nowhere"):
         lookalike.find(tmp_path / "nowhere.jsonl")
-    with pytest.raises(FileError, match="give texts in a list"):
+    with pytest.raises(FileError, match="pass texts in a list"):
         lookalike.find("a text on its own")
     with pytest.raises(FileError, match="nothing matches"):
         lookalike.find(str(tmp_path / "*.jsonl"))

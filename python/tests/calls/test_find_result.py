@@ -77,7 +77,7 @@ def test_texts_by_id(tmp_path: Path) -> None:
     rows = lookalike.find(DOCS)
     assert [rows.text(id=row) for row in (0, 7, 29)] == [DOCS[row] for row in (0, 7, 29)]
     for wrong in ({}, {"row": 1, "id": 2}):
-        with pytest.raises(OptionError, match="the row of a document, or its id"):
+        with pytest.raises(OptionError, match="the row of a document or its id"):
             rows.text(**wrong)
     with pytest.raises(OptionError, match="id: expected"):
         rows.text(id=1.5)
@@ -133,15 +133,15 @@ def test_two_documents_are_explained() -> None:
 
 def test_a_document_alone_and_documents_without_a_shingle_are_explained() -> None:
     found = lookalike.find({"a": A, "b": B, "dots": "...", "marks": "!!!"})
-    assert found.explain("a", "a").reason == "Both ids are of one document, 'a'."
-    assert found.explain("dots", "dots").reason == "Both ids are of one document, 'dots'."
+    assert found.explain("a", "a").reason == "Both ids refer to the same document, 'a'."
+    assert found.explain("dots", "dots").reason == "Both ids refer to the same document, 'dots'."
     assert (
         found.explain("a", "dots").reason
-        == "'dots': without a shingle, and so similar to no document."
+        == "No shingles, and so not similar to any document: 'dots'."
     )
     assert (
         found.explain("dots", "marks").reason
-        == "'dots' and 'marks': without a shingle, and so similar to no document."
+        == "No shingles, and so not similar to any document: 'dots' and 'marks'."
     )
 
 
@@ -156,11 +156,11 @@ def test_decisions_of_people_are_explained() -> None:
         {"a": A, "b": "other words than those of the text that is there"},
     )
     apart = (
-        "They are similar (their jaccard is 1.000000, the threshold 0.8), and people decided that"
+        "They are similar (their jaccard is 1.000000, the threshold 0.8), but people decided that"
     )
-    assert reason(alike, ("not_duplicate", ["b", "a"])) == f"{apart} they are no duplicates."
+    assert reason(alike, ("not_duplicate", ["b", "a"])) == f"{apart} they are not duplicates."
     assert reason(alike, ("keep", ["a"]), ("keep", ["b"])) == f"{apart} both are kept."
-    assert reason({1: A, 2: B}, ("not_duplicate", [2, 1])) == f"{apart} they are no duplicates."
+    assert reason({1: A, 2: B}, ("not_duplicate", [2, 1])) == f"{apart} they are not duplicates."
     # One that is revoked, or about a text that has changed, has no effect.
     assert "is a duplicate of" in reason(
         alike, ("not_duplicate", ["a", "b"]), ("duplicate", ["a", "b"])
@@ -203,7 +203,7 @@ def test_large_pages_are_not_kept_in_a_notebook(monkeypatch: pytest.MonkeyPatch)
 def test_sets_are_refused() -> None:
     for docs in ({A, B}, frozenset({A, B})):
         for function in (lookalike.find, lookalike.dedup, lookalike.prepare, lookalike.tune):
-            with pytest.raises(DocumentTypeError, match="no order.*give a list, such as sorted"):
+            with pytest.raises(DocumentTypeError, match="no order.*pass a list, such as sorted"):
                 function(docs)  # type: ignore[operator]
     with pytest.raises(DocumentTypeError, match="no order"):
         lookalike.find([A], reference={A})
@@ -213,7 +213,7 @@ def test_sets_are_refused() -> None:
 def test_rules_of_dates_need_dates(tmp_path: Path) -> None:
     for keep in ("newest", "oldest", ["longest", "newest"]):
         with pytest.raises(
-            OptionError, match="goes by the dates of files, and documents in memory have none"
+            OptionError, match="compares the dates of files, and documents in memory have none"
         ):
             lookalike.find([A, B], keep=keep)
         with pytest.raises(OptionError, match="keep='field:COLUMN"):
@@ -332,7 +332,7 @@ def test_lists_of_tokens() -> None:
     pairs = [("x", ["a", "b", "c"]), ("y", ["a", "b", "c"])]
     assert lookalike.find(pairs).counts["groups"] == 1
     assert lookalike.prepare(lists, tokens="given")["shingles"] == [1, 1, 1, 0]
-    with pytest.raises(DocumentTypeError, match="tokens='given' takes lists of tokens"):
+    with pytest.raises(DocumentTypeError, match="use tokens='given' for lists of tokens"):
         lookalike.find(lists)
     with pytest.raises(
         DocumentTypeError, match="row 1: a token of the text must be a str, got int"

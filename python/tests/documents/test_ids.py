@@ -58,7 +58,7 @@ def test_names_of_columns_are_texts(columns: dict[str, Any]) -> None:
 
 
 def test_all_records_have_an_id_or_none_has() -> None:
-    with pytest.raises(DocumentError, match="there is an 'id', those before have none") as raised:
+    with pytest.raises(DocumentError, match="'id', but earlier rows have none") as raised:
         lookalike.find([{"text": A}, {"text": B}, {"text": A, "id": "c"}])
     assert raised.value.row == 2
     assert lookalike.find([{"text": A}, {"text": A, "id": "c"}], id=False).groups["id"] == [0, 1]

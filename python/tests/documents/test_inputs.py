@@ -355,7 +355,7 @@ def test_rows_of_numpy_are_no_tokens() -> None:
     numpy = pytest.importorskip("numpy")
     rows = numpy.array([[FOX], [FOX]])
     for documents in (list(rows), iter(rows)):
-        with pytest.raises(DocumentTypeError, match="tokens='given' takes lists of tokens"):
+        with pytest.raises(DocumentTypeError, match="use tokens='given' for lists of tokens"):
             lookalike.find(documents)
 
 

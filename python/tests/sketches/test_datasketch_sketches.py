@@ -386,7 +386,7 @@ def test_without_datasketch_a_hint_says_so(name: str) -> None:
             f"import lookalike.datasketch.{name}.more",
             f"from lookalike.datasketch.{name} import AsyncMinHashLSH",
         ]
-    hint = f"lookalike.datasketch takes {name} from an installed datasketch"
+    hint = f"cannot import {name}: lookalike.datasketch takes it from datasketch"
     program = f"""
 import sys
 sys.modules["datasketch"] = None

@@ -1,5 +1,5 @@
-"""Says how to get the class ``HNSW`` of datasketch. A folder, since ``HNSW.py`` is ``hnsw.py`` on
-some systems.
+"""Explains how to import the class ``HNSW`` of datasketch. This is a folder, since file systems
+that ignore case do not distinguish ``HNSW.py`` from ``hnsw.py``.
 """
 
 from lookalike.datasketch.borrowed import refuse_class_stub
