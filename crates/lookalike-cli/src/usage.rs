@@ -113,7 +113,7 @@ where
     })
 }
 
-/// What to type instead of a file in place of a command, and of an option of other servers.
+/// A hint for a file name in the position of a command, and for the option `--port`.
 fn tip(error: &clap::Error) -> Option<String> {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),

@@ -89,8 +89,8 @@ impl FromStr for KeepRule {
     type Err = ParamsError;
 
     /// `longest`, `shortest`, `first`, `last`, `newest`, `oldest`, `name`, `field:NAME`,
-    /// `field:NAME:asc`, `field:NAME:desc` (which `field:NAME` is) or `path:GLOB`. A name that itself ends in `:asc`
-    /// or `:desc` needs the direction behind it.
+    /// `field:NAME:asc`, `field:NAME:desc` (which `field:NAME` is) or `path:GLOB`. A name that
+    /// itself ends in `:asc` or `:desc` needs the direction behind it.
     fn from_str(text: &str) -> Result<Self, ParamsError> {
         let unknown = || ParamsError::Parse {
             parameter: Parameter::Keep,

@@ -223,8 +223,8 @@ macro_rules! old_office_conversion {
     };
 }
 
-/// The command that converts a folder of Word files in the format before 2007. For `.xls` and `.ppt`,
-/// the types are `xlsx` and `pptx`.
+/// The command that converts a folder of Word files in the format before 2007. For `.xls` and
+/// `.ppt`, the types are `xlsx` and `pptx`.
 pub const OLD_OFFICE_CONVERSION: &str = old_office_conversion!();
 /// The name of [`FileKind::Other`] for an Office file in the format before 2007.
 pub const OLD_OFFICE: &str = concat!(

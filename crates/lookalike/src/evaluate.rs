@@ -186,7 +186,7 @@ pub fn evaluate(
     let found_groups = ids.partition(&found);
     let wanted_groups = wanted.has_groups().then(|| ids.partition(&wanted));
     let rand = wanted_groups.as_ref().map(|w| partition::adjusted_rand_index(&found_groups, w));
-    // Clusters are compared whole. Of a group of stars, the keeper's pairs are the verified ones.
+    // Clusters are compared whole. A star has verified pairs with its keeper only.
     let is_whole = options.all_members || !found.has_pairs() || wanted_groups.is_some();
     let found = if found.has_groups() && is_whole {
         EvaluationFile::Groups(found_groups)

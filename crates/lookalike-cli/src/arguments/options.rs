@@ -22,10 +22,10 @@ use std::path::PathBuf;
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct KeepArgs {
     /// Which document of a group stays, such as newest [default: name, longest]. Rules: name (of
-    /// files: final versions before copies, drafts and old versions; records have no name), longest,
-    /// shortest, first or last (read), newest, oldest, field:NAME (its highest value; field:NAME:asc
-    /// the lowest), path:GLOB (a path that matches it). Repeat --keep: the first rule that
-    /// distinguishes two documents decides
+    /// files: final versions before copies, drafts and old versions; records have no name),
+    /// longest, shortest, first or last (read), newest, oldest, field:NAME (its highest value;
+    /// field:NAME:asc the lowest), path:GLOB (a path that matches it). Repeat --keep: the first
+    /// rule that distinguishes two documents decides
     #[arg(long, value_name = "RULE")]
     keep: Vec<KeepRule>,
 
@@ -119,8 +119,8 @@ pub(crate) struct ResumeArgs {
 pub(crate) struct OrderArgs {
     /// Which document with a passage comes first, such as newest [default: longest]. Rules:
     /// longest, shortest, first or last (read), newest, oldest, name (of files), field:NAME (its
-    /// highest value; field:NAME:asc the lowest), path:GLOB (a path that matches it). Repeat --keep:
-    /// the first rule that distinguishes two documents decides
+    /// highest value; field:NAME:asc the lowest), path:GLOB (a path that matches it). Repeat
+    /// --keep: the first rule that distinguishes two documents decides
     #[arg(long, value_name = "RULE")]
     keep: Vec<KeepRule>,
 
@@ -263,8 +263,8 @@ impl CsvArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct SurvivorArgs {
-    /// Copy documents only to a folder OUT. Otherwise, other files in the inputs are copied as well:
-    /// pictures, scans, hidden files, links
+    /// Copy documents only to a folder OUT. Otherwise, other files in the inputs are copied as
+    /// well: pictures, scans, hidden files, links
     #[arg(long, requires = "output")]
     pub(crate) documents_only: bool,
 

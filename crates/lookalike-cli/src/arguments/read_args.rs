@@ -127,7 +127,7 @@ impl UnitArgs {
 }
 
 impl InputArgs {
-    /// What the readers take, with unchanged texts of whole documents.
+    /// The options of the readers, with unchanged texts of whole documents.
     pub(crate) fn options(&self, worker: WorkerOption<'_>) -> ReadOptions {
         ReadOptions {
             format: self.format,
@@ -206,7 +206,7 @@ impl InputArgs {
 }
 
 impl ReadArgs {
-    /// What the readers take.
+    /// The options of the readers.
     pub(crate) fn options(&self, worker: WorkerOption<'_>) -> ReadOptions {
         ReadOptions {
             normalization: self.normalization(),

@@ -4,7 +4,7 @@ use lookalike::report::phrases::one_line;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The files that a command writes, as they were before it began.
+/// The output files of a command that existed before it.
 #[derive(Debug, Default)]
 pub(crate) struct WrittenFiles {
     /// Files that the command replaces.

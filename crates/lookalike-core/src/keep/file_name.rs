@@ -62,18 +62,22 @@ impl NameRank {
         };
         let mut tokens = tokens(stem);
         let word: String = extension.iter().flat_map(|c| fold(*c)).collect();
-        tokens.push(Token { text: word, separator: ".".to_owned(), kind: TokenKind::Letters });
+        tokens.push(NamePart {
+            text: word,
+            separator: ".".to_owned(),
+            kind: NamePartKind::Letters,
+        });
         rank.read(&tokens);
         rank
     }
 
     /// Applies the words of a name.
-    fn read(&mut self, tokens: &[Token]) {
+    fn read(&mut self, tokens: &[NamePart]) {
         let mut at = 0;
         while let Some(token) = tokens.get(at) {
             let rest = &tokens[at..];
             let mut used = 1;
-            if token.kind == TokenKind::Run {
+            if token.kind == NamePartKind::Run {
                 for meaning in meanings_in_run(&token.text) {
                     self.mark(meaning);
                     self.read_version(meaning, false, &rest[1..]);
@@ -83,7 +87,7 @@ impl NameRank {
                 let is_letter = token.text.chars().nth(1).is_none();
                 self.mark(meaning);
                 self.read_version(meaning, is_letter, &rest[length..]);
-            } else if token.kind == TokenKind::Digits {
+            } else if token.kind == NamePartKind::Digits {
                 // 第2版, 2稿
                 let counter = rest.get(1).filter(|next| next.text.starts_with(['版', '稿']));
                 if counter.is_some_and(|next| next.separator.is_empty()) {
@@ -106,15 +110,15 @@ impl NameRank {
     }
 
     /// Reads the number in `after`, the tokens behind a word. `is_letter`: the word is one letter.
-    fn read_version(&mut self, meaning: WordMeaning, is_letter: bool, after: &[Token]) {
+    fn read_version(&mut self, meaning: WordMeaning, is_letter: bool, after: &[NamePart]) {
         let separators: &[&str] = match meaning {
             WordMeaning::Version if is_letter => &["", "."],
             WordMeaning::Version => &["", ".", ". ", " ", "_", "-"],
             WordMeaning::Final | WordMeaning::Draft => &["", " ", "_", "-"],
             WordMeaning::Copy | WordMeaning::Old => return,
         };
-        let is_number = |token: &Token, separators: &[&str]| {
-            token.kind == TokenKind::Digits && separators.contains(&token.separator.as_str())
+        let is_number = |token: &NamePart, separators: &[&str]| {
+            token.kind == NamePartKind::Digits && separators.contains(&token.separator.as_str())
         };
         let Some((first, rest)) = after.split_first() else { return };
         if !is_number(first, separators) {
@@ -142,7 +146,7 @@ impl NameRank {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TokenKind {
+enum NamePartKind {
     Letters,
     Digits,
     /// Letters of a script without spaces.
@@ -151,16 +155,16 @@ enum TokenKind {
 
 /// A word or a number of a name.
 #[derive(Debug)]
-struct Token {
+struct NamePart {
     text: String,
     /// The characters between the token before and this one.
     separator: String,
-    kind: TokenKind,
+    kind: NamePartKind,
 }
 
 /// The tokens of a stem, folded.
-fn tokens(stem: &[char]) -> Vec<Token> {
-    let mut tokens: Vec<Token> = Vec::new();
+fn tokens(stem: &[char]) -> Vec<NamePart> {
+    let mut tokens: Vec<NamePart> = Vec::new();
     let mut separator = String::new();
     let mut is_open = false;
     for (at, c) in stem.iter().copied().enumerate() {
@@ -183,20 +187,20 @@ fn tokens(stem: &[char]) -> Vec<Token> {
             last.text.extend(fold(c));
         } else {
             let separator = std::mem::take(&mut separator);
-            tokens.push(Token { text: fold(c).collect(), separator, kind });
+            tokens.push(NamePart { text: fold(c).collect(), separator, kind });
         }
         is_open = true;
     }
     tokens
 }
 
-fn kind_of(c: char) -> Option<TokenKind> {
+fn kind_of(c: char) -> Option<NamePartKind> {
     match c {
         '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' => {
-            Some(TokenKind::Run)
+            Some(NamePartKind::Run)
         }
-        _ if c.is_ascii_digit() => Some(TokenKind::Digits),
-        _ if c.is_alphabetic() => Some(TokenKind::Letters),
+        _ if c.is_ascii_digit() => Some(NamePartKind::Digits),
+        _ if c.is_alphabetic() => Some(NamePartKind::Letters),
         _ => None,
     }
 }
@@ -249,8 +253,8 @@ fn number(digits: &str) -> u32 {
     digits.parse().unwrap_or(u32::MAX)
 }
 
-/// Splits `report.docx` after `report`. An extension has at most five characters, of which one is a
-/// letter, and is no version (`report.v2`).
+/// Splits `report.docx` after `report`. An extension has at most five characters with a letter
+/// among them. The end of `report.v2` is a version instead.
 fn split_extension(name: &[char]) -> (&[char], &[char]) {
     let Some(dot) = name.iter().rposition(|c| *c == '.').filter(|dot| *dot > 0) else {
         return (name, &[]);
@@ -294,7 +298,7 @@ static PHRASES: LazyLock<BTreeMap<String, Vec<PhraseRest>>> = LazyLock::new(|| {
 
 /// Words of scripts without spaces, longer ones first.
 static RUNS: LazyLock<Vec<(String, WordMeaning)>> = LazyLock::new(|| {
-    let is_run = |word: &str| word.chars().all(|c| kind_of(c) == Some(TokenKind::Run));
+    let is_run = |word: &str| word.chars().all(|c| kind_of(c) == Some(NamePartKind::Run));
     let runs = words().filter(|(_, word)| is_run(word));
     let mut runs: Vec<(String, WordMeaning)> =
         runs.map(|(meaning, word)| (word.chars().flat_map(fold).collect(), meaning)).collect();
@@ -311,7 +315,7 @@ fn words() -> impl Iterator<Item = (WordMeaning, &'static str)> {
 }
 
 /// The longest phrase at the beginning of `tokens`: its length and meaning.
-fn phrase_at(tokens: &[Token]) -> Option<(usize, WordMeaning)> {
+fn phrase_at(tokens: &[NamePart]) -> Option<(usize, WordMeaning)> {
     let (first, rest) = tokens.split_first()?;
     let phrases = PHRASES.get(&first.text)?;
     let matches = |words: &[String]| {

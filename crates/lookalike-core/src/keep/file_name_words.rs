@@ -1,6 +1,6 @@
 //! The words of file names that state a version, by language.
 
-/// What a word says about a file.
+/// The meaning of a word in a file name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WordMeaning {
     /// The final version.

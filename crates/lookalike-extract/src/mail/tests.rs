@@ -25,7 +25,7 @@ fn with_attachments() -> ExtractOptions {
 
 /// The text of a message that can be read.
 fn text(message: &str) -> String {
-    let options = ExtractOptions { quotes: true, ..ExtractOptions::default() };
+    let options = ExtractOptions { quotes: true, signatures: true, ..ExtractOptions::default() };
     let (done, text, ..) = read_with(message.as_bytes(), &options);
     assert_eq!(done, Ok(()), "{message:?}");
     text
@@ -205,13 +205,12 @@ fn what_is_encrypted_is_said() {
 #[test]
 fn quotes_and_signatures_go_where_they_are_not_wanted() {
     let message = "Subject: a\n\nOn 3 May 2002, Bob wrote:\n> old\nnew\n-- \nAnn\n";
-    let options = ExtractOptions { quotes: false, signatures: false, ..ExtractOptions::default() };
-    let (_, text_left, fields, _) = read_with(message.as_bytes(), &options);
+    let (_, text_left, fields, _) = read_with(message.as_bytes(), &ExtractOptions::default());
     assert_eq!(text_left, "new\n");
     assert!(fields.has_cut_quotes());
     assert_eq!(fields.cut(), CutText { words: 2, bytes: 8 });
-    // By default quoted text goes, and signatures stay.
-    let (_, text_left, fields, _) = read_with(message.as_bytes(), &ExtractOptions::default());
+    let options = ExtractOptions { signatures: true, ..ExtractOptions::default() };
+    let (_, text_left, fields, _) = read_with(message.as_bytes(), &options);
     assert_eq!((&*text_left, fields.cut()), ("new\n-- \nAnn\n", CutText::default()));
     assert!(text(message).ends_with("> old\nnew\n-- \nAnn\n"));
 }
@@ -330,7 +329,8 @@ proptest! {
             "Content-Type: text/plain; format=flowed; delsp=yes\n",
         ];
         let message: String = pieces.iter().map(|piece| known[*piece]).collect();
-        let mut options = ExtractOptions { quotes: true, ..with_attachments() };
+        let mut options =
+            ExtractOptions { quotes: true, signatures: true, ..with_attachments() };
         let all = read_with(message.as_bytes(), &options);
         options.quotes = false;
         options.signatures = false;

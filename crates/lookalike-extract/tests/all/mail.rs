@@ -86,7 +86,7 @@ fn bodies(set: &str) -> BTreeMap<String, Vec<u8>> {
 fn no_message_loses_half_as_its_signature() {
     let Some(folder) = message_folder() else { return };
     let sets = [("mail", messages(&folder)), ("newsgroups", bodies("newsgroups"))];
-    let with = ExtractOptions { quotes: true, ..ExtractOptions::default() };
+    let with = ExtractOptions { quotes: true, signatures: true, ..ExtractOptions::default() };
     let without = ExtractOptions { quotes: true, signatures: false, ..ExtractOptions::default() };
     let (mut with, mut without) = (Extractor::new(&with), Extractor::new(&without));
     for (name, messages) in sets {
@@ -145,8 +145,12 @@ fn fixtures_give_what_is_next_to_them() {
         let bytes = std::fs::read(&path).unwrap();
         let name = path.file_name().unwrap().to_str().unwrap();
         let mut dump = Dump::default();
-        let mut options =
-            ExtractOptions { quotes: true, attachments: true, ..ExtractOptions::default() };
+        let mut options = ExtractOptions {
+            quotes: true,
+            signatures: true,
+            attachments: true,
+            ..ExtractOptions::default()
+        };
         let Ok(()) = Extractor::new(&options).extract(name, &bytes, &mut dump);
         dump.0 += "\n##### without quotes, signatures and attachments\n";
         options = ExtractOptions { quotes: false, signatures: false, ..ExtractOptions::default() };

@@ -285,8 +285,8 @@ impl Collection {
         Some(id.strip_prefix(info.shown.as_str()).unwrap_or(id).trim_start_matches('/'))
     }
 
-    /// The folder that the ids of files are relative to, as it was named; `None` unless one folder
-    /// is the only input.
+    /// The path of the folder that the ids of files are relative to; `None` unless one folder is
+    /// the only input.
     pub fn id_folder(&self) -> Option<&str> {
         let inputs = self.inputs.sources.iter().take(self.inputs.first_reference as usize);
         let mut files = inputs.filter(|source| source.has_files());

@@ -12,8 +12,8 @@ pub(super) struct ActionArgs {
     pub(super) move_to: Option<PathBuf>,
 
     /// Replace a duplicate that has the same bytes as the kept file by a link to it. After hard
-    /// links, lookalike-undo.sh in the current folder restores the files. A reflink remains a file of
-    /// its own and shares disk blocks, if the file system supports it
+    /// links, lookalike-undo.sh in the current folder restores the files. A reflink remains a file
+    /// of its own and shares disk blocks, if the file system supports it
     #[arg(long, value_enum, value_name = "HOW", conflicts_with_all = ["output", "drop"])]
     pub(super) link: Option<LinkArg>,
 

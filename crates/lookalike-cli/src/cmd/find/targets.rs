@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub(in crate::cmd) struct FindTargets {
     targets: Vec<(OutputKind, Target)>,
     cells: CellRule,
-    /// The files as they were before the run.
+    /// The files that existed before the run.
     pub(in crate::cmd) written: WrittenFiles,
 }
 

@@ -213,8 +213,7 @@ fn path<'a>(collection: &'a Collection, source: u32, document: &'a Document<'_>)
     }
 }
 
-/// Returns true if ids of documents are paths: those of files, and of an index or of memory, whose
-/// ids may be paths.
+/// Returns true if ids of documents are paths, or may be paths: in files, an index and memory.
 fn is_named(collection: &Collection, source: u32) -> bool {
     matches!(collection.source_format(source), Some(Format::Text) | None)
 }

@@ -135,7 +135,9 @@ fn a_folder_that_is_added_has_the_groups_of_the_folder() {
                     pairs: PairList::Exact,
                     ..FindOptions::new(index.params().clone())
                 };
-                let fresh = find(&inputs, &options);
+                let mut fresh = find(&inputs, &options);
+                // An index does not know the folder.
+                assert!(fresh.id_folder.take().is_some());
                 let same = groups(&index, &options, 0, &NoProgress).unwrap();
                 assert_eq!(reported(&same, &options), reported(&fresh, &options));
                 assert!(same.has_texts());
