@@ -140,7 +140,8 @@ class ContaminationResult:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a ContaminationResult cannot be pickled; pickle its tables: items, matches, benchmarks"
+            "a ContaminationResult cannot be pickled or copied: it refers to the documents; pickle "
+            "its tables (found.items, found.matches, found.benchmarks)"
         )
 
     def __repr__(self) -> str:

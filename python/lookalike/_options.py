@@ -295,6 +295,7 @@ _FOREIGN: Final = {
     "cutoff": _THRESHOLD,
     "hash_func": "scheme=",
     "hashfunc": "scheme=",
+    "hidden": "all_files=True",
     "id_column": _ID,
     "id_field": _ID,
     "id_key": _ID,
@@ -306,23 +307,33 @@ _FOREIGN: Final = {
     "lower": "case=",
     "lowercase": "case=",
     "mask": "the attribute is_kept of the result",
+    "max_depth": "max={'depth': …}",
+    "max_expanded": "max={'expanded': …}",
     "max_file_size": "max={'file_size': …}",
+    "max_members": "max={'members': …}",
+    "max_pages": "max={'pages': …}",
+    "max_seconds": "max={'seconds': …}",
+    "min_left": "lookalike.cut",
     "min_similarity": _THRESHOLD,
+    "min_words": "lookalike.cut",
     "n_gram": "shingle='words:N' or 'chars:N'",
     "n_jobs": _THREADS,
     "n_threads": _THREADS,
     "n_workers": _THREADS,
     "ngram": "shingle='words:N' or 'chars:N'",
     "ngram_size": "shingle='words:N' or 'chars:N'",
+    "no_ignore": "all_files=True",
     "num_bands": "bands=",
     "num_perm": "num_hashes=",
     "num_proc": _THREADS,
     "num_threads": _THREADS,
     "num_workers": _THREADS,
     "on": _TEXT,
+    "output": "lookalike.dedup_files or lookalike.cut_files",
     "passages": "lookalike.cut",
     "r": "rows=",
     "random_state": "seed=",
+    "removed": "lookalike.dedup_files",
     "rows_per_band": "rows=",
     "segment": "normalize='segment:dictionary'",
     "shingle_size": "shingle='words:N' or 'chars:N'",
@@ -369,7 +380,8 @@ def _remedy(name: str, function: str, known: Collection[str]) -> str:
         return f"give it to lookalike.Files(paths, {name}=…) or to a function for files"
     if name in _FOREIGN:
         return f"use {_FOREIGN[name]}"
-    near = difflib.get_close_matches(name, sorted(known), 1)
+    # An option of other functions is no misspelling.
+    near = [] if name in OPTIONS else difflib.get_close_matches(name, sorted(known), 1)
     return f"did you mean {near[0]!r}?" if near else f"help(lookalike.{function}) lists its options"
 
 

@@ -141,8 +141,8 @@ class PassagesResult:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a PassagesResult cannot be pickled, since it has the documents; pickle passages and "
-            "places, its tables"
+            "a PassagesResult cannot be pickled or copied: it refers to the documents; pickle its "
+            "tables (found.passages, found.places)"
         )
 
     def __repr__(self) -> str:

@@ -12,7 +12,8 @@
         ├── MismatchError       it was made with other settings
         └── DamagedError        it was changed by something else
 
-A call that is slower than it need be warns with ``RunawayWarning``, a ``UserWarning``.
+A call that is slower than it need be warns with ``RunawayWarning``. A call that cannot use the
+column ``id`` warns with ``IdWarning``. Both are a ``UserWarning``.
 """
 
 from __future__ import annotations

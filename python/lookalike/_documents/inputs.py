@@ -171,7 +171,7 @@ def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> Inp
         )
     if docs is None or isinstance(docs, (bytes, bytearray, memoryview, int, float)):
         raise DocumentTypeError(f"{expected} {type(docs).__name__}")
-    _refuse_handle(docs, expected)
+    refuse_handle(docs, expected)
     if isinstance(docs, (set, frozenset)):
         raise DocumentTypeError(
             f"{expected} a {type(docs).__name__}, which has no order, so that rows and results "
@@ -197,8 +197,12 @@ def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> Inp
     return _iterable(docs, columns, memory)
 
 
-def _refuse_handle(docs: Any, expected: str) -> None:
-    """Refuses an open file, whose rows would be its lines whatever its format."""
+def refuse_handle(docs: Any, expected: str) -> None:
+    """Refuses an open file, whose rows would be its lines whatever its format.
+
+    Raises:
+        DocumentTypeError: It is one.
+    """
     kind = type(docs).__name__
     if is_of("fsspec", docs) or (hasattr(docs, "readline") and hasattr(docs, "seek")):
         raise DocumentTypeError(
@@ -218,9 +222,8 @@ def _files(files: Files, columns: Columns) -> InputDocuments:
             "the documents are in files, which lookalike.dedup_files and lookalike.cut_files copy"
         )
 
-    return InputDocuments(
-        files.find(), select, unused=columns.without_rows(), reading={**files.options}
-    )
+    reading = {name: value for name, value in files.options.items() if value is not None}
+    return InputDocuments(files.find(), select, unused=columns.without_rows(), reading=reading)
 
 
 def _mapping(docs: Any, columns: Columns) -> InputDocuments | None:

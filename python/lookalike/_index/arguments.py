@@ -191,8 +191,8 @@ def rows_of(documents: object) -> Iterator[Any]:
         return iter(documents.items())
     if isinstance(documents, bytes):
         raise DocumentTypeError(
-            f"documents is {_described(documents)}, expected (id, text) pairs, a mapping, a table "
-            "or a path; for one document there is add_one"
+            f"docs is {_described(documents)}, expected (id, text) pairs, a mapping or a table; "
+            "for one document there is add_one"
         )
     return iterator_of("docs", documents, "(id, text)")
 

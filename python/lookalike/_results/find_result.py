@@ -370,9 +370,9 @@ class FindResult:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a FindResult cannot be pickled: it refers to documents in memory, or to files that "
-            "may change; pickle its tables (found.groups, found.pairs, found.skipped), "
-            "found.counts, or list(found)"
+            "a FindResult cannot be pickled or deep-copied: it refers to documents in memory, or "
+            "to files that may change; pickle its tables (found.groups, found.pairs, "
+            "found.skipped), found.counts, or list(found)"
         )
 
     def __repr__(self) -> str:
