@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import glob
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
@@ -62,6 +61,8 @@ class Files:
         Raises:
             FileError: A file does not exist, or a pattern has no match.
         """
+        import glob
+
         found: list[str] = []
         for path in self.paths:
             name = os.fsdecode(path)

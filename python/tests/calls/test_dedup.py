@@ -442,7 +442,7 @@ def test_a_link_needs_every_byte_to_be_equal(tmp_path: Path) -> None:
     for name, end in (("a.txt", "end"), ("b.txt", "end"), ("c.txt", "enD")):
         (tmp_path / name).write_text(f"{text} {end}", encoding="utf-8")
     command = [sys.executable, "-m", "lookalike", "dedup", str(tmp_path), "--link", "hard"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=tmp_path)
     assert "c.txt: its bytes are not those of" in done.stderr, done.stderr
     first, second, third = ((tmp_path / name).stat().st_ino for name in ("a.txt", "b.txt", "c.txt"))
     assert first == second != third

@@ -138,7 +138,7 @@ CALLS: dict[str, Callable[[Path], object]] = {
     "audit": lambda _: lookalike.audit(lookalike.find(TEXTS, threads=1), sample=200, threads=1),
     "compare": lambda _: lookalike.compare(" ".join(TEXTS), " ".join(TEXTS[::-1])),
     "dedup": lambda folder: lookalike.dedup_files(
-        folder / "docs.txt", format="lines", line_ids=True, output=folder / "out.txt", threads=1
+        folder / "docs.txt", format="lines", id=":line", output=folder / "out.txt", threads=1
     ),
     "Index.add": lambda folder: lookalike.Index.create(folder / "index").add(
         {str(i): text for i, text in enumerate(TEXTS)}, threads=1

@@ -124,7 +124,7 @@ def test_every_method_of_the_index_is_there() -> None:
         of_index, awaited = getattr(Index, name), getattr(AsyncIndex, name)
         if callable(of_index):
             assert inspect.signature(awaited) == inspect.signature(of_index), name
-            assert f":meth:`lookalike.Index.{name}`" in (awaited.__doc__ or "")
+            assert f"see ``lookalike.Index.{name}``" in (awaited.__doc__ or "")
 
 
 def test_the_loop_goes_on_while_a_call_is_under_way(tmp_path: Path) -> None:

@@ -473,18 +473,18 @@ def test_removal_of_passages_and_on_a_cluster(tmp_path: Path) -> None:
         line = {"id": name, "text": f"this is a passage of many words and this {end}"}
         (tmp_path / f"{name}.jsonl").write_text(json.dumps(line) + "\n")
     paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
-    written = lookalike.dedup(paths, output=tmp_path / "out", passages=True, min_words=4)
+    written = lookalike.cut_files(paths, output=tmp_path / "out", min_words=4)
     table = tables.removal_by_source(written, by="words")
     assert written.sources is not None
     assert [s.removed for s in table.sources] == sorted(written.sources["cut_words"], reverse=True)
     assert table.sources[0].removed == 9 and table.by == "words"
     with pytest.raises(OptionError, match="by: expected 'documents' or 'words', got 'bytes'"):
         tables.removal_by_source(written, by="bytes")
-    found = lookalike.find(paths)
+    found = lookalike.find_files(paths)
     on_cluster: Any = SimpleNamespace(sources=found.sources.to_pylist(), counts=found.counts)
     assert tables.removal_by_source(on_cluster) == tables.removal_by_source(found)
     with pytest.raises(OptionError, match="lookalike.find of the same documents counts"):
-        tables.removal_by_source(lookalike.dedup(paths, output=tmp_path / "whole"))
+        tables.removal_by_source(lookalike.dedup_files(paths, output=tmp_path / "whole"))
 
 
 def test_sources_are_those_of_the_report(tmp_path: Path) -> None:
