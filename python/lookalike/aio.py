@@ -78,15 +78,13 @@ def _awaited(
 
 
 def _awaited_addition(
-    method: Callable[Concatenate[Index, _Parameters], _Result],
-) -> Callable[Concatenate[AsyncIndex, _Parameters], Coroutine[Any, Any, _Result]]:
+    method: Callable[Concatenate[Index, Any, _Parameters], _Result],
+) -> Callable[Concatenate[AsyncIndex, Any, _Parameters], Coroutine[Any, Any, _Result]]:
     """The same of a method that takes documents and reports progress, at which it can be
     stopped.
     """
 
-    async def awaited(
-        self: AsyncIndex, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs
-    ) -> _Result:
+    async def awaited(self: AsyncIndex, /, *args: Any, **kwargs: Any) -> _Result:
         stop = StopSignal()
         bound = signature(method).bind(self._index, *args, **kwargs)
         documents = bound.arguments["docs"]

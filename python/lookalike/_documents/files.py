@@ -68,7 +68,8 @@ class Files:
             name = os.fsdecode(path)
             is_pattern = isinstance(path, str) and glob.has_magic(name) and not os.path.exists(name)
             if name != "-" and not is_pattern and not os.path.exists(name):
-                shown = name if len(name) <= 80 else name[:79] + "…"
+                # A long text in place of a path; paths are shown whole.
+                shown = name if len(name) <= 400 else name[:399] + "…"
                 error = FileError(f"the file or folder {shown!r} does not exist; check the path")
                 error.errno = errno.ENOENT
                 raise error

@@ -39,7 +39,7 @@ class Match(NamedTuple):
     expires: datetime | None
     """When it expires, in UTC; None for never."""
     text: str | None
-    """Its text; None unless ``texts=True`` was asked for."""
+    """Its text; None without ``with_texts=True``."""
 
 
 class Matches(list[Match]):

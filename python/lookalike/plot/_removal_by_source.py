@@ -84,9 +84,8 @@ def removal_by_source(
 
     Args:
         result: Of ``lookalike.find``, ``lookalike.spark.find`` or
-            ``lookalike.ray.find``, whose duplicates are removed; of
-            ``lookalike.dedup(passages=True)`` of files, which cuts passages out of documents; or a
-            ``RemovalBySource``, which is given back.
+            ``lookalike.ray.find``, whose duplicates are removed; of ``lookalike.cut_files``, which
+            removes passages of documents; or a ``RemovalBySource``, which is returned.
         by: What is counted: ``documents``, the default; their ``bytes``, of duplicates; or
             ``words``, of passages. Only documents of which nothing is left count as removed where
             passages are cut.
@@ -136,6 +135,4 @@ def _figures(result: Any) -> tuple[Iterable[Mapping[str, Any]], Mapping[str, tup
     sources = getattr(result, "sources", None)
     if isinstance(sources, list) and hasattr(result, "counts"):
         return sources, _OF_DUPLICATES
-    raise invalid_option(
-        "result", "what lookalike.find or lookalike.dedup(passages=True) gave", result
-    )
+    raise invalid_option("result", "what lookalike.find or lookalike.cut_files returned", result)

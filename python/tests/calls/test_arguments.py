@@ -178,7 +178,9 @@ def test_hints_are_there_at_run_time(function: Callable[..., Any]) -> None:
 def test_a_file_that_is_missing_has_its_number(tmp_path: Path) -> None:
     with pytest.raises(FileError) as raised:
         lookalike.find_files(tmp_path / "nowhere.jsonl")
-    assert raised.value.errno == 2 and "nowhere.jsonl' does not exist; check the path" in str(raised.value)
+    assert raised.value.errno == 2 and "nowhere.jsonl' does not exist; check the path" in str(
+        raised.value
+    )
     (tmp_path / "r.json").write_text("{}\n")
     with pytest.raises(lookalike.errors.LookalikeError) as other:
         lookalike.audit(tmp_path / "r.json", DOCS)

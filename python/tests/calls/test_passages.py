@@ -57,7 +57,9 @@ def test_tables_say_where_passages_are() -> None:
     assert found.text("a") == found.text(0) == found.text(id="a") == DOCS["a"]
     assert set(found.seconds) == {"read and sign", "find repeated passages", "compare words"}
     assert "confidential" in found._repr_html_()
-    with pytest.raises(TypeError, match="cannot be pickled or copied.*found.passages, found.places"):
+    with pytest.raises(
+        TypeError, match="cannot be pickled or copied.*found.passages, found.places"
+    ):
         __import__("pickle").dumps(found)
 
 

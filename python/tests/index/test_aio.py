@@ -59,7 +59,7 @@ def test_results_are_those_of_the_index(tmp_path: Path) -> None:
         async with AsyncIndex.create(tmp_path / "async", threshold=0.5, store="texts") as index:
             results: list[Any] = [
                 await index.add(DOCS, metadata={"language": "en"}),
-                await index.update([("fox", FOX)]),
+                await index.update(docs=[("fox", FOX)]),
                 await index.add_one("weather", WEATHER, {"year": 2024}),
                 await index.remove(["weather", "absent"]),
                 [(m.id, m.similarity) for m in await index.query(FOX_NOW)],

@@ -483,7 +483,9 @@ def test_removal_of_passages_and_on_a_cluster(tmp_path: Path) -> None:
     found = lookalike.find_files(paths)
     on_cluster: Any = SimpleNamespace(sources=found.sources.to_pylist(), counts=found.counts)
     assert tables.removal_by_source(on_cluster) == tables.removal_by_source(found)
-    with pytest.raises(OptionError, match="lookalike.find of the same documents counts"):
+    with pytest.raises(
+        OptionError, match="expected what lookalike.find or lookalike.cut_files returned"
+    ):
         tables.removal_by_source(lookalike.dedup_files(paths, output=tmp_path / "whole"))
 
 
