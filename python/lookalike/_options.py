@@ -411,6 +411,8 @@ def with_columns(options: Mapping[str, Any], text: object, id_: object) -> dict[
         _column("id", id_, "the name of a column (str), False for rows, or None")
     columns: dict[str, Any] = {}
     # The texts of several columns are joined before the engine reads them.
+    if isinstance(text, (list, tuple)) and len(text) == 1:
+        text = text[0]
     if isinstance(text, str):
         columns["text_field"] = text
     if id_ == LINE:
