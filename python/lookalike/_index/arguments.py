@@ -145,9 +145,12 @@ def text_columns(text: str | Sequence[str] | None) -> list[str]:
     """The columns of the text."""
     if text is None:
         return ["text"]
-    if isinstance(text, (list, tuple)) and text:
-        return [text_option("a name in text", name) for name in text]
-    return [text_option("text", text)]
+    if not isinstance(text, (list, tuple)):
+        return [text_option("text", text)]
+    names = [text_option("a name in text", name) for name in text]
+    if not names or len(set(names)) < len(names):
+        raise OptionError(f"text is {_described(text)}, expected a name, or different names")
+    return names
 
 
 def expiry(expires: object) -> int | None:
