@@ -303,6 +303,7 @@ _FOREIGN: Final = {
     "cutoff": _THRESHOLD,
     "hash_func": "scheme=",
     "hashfunc": "scheme=",
+    "hidden": "all_files=True",
     "id_column": _ID,
     "id_field": _ID,
     "id_key": _ID,
@@ -314,23 +315,33 @@ _FOREIGN: Final = {
     "lower": "case=",
     "lowercase": "case=",
     "mask": "the attribute is_kept of the result",
+    "max_depth": "max={'depth': …}",
+    "max_expanded": "max={'expanded': …}",
     "max_file_size": "max={'file_size': …}",
+    "max_members": "max={'members': …}",
+    "max_pages": "max={'pages': …}",
+    "max_seconds": "max={'seconds': …}",
+    "min_left": "lookalike.cut",
     "min_similarity": _THRESHOLD,
+    "min_words": "lookalike.cut",
     "n_gram": "shingle='words:N' or 'chars:N'",
     "n_jobs": _THREADS,
     "n_threads": _THREADS,
     "n_workers": _THREADS,
     "ngram": "shingle='words:N' or 'chars:N'",
     "ngram_size": "shingle='words:N' or 'chars:N'",
+    "no_ignore": "all_files=True",
     "num_bands": "bands=",
     "num_perm": "num_hashes=",
     "num_proc": _THREADS,
     "num_threads": _THREADS,
     "num_workers": _THREADS,
     "on": _TEXT,
+    "output": "lookalike.dedup_files or lookalike.cut_files",
     "passages": "lookalike.cut",
     "r": "rows=",
     "random_state": "seed=",
+    "removed": "lookalike.dedup_files",
     "rows_per_band": "rows=",
     "segment": "normalize='segment:dictionary'",
     "shingle_size": "shingle='words:N' or 'chars:N'",
@@ -382,7 +393,8 @@ def _remedy(name: str, function: str, known: Collection[str]) -> str:
         return f"pass it to lookalike.Files(paths, {name}=…) or to a function for files"
     if name in _FOREIGN:
         return f"use {_FOREIGN[name]}"
-    near = difflib.get_close_matches(name, sorted(known), 1)
+    # An option of other functions is no misspelling.
+    near = [] if name in OPTIONS else difflib.get_close_matches(name, sorted(known), 1)
     return f"did you mean {near[0]!r}?" if near else f"see help(lookalike.{function}) for options"
 
 
@@ -411,6 +423,8 @@ def with_columns(options: Mapping[str, Any], text: object, id_: object) -> dict[
         _column("id", id_, "the name of a column (str), False for rows, or None")
     columns: dict[str, Any] = {}
     # The texts of several columns are joined before the engine reads them.
+    if isinstance(text, (list, tuple)) and len(text) == 1:
+        text = text[0]
     if isinstance(text, str):
         columns["text_field"] = text
     if id_ == LINE:

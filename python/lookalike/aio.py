@@ -43,7 +43,7 @@ from collections.abc import (
 )
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, wraps
-from inspect import getdoc
+from inspect import getdoc, signature
 from itertools import islice
 from types import TracebackType
 from typing import Any, Concatenate, Literal, NoReturn, ParamSpec, TypeVar
@@ -85,10 +85,10 @@ def _awaited_addition(
     ends at a document or a report.
     """
 
-    async def awaited(
-        self: AsyncIndex, documents: Any, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs
-    ) -> _Result:
+    async def awaited(self: AsyncIndex, /, *args: Any, **kwargs: Any) -> _Result:
         stop = StopSignal()
+        bound = signature(method).bind(self._index, *args, **kwargs)
+        documents = bound.arguments["docs"]
         from_loop = (
             LoopRows(documents, stop, self._index) if isinstance(documents, AsyncIterable) else None
         )
@@ -96,7 +96,8 @@ def _awaited_addition(
             documents = from_loop
         elif isinstance(documents, Iterator) and not hasattr(documents, "__arrow_c_stream__"):
             documents = stop.checked(documents)
-        call = _stoppable(partial(method, self._index, documents, *args, **kwargs), stop)
+        bound.arguments["docs"] = documents
+        call = _stoppable(partial(method, *bound.args, **bound.kwargs), stop)
         try:
             return await self._run(True, call, stop)
         finally:

@@ -12,7 +12,8 @@
         ├── MismatchError       an index was created with other settings
         └── DamagedError        stored data of an index is damaged
 
-A call that is unnecessarily slow warns with ``RunawayWarning``, a ``UserWarning``.
+A call that is unnecessarily slow warns with ``RunawayWarning``. A call that cannot use the column
+``id`` warns with ``IdWarning``. Both are a ``UserWarning``.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedGr
 from lookalike._documents.inputs import input_documents
 from lookalike._documents.types import Documents
 from lookalike._find import find
-from lookalike._options import Options, Unpack, invalid_option, whole_option
+from lookalike._options import Form, Options, Unpack, invalid_option, whole_option
 from lookalike._prepare import PrepareResult, prepare_documents
 from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 
@@ -84,8 +84,8 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
             ``sqrt(J * (1 - J) / num_hashes)``.
         bits: The number of bits of a value that select a column, 1 to 16, for
             ``output="sparse"``.
-        shingle, tokens, case, frequencies, stop_words, normalize, language, segment, scheme, seed,
-            threads: As for ``lookalike.prepare``. ``lookalike.OPTIONS`` describes each of them.
+        shingle, tokens, case, frequencies, stop_words, normalize, scheme, seed, threads: As for
+            ``lookalike.prepare``. ``lookalike.OPTIONS`` describes each of them.
 
     Raises:
         OptionError: A parameter has an invalid value; raised by ``fit`` and ``transform``.
@@ -121,9 +121,7 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
         case: str | None = None,
         frequencies: bool | None = None,
         stop_words: str | Sequence[str] | None = None,
-        normalize: str | None = None,
-        language: str | None = None,
-        segment: str | None = None,
+        normalize: Form | Sequence[Form] | None = None,
         scheme: str | None = None,
         seed: int | None = None,
         threads: int | None = None,
@@ -137,8 +135,6 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
         self.frequencies = frequencies
         self.stop_words = stop_words
         self.normalize = normalize
-        self.language = language
-        self.segment = segment
         self.scheme = scheme
         self.seed = seed
         self.threads = threads

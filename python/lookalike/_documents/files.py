@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import glob
+import errno
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from lookalike._options import FILE_OPTIONS, FileOptions, Unpack, check_options
-from lookalike.errors import FileError, OptionError
+from lookalike._options import FILE_OPTIONS, FileOptions, Unpack, check_options, invalid_option
+from lookalike.errors import FileError
 
-Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
+Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 """A file, a folder, or a pattern such as ``news/*.jsonl``; or several of these."""
 
 
@@ -42,14 +42,14 @@ class Files:
 
     def __init__(self, paths: Paths, **options: Unpack[FileOptions]) -> None:
         check_options(options, "Files", FileOptions, ())
-        if isinstance(paths, (str, os.PathLike)):
-            paths = [paths]
-        self.paths: tuple[str | os.PathLike[str], ...] = tuple(paths)
+        several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+        is_iterable = isinstance(several, Iterable) and not isinstance(several, (bytes, bytearray))
+        self.paths: tuple[str | os.PathLike[str], ...] = tuple(several) if is_iterable else ()
         """The paths and patterns."""
         self.options: FileOptions = options
         """The options of reading."""
-        if not self.paths:
-            raise OptionError("Files: expected one or more paths, got none")
+        if not self.paths or not all(isinstance(path, (str, os.PathLike)) for path in self.paths):
+            raise invalid_option("paths", "a file, a folder, a pattern, or several of them", paths)
 
     def __repr__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())
@@ -61,13 +61,18 @@ class Files:
         Raises:
             FileError: A file does not exist, or a pattern has no match.
         """
+        import glob
+
         found: list[str] = []
         for path in self.paths:
             name = os.fsdecode(path)
             is_pattern = isinstance(path, str) and glob.has_magic(name) and not os.path.exists(name)
             if name != "-" and not is_pattern and not os.path.exists(name):
-                shown = name if len(name) <= 80 else name[:79] + "…"
-                raise FileError(f"the file or folder {shown!r} does not exist; check the path")
+                # A long text in place of a path; paths are shown whole.
+                shown = name if len(name) <= 400 else name[:399] + "…"
+                error = FileError(f"the file or folder {shown!r} does not exist; check the path")
+                error.errno = errno.ENOENT
+                raise error
             matches = sorted(glob.glob(name, recursive=True)) if is_pattern else [name]
             if not matches:
                 raise FileError(f"nothing matches the pattern {name!r}; check the path")

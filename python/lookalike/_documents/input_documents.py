@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
@@ -11,6 +10,7 @@ from numbers import Integral
 from typing import Any
 
 from lookalike import _engine
+from lookalike._progress import warn
 from lookalike._results.table import Table
 from lookalike.errors import DocumentError, DocumentTypeError, IdWarning, OptionError
 
@@ -163,12 +163,11 @@ class Columns:
             present = (value for value in values if value is not None and value == value)
             first = next(present, "")
             if isinstance(first, bool) or not isinstance(first, (str, Integral)):
-                warnings.warn(
+                warn(
                     f"row numbers are used as ids: the column {ID!r} has {description(first)}, "
                     "but ids are str or int; name another column by id=, or use id=False for row "
                     "numbers",
                     IdWarning,
-                    stacklevel=2,
                 )
                 return None
         return values

@@ -175,7 +175,7 @@ def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> Inp
         )
     if docs is None or isinstance(docs, (bytes, bytearray, memoryview, int, float)):
         raise DocumentTypeError(f"{expected} {type(docs).__name__}")
-    _refuse_handle(docs, expected)
+    refuse_handle(docs, expected)
     if isinstance(docs, (set, frozenset)):
         raise DocumentTypeError(
             f"{expected} a {type(docs).__name__}, which has no order, so that rows and results "
@@ -201,8 +201,12 @@ def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> Inp
     return _iterable(docs, columns, memory)
 
 
-def _refuse_handle(docs: Any, expected: str) -> None:
-    """Rejects an open file, whose rows would be its lines in any format."""
+def refuse_handle(docs: Any, expected: str) -> None:
+    """Rejects an open file, whose rows would be its lines in any format.
+
+    Raises:
+        DocumentTypeError: The argument is an open file.
+    """
     kind = type(docs).__name__
     if is_of("fsspec", docs) or (hasattr(docs, "readline") and hasattr(docs, "seek")):
         raise DocumentTypeError(
@@ -224,9 +228,8 @@ def _files(files: Files, columns: Columns) -> InputDocuments:
             "which copy files"
         )
 
-    return InputDocuments(
-        files.find(), select, unused=columns.without_rows(), reading={**files.options}
-    )
+    reading = {name: value for name, value in files.options.items() if value is not None}
+    return InputDocuments(files.find(), select, unused=columns.without_rows(), reading=reading)
 
 
 def _mapping(docs: Any, columns: Columns) -> InputDocuments | None:

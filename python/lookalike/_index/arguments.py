@@ -145,9 +145,12 @@ def text_columns(text: str | Sequence[str] | None) -> list[str]:
     """The columns of the text."""
     if text is None:
         return ["text"]
-    if isinstance(text, (list, tuple)) and text:
-        return [text_option("a name in text", name) for name in text]
-    return [text_option("text", text)]
+    if not isinstance(text, (list, tuple)):
+        return [text_option("text", text)]
+    names = [text_option("a name in text", name) for name in text]
+    if not names or len(set(names)) < len(names):
+        raise OptionError(f"text is {_described(text)}, expected a name, or different names")
+    return names
 
 
 def expiry(expires: object) -> int | None:
@@ -191,8 +194,8 @@ def rows_of(documents: object) -> Iterator[Any]:
         return iter(documents.items())
     if isinstance(documents, bytes):
         raise DocumentTypeError(
-            f"documents is {_described(documents)}, expected (id, text) pairs, a mapping, a table "
-            "or a path; use add_one for one document"
+            f"docs is {_described(documents)}, expected (id, text) pairs, a mapping or a table; use "
+            "add_one for one document"
         )
     return iterator_of("docs", documents, "(id, text)")
 

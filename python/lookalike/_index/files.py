@@ -7,21 +7,23 @@ import warnings
 
 from lookalike._documents.files import Files
 from lookalike._documents.input_documents import description
+from lookalike._documents.inputs import refuse_handle
 from lookalike._index.results import AddResult, SkippedRecord
 from lookalike.errors import DocumentTypeError
 
 
 def refuse_files(docs: object) -> None:
-    """Rejects paths if documents are expected.
+    """Rejects paths and open files if documents are expected.
 
     Raises:
-        DocumentTypeError: The argument is a path, a list of paths, or ``Files``.
+        DocumentTypeError: The argument is a path, a list of paths, ``Files`` or an open file.
     """
+    expected = "docs: expected (id, text) pairs, dicts, a dict of texts by id or a table, got"
+    refuse_handle(docs, expected)
     paths = docs if isinstance(docs, (list, tuple)) and docs else [docs]
     if isinstance(docs, (str, Files)) or all(isinstance(path, os.PathLike) for path in paths):
         raise DocumentTypeError(
-            "docs: expected (id, text) pairs, dicts, a dict of texts by id or a table, got "
-            f"{description(docs)}; use add_one for one text, add_files(paths) for files"
+            f"{expected} {description(docs)}; use add_one for one text, add_files(paths) for files"
         )
 
 

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from numbers import Integral
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 from uuid import UUID
@@ -400,6 +401,8 @@ class Index:
         at = expiry(expires)
         threads = count_option("threads", threads, "a whole number from 1")
         existing = text_option("on_existing", on_existing)
+        text = None if text is None else text_option("text", text)
+        id = None if id is None else text_option("id", id)
         columns = with_columns({**options, **others}, text, id)
         with reporting(progress) as reporter:
             return add_result(
@@ -460,7 +463,7 @@ class Index:
             ...     index.remove(["a", "c"])
             RemoveResult(removed=1, absent=['c'])
         """
-        is_one = isinstance(ids, (str, int)) or type(ids).__name__ == "UUID"
+        is_one = isinstance(ids, (str, Integral)) or type(ids).__name__ == "UUID"
         removed = iter((ids,)) if is_one else iterator_of("ids", ids, "str or int")
         return RemoveResult._make(self._stored.remove(removed))
 

@@ -63,13 +63,15 @@ def test_bands_are_chosen_for_the_documents(tmp_path: Path) -> None:
     found.write_report(tmp_path / "ours.json")
     ours = json.loads((tmp_path / "ours.json").read_text())["parameters"]
     assert [ours[name] for name in names] == chosen
-    read = lookalike.find(path, shingle="bag", bands="auto", num_hashes=256)
+    read = lookalike.find_files(path, shingle="bag", bands="auto", num_hashes=256)
     assert read.parameters["num_hashes"] == 256 and read.parameters["bands_sample"] == 400
-    written = lookalike.dedup(path, output=tmp_path / "out.jsonl", shingle="bag", bands="auto")
+    written = lookalike.dedup_files(
+        path, output=tmp_path / "out.jsonl", shingle="bag", bands="auto"
+    )
     assert [written.parameters[name] for name in names] == chosen
     # An audit takes the choice from what was found.
     assert lookalike.audit(found, sample=20).population == 400
-    assert lookalike.audit(report, path, sample=20).population == 400
+    assert lookalike.audit(report, lookalike.Files(path), sample=20).population == 400
     assert "bands_sample" not in lookalike.find(documents).parameters
     tuned = lookalike.tune(documents, shingle="bag", bands="auto")
     assert [tuned.num_hashes, tuned.bands, tuned.rows] == chosen[:3]
@@ -88,7 +90,7 @@ def test_bands_are_not_chosen_where_there_is_nothing_to_choose() -> None:
             with pytest.raises(OptionError, match=reason):
                 function(docs, bands="auto", **options)
     with pytest.raises(OptionError, match="can be read only once, and bands='auto' reads"):
-        lookalike.find(Path("/dev/null"), bands="auto", format="lines")
+        lookalike.find_files(Path("/dev/null"), bands="auto", format="lines")
     with pytest.raises(
         OptionError, match="expected a whole number, or 'auto' for find, dedup and tune"
     ):
@@ -142,7 +144,7 @@ def test_few_results_name_the_setting_that_finds_more(tmp_path: Path) -> None:
     assert more.counts["duplicates"] == 20 and more.better_setting is None
     assert repr(more) == "FindResult(documents=80, groups=20, duplicates=20)"
     path = jsonl(tmp_path / "in.jsonl", docs)
-    written = lookalike.dedup(path, output=tmp_path / "out.jsonl")
+    written = lookalike.dedup_files(path, output=tmp_path / "out.jsonl")
     assert written.better_setting is not None and written.better_setting["options"] == options
     assert repr(written).startswith(
         "DedupResult(kept=80, removed=0, files=1; 0 of 80 documents have"

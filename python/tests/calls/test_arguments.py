@@ -48,12 +48,12 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (call(FOUND.text, "0"), "row: expected"),
     (call(FOUND.write, 5), "path: expected"),
     (call(FOUND.write, "a\0b.csv"), "path: expected"),
-    (call(lookalike.dedup, Path(__file__), output=5), "output: expected"),
+    (call(lookalike.dedup_files, __file__, output=5), "output: expected"),
     (call(lookalike.find, DOCS, text=5), "text: expected"),
     (call(lookalike.find, DOCS, text="\ud800"), "text: expected"),
     (call(lookalike.find, DOCS, id=True), "id: expected"),
     (call(lookalike.find, DOCS, memory="much"), "^memory: expected an amount"),
-    (call(lookalike.find, Path(__file__), max_file_size="much"), "^max_file_size: expected"),
+    (call(lookalike.find_files, __file__, max={"file_size": "much"}), "^file_size: expected"),
     (call(lookalike.spark.dedup, None, add=True), "add works with lookalike.dedup.*leave it out"),
     (call(lookalike.ray.dedup, None, add=True), "add works with lookalike.dedup.*leave it out"),
     (
@@ -64,8 +64,8 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
         call(lookalike.spark.audit, DOCS),
         "^found: expected what lookalike.spark.find gave, got builtins.list; audit",
     ),
-    (call(lookalike.find, DOCS, add=True), "there is no option 'add'; leave it out"),
-    (call(lookalike.find, Path(__file__), format="xml"), "text, lines, .*file, mbox, warc or tar"),
+    (call(lookalike.find, DOCS, add=True), "find has no option 'add'; help.lookalike.find. lists"),
+    (call(lookalike.find_files, __file__, format="xml"), "text, lines, .*file, mbox, warc or tar"),
 ]
 
 
@@ -78,26 +78,41 @@ def test_an_option_that_cannot_be(number: int) -> None:
 
 
 def test_options_for_files_say_nothing_of_documents_in_memory(tmp_path: Path) -> None:
-    for options in ({"format": "jsonl"}, {"html": "main"}, {"max_pages": 3}):
-        with pytest.raises(OptionError, match=f"{next(iter(options))} is for files"):
-            lookalike.find(DOCS, **options)  # type: ignore[arg-type]
-    lookalike.find(DOCS, format=None, hidden=False)
-    (tmp_path / "a.txt").write_text(DOCS[0])
-    assert lookalike.find(DOCS, reference=tmp_path, hidden=True).counts["reference"] == 1
+    functions: list[Callable[..., Any]] = [
+        lookalike.find,
+        lookalike.dedup,
+        lookalike.cut,
+        lookalike.passages,
+        lookalike.prepare,
+        lookalike.tune,
+        call_contamination,
+    ]
+    options: dict[str, Any]
+    for options in ({"format": "jsonl"}, {"html": "main"}, {"max": {"pages": 3}}):
+        name = next(iter(options))
+        for function in functions:
+            with pytest.raises(
+                OptionError,
+                match=f"has no option '{name}'; give it to lookalike.Files.paths, {name}=…",
+            ):
+                function(DOCS, **options)
+    (tmp_path / ".a.txt").write_text(DOCS[0])
+    reference = lookalike.Files(tmp_path, all_files=True)
+    assert lookalike.find(DOCS, reference=reference).counts["reference"] == 1
 
 
-def test_two_names_for_the_same() -> None:
-    with pytest.raises(OptionError, match="text is 'a' and text_field is 'b'"):
-        lookalike.find([Path("x.jsonl")], text="a", text_field="b")
+def call_contamination(docs: list[str], **options: Any) -> lookalike.ContaminationResult:
+    return lookalike.contamination(docs, docs, **options)
 
 
 def test_dedup_looks_at_its_arguments(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("")
-    for docs in (DOCS, tmp_path / "a.jsonl"):
-        with pytest.raises(OptionError, match="annotate: expected True or False"):
-            lookalike.dedup(docs, annotate=1, output=None)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="annotate: expected True or False"):
+        lookalike.dedup(DOCS, annotate=1)  # type: ignore[call-overload]
+    with pytest.raises(OptionError, match="annotate: expected True or False"):
+        lookalike.dedup_files(tmp_path / "a.jsonl", annotate=1)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="output: expected a name without lone surrogates"):
-        lookalike.dedup(tmp_path / "a.jsonl", output="\ud800.jsonl")
+        lookalike.dedup_files(tmp_path / "a.jsonl", output="\ud800.jsonl")
 
 
 def test_a_row_that_is_not_there() -> None:
@@ -142,7 +157,14 @@ def test_an_audit_takes_the_threads_that_it_lists() -> None:
     "function",
     [
         lookalike.find,
+        lookalike.find_files,
         lookalike.dedup,
+        lookalike.dedup_files,
+        lookalike.cut,
+        lookalike.cut_files,
+        lookalike.Files.__init__,
+        lookalike.passages,
+        lookalike.contamination,
         lookalike.prepare,
         lookalike.compare,
         lookalike.audit,
@@ -155,8 +177,10 @@ def test_hints_are_there_at_run_time(function: Callable[..., Any]) -> None:
 
 def test_a_file_that_is_missing_has_its_number(tmp_path: Path) -> None:
     with pytest.raises(FileError) as raised:
-        lookalike.find(tmp_path / "nowhere.jsonl")
-    assert raised.value.errno == 2 and "nowhere.jsonl: no such file" in str(raised.value)
+        lookalike.find_files(tmp_path / "nowhere.jsonl")
+    assert raised.value.errno == 2 and "nowhere.jsonl' does not exist; check the path" in str(
+        raised.value
+    )
     (tmp_path / "r.json").write_text("{}\n")
     with pytest.raises(lookalike.errors.LookalikeError) as other:
         lookalike.audit(tmp_path / "r.json", DOCS)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import lookalike
+from lookalike import Files
 from lookalike.errors import DocumentError, FileError, OptionError
 
 QUIZ = [
@@ -89,7 +90,11 @@ def test_files_are_those_of_the_command_line(tmp_path: Path, program: str) -> No
     )
     quiz = write(tmp_path / "quiz.jsonl", QUIZ)
     found = lookalike.contamination(
-        corpus, quiz, against_field=["question", "answer"], ngram=8, threshold=0.5
+        Files(corpus),
+        Files(quiz),
+        against_field=["question", "answer"],
+        ngram=8,
+        threshold=0.5,
     )
     assert found.items["contaminated"] == [True, True, False, True]
     assert found.items["benchmark"][0] == str(quiz)
@@ -122,7 +127,7 @@ def test_files_are_those_of_the_command_line(tmp_path: Path, program: str) -> No
             found.write(path)
     with pytest.raises(FileError, match="items.csv"):
         found.write(tmp_path / "items.csv")
-    held = lookalike.contamination(CORPUS, quiz, against_field="question", ngram=8)
+    held = lookalike.contamination(CORPUS, Files(quiz), against_field="question", ngram=8)
     assert held.items["covered"] == [16, 10]
 
 
@@ -159,16 +164,26 @@ def test_what_cannot_be(tmp_path: Path) -> None:
         (CORPUS, ["?!", ""], {}, "none of the 2 items"),
         (CORPUS, ["a", None], {}, "against, row 1 has no text"),
         (["a", None], ["a"], {}, "^row 1 has no text"),
-        (corpus, corpus, {}, "is part of the corpus and of"),
-        (corpus, items, {}, 'items.jsonl:1: no field "text".*name the field with against_field,'),
+        (Files(corpus), Files(corpus), {}, "is part of the corpus and of"),
         (
-            corpus,
-            items,
+            Files(corpus),
+            Files(items),
+            {},
+            'items.jsonl:1: no field "text".*name the field with against_field,',
+        ),
+        (
+            Files(corpus),
+            Files(items),
             {"against_field": ["question", "no"]},
             "name the field with against_field,",
         ),
-        (corpus, table, {"against_field": "no"}, "table.csv.*against_field"),
-        (items, corpus, {}, 'items.jsonl:1: no field "text".*name the field with text_field,'),
+        (Files(corpus), Files(table), {"against_field": "no"}, "table.csv.*against_field"),
+        (
+            Files(items),
+            Files(corpus),
+            {},
+            'items.jsonl:1: no field "text".*name the field with text',
+        ),
     ]
     for docs, against, options, words in wrong:
         with pytest.raises((OptionError, DocumentError, FileError), match=words) as raised:

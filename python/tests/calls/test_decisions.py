@@ -83,7 +83,7 @@ def test_the_file_of_the_command_line_gives_the_same_groups(tmp_path: Path) -> N
     )
     path.write_text(LINES)
     options: dict[str, Any] = {"threshold": 0.6, "keep": "first"}
-    lookalike.find(docs, decisions=path, **options).write(tmp_path / "python.csv")
+    lookalike.find_files(docs, decisions=path, **options).write(tmp_path / "python.csv")
     lookalike_cli(
         "find",
         str(docs),
@@ -119,15 +119,15 @@ def test_dedup_obeys_decisions(tmp_path: Path) -> None:
     docs.write_text(
         "".join(json.dumps({"id": id_, "text": text}) + "\n" for id_, text in DOCS.items())
     )
-    written = lookalike.dedup(
+    written = lookalike.dedup_files(
         docs, output=tmp_path / "kept.jsonl", threshold=0.6, keep="first", decisions=DECISIONS
     )
     assert written.kept == 3 and written.decisions is not None and written.decisions.applied == 3
     assert [
         json.loads(line)["id"] for line in (tmp_path / "kept.jsonl").read_text().splitlines()
     ] == ["b", "c", "d"]
-    with pytest.raises(OptionError, match="decisions is about near-duplicates"):
-        lookalike.dedup(DOCS, passages=True, decisions=DECISIONS)
+    with pytest.raises(OptionError, match="cut has no option 'decisions'"):
+        lookalike.cut(DOCS, decisions=DECISIONS)  # type: ignore[call-overload]
 
 
 def test_an_audit_does_not_miss_what_was_decided(tmp_path: Path) -> None:

@@ -46,7 +46,9 @@ def test_removed_is_not_written_over_an_input(tmp_path: Path) -> None:
         (first, out, out, "two outputs"),
     ]:
         with pytest.raises(OptionError, match=reason):
-            lookalike.dedup(docs, output=output, reference=reference, removed=removed)
+            lookalike.dedup_files(
+                docs, output=output, reference=lookalike.Files(reference), removed=removed
+            )
     assert {path: path.read_text(encoding="utf-8") for path in before} == before
     assert not out.exists()
 
@@ -55,7 +57,7 @@ def test_removed_does_not_lie_in_the_output(tmp_path: Path) -> None:
     jsonl(tmp_path / "in" / "a.jsonl", [SAME, SAME])
     (tmp_path / "kept").mkdir()
     with pytest.raises(OptionError, match="lies in the output"):
-        lookalike.dedup(
+        lookalike.dedup_files(
             tmp_path / "in", output=tmp_path / "kept", removed=tmp_path / "kept" / "a.jsonl"
         )
 
@@ -64,7 +66,7 @@ def test_results_are_not_written_over_files_of_an_input_folder(tmp_path: Path) -
     folder = tmp_path / "in"
     corpus = folder / "a.jsonl"
     before = jsonl(corpus, [SAME, SAME])
-    found = lookalike.find(folder)
+    found = lookalike.find_files(folder)
     with pytest.raises(FileError, match="is an input"):
         found.write(corpus)
     assert corpus.read_text(encoding="utf-8") == before
@@ -75,9 +77,9 @@ def test_results_are_not_written_over_files_of_an_input_folder(tmp_path: Path) -
 
 def test_the_name_of_an_annotation_is_taken(tmp_path: Path) -> None:
     jsonl(tmp_path / "a.jsonl", [SAME, SAME])
-    lookalike.dedup(tmp_path / "a.jsonl", output=tmp_path / "b.jsonl", annotate=True)
+    lookalike.dedup_files(tmp_path / "a.jsonl", output=tmp_path / "b.jsonl", annotate=True)
     with pytest.raises(FileError, match='has the field "lookalike_kept" already; rename it first'):
-        lookalike.dedup(tmp_path / "b.jsonl", output=tmp_path / "c.jsonl", annotate=True)
+        lookalike.dedup_files(tmp_path / "b.jsonl", output=tmp_path / "c.jsonl", annotate=True)
     assert not (tmp_path / "c.jsonl").exists()
 
 
@@ -96,7 +98,7 @@ def test_other_threads_go_on_while_files_are_opened(tmp_path: Path) -> None:
 
     thread = threading.Thread(target=write, daemon=True)
     thread.start()
-    assert lookalike.dedup(pipe, output=out, format="jsonl").kept == 1
+    assert lookalike.dedup_files(pipe, output=out, format="jsonl").kept == 1
     thread.join(PATIENCE)
 
 
@@ -157,7 +159,7 @@ def test_ctrl_c_leaves_nothing_half_written(
     previous = signal.signal(signal.SIGINT, handle)
     try:
         with pytest.raises(KeyboardInterrupt):
-            lookalike.dedup(inputs, output=target, progress=replace, threads=1)
+            lookalike.dedup_files(inputs, output=target, progress=replace, threads=1)
     finally:
         signal.signal(signal.SIGINT, previous)
     presser.join(PATIENCE)
@@ -374,7 +376,7 @@ def test_an_annotation_says_what_that_of_the_command_line_says(tmp_path: Path) -
         if measure == "containment":
             options["shingle"] = "words:3"
         out = tmp_path / "out.jsonl"
-        lookalike.dedup(path, output=out, annotate=True, **options)
+        lookalike.dedup_files(path, output=out, annotate=True, **options)
         lines = [json.loads(line) for line in out.read_text().splitlines()]
         prefix = "lookalike_"
         theirs = {
@@ -440,7 +442,7 @@ def test_a_link_needs_every_byte_to_be_equal(tmp_path: Path) -> None:
     for name, end in (("a.txt", "end"), ("b.txt", "end"), ("c.txt", "enD")):
         (tmp_path / name).write_text(f"{text} {end}", encoding="utf-8")
     command = [sys.executable, "-m", "lookalike", "dedup", str(tmp_path), "--link", "hard"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=tmp_path)
     assert "c.txt: its bytes are not those of" in done.stderr, done.stderr
     first, second, third = ((tmp_path / name).stat().st_ino for name in ("a.txt", "b.txt", "c.txt"))
     assert first == second != third
@@ -453,7 +455,7 @@ def test_records_are_written_as_utf_8_with_an_end_to_the_last_line(tmp_path: Pat
     (tmp_path / "in.jsonl").write_bytes(jsonl.encode("utf-16"))
     (tmp_path / "in.csv").write_bytes('\ufeffid,text\r\na,"é\none"\nb,two'.encode())
     for name in ("in.jsonl", "in.csv"):
-        lookalike.dedup(tmp_path / name, output=tmp_path / f"out-{name}")
+        lookalike.dedup_files(tmp_path / name, output=tmp_path / f"out-{name}")
     written = (tmp_path / "out-in.jsonl").read_bytes()
     assert written == jsonl.replace("\n\n", "\n").encode() + b"\n"
     written = (tmp_path / "out-in.csv").read_bytes()
@@ -493,7 +495,7 @@ def test_an_output_does_not_lie_in_an_input(tmp_path: Path) -> None:
         (full, "the folder is not empty"),
     ):
         with pytest.raises(LookalikeError, match=said):
-            lookalike.dedup(folder, output=f"{output}{os.sep}")
+            lookalike.dedup_files(folder, output=f"{output}{os.sep}")
     assert [path.name for path in folder.iterdir()] == ["a.txt"]
     assert (full / "old").read_text() == "old"
 
@@ -501,13 +503,13 @@ def test_an_output_does_not_lie_in_an_input(tmp_path: Path) -> None:
 def test_units_are_taken_out_of_files(tmp_path: Path) -> None:
     path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     jsonl(path, [f"{OTHER}\n\n{SAME}", f"{SAME}\n\nanother end of seven words in all"])
-    found = lookalike.find(path, unit="paragraph", keep="first")
+    found = lookalike.find_files(path, unit="paragraph", keep="first")
     assert found.groups["id"] == ["in0#2", "in1#1"]
-    lookalike.dedup(path, output=out, unit="paragraph", keep="first")
+    lookalike.dedup_files(path, output=out, unit="paragraph", keep="first")
     kept = [json.loads(line)["text"] for line in out.read_text(encoding="utf-8").splitlines()]
     assert kept == [f"{OTHER}\n\n{SAME}", "another end of seven words in all"]
     with pytest.raises(OptionError, match="document, paragraph, line or sentence"):
-        lookalike.find(path, unit="page")  # type: ignore[arg-type]
+        lookalike.find_files(path, unit="page")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="document, paragraph, line or sentence"):
         lookalike.find([SAME, OTHER], unit="page")  # type: ignore[arg-type]
 
@@ -523,9 +525,9 @@ def test_an_index_is_a_reference(tmp_path: Path) -> None:
         with lookalike.Index.create(path, store=store) as index:
             index.add([("a", f"{fox} today")])
             assert lookalike.dedup(docs, reference=index, threshold=0.7) == {"y": docs["y"]}
-        found = lookalike.find(docs, reference=str(path), threshold=0.7)
+        found = lookalike.find(docs, reference=lookalike.Files(path), threshold=0.7)
         assert [(group.keeper, [one.id for one in group.duplicates]) for group in found] == [
             ("a", ["x"])
         ]
     with pytest.raises(lookalike.errors.LookalikeError, match="words:3"):
-        lookalike.find(docs, reference=str(tmp_path / "sets"), shingle="words:3")
+        lookalike.find(docs, reference=lookalike.Files(tmp_path / "sets"), shingle="words:3")

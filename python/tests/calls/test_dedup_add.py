@@ -55,7 +55,7 @@ def test_files_are_added_as_by_the_command_line(
             json.dumps({"id": id, "text": text, "title": f"of {id}"}) for id, text in batch.items()
         )
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        written = lookalike.dedup(path, output=out, reference=news, add=True, **OPTIONS)
+        written = lookalike.dedup_files(path, output=out, reference=news, add=True, **OPTIONS)
         command = [
             program,
             "dedup",
@@ -90,8 +90,10 @@ def test_files_are_added_without_an_output(
         )
         listed.write_text('{"id": "y"}\n')
         options: Any = {"drop": listed, "skip_bad": True, **OPTIONS}
-        expected = lookalike.dedup(path, output=tmp_path / "same.jsonl", reference=news, **options)
-        written = lookalike.dedup(path, reference=news, add=True, **options)
+        expected = lookalike.dedup_files(
+            path, output=tmp_path / "same.jsonl", reference=news, **options
+        )
+        written = lookalike.dedup_files(path, reference=news, add=True, **options)
         assert written == dataclasses.replace(expected, files=0, added=[1, 0, 1][number])
         assert written.parameters == expected.parameters
         command = [
@@ -109,8 +111,8 @@ def test_files_are_added_without_an_output(
     with lookalike.Index.open(tmp_path / "other", read_only=True) as other:
         assert exported(news, tmp_path / "news.jsonl") == exported(other, tmp_path / "other.jsonl")
     for more in ({"annotate": True}, {"removed": tmp_path / "removed.csv"}):
-        with pytest.raises(OptionError, match="output names one"):
-            lookalike.dedup(path, reference=news, add=True, **more)
+        with pytest.raises(OptionError, match="output is missing; name a file"):
+            lookalike.dedup_files(path, reference=news, add=True, **more)
 
 
 def rows(batch: dict[str, str]) -> list[tuple[Any, dict[str, Any]]]:
@@ -160,7 +162,7 @@ def test_group_sizes_are_those_of_documents_by_their_ids(news: lookalike.Index) 
         with pytest.raises(DocumentTypeError, match="an iterable of str"):
             news.group_sizes(wrong)  # type: ignore[arg-type]
     with pytest.raises(DocumentTypeError, match="id 1"):
-        news.group_sizes(["a", 3])  # type: ignore[list-item]
+        news.group_sizes(["a", 3.5])  # type: ignore[list-item]
     news.remove(["w"])
     assert news.group_sizes(["a"]) == [1]
 
@@ -173,7 +175,7 @@ def test_what_cannot_be_added_to_is_refused_before_the_work(
         with pytest.raises(OptionError, match=r"reference=lookalike\.Index\.open\(path\)"):
             lookalike.dedup(batch, reference=reference, add=True)
     for options, message in (
-        ({"passages": True}, "passages is about parts"),
+        ({"passages": True}, "use lookalike.cut"),
         ({"unit": "line"}, "unit is about parts"),
         ({"normalize": "nfkc"}, "leave out add or normalize"),
         ({"add": "yes"}, "add: expected"),

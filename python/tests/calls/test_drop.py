@@ -67,7 +67,7 @@ def test_documents_of_a_list_go_and_the_others_are_compared_without_them(tmp_pat
 
 def test_passages_and_units_are_those_of_the_others() -> None:
     docs = [f"First of all. {PAGE}", f"Then. {PAGE}.", f"Last. {PAGE}!"]
-    assert lookalike.dedup(docs, passages=True, min_words=8, drop=[0]) == [docs[1], "Last. !"]
+    assert lookalike.cut(docs, min_words=8, drop=[0]) == [docs[1], "Last. !"]
     lines = [f"{PAGE}\nlonger than the other", f"{PAGE}\nshort", "short"]
     assert lookalike.dedup(lines, unit="line", drop=[0], keep="first") == [lines[1]]
 
@@ -92,15 +92,16 @@ def test_what_is_contaminated_is_dropped(tmp_path: Path) -> None:
 
 def test_files_are_those_of_the_command_line(tmp_path: Path, program: str) -> None:
     corpus = pages(tmp_path / "web.jsonl", TEXTS)
-    found = lookalike.contamination(corpus, [QUESTION], ngram=5)
+    found = lookalike.contamination(lookalike.Files(corpus), [QUESTION], ngram=5)
     assert found.documents.to_pylist() == [{"id": f"d{n}", "source": str(corpus)} for n in (0, 1)]
     listed, other, mine = (tmp_path / name for name in ("drop.jsonl", "cli.jsonl", "mine.jsonl"))
     found.write_documents(listed)
-    for name in ("dedup", "cut"):
+    writers: dict[str, Any] = {"dedup": lookalike.dedup_files, "cut": lookalike.cut_files}
+    for name, write in writers.items():
         command: list[Any] = [program, name, corpus, "--drop", listed, "-o", other, "--quiet"]
         subprocess.run(command, check=True)
         for drop in (listed, found.documents):
-            written = lookalike.dedup(corpus, output=mine, drop=drop, passages=name == "cut")
+            written = write(corpus, output=mine, drop=drop)
             assert mine.read_bytes() == other.read_bytes()
             assert (written.kept, written.removed, written.dropped) == (10, 0, 2)
     assert b'"d0"' not in mine.read_bytes() and b'"d2"' in mine.read_bytes()

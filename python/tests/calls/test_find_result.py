@@ -52,8 +52,8 @@ def test_masks_and_labels() -> None:
 
 def test_masks_are_for_documents_in_memory(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(A)
-    found = lookalike.find(tmp_path)
-    for name in ("mask", "labels"):
+    found = lookalike.find_files(tmp_path)
+    for name in ("is_kept", "labels"):
         with pytest.raises(OptionError, match=f"{name} is for documents in memory"):
             getattr(found, name)
 
@@ -83,7 +83,7 @@ def test_texts_by_id(tmp_path: Path) -> None:
         rows.text(id=1.5)
     (tmp_path / "a.txt").write_text(A)
     (tmp_path / "b.txt").write_text(B)
-    files = lookalike.find(tmp_path)
+    files = lookalike.find_files(tmp_path)
     assert files.text("b.txt") == B
     twice = lookalike.find(
         [("x", A), ("x", "later"), ("y", B)], reference=[("x", "other")], skip_bad=True
@@ -219,7 +219,7 @@ def test_rules_of_dates_need_dates(tmp_path: Path) -> None:
         with pytest.raises(OptionError, match="keep='field:COLUMN"):
             lookalike.dedup({"a": A}, keep=keep)
     (tmp_path / "a.txt").write_text(A)
-    assert lookalike.find(tmp_path, keep="newest").counts["documents"] == 1
+    assert lookalike.find_files(tmp_path, keep="newest").counts["documents"] == 1
 
 
 TITLED = [
@@ -274,7 +274,7 @@ def test_texts_of_columns_that_cannot_be(tmp_path: Path) -> None:
         lookalike.find([A], text=["title", "body"])
     (tmp_path / "a.jsonl").write_text('{"id": "a", "title": "x", "body": "y"}\n')
     with pytest.raises(OptionError, match="several columns, which is for documents in memory"):
-        lookalike.find(tmp_path / "a.jsonl", text=["title", "body"])
+        lookalike.find_files(tmp_path / "a.jsonl", text=["title", "body"])
     pa = pytest.importorskip("pyarrow")
     with pytest.raises(DocumentError, match="nowhere"):
         lookalike.find(pa.Table.from_pylist(TITLED), text=["title", "nowhere"])
@@ -347,7 +347,7 @@ def test_lists_of_tokens() -> None:
         lookalike.find([A, B], tokens="given")
     with pytest.raises(OptionError, match="tokens='words' cuts texts"):
         lookalike.find(rows, text="words", tokens="words")
-    with pytest.raises(OptionError, match="parts are taken out of texts"):
+    with pytest.raises(OptionError, match="parts are removed from texts"):
         lookalike.dedup(rows, text="words", unit="line")
     with pytest.raises(DocumentError, match="row 1 has no text"):
         lookalike.find([["a"], None], tokens="given")
@@ -371,7 +371,7 @@ def test_ids_of_an_index_may_be_uuids(tmp_path: Path) -> None:
         )
         assert index.add(frame).added == 2 and second in index
         with pytest.raises(DocumentTypeError, match="the id is"):
-            index.add([(5, A)])
+            index.add([(5.5, A)])
 
 
 def test_evaluation_of_what_was_found(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_files_are_the_same(
     monkeypatch.chdir(ROOT)
     texts = sample()
     inputs = {
-        "fixtures/sample": lookalike.find("fixtures/sample", pairs=True, **options),
+        "fixtures/sample": lookalike.find_files("fixtures/sample", pairs=True, **options),
         records(texts, tmp_path / "sample.jsonl"): lookalike.find(texts, pairs=True, **options),
     }
     for number, (path, found) in enumerate(inputs.items()):

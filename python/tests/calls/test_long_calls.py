@@ -24,20 +24,20 @@ from lookalike import stages
 ENDLESS = {
     "find": "lookalike.find(base * 60_000, threads=1)",
     "passages": "lookalike.passages(base * 60_000, threads=1)",
-    "passages cut out": "lookalike.dedup(base * 60_000, passages=True, threads=1)",
+    "passages cut out": "lookalike.cut(base * 60_000, threads=1)",
     "contamination": "lookalike.contamination(base * 60_000, base, threads=1)",
     "prepare": "lookalike.prepare(base * 60_000, threads=1)",
     "tune draws": "lookalike.tune(base * 60_000)",
     "tune measures": "lookalike.tune(many, sample=20_000)",
     "audit": "lookalike.audit(missed, sample=30_000, threads=1)",
     "compare": "lookalike.compare(long, long[::-1], differences=True)",
-    "dedup": "lookalike.dedup('docs.jsonl', output='out.jsonl', exact=True, threads=1)",
+    "dedup": "lookalike.dedup_files('docs.jsonl', output='out.jsonl', exact=True, threads=1)",
     "Index.add": "index.add((f'd{i}', base[i % 50]) for i in counted())",
     "Index.add of batches": "index.add(batches(counted()))",
     "Index.add of a stream": "index.add(Stream(batches(counted())))",
     "find in a stream": "lookalike.find(relation)",
-    "find in a pipe": "lookalike.find(pathlib.Path('pipe.jsonl'))",
-    "dedup of a pipe": "lookalike.dedup(pathlib.Path('pipe.jsonl'), output='out.jsonl')",
+    "find in a pipe": "lookalike.find_files('pipe.jsonl')",
+    "dedup of a pipe": "lookalike.dedup_files('pipe.jsonl', output='out.jsonl')",
     "compare pipes": "lookalike.compare(pathlib.Path('pipe.jsonl'), pathlib.Path('pipe.jsonl'))",
 }
 PREPARE = """
@@ -137,8 +137,8 @@ CALLS: dict[str, Callable[[Path], object]] = {
     "tune": lambda _: lookalike.tune(TEXTS, sample=500),
     "audit": lambda _: lookalike.audit(lookalike.find(TEXTS, threads=1), sample=200, threads=1),
     "compare": lambda _: lookalike.compare(" ".join(TEXTS), " ".join(TEXTS[::-1])),
-    "dedup": lambda folder: lookalike.dedup(
-        folder / "docs.txt", format="lines", line_ids=True, output=folder / "out.txt", threads=1
+    "dedup": lambda folder: lookalike.dedup_files(
+        folder / "docs.txt", format="lines", id=":line", output=folder / "out.txt", threads=1
     ),
     "Index.add": lambda folder: lookalike.Index.create(folder / "index").add(
         {str(i): text for i, text in enumerate(TEXTS)}, threads=1

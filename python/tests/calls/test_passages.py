@@ -57,7 +57,9 @@ def test_tables_say_where_passages_are() -> None:
     assert found.text("a") == found.text(0) == found.text(id="a") == DOCS["a"]
     assert set(found.seconds) == {"read and sign", "find repeated passages", "compare words"}
     assert "confidential" in found._repr_html_()
-    with pytest.raises(TypeError, match="pickle passages and places"):
+    with pytest.raises(
+        TypeError, match="cannot be pickled or copied.*found.passages, found.places"
+    ):
         __import__("pickle").dumps(found)
 
 
@@ -69,7 +71,7 @@ def test_the_order_decides_which_place_is_first() -> None:
 
 
 def test_files_and_memory_give_the_same(tmp_path: Path) -> None:
-    of_files = lookalike.passages(jsonl(tmp_path / "in.jsonl"), min_words=8)
+    of_files = lookalike.passages(lookalike.Files(jsonl(tmp_path / "in.jsonl")), min_words=8)
     held = lookalike.passages(DOCS, min_words=8)
     for name in of_files.places.column_names:
         assert of_files.places[name] == held.places[name], name
@@ -84,7 +86,7 @@ def test_files_are_those_of_the_command_line(
 ) -> None:
     path = jsonl(tmp_path / "in.jsonl")
     named: Any = {name.removeprefix("--"): value for name, value in zip(option[::2], option[1::2])}
-    found = lookalike.passages(path, min_words=4, **named)
+    found = lookalike.passages(lookalike.Files(path), min_words=4, **named)
     for mine, write, how in [
         ("p.jsonl", found.write, "--output"),
         ("p.csv", found.write, "--output"),
@@ -107,18 +109,18 @@ def test_files_are_those_of_the_command_line(
 
 def test_frames_get_other_texts() -> None:
     cut = [DOCS["a"].removesuffix(NOTICE) + ".", DOCS["b"], DOCS["c"]]
-    options: Any = {"passages": True, "min_words": 8}
-    assert lookalike.dedup(TEXTS, **options) == cut
-    assert lookalike.dedup(tuple(TEXTS), **options) == cut
-    assert lookalike.dedup(iter(TEXTS), **options) == cut
-    assert lookalike.dedup(DOCS, **options) == dict(zip(DOCS, cut))
+    options: Any = {"min_words": 8}
+    assert lookalike.cut(TEXTS, **options) == cut
+    assert lookalike.cut(tuple(TEXTS), **options) == cut
+    assert lookalike.cut(iter(TEXTS), **options) == cut
+    assert lookalike.cut(DOCS, **options) == dict(zip(DOCS, cut))
     pairs = list(DOCS.items())
-    assert lookalike.dedup(pairs, **options) == list(zip(DOCS, cut))
-    assert lookalike.dedup([list(pair) for pair in pairs], **options) == [
+    assert lookalike.cut(pairs, **options) == list(zip(DOCS, cut))
+    assert lookalike.cut([list(pair) for pair in pairs], **options) == [
         list(pair) for pair in zip(DOCS, cut)
     ]
     rows = [{"body": text, "n": n} for n, text in enumerate(TEXTS)]
-    kept = lookalike.dedup(rows, text="body", **options)
+    kept = lookalike.cut(rows, text="body", **options)
     assert kept == [{"body": text, "n": n} for n, text in enumerate(cut)]
     assert kept[1] is rows[1] and rows[0]["body"] == DOCS["a"], (
         "what stays is not copied, what was given not changed"
@@ -131,18 +133,18 @@ def test_arrow_gets_other_texts(kind: str) -> None:
     type_ = pa.dictionary(pa.int32(), pa.string()) if kind == "dictionary" else getattr(pa, kind)()
     column = pa.array(TEXTS, type_) if kind != "dictionary" else pa.array(TEXTS).dictionary_encode()
     table = pa.table({"n": [1, 2, 3], "text": column}, metadata={"of": "test"})
-    cut = lookalike.dedup(TEXTS, passages=True, min_words=8)
+    cut = lookalike.cut(TEXTS, min_words=8)
     for form in (
         table,
         table.to_batches()[0],
         pa.concat_tables([table.slice(0, 1), table.slice(1)]),
     ):
-        kept = lookalike.dedup(form, passages=True, min_words=8)
+        kept = lookalike.cut(form, min_words=8)
         assert type(kept) is type(form) and kept["text"].to_pylist() == cut
         assert kept["n"].to_pylist() == [1, 2, 3] and kept.schema.metadata == {b"of": b"test"}
         assert kind == "dictionary" or kept.schema.field("text").type == type_
     for array in (column, pa.chunked_array([column])):
-        kept = lookalike.dedup(array, passages=True, min_words=8)
+        kept = lookalike.cut(array, min_words=8)
         assert type(kept) is type(array) or kind == "dictionary"
         assert kept.to_pylist() == cut
 
@@ -150,55 +152,53 @@ def test_arrow_gets_other_texts(kind: str) -> None:
 def test_other_frames_get_other_texts() -> None:
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     datasets = pytest.importorskip("datasets")
-    cut = lookalike.dedup(TEXTS, passages=True, min_words=8)
-    options: Any = {"passages": True, "min_words": 8}
+    cut = lookalike.cut(TEXTS, min_words=8)
+    options: Any = {"min_words": 8}
     for dtype in (object, "string", "category", "string[pyarrow]"):
         frame = pandas.DataFrame(
             {"text": pandas.Series(TEXTS, dtype=dtype), "n": [1, 2, 3]}
         ).set_axis([7, 8, 9])
-        kept = lookalike.dedup(frame, **options)
+        kept = lookalike.cut(frame, **options)
         assert kept["text"].tolist() == cut and list(kept.index) == [7, 8, 9], dtype
         assert frame["text"].tolist() == TEXTS
-        assert lookalike.dedup(frame["text"], **options).tolist() == cut
+        assert lookalike.cut(frame["text"], **options).tolist() == cut
     for of in (polars.String, polars.Categorical, polars.Enum(TEXTS)):
         table = polars.DataFrame({"text": polars.Series(TEXTS, dtype=of), "n": [1, 2, 3]})
-        assert lookalike.dedup(table, **options)["text"].to_list() == cut
-        assert lookalike.dedup(table.lazy(), **options).columns == ["text", "n"]
-        assert lookalike.dedup(table["text"], **options).to_list() == cut
+        assert lookalike.cut(table, **options)["text"].to_list() == cut
+        assert lookalike.cut(table.lazy(), **options).columns == ["text", "n"]
+        assert lookalike.cut(table["text"], **options).to_list() == cut
     dataset = datasets.Dataset.from_dict({"n": [1, 2, 3], "text": TEXTS})
-    kept = lookalike.dedup(dataset, **options)
+    kept = lookalike.cut(dataset, **options)
     assert (
         isinstance(kept, datasets.Dataset)
         and kept["text"][:] == cut
         and kept.column_names == ["n", "text"]
     )
-    backwards = lookalike.dedup(dataset.select([2, 1, 0]), **options)
+    backwards = lookalike.cut(dataset.select([2, 1, 0]), **options)
     assert backwards["text"][:] == cut[::-1] and backwards["n"][:] == [3, 2, 1]
 
 
 def test_what_is_left_of_too_little_goes() -> None:
     docs = [f"Short. {NOTICE}", f"A somewhat longer letter that comes first. {NOTICE}", "", "?!"]
-    assert lookalike.dedup(docs, passages=True, min_words=8) == ["Short. .", docs[1], "", "?!"]
-    assert lookalike.dedup(docs, passages=True, min_words=8, min_left=2) == [docs[1], "", "?!"]
-    by_sentence = lookalike.dedup(docs, passages=True, min_words=8, at="sentence")
+    assert lookalike.cut(docs, min_words=8) == ["Short. .", docs[1], "", "?!"]
+    assert lookalike.cut(docs, min_words=8, min_left=2) == [docs[1], "", "?!"]
+    by_sentence = lookalike.cut(docs, min_words=8, at="sentence")
     assert by_sentence == ["Short. ", docs[1], "", "?!"]
 
 
 def test_boilerplate_goes_everywhere() -> None:
     pages = [{"text": f"Page {n} says this and that. {NOTICE}", "site": "x"} for n in range(4)]
     pages += [{"text": f"Only one of its site. {NOTICE}", "site": "y"}]
-    options: Any = {"passages": True, "min_words": 8}
+    options: Any = {"min_words": 8}
     for more in ({"min_documents": 3}, {"min_share": 0.5}):
-        kept = lookalike.dedup(pages, **options, **more)
+        kept = lookalike.cut(pages, **options, **more)
         assert [NOTICE[:20] in page["text"] for page in kept] == [False] * 5
-    kept = lookalike.dedup(pages, **options, min_documents=3, per_source=True, source_field="site")
+    kept = lookalike.cut(pages, **options, min_documents=3, per_source=True, source_field="site")
     assert [NOTICE[:20] in page["text"] for page in kept] == [False] * 4 + [True]
 
 
 def test_a_reference_comes_first() -> None:
-    kept = lookalike.dedup(
-        [f"New: {NOTICE}", "other"], reference=[NOTICE], passages=True, min_words=8
-    )
+    kept = lookalike.cut([f"New: {NOTICE}", "other"], reference=[NOTICE], min_words=8)
     assert kept == ["New: .", "other"]
 
 
@@ -209,15 +209,15 @@ def test_bad_rows_are_left_out() -> None:
     found = lookalike.passages(docs, min_words=8, skip_bad=True)
     assert found.places["row"] == [2, 1] and found.skipped["row"] == [0]
     assert found.text(2) == DOCS["b"]
-    cut = lookalike.dedup(docs, passages=True, min_words=8, skip_bad=True)
-    assert cut == lookalike.dedup(TEXTS, passages=True, min_words=8)
+    cut = lookalike.cut(docs, min_words=8, skip_bad=True)
+    assert cut == lookalike.cut(TEXTS, min_words=8)
 
 
 def test_files_are_cut(tmp_path: Path, program: str) -> None:
     path, out, other = jsonl(tmp_path / "in.jsonl"), tmp_path / "out.jsonl", tmp_path / "cli.jsonl"
     for more in ({}, {"at": "sentence"}, {"min_left": 7}, {"keep": "shortest"}):
         options: Any = more
-        written = lookalike.dedup(path, output=out, passages=True, min_words=8, **options)
+        written = lookalike.cut_files(path, output=out, min_words=8, **options)
         typed = [f"--{name.replace('_', '-')}={value}" for name, value in more.items()]
         command = [program, "cut", path, "-o", other, "--min-words", "8", "--quiet", *typed]
         subprocess.run(command, check=True)
@@ -230,26 +230,24 @@ def test_files_are_cut(tmp_path: Path, program: str) -> None:
         )
         assert written.sources is not None and written.sources["removed"] == [left_out]
         assert written.sources["cut_words"][0] >= 13
-    assert repr(written) == "DedupResult(kept=3, removed=0, files=1, changed=1)"
+    assert repr(written) == "CutResult(kept=3, removed=0, files=1, changed=1, dropped=0)"
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"passages": True, "threshold": 0.5}, "threshold is about near-duplicates"),
-    ({"passages": True, "shingle": "words:3"}, "shingle is about near-duplicates"),
-    ({"passages": True, "annotate": True}, "annotate says what becomes of whole documents"),
-    ({"passages": True, "removed": "x.csv"}, "removed says what becomes of whole documents"),
-    ({"passages": True, "unit": "line"}, "leave out unit or passages"),
-    ({"passages": True, "language": "auto"}, "leave out language and segment"),
-    ({"passages": True, "min_words": 1}, "min_words cannot be .*expected a number of words from 2"),
-    ({"passages": True, "min_words": "8"}, "min_words: expected a whole number"),
-    ({"passages": True, "at": "page"}, "at: expected 'word' or 'line'"),
-    ({"passages": True, "min_documents": 1}, "min_documents: .* from 2 on, got 1"),
-    ({"passages": True, "min_share": 2}, "min_share: expected a number above 0"),
-    ({"passages": True, "per_source": True}, "add min_documents or min_share"),
-    ({"passages": 1}, "passages: expected True or False"),
-    ({"min_words": 8}, "min_words says how passages are cut, and needs passages=True"),
-    ({"passages": True, "bands": 3, "min_words": 8}, "bands is about near-duplicates"),
-    ({"unit": "paragraph", "annotate": True}, "unit takes parts out of them"),
+    ({"threshold": 0.5}, "cut has no option 'threshold'; help.lookalike.cut. lists"),
+    ({"shingle": "words:3"}, "cut has no option 'shingle'"),
+    ({"bands": 3}, "cut has no option 'bands'"),
+    ({"annotate": True}, "cut has no option 'annotate'"),
+    ({"removed": "x.csv"}, "cut has no option 'removed'; use lookalike.dedup_files"),
+    ({"output": "x.jsonl"}, "cut has no option 'output'; use .* lookalike.cut_files"),
+    ({"unit": "line"}, "cut has no option 'unit'"),
+    ({"normalize": "language:auto"}, "leave language:auto and segment:dictionary out"),
+    ({"min_words": 1}, "min_words cannot be .*expected a number of words from 2"),
+    ({"min_words": "8"}, "min_words: expected a whole number"),
+    ({"at": "page"}, "at: expected 'word' or 'line'"),
+    ({"min_documents": 1}, "min_documents: .* from 2 on, got 1"),
+    ({"min_share": 2}, "min_share: expected a number above 0"),
+    ({"per_source": True}, "add min_documents or min_share"),
 ]
 
 
@@ -257,15 +255,28 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 def test_options_that_cannot_be(number: int) -> None:
     options, words = REFUSED[number]
     with pytest.raises(OptionError, match=words) as raised:
-        lookalike.dedup(TEXTS, **options)
+        lookalike.cut(TEXTS, **options)
     assert "--" not in str(raised.value)
+
+
+def test_dedup_names_the_functions_that_take_an_option() -> None:
+    for options, words in [
+        ({"passages": True}, "dedup has no option 'passages'; use lookalike.cut$"),
+        ({"min_words": 8}, "dedup has no option 'min_words'; use lookalike.cut$"),
+        ({"removed": "x.csv"}, "dedup has no option 'removed'; use lookalike.dedup_files$"),
+    ]:
+        with pytest.raises(OptionError, match=words):
+            lookalike.dedup(TEXTS, **options)  # type: ignore[call-overload]
+    with pytest.raises(OptionError, match="unit removes parts of them; leave one out"):
+        lookalike.dedup(TEXTS, unit="paragraph", annotate=True)
 
 
 def test_options_of_the_search_that_cannot_be() -> None:
     for options, words in [
         ({"threshold": 0.5}, "passages has no option 'threshold'"),
         ({"shingle": "bag"}, "passages has no option 'shingle'"),
-        ({"language": "auto"}, "passages has no option 'language'"),
+        ({"language": "auto"}, "passages has no option 'language'; use normalize='language:auto'"),
+        ({"normalize": "language:auto"}, "leave language:auto and segment:dictionary out"),
         ({"min_words": 0}, "min_words cannot be .0.; expected a number of words from 2"),
         ({"keep": "newest"}, "documents in memory have none"),
         ({"minwords": 3}, "did you mean 'min_words'"),
@@ -299,12 +310,12 @@ def test_progress_ends_the_work() -> None:
         lookalike.passages(docs, min_words=8, progress=tell)
     assert stages[0] == "read and sign"
     with pytest.raises(Enough):
-        lookalike.dedup(docs, passages=True, min_words=8, progress=tell)
+        lookalike.cut(docs, min_words=8, progress=tell)
 
 
 def test_files_that_change_meanwhile(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "in.jsonl")
-    found = lookalike.passages(path, min_words=8)
+    found = lookalike.passages(lookalike.Files(path), min_words=8)
     jsonl(path, {"a": "something else"})
     with pytest.raises(ChangedError):
         found.text("b")

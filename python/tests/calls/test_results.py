@@ -140,8 +140,8 @@ def test_signing_files_tells_what_it_skips(tmp_path: Any) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"id": "a", "text": "one"}\n{"id": "a", "text": "two"}\n{"id": 5}\n')
     with pytest.raises(DocumentError):
-        lookalike.prepare(path)
-    rows = lookalike.prepare(path, skip_bad=True)
+        lookalike.prepare(lookalike.Files(path))
+    rows = lookalike.prepare(lookalike.Files(path), skip_bad=True)
     assert rows["id"] == ["a"] and len(rows.skipped) == 2
 
 
@@ -165,7 +165,7 @@ def test_inputs_are_known_after_a_change_of_folder(
         folder.mkdir()
         (folder / "docs.jsonl").write_text(f'{{"id": "a", "text": "{text}"}}\n')
     monkeypatch.chdir(here)
-    found = lookalike.find(Path("docs.jsonl"), reference=Path("docs.jsonl"), line_ids=True)
+    found = lookalike.find_files("docs.jsonl", reference=lookalike.Files("docs.jsonl"), id=":line")
     before = (here / "docs.jsonl").read_bytes()
     monkeypatch.chdir(other)
     for write in (found.write, found.write_skipped, found.write_report):
@@ -226,7 +226,7 @@ def test_the_digest_of_the_inputs_depends_on_the_documents_only(tmp_path: Path) 
         for path, part in zip(paths, parts, strict=True):
             path.write_text("".join(part), encoding="utf-8")
         report = tmp_path / "report.json"
-        lookalike.find(paths).write_report(report)
+        lookalike.find_files(paths).write_report(report)
         return json.loads(report.read_text(encoding="utf-8"))["inputs"]
 
     whole = inputs(lines)
@@ -240,7 +240,7 @@ def test_the_digest_of_the_inputs_depends_on_the_documents_only(tmp_path: Path) 
 def test_a_page_is_that_of_the_command_line(tmp_path: Path, program: str) -> None:
     path = tmp_path / "in.jsonl"
     path.write_text("".join(json.dumps({"id": n, "text": DOCS[0]}) + "\n" for n in "abc"))
-    lookalike.find(path).write_report(tmp_path / "ours.html")
+    lookalike.find_files(path).write_report(tmp_path / "ours.html")
     arguments = [program, "find", str(path), "--quiet", "--report", str(tmp_path / "theirs.html")]
     subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
     ours, theirs = ((tmp_path / f"{name}.html").read_text() for name in ("ours", "theirs"))
@@ -254,7 +254,7 @@ def test_a_page_is_that_of_the_command_line(tmp_path: Path, program: str) -> Non
 def test_a_json_report_is_that_of_the_command_line(tmp_path: Path, program: str) -> None:
     path = tmp_path / "in.jsonl"
     path.write_text("".join(json.dumps({"id": n, "text": DOCS[0]}) + "\n" for n in "abc"))
-    lookalike.find(path).write_report(tmp_path / "ours.json")
+    lookalike.find_files(path).write_report(tmp_path / "ours.json")
     arguments = [program, "find", str(path), "--quiet", "--report", str(tmp_path / "theirs.json")]
     subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
     ours, theirs = ((tmp_path / f"{name}.json").read_text() for name in ("ours", "theirs"))

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are thos
 
 #: Every thread reserves 2 GiB of addresses for its stack; this many threads may be started.
 LIMITED = """
-import os, pathlib, re, resource, sys
+import os, re, resource, sys
 os.environ["RUST_MIN_STACK"] = str(2 << 30)
 import lookalike
 def limit(threads):
@@ -30,7 +30,7 @@ index = lookalike.Index.create(path + "/index")
 if call == "files":
     # One thread that polls for Ctrl-C, in addition to the readers.
     limit(started + 1)
-    print(index.add(pathlib.Path(path + "/docs.jsonl"), threads=3).added)
+    print(index.add_files(path + "/docs.jsonl", threads=3).added)
 elif call == "documents":
     limit(started)
     print(index.add(docs, threads=4).added)

@@ -48,7 +48,7 @@ def test_tables_have_the_ranges() -> None:
     assert found.text("1#2") == found.text(id="1#2") == "And this one goes on — in another way."
     with pytest.raises(OptionError, match="a row may have several units"):
         found.text(1)
-    for name in ("mask", "labels"):
+    for name in ("is_kept", "labels"):
         with pytest.raises(OptionError, match=f"{name} is for whole documents"):
             getattr(found, name)
     assert lookalike.audit(found, sample=10).recall == 1.0
@@ -91,10 +91,10 @@ def test_files_and_memory_lose_the_same(tmp_path: Path) -> None:
     )
     for unit in ("line", "paragraph", "sentence"):
         options: Any = {"unit": unit, "keep": "first"}
-        lookalike.dedup(path, output=out, **options)
+        lookalike.dedup_files(path, output=out, **options)
         left = {row["id"]: row["text"] for row in map(json.loads, out.read_text().splitlines())}
         assert lookalike.dedup({f"d{n}": text for n, text in enumerate(DOCS)}, **options) == left
-        in_files = lookalike.find(path, **options).groups
+        in_files = lookalike.find_files(path, **options).groups
         held = lookalike.find({f"d{n}": text for n, text in enumerate(DOCS)}, **options).groups
         assert [in_files[name] for name in in_files.column_names] == [
             held[name] for name in in_files.column_names

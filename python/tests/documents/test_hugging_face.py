@@ -51,10 +51,17 @@ def test_nothing_is_written(stored: Any, tmp_path: Path, kind: str) -> None:
     dataset = chosen(stored)[kind]
     before = files(tmp_path)
     rows = dataset[:]
-    for options in ({}, {"annotate": True}, {"unit": "line"}, {"passages": True, "min_words": 3}):
-        changed: Any = lookalike.dedup(dataset, id=False, **options)
+    dedup: Any = lookalike.dedup
+    calls: list[tuple[Any, dict[str, Any]]] = [
+        (dedup, {}),
+        (dedup, {"annotate": True}),
+        (dedup, {"unit": "line"}),
+        (lookalike.cut, {"min_words": 3}),
+    ]
+    for call, options in calls:
+        changed: Any = call(dataset, id=False, **options)
         assert isinstance(changed, datasets.Dataset)
-        expected = lookalike.dedup(pa.table(rows), id=False, **options) if len(dataset) else None
+        expected = call(pa.table(rows), id=False, **options) if len(dataset) else None
         for name in expected.column_names if expected is not None else ():
             assert changed[name][:] == expected[name].to_pylist(), (options, name)
         assert list(changed.column_names[:4]) == ["id", "text", "n", "blob"]

@@ -32,20 +32,17 @@ def test_columns_are_not_named_of_what_has_none(tmp_path: Path) -> None:
         for columns in ({"text": "body"}, {"id": "key"}):
             with pytest.raises(OptionError, match="names a column"):
                 lookalike.find(docs, **columns)
-    with pytest.raises(OptionError, match="id_field is for files; id names"):
-        lookalike.find([{"key": "a", "text": A}], id_field="key")
-    with pytest.raises(OptionError, match="text_field is for files; text names"):
-        lookalike.find([{"body": A}], text="body", text_field="body")
     path = tmp_path / "n.jsonl"
     path.write_text(f'{{"key": "k", "body": "{A}"}}\n', encoding="utf-8")
     with pytest.raises(OptionError, match="id=False is for documents in memory"):
-        lookalike.find(path, id=False)
-    assert lookalike.find(path, text="body", id="key").counts["documents"] == 1
+        lookalike.find_files(path, id=False)
+    assert lookalike.find_files(path, text="body", id="key").counts["documents"] == 1
     # One side has such columns.
     records = [{"key": "x", "body": A}]
     assert len(lookalike.find(records, text="body", id="key", reference={"y": A})) == 1
     assert len(lookalike.find({"y": A}, text="body", id="key", reference=records)) == 1
-    assert len(lookalike.find([A], id=False, text="body", id_field="key", reference=path)) == 1
+    files = lookalike.Files(path)
+    assert len(lookalike.find([A], text="body", id="key", reference=files)) == 1
 
 
 @pytest.mark.parametrize(
@@ -134,11 +131,11 @@ def test_a_file_by_the_name_of_documents_in_memory(
         '{"id":"a","text":"x y"}\n{"id":"a","text":"z w"}\n', encoding="utf-8"
     )
     with pytest.raises(DocumentError, match="documents:1 and again at documents:2") as raised:
-        lookalike.find("documents", format="jsonl")
+        lookalike.find_files("documents", format="jsonl")
     assert raised.value.row is None
     Path("documents").write_text('{"id":"a","text":"x y"}\n{"id":"b"}\n', encoding="utf-8")
     with pytest.raises(DocumentError, match="documents:2") as raised:
-        lookalike.find("documents", format="jsonl")
+        lookalike.find_files("documents", format="jsonl")
     assert raised.value.row is None
     with pytest.raises(
         DocumentError, match="row 1: the id 'a'|row 1: the id \"a\" is that of row 0"
@@ -150,5 +147,5 @@ def test_a_file_by_the_name_of_documents_in_memory(
 def test_messages_leave_names_of_files_alone(tmp_path: Path) -> None:
     for name in ("my --no-such-file.jsonl", "--keep.jsonl", "--memory"):
         with pytest.raises(lookalike.errors.FileError) as raised:
-            lookalike.find(tmp_path / name)
+            lookalike.find_files(tmp_path / name)
         assert str(tmp_path / name) in str(raised.value)

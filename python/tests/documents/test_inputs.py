@@ -117,7 +117,7 @@ def test_arrow_that_cannot_be_used() -> None:
     with pytest.raises(DocumentTypeError, match="decode"):
         lookalike.find(pa.table({"text": [b"a"]}))
     with pytest.raises(DocumentTypeError, match="strings or integers"):
-        lookalike.find(pa.table({"id": [1.5], "text": ["a"]}))
+        lookalike.find(pa.table({"id": [1.5], "text": ["a"]}), id="id")
     with pytest.raises(DocumentError, match='no column "text"; there are body, id'):
         lookalike.find(pa.table({"body": ["a"], "id": ["b"]}))
     with pytest.raises(DocumentError, match='several columns "text"'):
@@ -191,7 +191,7 @@ def test_duckdb() -> None:
     assert groups(lookalike.find(relation, keep="first")) == EXPECTED
     kept = lookalike.dedup(duckdb.sql("select * from rows order by id"), keep="first")
     assert kept["text"].to_pylist() == KEPT
-    lookalike.find(rows).groups.to_pyarrow()
+    found = lookalike.find(rows).groups.to_pyarrow()  # noqa: F841
     assert duckdb.sql("select count(*) from found").fetchall() == [(90,)]
 
 
@@ -294,13 +294,13 @@ def test_names_of_the_user_stay_in_messages(
     twice.write_text('{"id": "x --rows y", "text": "a"}\n' * 2)
     for path, name, option in [
         (bad, "my --rows list.jsonl:1: ", "list such records with skip_bad"),
-        (twice, '"x --rows y" occurs', "id_field names another field"),
+        (twice, '"x --rows y" occurs', "names another field"),
     ]:
         with pytest.raises(DocumentError) as caught:
-            lookalike.find(path)
+            lookalike.find_files(path)
         assert name in str(caught.value) and option in str(caught.value)
     with pytest.raises(FileError, match="no --rows here"):
-        lookalike.find(Path("no --rows here"))
+        lookalike.find_files(Path("no --rows here"))
 
 
 def test_what_is_missing_is_so_in_every_container() -> None:

@@ -302,8 +302,10 @@ def test_paths_may_come_one_by_one(tmp_path: Path) -> None:
     for number, text in enumerate(TEXTS[:9]):
         (tmp_path / f"{number}.txt").write_text(text, encoding="utf-8")
     paths = sorted(tmp_path.iterdir())
-    expected = lookalike.find(paths).groups.to_pylist()
-    assert lookalike.find(iter(paths), memory=MEMORY).groups.to_pylist() == expected
+    expected = lookalike.find_files(paths).groups.to_pylist()
+    assert lookalike.find_files(iter(paths), memory=MEMORY).groups.to_pylist() == expected
+    with pytest.raises(DocumentTypeError, match="give them as lookalike.Files.paths"):
+        lookalike.find(iter(paths), memory=MEMORY)
 
 
 def test_a_streamed_dataset() -> None:

@@ -59,7 +59,7 @@ def test_results_are_those_of_the_index(tmp_path: Path) -> None:
         async with AsyncIndex.create(tmp_path / "async", threshold=0.5, store="texts") as index:
             results: list[Any] = [
                 await index.add(DOCS, metadata={"language": "en"}),
-                await index.update([("fox", FOX)]),
+                await index.update(docs=[("fox", FOX)]),
                 await index.add_one("weather", WEATHER, {"year": 2024}),
                 await index.remove(["weather", "absent"]),
                 [(m.id, m.similarity) for m in await index.query(FOX_NOW)],
@@ -124,7 +124,7 @@ def test_every_method_of_the_index_is_there() -> None:
         of_index, awaited = getattr(Index, name), getattr(AsyncIndex, name)
         if callable(of_index):
             assert inspect.signature(awaited) == inspect.signature(of_index), name
-            assert f":meth:`lookalike.Index.{name}`" in (awaited.__doc__ or "")
+            assert f"see ``lookalike.Index.{name}``" in (awaited.__doc__ or "")
 
 
 def test_the_loop_goes_on_while_a_call_is_under_way(tmp_path: Path) -> None:

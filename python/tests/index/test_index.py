@@ -94,7 +94,7 @@ def test_what_was_added_is_found(index: Index) -> None:
     assert (match.shared, match.shingles, matches.shingles) == (9, 10, 10)
     assert match.containment_of_query == match.containment_of_match == pytest.approx(0.9)
     assert match.bytes == len(FOX) and match.text is None
-    assert index.query(FOX_NOW, texts=True)[0].text == FOX
+    assert index.query(FOX_NOW, with_texts=True)[0].text == FOX
     assert (matches.found, matches.threshold) == (1, 0.5)
     assert matches.candidates >= 1 and 0.98 < matches.predicted_recall <= 1
     assert isinstance(match, Match) and hash(match.id)
@@ -159,7 +159,7 @@ def test_documents_come_in_many_shapes(index: Index) -> None:
     records = [{"id": "e", "text": "five texts", "n": 5, "more": None}]
     with pytest.warns(UserWarning, match="'?\"absent\"'?, which none of the 1 documents"):
         assert index.add(records, metadata=["n", "more", "absent"]).added == 1
-    assert index.add([{"key": "f", "body": "six"}], id_field="key", text_field="body").added == 1
+    assert index.add([{"key": "f", "body": "six"}], id="key", text="body").added == 1
     assert list(index.ids()) == ["a", "b", "c", "d", "e", "f"]
     described = [index.get(id).metadata for id in "abcdef"]  # type: ignore[union-attr]
     assert described == [{}, {}, {"n": 3}, {}, {"n": 5}, {}]
@@ -175,13 +175,13 @@ def test_tables_with_the_arrow_interface(index: Index) -> None:
     reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches())
     assert index.update(reader).updated == 2
     with pytest.raises(DocumentTypeError, match="0 columns 'body', expected one"):
-        index.add(table, text_field="body")
+        index.add(table, text="body")
     broken = pa.table({"id": ["c", "d"], "text": ["x", None]})
     with pytest.raises(DocumentTypeError, match="document 1: the text is None") as caught:
         index.add(broken)
     assert caught.value.row == 1 and "c" in index
-    numbers = pa.table({"id": [1], "text": ["x"]})
-    with pytest.raises(DocumentTypeError, match="document 0: the id is of type int"):
+    numbers = pa.table({"id": [1.5], "text": ["x"]})
+    with pytest.raises(DocumentTypeError, match="document 0: the id is of type double"):
         index.add(numbers)
 
 
@@ -517,7 +517,7 @@ def test_estimates_are_called_so(folder: Path) -> None:
         assert match.shared is match.shingles is match.containment_of_query is None
         assert index.get("a").shingles is None  # type: ignore[union-attr]
         with pytest.raises(OptionError, match="keeps signatures"):
-            index.query(FOX, texts=True)
+            index.query(FOX, with_texts=True)
 
 
 def test_groups_after_any_history_are_those_of_a_fresh_index(tmp_path: Path) -> None:
@@ -626,12 +626,12 @@ def test_other_settings_are_refused_with_both(folder: Path) -> None:
         {"frequencies": True},
         {"stop_words": "de"},
         {"normalize": "nfc"},
-        {"language": "auto"},
-        {"segment": "dictionary"},
+        {"normalize": "language:auto"},
+        {"normalize": ["segment:dictionary"]},
         {"scheme": "xor"},
         {"seed": 5},
         {"rows": 1},
-        {"store": "texts"},
+        {"store": "sets"},
     ]
     for other in others:
         with pytest.raises(MismatchError, match="was requested"):
@@ -657,7 +657,7 @@ def test_other_settings_are_refused_with_both(folder: Path) -> None:
         ("frequencies", "yes", "True or False"),
         ("stop_words", "xx", "two-letter"),
         ("normalize", "nfd", "nfc"),
-        ("language", "en", "auto"),
+        ("normalize", "language:en", "language:auto"),
         ("segment", "yes", "dictionary"),
         ("num_hashes", 0, "1 or more"),
         ("num_hashes", -5, "whole number"),
@@ -675,8 +675,10 @@ def test_options_that_cannot_be(folder: Path, option: str, value: Any, text: str
 
 
 def test_unknown_options(folder: Path) -> None:
-    with pytest.raises(TypeError, match="shingles"):
+    with pytest.raises(OptionError, match="no option 'shingles'; did you mean 'shingle'"):
         Index.create(folder, shingles="words:5")  # type: ignore[call-arg]
+    with pytest.raises(OptionError, match="no option 'num_perm'; use num_hashes="):
+        Index.open(folder, num_perm=128)  # type: ignore[call-arg]
     with Index.create(folder) as index:
         with pytest.raises(TypeError, match="top"):
             index.query(FOX, top=3)  # type: ignore[call-arg]
@@ -688,7 +690,7 @@ def test_unknown_options(folder: Path) -> None:
             with pytest.raises(OptionError, match="threads is"):
                 index.add({"a": FOX}, threads=threads)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="one of the two"):
-        Index.create(folder, stop_words="en", language="auto")
+        Index.create(folder, stop_words="en", normalize="language:auto")
     with pytest.raises(TypeError, match="Index.create"):
         Index()
     with pytest.raises(TypeError, match="Index.create.* or lookalike.Index.open"):
@@ -865,7 +867,8 @@ def test_stats(index: Index) -> None:
         (("a", float("nan")), "document 1: the text is of type float"),
         (("a", 5), "document 1: the text is of type int"),
         ((None, "x"), "document 1: the id is None"),
-        ((5, "x"), "document 1: the id is of type int"),
+        ((5.5, "x"), "document 1: the id is of type float"),
+        ((True, "x"), "document 1: the id is of type bool"),
         (("a",), "document 1 is a tuple of 1, expected .id, text."),
         (("a", "b", {}, 1), "document 1 is a tuple of 4"),
         ("ab", "document 1 is of type str"),
@@ -943,7 +946,7 @@ def test_texts_of_all_sizes(index: Index) -> None:
     assert match.id == "large" and match.similarity == 1.0
 
 
-@pytest.mark.parametrize("value", [None, 5, b"a", float("nan")])
+@pytest.mark.parametrize("value", [None, 5.5, b"a", float("nan")])
 def test_calls_with_wrong_types(index: Index, value: Any) -> None:
     calls: list[Callable[[], object]] = [
         lambda: index.get(value),

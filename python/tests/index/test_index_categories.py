@@ -65,7 +65,7 @@ def test_categories_are_made_listed_and_chosen(tmp_path: Path) -> None:
 
 
 def test_an_index_without_texts_has_no_categories(tmp_path: Path) -> None:
-    with Index.create(tmp_path / "index") as index:
+    with Index.create(tmp_path / "index", store="sets") as index:
         index.add({"a": "one text"})
         with pytest.raises(StoreError, match='store="texts"'):
             index.categorise()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import lookalike
-from lookalike.errors import DocumentError, FileError, OptionError
+from lookalike.errors import DocumentError, DocumentTypeError, FileError, OptionError
 
 TEXTS = {
     "a": "the hall is closed on monday since the floor is being laid anew and the paint is wet",
@@ -32,11 +32,11 @@ def index(tmp_path: Path) -> lookalike.Index:
 def test_a_file_a_pattern_and_a_list_of_paths(index: lookalike.Index, tmp_path: Path) -> None:
     first = lines(tmp_path / "one.jsonl", {"a": TEXTS["a"]})
     second = lines(tmp_path / "two.jsonl", {"b": TEXTS["b"]})
-    assert index.add(first) == (1, 0, 0, 0, [])
+    assert index.add_files(first) == (1, 0, 0, 0, [])
     with pytest.raises(DocumentError, match=r"one\.jsonl:1: .*there already.*Index\.update"):
-        index.add(str(tmp_path / "*.jsonl"))
-    assert index.add(str(tmp_path / "*.jsonl"), on_existing="keep") == (1, 0, 1, 0, [])
-    assert index.update([first, second]) == (0, 2, 0, 0, [])
+        index.add_files(str(tmp_path / "*.jsonl"))
+    assert index.add_files(str(tmp_path / "*.jsonl"), on_existing="keep") == (1, 0, 1, 0, [])
+    assert index.add_files([first, second], on_existing="update") == (0, 2, 0, 0, [])
     document = index.get("b")
     assert document is not None and document.text == TEXTS["b"]
     assert document.metadata == {"source": str(second)}
@@ -45,17 +45,17 @@ def test_a_file_a_pattern_and_a_list_of_paths(index: lookalike.Index, tmp_path: 
 def test_fields_become_metadata(index: lookalike.Index, tmp_path: Path) -> None:
     path = lines(tmp_path / "one.jsonl", TEXTS, year=2024)
     with pytest.warns(UserWarning, match="metadata names 'language'"):
-        index.add(path, metadata=["year", "language"])
+        index.add_files(path, metadata=["year", "language"])
     document = index.get("a")
     assert document is not None and document.metadata["year"] == 2024
     with pytest.raises(OptionError, match="names of fields"):
-        index.update(path, metadata={"year": 2024})
+        index.add_files(path, metadata={"year": 2024})  # type: ignore[arg-type]
 
 
 def test_other_names_of_fields(index: lookalike.Index, tmp_path: Path) -> None:
     path = tmp_path / "odd.jsonl"
     path.write_text(json.dumps({"key": "k", "body": TEXTS["a"]}) + "\n", encoding="utf-8")
-    assert index.add(path, id_field="key", text_field="body").added == 1
+    assert index.add_files(path, id="key", text="body").added == 1
     assert "k" in index
 
 
@@ -64,7 +64,7 @@ def test_a_folder_and_what_is_left_out(index: lookalike.Index, tmp_path: Path) -
     folder.mkdir()
     (folder / "good.txt").write_text(TEXTS["a"], encoding="utf-8")
     (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
-    added = index.add(folder)
+    added = index.add_files(folder)
     assert added.added == 1
     [skipped] = added.skipped
     assert skipped.source.endswith("picture.png") and skipped.line is None and skipped.reason
@@ -73,7 +73,7 @@ def test_a_folder_and_what_is_left_out(index: lookalike.Index, tmp_path: Path) -
 def test_the_index_is_no_input_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "good.txt").write_text(TEXTS["a"], encoding="utf-8")
     with lookalike.Index.create(tmp_path / "index") as index:
-        assert index.add(tmp_path) == (1, 0, 0, 0, [])
+        assert index.add_files(tmp_path) == (1, 0, 0, 0, [])
 
 
 def test_bad_records(index: lookalike.Index, tmp_path: Path) -> None:
@@ -81,38 +81,45 @@ def test_bad_records(index: lookalike.Index, tmp_path: Path) -> None:
     with path.open("a", encoding="utf-8") as file:
         file.write('{"id": "x"}\n' + json.dumps({"id": "b", "text": TEXTS["b"]}) + "\n")
     with pytest.raises(DocumentError, match=r"some\.jsonl:2.*1 document"):
-        index.add(path)
+        index.add_files(path)
     assert len(index) == 1
-    added = index.update(path, skip_bad=True)
+    added = index.add_files(path, skip_bad=True, on_existing="update")
     assert (added.added, added.updated) == (1, 1)
     assert [(one.line, one.id) for one in added.skipped] == [(2, "x")]
 
 
 def test_what_cannot_be(index: lookalike.Index, tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="no file or folder"):
-        index.add("nowhere.jsonl")
+    with pytest.raises(FileError, match="'nowhere.jsonl' does not exist"):
+        index.add_files("nowhere.jsonl")
     with pytest.raises(FileError, match="nothing matches"):
-        index.add(str(tmp_path / "*.csv"))
-    with pytest.raises(OptionError, match="skip_bad says how files are read"):
-        index.add([("a", TEXTS["a"])], skip_bad=True)
-    with pytest.raises(
-        OptionError, match="unit says how files are read.*leave it out, or name files"
-    ):
-        index.add(TEXTS, unit="line")
-    with pytest.raises(OptionError, match="no option 'colour'"):
-        index.add(TEXTS, colour=None)  # type: ignore[call-arg]
+        index.add_files(str(tmp_path / "*.csv"))
+    paths: list[Any] = [TEXTS["a"], tmp_path, [tmp_path, tmp_path], lookalike.Files(tmp_path)]
+    for docs in paths:
+        for add in (index.add, index.update):
+            with pytest.raises(DocumentTypeError, match="add_files.paths. adds files"):
+                add(docs)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'skip_bad'"):
+        index.add([("a", TEXTS["a"])], skip_bad=True)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'format'"):
+        index.add(TEXTS, format="jsonl")  # type: ignore[call-arg]
     path = lines(tmp_path / "one.jsonl", TEXTS)
-    with pytest.raises(OptionError, match="no option 'colour'"):
-        index.add(path, colour="red")  # type: ignore[call-arg]
+    with pytest.raises(
+        OptionError,
+        match="Index.add_files has no option 'colour'; help.lookalike.Index.add_files. lists",
+    ):
+        index.add_files(path, colour="red")  # type: ignore[call-arg]
     with pytest.raises(OptionError, match="format"):
-        index.add(path, format="wav")  # type: ignore[arg-type]
+        index.add_files(path, format="wav")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="1 to 1024"):
-        index.add(path, threads=100_000)
+        index.add_files(path, threads=100_000)
     with pytest.raises(OptionError, match="1 to 1024"):
         index.add(TEXTS, threads=100_000)
+    for wrong in ({"text": ["a", "b"]}, {"text": 5}, {"id": False}, {"id": ["a"]}):
+        with pytest.raises(OptionError, match="is .*, expected str"):
+            index.add_files(path, **wrong)  # type: ignore[arg-type]
     assert len(index) == 0
     # The default values are no error.
-    assert index.add([("default", TEXTS["a"])], unit=None, skip_bad=False).added == 1
+    assert index.add_files(path, unit=None, skip_bad=False, format=None, max=None).added == 2
 
 
 def test_progress(index: lookalike.Index, tmp_path: Path) -> None:
@@ -121,7 +128,7 @@ def test_progress(index: lookalike.Index, tmp_path: Path) -> None:
     assert reported[-1] == ("read and add", 2, 2)
     reported.clear()
     path = lines(tmp_path / "one.jsonl", TEXTS)
-    index.update(path, progress=lambda *step: reported.append(step))
+    index.add_files(path, on_existing="update", progress=lambda *step: reported.append(step))
     assert reported[-1] == ("read and add", path.stat().st_size, path.stat().st_size)
 
     class Enough(Exception):
@@ -151,8 +158,8 @@ def test_as_the_command_line(program: str, tmp_path: Path) -> None:
         ],
         check=True,
     )
-    with lookalike.Index.create(tmp_path / "ours") as index:
-        index.add(path, metadata=["year"])
+    with lookalike.Index.create(tmp_path / "ours", store="sets") as index:
+        index.add_files(path, metadata=["year"])
     exported = []
     for name in ("theirs", "ours"):
         with lookalike.Index.open(tmp_path / name, read_only=True) as index:
@@ -161,22 +168,19 @@ def test_as_the_command_line(program: str, tmp_path: Path) -> None:
     assert exported[0] == exported[1] and len(exported[0]) == 2
 
 
-def test_columns_have_the_names_of_fields(index: lookalike.Index) -> None:
-    wrong: Any = {"text": "body"}
-    for call in (index.add, index.update):
-        with pytest.raises(
-            OptionError, match="there is no option 'text'; text_field='body' names the column"
-        ):
-            call([{"id": "a", "body": "one text"}], **wrong)
-
-
-def test_advice_names_options_of_the_call(index: lookalike.Index) -> None:
-    wrong: Any = {"exac": True}
-    with pytest.raises(OptionError, match="there is no option 'exac'; leave it out"):
-        index.add({"a": "one text"}, **wrong)
+def test_advice_names_options_of_the_call(index: lookalike.Index, tmp_path: Path) -> None:
+    for wrong, advice in (
+        ({"text_field": "body"}, "use text=$"),
+        ({"id_field": "key"}, "use id=$"),
+        ({"formt": "jsonl"}, "did you mean 'format'"),
+        ({"threshold": 0.5}, "help.lookalike.Index.add_files. lists its options$"),
+    ):
+        name = next(iter(wrong))
+        with pytest.raises(OptionError, match=f"^Index.add_files has no option '{name}'; {advice}"):
+            index.add_files(tmp_path, **wrong)  # type: ignore[arg-type]
 
 
 def test_records_name_their_members(index: lookalike.Index) -> None:
     rows: list[Any] = [{"key": "a", "body": 5}]
     with pytest.raises(DocumentError, match='document 0: the text in "body" is of type int'):
-        index.add(rows, id_field="key", text_field="body")
+        index.add(rows, id="key", text="body")

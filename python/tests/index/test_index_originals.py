@@ -38,8 +38,8 @@ def archive(tmp_path: Path) -> Path:
     (tmp_path / "in" / "page.html").write_bytes(PAGE)
     (tmp_path / "lines.jsonl.gz").write_bytes(gzip.compress(LINE + b"\n"))
     with Index.create(tmp_path / "archive", store="originals") as index:
-        index.add(tmp_path / "in")
-        index.add(tmp_path / "lines.jsonl.gz")
+        index.add_files(tmp_path / "in")
+        index.add_files(tmp_path / "lines.jsonl.gz")
     return tmp_path / "archive"
 
 
@@ -134,10 +134,10 @@ def test_documents_that_are_not_there(tmp_path: Path, ask: Callable[[Index, Any]
         index.add_one("brief", "one text", expires=timedelta(milliseconds=1))
         while "brief" in index:
             pass
-        for id in ("nobody", "brief", "\0", "x" * 20_000):
+        for id in ("nobody", 7, "brief", "\0", "x" * 20_000):
             with pytest.raises(DocumentError, match="there is no document"):
                 ask(index, id)
-        for wrong in (None, 7, b"brief"):
+        for wrong in (None, 7.0, b"brief"):
             with pytest.raises(DocumentTypeError, match="expected str"):
                 ask(index, wrong)
     with pytest.raises(StoreError, match="closed"):

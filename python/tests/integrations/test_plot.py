@@ -492,6 +492,13 @@ def test_removal_on_a_cluster() -> None:
     assert tables.removal_by_source(on_cluster) == tables.removal_by_source(found)
 
 
+def test_removal_needs_sources(tmp_path: Path) -> None:
+    path = tmp_path / "in.txt"
+    path.write_text("one text", encoding="utf-8")
+    with pytest.raises(OptionError, match="expected a result of lookalike.find"):
+        tables.removal_by_source(lookalike.dedup_files(path, output=tmp_path / "whole.txt"))
+
+
 def test_sources_are_those_of_the_report(tmp_path: Path) -> None:
     found = lookalike.find(SITES, reference=SITES[:1], source_field="site")
     found.write_report(tmp_path / "r.json")

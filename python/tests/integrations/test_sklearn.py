@@ -140,11 +140,7 @@ def test_parameters_clone_and_pickle() -> None:
 def test_every_option_of_signatures_is_a_parameter() -> None:
     from lookalike._options import PrepareOptions, Reading
 
-    signing = (
-        PrepareOptions.__optional_keys__
-        - Reading.__optional_keys__
-        - {"bands", "rows", "id_field", "text_field"}
-    )
+    signing = PrepareOptions.__optional_keys__ - Reading.__optional_keys__ - {"bands", "rows"}
     assert set(SignatureTransformer().get_params()) == signing | {"output", "bits"}
 
 

@@ -54,7 +54,7 @@ def test_example(guide: str, line: int, example: str, defined: dict[str, dict[st
     with contextlib.redirect_stdout(printed):
         # Empty lines before it make the numbers in a traceback those of the guide.
         exec(compile("\n" * line + example, str(DOCS / guide), "exec"), defined[guide])
-    said = re.findall(r"^\s*print\(.*\)\s+# (.*)$", example, re.MULTILINE)
+    said = re.findall(r"^\s*(?:print\(.*)?\)\s+# (.*)$", example, re.MULTILINE)
     reported = printed.getvalue().splitlines()
     if "progress=" in example:
         # How often it reports progress depends on how long that takes.

@@ -30,5 +30,5 @@ def test_example(example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(example, str(README), "exec"), {})
-    said = re.findall(r"^\s*print\(.*\)\s+# (.*)$", example, re.MULTILINE)
+    said = re.findall(r"^\s*(?:print\(.*)?\)\s+# (.*)$", example, re.MULTILINE)
     assert printed.getvalue().splitlines() == said

@@ -42,7 +42,11 @@ class Dataset: ...
 def of_each(frame: Frame, lazy: Lazy, reader: Reader, dataset: Dataset, rows: Iterator[str], unknown: Any) -> None:
     assert_type(lookalike.dedup(frame), Frame)
     assert_type(lookalike.dedup(frame, annotate=True), Frame)
-    assert_type(lookalike.dedup(frame, passages=True, min_words=8), Frame)
+    assert_type(lookalike.cut(frame, min_words=8), Frame)
+    assert_type(lookalike.cut(lazy), Frame)
+    assert_type(lookalike.cut(["a"]), list[str])
+    assert_type(lookalike.cut(("a", "b")), list[str])
+    assert_type(lookalike.cut(rows), Sequence[str])
     assert_type(lookalike.dedup(lazy), Frame)
     assert_type(lookalike.dedup(reader, annotate=True), Frame)
     assert_type(lookalike.dedup(dataset), Dataset)
@@ -53,8 +57,11 @@ def of_each(frame: Frame, lazy: Lazy, reader: Reader, dataset: Dataset, rows: It
     assert_type(lookalike.dedup(rows), Sequence[str])
     assert_type(lookalike.dedup({1: "text"}), dict[int, str])
     assert_type(lookalike.dedup({1: "text"}, annotate=True), list[tuple[tuple[int, str], dict[str, Any]]])
-    assert_type(lookalike.dedup("a.jsonl", output="b.jsonl"), lookalike.DedupResult)
-    assert_type(lookalike.dedup([Path("a.jsonl")], output=Path("b/"), passages=True), lookalike.DedupResult)
+    assert_type(lookalike.dedup_files("a.jsonl", output="b.jsonl"), lookalike.DedupResult)
+    assert_type(lookalike.cut_files([Path("a.jsonl")], output=Path("b/")), lookalike.CutResult)
+    assert_type(lookalike.find_files("a.jsonl", max={"pages": 3}), lookalike.FindResult)
+    lookalike.find(["a"], format="jsonl")  # type: ignore[call-arg]
+    lookalike.Files("a.jsonl", threshold=0.5)  # type: ignore[call-arg]
     assert_type(lookalike.dedup(unknown), Any)
     found = lookalike.find(frame)
     assert_type(found[0], lookalike.Group)

@@ -27,7 +27,7 @@ def test_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with contextlib.redirect_stdout(printed):
             # Empty lines before it make the numbers in a traceback those of the guide.
             exec(compile("\n" * line + block.group(1), str(GUIDE), "exec"), names)
-        said = re.findall(r"^\s*print\(.*\)\s+# (.*)$", block.group(1), re.MULTILINE)
+        said = re.findall(r"^\s*(?:print\(.*)?\)\s+# (.*)$", block.group(1), re.MULTILINE)
         assert printed.getvalue().splitlines() == said
 
 

@@ -56,7 +56,7 @@ def content(config: dict[str, Any]) -> dict[bytes, Any]:
     read = {b"hash": client.hgetall, b"set": client.smembers}
     return {
         name: read.get(client.type(name), lambda name: client.lrange(name, 0, -1))(name)
-        for name in client
+        for name in client.keys()  # noqa: SIM118
     }
 
 
