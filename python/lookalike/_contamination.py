@@ -150,8 +150,8 @@ class ContaminationResult:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "cannot pickle or copy a ContaminationResult, which refers to the documents; pickle its "
-            "tables (found.items, found.matches, found.benchmarks)"
+            "cannot pickle or copy a ContaminationResult, which refers to the documents; pickle "
+            "its tables (found.items, found.matches, found.benchmarks)"
         )
 
     def __repr__(self) -> str:

@@ -137,8 +137,8 @@ class PassagesResult:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "cannot pickle or copy a PassagesResult, which refers to the documents; pickle its tables "
-            "(found.passages, found.places)"
+            "cannot pickle or copy a PassagesResult, which refers to the documents; pickle its "
+            "tables (found.passages, found.places)"
         )
 
     def __repr__(self) -> str:

@@ -194,8 +194,8 @@ def rows_of(documents: object) -> Iterator[Any]:
         return iter(documents.items())
     if isinstance(documents, bytes):
         raise DocumentTypeError(
-            f"docs is {_described(documents)}, expected (id, text) pairs, a mapping or a table; use "
-            "add_one for one document"
+            f"docs is {_described(documents)}, expected (id, text) pairs, a mapping or a table; "
+            "use add_one for one document"
         )
     return iterator_of("docs", documents, "(id, text)")
 

@@ -381,9 +381,9 @@ class FindResult:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "cannot pickle or deep-copy a FindResult, which refers to documents in memory or to files "
-            "that may change; pickle its tables (found.groups, found.pairs, found.skipped), "
-            "found.counts, or list(found)"
+            "cannot pickle or deep-copy a FindResult, which refers to documents in memory or to "
+            "files that may change; pickle its tables (found.groups, found.pairs, "
+            "found.skipped), found.counts, or list(found)"
         )
 
     def __repr__(self) -> str:
