@@ -33,8 +33,10 @@ def batches_of_query(docs: Any, columns: Columns, rows: int) -> Iterator[Any] | 
         query = docs.select(columns.used(docs.collect_schema().names()))
         return (frame.to_arrow() for frame in query.collect_batches(chunk_size=rows))
     if is_dataset(docs):
-        scanner = docs.scanner(columns=columns.used(docs.schema.names), batch_size=rows)
-        batches: Iterator[Any] = iter(scanner.to_reader())
+        names = columns.used(docs.schema.names)
+        # By default, it reads many batches of several files ahead.
+        one = {"batch_size": rows, "batch_readahead": 1, "fragment_readahead": 1}
+        batches: Iterator[Any] = iter(docs.scanner(columns=names, **one).to_reader())
         return batches
     return None
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import datetime
+import uuid
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import lookalike
-from lookalike.errors import DocumentError, DocumentTypeError, OptionError
+from lookalike.errors import DocumentError, DocumentTypeError, IdWarning, OptionError
 
 A = "one two three four five six"
 B = "seven eight nine ten eleven twelve"
@@ -149,3 +153,104 @@ def test_messages_leave_names_of_files_alone(tmp_path: Path) -> None:
         with pytest.raises(lookalike.errors.FileError) as raised:
             lookalike.find_files(tmp_path / name)
         assert str(tmp_path / name) in str(raised.value)
+
+
+# A column `id` that cannot be ids
+
+#: Values of a column that nothing names.
+NO_IDS: dict[str, list[Any]] = {
+    "float": [1.5, 1.5],
+    "null, then float": [None, 1.5],
+    "bool": [True, False],
+    "bytes": [b"a", b"a"],
+    "list": [["a"], ["a"]],
+    "date": [datetime.date(2020, 1, 1), datetime.date(2020, 1, 1)],
+    "UUID": [uuid.UUID(int=1), uuid.UUID(int=1)],
+}
+
+
+def records(ids: list[Any]) -> list[dict[str, Any]]:
+    return [{"id": id_, "text": A} for id_ in ids]
+
+
+def tables(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The same rows as dicts, in an iterator, and in tables of packages that are there."""
+    forms: dict[str, Any] = {"dicts": rows, "iterator": iter(rows)}
+    pandas = pytest.importorskip("pandas")
+    forms["pandas"] = pandas.DataFrame(rows)
+    pa = pytest.importorskip("pyarrow")
+    try:
+        forms["pyarrow"] = pa.Table.from_pylist(rows)
+    except pa.ArrowInvalid:
+        return forms
+    forms["dataset"] = pytest.importorskip("pyarrow.dataset").dataset(forms["pyarrow"])
+    forms["polars"] = pytest.importorskip("polars").DataFrame(forms["pyarrow"])
+    return forms
+
+
+@pytest.mark.parametrize("values", NO_IDS)
+def test_unusable_ids_are_rows_with_a_warning(values: str) -> None:
+    for kind, docs in tables(records(NO_IDS[values])).items():
+        with pytest.warns(IdWarning) as caught:
+            found = lookalike.find(docs, keep="first")
+        assert found.groups["id"] == [0, 1], kind
+        (warning,) = caught
+        text = str(warning.message)
+        assert text.endswith("name another column by id=, or choose rows by id=False"), text
+        assert "\n" not in text and issubclass(IdWarning, UserWarning)
+
+
+def test_the_warning_names_the_line_of_the_call() -> None:
+    pandas = pytest.importorskip("pandas")
+    rows = records([1.5, 2.5])
+    calls: list[Callable[[], Any]] = [
+        lambda: lookalike.find(rows),
+        lambda: lookalike.find(iter(rows), memory="100MiB"),
+        lambda: lookalike.dedup(pandas.DataFrame(rows).astype({"id": object})),
+        lambda: lookalike.prepare(rows),
+        lambda: lookalike.find([A], reference=rows),
+    ]
+    for call in calls:
+        with pytest.warns(IdWarning, match="the column 'id' has float 1.5") as caught:
+            call()
+        assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_a_choice_of_the_caller_does_not_warn() -> None:
+    pandas, pa = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    rows = [{"id": 1.5, "key": n, "text": A} for n in (7, 8)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for docs in (rows, pandas.DataFrame(rows), pa.Table.from_pylist(rows)):
+            assert lookalike.find(docs, id=False, keep="first").groups["id"] == [0, 1]
+            assert lookalike.find(docs, id="key", keep="first").groups["id"] == [7, 8]
+            with pytest.raises(DocumentTypeError, match="id"):
+                lookalike.find(docs, id="id")
+
+
+def test_missing_and_repeated_ids_stay_errors() -> None:
+    for kind, docs in tables(records(["a", None])).items():
+        with pytest.raises(DocumentError, match="row 1 has no id"):
+            lookalike.find(docs)
+        assert kind
+    for docs in tables(records(["a", "a"])).values():
+        with pytest.raises(DocumentError, match='row 1: the id "a" is that of row 0'):
+            lookalike.find(docs)
+    for docs in tables(records([5, 5])).values():
+        with pytest.raises(DocumentError, match='row 1: the id "?5"? is that of row 0'):
+            lookalike.find(docs)
+
+
+def test_all_functions_take_rows_with_a_warning() -> None:
+    pa = pytest.importorskip("pyarrow")
+    rows = records([1.5, 2.5])
+    for docs in (rows, pa.Table.from_pylist(rows)):
+        for call in (
+            lambda docs: len(lookalike.dedup(docs)) == 1,
+            lambda docs: len(lookalike.cut(docs, min_words=3)) == 1,
+            lambda docs: lookalike.passages(docs, min_words=3).places["id"] == [0, 1],
+            lambda docs: lookalike.prepare(docs)["id"] == [0, 1],
+            lambda docs: lookalike.tune(docs).documents == 2,
+        ):
+            with pytest.warns(IdWarning):
+                assert call(docs)
