@@ -306,7 +306,9 @@ impl<'py> KeywordOptions<'py> {
         let tokens = self.choice("tokens")?.unwrap_or(TokenRule::Words);
         let case = self.choice("case")?.unwrap_or(Case::Fold);
         let options = PassageOptions::new(min_words, tokens, case);
-        let options = options.map_err(|error| params_error(&error))?.with_keep(self.keep()?);
+        let options = options
+            .map_err(|error| params_error(&error))?
+            .with_keep(self.keep()?.unwrap_or_default());
         let options = options.with_source_field(self.text("source_field")?);
         Ok(options.with_memory(self.memory()?).with_threads(self.threads()?))
     }
