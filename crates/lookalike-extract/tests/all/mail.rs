@@ -171,7 +171,12 @@ fn fixtures_give_what_is_next_to_them() {
 fn bodies_are_those_of_an_independent_program() {
     let Some(folder) = message_folder() else { return };
     let messages = messages(&folder);
-    let options = ExtractOptions { html: HtmlText::All, quotes: true, ..ExtractOptions::default() };
+    let options = ExtractOptions {
+        html: HtmlText::All,
+        quotes: true,
+        signatures: true,
+        ..ExtractOptions::default()
+    };
     let mut extractor = Extractor::new(&options);
     let docs = GzDecoder::new(File::open(folder.join("docs.jsonl.gz")).unwrap());
     let (mut sum, mut unmarked, mut count, mut equal, mut without) = (0.0, 0.0, 0, 0, 0);
