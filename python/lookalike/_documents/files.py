@@ -68,7 +68,7 @@ class Files:
             name = os.fsdecode(path)
             is_pattern = isinstance(path, str) and glob.has_magic(name) and not os.path.exists(name)
             if name != "-" and not is_pattern and not os.path.exists(name):
-                # A long text in place of a path; paths are shown whole.
+                # Cuts a long text that was given instead of a path; paths are shorter.
                 shown = name if len(name) <= 400 else name[:399] + "…"
                 error = FileError(f"the file or folder {shown!r} does not exist; check the path")
                 error.errno = errno.ENOENT
