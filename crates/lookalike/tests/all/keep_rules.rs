@@ -5,6 +5,7 @@
 use lookalike::core::keep::{FILE_NAME_WORDS, KeepPolicy, KeepRule, LanguageWords};
 use lookalike::core::params::{Params, ParamsBuilder};
 use lookalike::find::{DocumentNumber, FindError, FindOptions, Findings, MAX_THREADS};
+use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -146,7 +147,8 @@ fn the_guide_lists_the_words() {
         "| language | final | copy | draft | old | version |\n|---|---|---|---|---|---|\n"
             .to_owned();
     for LanguageWords { language, finals, copies, drafts, old, versions } in FILE_NAME_WORDS {
-        table += &format!("| {language} | {finals} | {copies} | {drafts} | {old} | {versions} |\n");
+        writeln!(table, "| {language} | {finals} | {copies} | {drafts} | {old} | {versions} |")
+            .unwrap();
     }
     assert!(guide.contains(&table), "expected in docs/dedup.md:\n{table}");
 }
