@@ -101,7 +101,7 @@ def test_misspelled_options_name_the_nearest(function: str) -> None:
             call(**{misspelled: 1})
 
 
-@pytest.mark.parametrize("option", FILE_OPTIONS)
+@pytest.mark.parametrize("option", sorted(FILE_OPTIONS))
 def test_options_for_files_are_given_to_files(option: str) -> None:
     for function in ("find", "dedup", "cut", "passages", "contamination", "prepare", "tune"):
         with pytest.raises(

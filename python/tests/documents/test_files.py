@@ -148,7 +148,7 @@ def test_a_list_of_one_field_names_it(tmp_path: Path) -> None:
 
 def test_unknown_options_of_files() -> None:
     for option, remedy in (
-        ("threshold", r"help\(lookalike.Files\) lists its options"),
+        ("threshold", r"see help\(lookalike.Files\) for options"),
         ("formt", "did you mean 'format'"),
         ("hidden", "use all_files=True"),
         ("max_pages", "use max={'pages': …}"),
@@ -167,7 +167,7 @@ def test_two_sides_have_the_same_options(folder: Path) -> None:
         lambda: lookalike.find_files(folder / "a.jsonl", reference=texts_),
         lambda: lookalike.contamination(texts_, records),
     ):
-        with pytest.raises(OptionError, match="same options, got .*'include': .*; give all") as e:
+        with pytest.raises(OptionError, match="different options, got .*'include': .*; pass the same") as e:
             call()
         assert "\n" not in str(e.value)
     same = Files(folder / "a.jsonl", include="*.txt")

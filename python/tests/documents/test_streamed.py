@@ -304,7 +304,7 @@ def test_paths_may_come_one_by_one(tmp_path: Path) -> None:
     paths = sorted(tmp_path.iterdir())
     expected = lookalike.find_files(paths).groups.to_pylist()
     assert lookalike.find_files(iter(paths), memory=MEMORY).groups.to_pylist() == expected
-    with pytest.raises(DocumentTypeError, match="give them as lookalike.Files.paths"):
+    with pytest.raises(DocumentTypeError, match="pass them as lookalike.Files.paths"):
         lookalike.find(iter(paths), memory=MEMORY)
 
 
