@@ -262,7 +262,7 @@ OPTIONS: dict[str, str] = {
     "DOC#1, DOC#2, …; 'document' by default",
     "html": "web pages: 'main' text, or 'all'",
     "quotes": "mail: 'cut' or 'keep' quoted text; cut by default",
-    "mail_signatures": "mail: 'keep' or 'cut' signatures; kept by default",
+    "mail_signatures": "mail: 'keep' or 'cut' signatures; cut by default",
     "attachments": "mail: read attachments as separate documents",
     "max": "limits of files that are not plain text: a dict with some of 'file_size', 'expanded', "
     "'depth', 'members', 'pages' and 'seconds'",

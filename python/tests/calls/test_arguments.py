@@ -62,9 +62,12 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         call(lookalike.spark.audit, DOCS),
-        "^found: expected what lookalike.spark.find gave, got builtins.list; audit",
+        "^found: expected a result of lookalike.spark.find, got builtins.list; audit",
     ),
-    (call(lookalike.find, DOCS, add=True), "find has no option 'add'; help.lookalike.find. lists"),
+    (
+        call(lookalike.find, DOCS, add=True),
+        "find has no option 'add'; see help.lookalike.find. for options",
+    ),
     (call(lookalike.find_files, __file__, format="xml"), "text, lines, .*file, mbox, warc or tar"),
 ]
 
@@ -93,7 +96,7 @@ def test_options_for_files_say_nothing_of_documents_in_memory(tmp_path: Path) ->
         for function in functions:
             with pytest.raises(
                 OptionError,
-                match=f"has no option '{name}'; give it to lookalike.Files.paths, {name}=…",
+                match=f"has no option '{name}'; pass it to lookalike.Files.paths, {name}=…",
             ):
                 function(DOCS, **options)
     (tmp_path / ".a.txt").write_text(DOCS[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -150,11 +151,15 @@ def test_others_say_why_not(name: str, tmp_path: Path) -> None:
         with pytest.raises(TypeError) as raised:
             refused(result)
         text = str(raised.value)
-        assert words in text and "pickled or" in text and "copied" in text and "\n" not in text
+        assert (
+            words in text
+            and re.search("(pickle|pickled) or (deep-)?(copy|copied)", text)
+            and "\n" not in text
+        )
     if name == "FindResult":
         assert copy.copy(result) is result
     else:
-        with pytest.raises(TypeError, match="copied"):
+        with pytest.raises(TypeError, match="cop(y|ied)"):
             copy.copy(result)
 
 

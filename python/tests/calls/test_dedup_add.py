@@ -176,7 +176,7 @@ def test_what_cannot_be_added_to_is_refused_before_the_work(
             lookalike.dedup(batch, reference=reference, add=True)
     for options, message in (
         ({"passages": True}, "use lookalike.cut"),
-        ({"unit": "line"}, "unit is about parts"),
+        ({"unit": "line"}, "unit compares parts of documents"),
         ({"normalize": "nfkc"}, "leave out add or normalize"),
         ({"add": "yes"}, "add: expected"),
     ):

@@ -120,9 +120,9 @@ def test_spellings_of_one_text_are_folded() -> None:
 def test_what_is_cut_from_mail_is_counted(tmp_path: Path) -> None:
     body = "a reply\n> quoted text\nand more\n-- \nAnn\n"
     (tmp_path / "a.eml").write_text(f"From: a@b.example\nSubject: x\n\n{body}")
-    cut = lookalike.find_files(tmp_path).cut_from_mail
+    cut = lookalike.find_files(tmp_path, mail_signatures="keep").cut_from_mail
     assert cut["quoting_messages"] == 1 and cut["signed_messages"] == 0
-    cut = lookalike.find_files(tmp_path, quotes="keep", mail_signatures="cut").cut_from_mail
+    cut = lookalike.find_files(tmp_path, quotes="keep").cut_from_mail
     assert cut == {
         "quoting_messages": 0,
         "signed_messages": 1,

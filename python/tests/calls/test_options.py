@@ -106,7 +106,7 @@ def test_options_for_files_are_given_to_files(option: str) -> None:
     for function in ("find", "dedup", "cut", "passages", "contamination", "prepare", "tune"):
         with pytest.raises(
             OptionError,
-            match=rf"^{function} has no option '{option}'; give it to lookalike\.Files\(paths, {option}=…\)",
+            match=rf"^{function} has no option '{option}'; pass it to lookalike\.Files\(paths, {option}=…\)",
         ):
             FUNCTIONS[function][0](**{option: None})
 
@@ -115,7 +115,7 @@ def test_options_of_other_functions_are_no_misspellings() -> None:
     for function, option in (("cut", "threshold"), ("passages", "threshold"), ("find", "drop")):
         with pytest.raises(
             OptionError,
-            match=rf"^{function} has no option '{option}'; help\(lookalike.{function}\) lists its",
+            match=rf"^{function} has no option '{option}'; see help\(lookalike.{function}\) for options",
         ):
             FUNCTIONS[function][0](**{option: 0.5})
 

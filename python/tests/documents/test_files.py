@@ -167,7 +167,9 @@ def test_two_sides_have_the_same_options(folder: Path) -> None:
         lambda: lookalike.find_files(folder / "a.jsonl", reference=texts_),
         lambda: lookalike.contamination(texts_, records),
     ):
-        with pytest.raises(OptionError, match="different options, got .*'include': .*; pass the same") as e:
+        with pytest.raises(
+            OptionError, match="different options, got .*'include': .*; pass the same"
+        ) as e:
             call()
         assert "\n" not in str(e.value)
     same = Files(folder / "a.jsonl", include="*.txt")

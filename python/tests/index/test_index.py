@@ -503,7 +503,7 @@ def test_many_questions_at_once(index: Index) -> None:
     assert index.query_many(iter(asked[:2]), with_texts=True)[0][0].text == asked[0]
     with pytest.raises(DocumentTypeError, match="text 1 is None, expected str"):
         index.query_many([FOX, None])  # type: ignore[list-item]
-    with pytest.raises(OptionError, match="query takes a single one"):
+    with pytest.raises(OptionError, match="use query for a single text"):
         index.query_many("abc")
     with pytest.raises(DocumentTypeError, match="texts is 5"):
         index.query_many(5)  # type: ignore[arg-type]

@@ -96,7 +96,7 @@ def test_what_cannot_be(index: lookalike.Index, tmp_path: Path) -> None:
     paths: list[Any] = [TEXTS["a"], tmp_path, [tmp_path, tmp_path], lookalike.Files(tmp_path)]
     for docs in paths:
         for add in (index.add, index.update):
-            with pytest.raises(DocumentTypeError, match="add_files.paths. adds files"):
+            with pytest.raises(DocumentTypeError, match="add_files.paths. for files"):
                 add(docs)
     with pytest.raises(TypeError, match="unexpected keyword argument 'skip_bad'"):
         index.add([("a", TEXTS["a"])], skip_bad=True)  # type: ignore[call-arg]
@@ -105,7 +105,7 @@ def test_what_cannot_be(index: lookalike.Index, tmp_path: Path) -> None:
     path = lines(tmp_path / "one.jsonl", TEXTS)
     with pytest.raises(
         OptionError,
-        match="Index.add_files has no option 'colour'; help.lookalike.Index.add_files. lists",
+        match="Index.add_files has no option 'colour'; see help.lookalike.Index.add_files. for options",
     ):
         index.add_files(path, colour="red")  # type: ignore[call-arg]
     with pytest.raises(OptionError, match="format"):
@@ -173,7 +173,7 @@ def test_advice_names_options_of_the_call(index: lookalike.Index, tmp_path: Path
         ({"text_field": "body"}, "use text=$"),
         ({"id_field": "key"}, "use id=$"),
         ({"formt": "jsonl"}, "did you mean 'format'"),
-        ({"threshold": 0.5}, "help.lookalike.Index.add_files. lists its options$"),
+        ({"threshold": 0.5}, "see help.lookalike.Index.add_files. for options$"),
     ):
         name = next(iter(wrong))
         with pytest.raises(OptionError, match=f"^Index.add_files has no option '{name}'; {advice}"):
