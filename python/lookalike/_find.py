@@ -14,7 +14,7 @@ from lookalike._documents.input_documents import InputDocuments
 from lookalike._documents.inputs import (
     input_documents,
     reading_options,
-    refuse_dates,
+    refuse_file_rules,
     refuse_unused,
     token_rule,
 )
@@ -234,7 +234,7 @@ class Run:
         """
         taken = self._take(docs, back, changed)
         refuse_unused(taken, *self._beside)
-        refuse_dates(self._given.get("keep"), taken)
+        refuse_file_rules(self._given, taken)
         reading = reading_options(taken, *self._beside)
         self.options = {**token_rule(self.options, taken, *self._beside), **reading}
         return taken

@@ -3,7 +3,7 @@
 use crate::arrow::table::ArrowTable;
 use crate::arrow::text_column::TextColumn;
 use crate::call;
-use crate::error::{DocumentError, FileError, HELD, run_error};
+use crate::error::{DocumentError, FileError, HELD, argument, run_error};
 use crate::input::compared_input::ComparedInput;
 use crate::input::ids::{IdColumn, IdKind};
 use crate::input::inputs::ComparedInputs;
@@ -73,7 +73,7 @@ pub(crate) fn contamination(
 fn benchmark_error(error: &FindError) -> PyErr {
     let text = error.spelled(|parameter| match parameter {
         Parameter::TextField => Parameter::AgainstField.to_string(),
-        other => other.to_string(),
+        other => argument(other),
     });
     match error {
         FindError::Read(ReadError::BadRecord(_)) => DocumentError::new_err(text),

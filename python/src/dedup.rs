@@ -2,7 +2,7 @@
 
 use crate::arrow::table::ArrowTable;
 use crate::call;
-use crate::error::{FileError, OptionError, run_error};
+use crate::error::{FileError, OptionError, argument, run_error};
 use crate::index::StoredIndex;
 use crate::input::compared_input::ComparedInput;
 use crate::input::ids::IdKind;
@@ -10,6 +10,7 @@ use crate::input::inputs::ComparedInputs;
 use crate::options::{KeywordOptions, RunArguments};
 use crate::parameters::{self, BetterSettingTuple};
 use crate::passages::{PassageArguments, cuts_by_source};
+use lookalike::core::parameter::NamesParameters;
 use lookalike::dedup::{CutPart, DEFAULT_FIELD, DedupError, SurvivorCounts, SurvivorsProblem};
 use lookalike::report::{OutputError, OutputFormat, Target};
 use lookalike::request::{CutRequest, DedupOutputs, DedupRequest, FindRequest};
@@ -125,7 +126,7 @@ fn refused(error: DedupError) -> PyErr {
             ..
         } => run_error(error),
         DedupError::Survivors { .. } | DedupError::Output(OutputError::Taken(_)) => {
-            OptionError::new_err(without_field(error).to_string())
+            OptionError::new_err(without_field(error).spelled(argument))
         }
         error => run_error(error),
     }

@@ -3,6 +3,7 @@
 use lookalike::audit::AuditError;
 use lookalike::contamination::ContaminationError;
 use lookalike::core::error::ParamsError;
+use lookalike::core::parameter::{NamesParameters, Parameter};
 use lookalike::decisions::DecisionError;
 use lookalike::dedup::DedupError;
 use lookalike::error::Error;
@@ -33,7 +34,7 @@ const SIDES: [&str; 3] = ["", "reference, ", "against, "];
 /// The exception of a failed run.
 pub(crate) fn run_error(error: impl Into<Error>) -> PyErr {
     let error = error.into();
-    let text = error.to_string();
+    let text = error.spelled(argument);
     match error {
         Error::Find(error) => find_error(error, text),
         Error::Shard(_) => ChangedError::new_err(text),
@@ -118,20 +119,37 @@ fn in_row((side, row): (&str, u64), what: &str) -> PyErr {
     })
 }
 
+/// A parameter as an argument of Python.
+pub(crate) fn argument(parameter: Parameter) -> String {
+    match parameter {
+        Parameter::TextField => "text=".to_owned(),
+        Parameter::IdField => "id=".to_owned(),
+        Parameter::LineIds => "id=':line'".to_owned(),
+        Parameter::Hidden | Parameter::NoIgnore => "all_files=True".to_owned(),
+        Parameter::MaxDepth
+        | Parameter::MaxExpanded
+        | Parameter::MaxFileSize
+        | Parameter::MaxMembers
+        | Parameter::MaxPages
+        | Parameter::MaxSeconds => format!("max={{'{}': …}}", &parameter.name()["max_".len()..]),
+        _ => parameter.to_string(),
+    }
+}
+
 /// The exception for an invalid option.
 pub(crate) fn params_error(error: &ParamsError) -> PyErr {
-    OptionError::new_err(error.to_string())
+    OptionError::new_err(error.spelled(argument))
 }
 
 /// The exception for documents that cannot be read.
 pub(crate) fn read_error(error: ReadError) -> PyErr {
-    let text = error.to_string();
+    let text = error.spelled(argument);
     match error {
         ReadError::Changed { .. } | ReadError::InputChanged { .. } => ChangedError::new_err(text),
         ReadError::BadRow(skipped) => match skipped.line {
             Some(row) => {
                 let side = side(&skipped.source).unwrap_or_default();
-                in_row((side, row), &skipped.reason.to_string())
+                in_row((side, row), &skipped.reason.spelled(argument))
             }
             None => DocumentError::new_err(text),
         },

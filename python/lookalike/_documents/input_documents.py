@@ -186,7 +186,9 @@ class Columns:
             count = sum(other == name for other in names)
             if count == 0:
                 there = ", ".join(map(str, names)) or "none"
-                raise DocumentError(f"there is no column {name!r}; there are {there}")
+                raise DocumentError(
+                    f"there is no column {name!r}; there are {there}; text= and id= name columns"
+                )
             if count > 1:
                 raise DocumentError(
                     f"there are several columns {name!r}; rename all but one of them"

@@ -120,15 +120,23 @@ def token_rule(options: Mapping[str, Any], *sides: InputDocuments) -> dict[str, 
     return {**options, "tokens": "whitespace"} if tokens else {**options}
 
 
-def refuse_dates(keep: object, documents: InputDocuments) -> None:
-    """Rejects keep rules that need dates if the documents have none.
+def refuse_file_rules(options: Mapping[str, Any], documents: InputDocuments) -> None:
+    """Rejects keep rules about files if the documents are in memory.
 
     Raises:
-        OptionError: A rule needs dates.
+        OptionError: A rule needs dates, or names and there is no column of paths.
     """
+    keep = options.get("keep")
     rules = [keep] if isinstance(keep, str) else keep
+    if isinstance(documents.engine, list):
+        return
     for rule in rules if isinstance(rules, (list, tuple)) else ():
-        if rule in ("newest", "oldest") and not isinstance(documents.engine, list):
+        if rule == "name" and options.get("path_field") is None:
+            raise OptionError(
+                "keep='name' compares the names of files, and documents in memory have none; use "
+                "path_field='COLUMN' for a column of paths"
+            )
+        if rule in ("newest", "oldest"):
             way = "" if rule == "newest" else ":asc"
             raise OptionError(
                 f"keep={rule!r} compares the dates of files, and documents in memory have none; "

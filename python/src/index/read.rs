@@ -4,9 +4,10 @@ use super::add::{AddSettings, AddTuple, counts};
 use super::open_index::Handle;
 use crate::call;
 use crate::error::run_error;
-use crate::error::{index_error, with_message};
+use crate::error::{argument, index_error, with_message};
 use crate::extraction;
 use crate::options::KeywordOptions;
+use lookalike::core::parameter::NamesParameters;
 use lookalike::find::FindError;
 use lookalike::index::{self, AddError, InterruptedAdd};
 use lookalike::read::{Collection, Normalization, ReadOptions, SkippedItem};
@@ -73,7 +74,7 @@ pub(super) fn add(
 
 fn left_out(skipped: SkippedItem) -> SkippedTuple {
     let SkippedItem { source, line, id, reason } = skipped;
-    (source, line, id, reason.to_string())
+    (source, line, id, reason.spelled(argument))
 }
 
 fn error_of(py: Python<'_>, interrupted: InterruptedAdd) -> PyErr {

@@ -148,8 +148,9 @@ fn check_column(there: &[String], name: &str) -> PyResult<()> {
         _ => listed.join(", "),
     };
     Err(DocumentTypeError::new_err(format!(
-        "the table has {count} columns {}, expected one; it has {listed}: name others with \
-         id, text and metadata",
+        "the table has {} {}, expected one; it has {listed}: name others with text=, id= and \
+         metadata=",
+        if count == 0 { "no column".to_owned() } else { format!("{count} columns") },
         quoted(name)
     )))
 }
@@ -257,7 +258,8 @@ impl TableBatch {
             }
         }
         if parts.is_empty() {
-            return Err(reported(BadRow::None, &named.texts.join(", ")));
+            let text = format!("document {row}: all its texts are None: leave it out");
+            return Err(DocumentError::new_err(text));
         }
         let parts: Vec<&str> = parts.iter().map(Word::as_ref).collect();
         Ok(Word::Here(parts.join(PARTS)))

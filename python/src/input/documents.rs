@@ -15,7 +15,6 @@ use lookalike::read::{
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
-use std::ffi::CString;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -158,13 +157,14 @@ fn is_id(kind: &DataType) -> bool {
 
 /// Warns that the values of the default column `id` cannot be ids.
 fn warn_of_ids(py: Python<'_>, kind: &DataType) -> PyResult<()> {
-    let warning = py.import("lookalike.errors")?.getattr("IdWarning")?;
+    let category = py.import("lookalike.errors")?.getattr("IdWarning")?;
     let text = format!(
-        "the column \"id\" has values of type {}, and ids are strings or integers: rows are the \
-         ids; name another column by id=, or choose rows by id=False",
+        "row numbers are used as ids: the column \"id\" has values of type {}, but ids are \
+         strings or integers; name another column by id=, or use id=False for row numbers",
         type_name(kind)
     );
-    PyErr::warn(py, &warning, &CString::new(text).unwrap_or_default(), 2)
+    py.import("lookalike._progress")?.call_method1("warn", (text, category))?;
+    Ok(())
 }
 
 impl FieldColumn {

@@ -2,9 +2,11 @@
 
 use crate::arrow::table::ArrowTable;
 use crate::arrow::text_column::TextColumn;
+use crate::error::argument;
 use crate::input::ids::IdKind;
 use arrow_array::ArrayRef;
 use arrow_array::builder::UInt64Builder;
+use lookalike::core::parameter::NamesParameters;
 use lookalike::error::Error;
 use lookalike::find::{FindError, Findings};
 use lookalike::read::SkippedItem;
@@ -50,7 +52,7 @@ impl SkippedColumns {
         self.sources.push(Some(&skipped.source));
         self.lines.append_option(skipped.line.map(|line| line + u64::from(is_held)));
         self.ids.push(skipped.id.as_deref());
-        self.reasons.push(Some(&skipped.reason.to_string()));
+        self.reasons.push(Some(&skipped.reason.spelled(argument)));
         if let Some(rows) = &mut self.rows {
             rows.append_option(skipped.line.filter(|_| is_held));
         }

@@ -17,7 +17,7 @@ use lookalike::report::phrases::{count, one_line, thousands};
 use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::{DocumentNumber, IndexRecord};
 use lookalike::store::query::{Match, MatchSimilarity, QueryDocument, QueryRequest, QueryResult};
-use lookalike::store::settings::StoredContent;
+use lookalike::store::settings::{IndexSettings, StoredContent};
 use lookalike::store::{Index, IndexError};
 use serde_json::{Map, Number, Value, json};
 use std::io::{self, BufWriter, Write};
@@ -35,6 +35,9 @@ const WORDS: usize = 60;
 /// Queries without a match whose nearest documents are shown.
 const NEAREST_QUERIES: usize = 3;
 
+/// The least predicted recall of the nearest document at which a lower threshold is suggested.
+const LIKELY: f64 = 0.5;
+
 /// Prints the answers as they come.
 pub(super) struct QueryOutput<'a> {
     args: &'a QueryArgs,
@@ -50,6 +53,7 @@ pub(super) struct QueryOutput<'a> {
     recall: Option<(f64, f64)>,
     recall_caveat: Option<RecallCaveat>,
     measure: Measure,
+    settings: IndexSettings,
     /// The nearest documents of the first ones without a match, by id.
     nearest: Vec<(String, QueryResult)>,
     skipped: Vec<SkippedItem>,
@@ -85,6 +89,7 @@ impl<'a> QueryOutput<'a> {
             recall: None,
             recall_caveat: index.settings().recall_caveat(),
             measure: index.params().measure(),
+            settings: index.settings().clone(),
             nearest: Vec::new(),
             skipped: Vec::new(),
             categories,
@@ -208,8 +213,8 @@ impl<'a> QueryOutput<'a> {
         let best = best.fold(0.0, f64::max);
         // The next lower tenth matches the nearest document.
         let lower = if best >= 0.1 { (best * 10.0).floor() / 10.0 } else { threshold / 2.0 };
-        // The bands of the index may miss a document that reaches the threshold in use.
-        let is_lower = lower < threshold;
+        // The bands of the index may miss documents that reach a threshold.
+        let is_lower = lower < threshold && self.settings.predicted_recall(best) >= LIKELY;
         match self.measure {
             Measure::Containment if is_lower => {
                 writeln!(err, "try a lower one, such as --threshold {lower}")
