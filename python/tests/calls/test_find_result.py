@@ -439,3 +439,15 @@ def test_pairs_of_a_reference() -> None:
     ):
         with pytest.raises(OptionError, match=f"needs {missing}"):
             lookalike.find(docs, reference_pairs=True, **arguments)
+
+
+def test_names_need_paths() -> None:
+    docs = [
+        {"text": "one two three four five six", "file": "minutes draft.txt"},
+        {"text": "One two three four five six!", "file": "minutes.txt"},
+    ]
+    with pytest.raises(OptionError, match="keep='name' compares the names of files.*path_field"):
+        lookalike.find(docs, keep="name")
+    assert lookalike.find(docs, keep="name", path_field="file").is_kept == [False, True]
+    docs[0]["file"] = "minutes final.txt"
+    assert lookalike.find(docs, keep="name", path_field="file").is_kept == [True, False]
