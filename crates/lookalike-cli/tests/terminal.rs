@@ -206,11 +206,13 @@ fn the_summary_begins_with_what_was_found() {
     let summary = |verbose: &[&str]| {
         let args = [&["find", sample, "-o", "g.csv"], verbose].concat();
         let lines = place.run(&args).err;
-        lines.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+        // Lines about the output and its ids come first.
+        lines.lines().skip(2).map(str::to_owned).collect::<Vec<_>>()
     };
     let brief = summary(&[]);
     assert_eq!(brief[0], "6 duplicates in 6 groups: one document of each group is kept");
-    assert!(brief[1].starts_with("33 documents (1 empty"), "{brief:?}");
+    assert_eq!(brief[1], "keep rules: name decided 2, longest decided 3, id decided 1");
+    assert!(brief[2].starts_with("33 documents (1 empty"), "{brief:?}");
     assert!(brief.last().unwrap().ends_with(" s; --verbose shows more figures"), "{brief:?}");
     let all = brief.join("\n");
     assert!(!all.contains("candidate") && !all.contains("words:5"), "{all}");

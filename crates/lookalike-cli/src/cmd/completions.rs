@@ -39,6 +39,7 @@ fn shown(command: &Command) -> Command {
     let subcommands = command.get_subcommands().filter(|command| !command.is_hide_set());
     Command::new("lookalike")
         .version(env!("CARGO_PKG_VERSION"))
+        .disable_help_flag(true)
         .args(command.get_arguments())
         .subcommands(subcommands.cloned().map(defined))
 }
