@@ -494,7 +494,7 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
         len(lookalike.ray.dedup(dataset(rows), skip_bad=True).take_all())
         == len(rows) - 2 - found.counts["duplicates"]
     )
-    remedy = r"fill it or leave the row out, or let skip_bad=True leave out and count such rows$"
+    remedy = r"fill it or leave the row out, or use skip_bad=True to leave out and count such rows$"
     with pytest.raises(
         DocumentError,
         match=rf'^a document cannot be used: the column "id" is null in this row; {remedy}',

@@ -242,7 +242,7 @@ def test_an_option_is_divided_or_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"checkpint": "x"}, "find has no option 'checkpint'; help(lookalike.find) lists its"),
+        ({"checkpint": "x"}, "find has no option 'checkpint'; see help(lookalike.find) for"),
         ({"thresold": 0.5}, "find has no option 'thresold'; did you mean 'threshold'?"),
         ({"num_perm": 128}, "find has no option 'num_perm'; use num_hashes="),
         ({"id_field": "url"}, "find has no option 'id_field'; use id="),
