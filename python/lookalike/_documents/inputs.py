@@ -124,7 +124,7 @@ def refuse_file_rules(options: Mapping[str, Any], documents: InputDocuments) -> 
     """Rejects keep rules about files if the documents are in memory.
 
     Raises:
-        OptionError: A rule needs dates, or names and there is no column of paths.
+        OptionError: A rule needs dates, or paths without a column of paths.
     """
     keep = options.get("keep")
     rules = [keep] if isinstance(keep, str) else keep

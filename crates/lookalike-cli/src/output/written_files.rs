@@ -36,7 +36,7 @@ impl WrittenFiles {
         match self.folders.iter().find(|(_, folder)| absolute.starts_with(folder)) {
             Some((input, _)) => writeln!(
                 out,
-                "  it is in the input {}: later runs read it as a document; choose another folder",
+                "  it is in the input {}: other runs read it as a document; choose another folder",
                 one_line(&input.to_string_lossy())
             ),
             None => Ok(()),

@@ -383,7 +383,8 @@ fn outputs_in_an_input_are_named() {
     let place = place();
     place.file("d/a.txt", words(1, 30)).file("d/b.txt", words(1, 30));
     let run = place.run(&["find", "d", "-o", "d/groups.csv"]);
-    let note = "groups: d/groups.csv\n  it is in the input d: later runs read it as a document; choose another folder\n";
+    let note = "groups: d/groups.csv\n  it is in the input d: other runs read it as a document; \
+                choose another folder\n";
     assert!(run.err.contains(note), "{}", run.err);
     assert!(place.run(&["find", "d", "-o", "d/groups.csv"]).err.contains("\n2 documents"));
 }
