@@ -17,7 +17,7 @@ pub(crate) type WorkerOption<'a> = Option<&'a WorkerCommand>;
 
 /// How files that are not plain text are read.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What is taken from web pages, mail, PDF and office files")]
+#[command(next_help_heading = "Web pages, mail, PDF and office files")]
 pub(crate) struct ExtractArgs {
     /// Web pages: `main` leaves out navigation, banners and footers; `all` is all that is shown
     #[arg(long, value_enum, value_name = "TEXT", default_value = "main")]

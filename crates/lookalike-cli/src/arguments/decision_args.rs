@@ -12,9 +12,8 @@ use std::sync::Arc;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct DecisionArgs {
-    /// What people decided about documents: pairs that are no duplicates, pairs that are, documents
-    /// that are kept. A JSON object per line (docs/reference/decisions.md), or an index, whose
-    /// decisions are meant
+    /// User decisions about documents: pairs of duplicates, other pairs, documents to keep. A file
+    /// with a JSON object per line (docs/reference/decisions.md), or an index with decisions
     #[arg(long, value_name = "FILE|INDEX")]
     decisions: Option<PathBuf>,
 }

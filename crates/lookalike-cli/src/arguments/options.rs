@@ -68,7 +68,7 @@ pub(crate) struct WorkArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct TempArgs {
-    /// Folder for temporary files [default: that of the system]
+    /// Folder for temporary files [default: the system's]
     #[arg(long, value_name = "FOLDER")]
     temp_dir: Option<PathBuf>,
 }
@@ -108,7 +108,7 @@ pub(crate) struct RunArgs {
 #[derive(Debug, Clone, Copy, Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct ResumeArgs {
-    /// Keep finished stages in --temp-dir, and go on from them when the same run was interrupted
+    /// Keep finished stages in --temp-dir, and resume from them after an interruption
     #[arg(long, requires = "temp_dir")]
     resume: bool,
 }

@@ -14,7 +14,7 @@ use std::str::FromStr;
 
 /// What a word is.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What is compared")]
+#[command(next_help_heading = "Comparison")]
 pub(crate) struct WordArgs {
     /// Words: `words` are runs of letters and digits, and single characters where a script has no
     /// spaces; `word-runs` leaves those as runs; `whitespace` splits at white space only
@@ -36,7 +36,7 @@ impl WordArgs {
 
 /// What a shingle is.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What is compared")]
+#[command(next_help_heading = "Comparison")]
 pub(crate) struct ShingleArgs {
     /// Shingles: words:N, chars:N or bytes:N with N from 1 to 256, or bag (single words)
     #[arg(long, value_name = "UNIT:N", default_value = "words:5")]
@@ -107,9 +107,9 @@ pub(crate) struct SignatureArgs {
     #[arg(long, value_name = "N")]
     num_hashes: Option<usize>,
 
-    /// Bands of a signature; `find`, `dedup` and `tune` take `auto`, too: values, bands and rows
-    /// that take the least time for 2,000 of the documents, which are read twice [default: chosen
-    /// for threshold and recall]
+    /// Bands of a signature [default: chosen for threshold and recall]. With `auto`, `find`, `dedup`
+    /// and `tune` measure 2,000 of the documents and choose the fastest values, bands and rows;
+    /// they read the documents twice
     #[arg(long, value_name = "N")]
     bands: Option<BandsArg>,
 
@@ -121,7 +121,7 @@ pub(crate) struct SignatureArgs {
     #[arg(long, value_name = "SCHEME", default_value = "fss")]
     scheme: Scheme,
 
-    /// Random seed of the hash functions; the same seed gives the same ones in every version
+    /// Random seed of the hash functions; equal seeds mean equal functions in every version
     #[arg(long, value_name = "N", default_value_t = DEFAULT_SEED, value_parser = seed)]
     #[arg(allow_negative_numbers = true)]
     seed: u64,

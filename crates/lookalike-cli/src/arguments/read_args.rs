@@ -108,7 +108,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
 
 /// What a document is.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "What is compared")]
+#[command(next_help_heading = "Comparison")]
 pub(crate) struct UnitArgs {
     /// Compare parts of documents as documents with the ids DOC#1, DOC#2, …: paragraph, line or
     /// sentence [default: document]

@@ -49,7 +49,7 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "FILE")]
     pairs: Option<PathBuf>,
 
-    /// The reference collection of the run, as it was given to it
+    /// The reference collection of the run
     #[arg(long, value_name = "INPUT")]
     reference: Vec<PathBuf>,
 

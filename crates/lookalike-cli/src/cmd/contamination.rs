@@ -44,7 +44,7 @@ pub(crate) struct ContaminationArgs {
     against: Vec<PathBuf>,
 
     /// The field of the items that is looked for; may be repeated, and each field counts by itself
-    /// [default: that of --text-field]
+    /// [default: --text-field]
     #[arg(long, value_name = "NAME")]
     against_field: Vec<String>,
 
@@ -69,8 +69,8 @@ pub(crate) struct ContaminationArgs {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Write a page with the items of which most is in the corpus, their runs and those of the
-    /// documents side by side, to FILE.html
+    /// Write a page to FILE.html: the items with the largest parts in the corpus, their runs next
+    /// to the runs of the documents
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 

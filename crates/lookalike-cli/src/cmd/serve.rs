@@ -35,8 +35,8 @@ pub(crate) struct ServeArgs {
     /// The index: a folder, or postgres://… where `lookalike --version` lists PostgreSQL
     #[arg(value_name = "INDEX")]
     only: Option<String>,
-    /// An index and its name in addresses, in place of INDEX; repeated for several, of which the
-    /// first is that of addresses without a name
+    /// An index and its name in addresses, without INDEX. Repeat it for several indexes; addresses
+    /// without a name mean the first
     #[arg(long = "index", value_name = "NAME=PLACE", conflicts_with = "only")]
     indexes: Vec<String>,
     /// A TOML file with any of these options
@@ -75,7 +75,7 @@ struct ServeFlags {
     #[arg(long, value_name = "FOLDER")]
     backup_dir: Option<String>,
     /// The folder of what waits to be sent to webhooks, and of answers for idempotency keys
-    /// [default: that of the index; in memory for PostgreSQL]
+    /// [default: the index; memory for PostgreSQL]
     #[arg(long, value_name = "FOLDER")]
     state_dir: Option<String>,
     /// An address that messages about new near-duplicates are sent to; several separated by commas
@@ -84,7 +84,7 @@ struct ServeFlags {
     /// A file with the secret that messages are signed with: `whsec_` and random bytes in base64
     #[arg(long, value_name = "FILE")]
     webhook_secret_file: Option<String>,
-    /// The similarity from which on messages are sent [default: that of the index]
+    /// The least similarity of messages [default: threshold of the index]
     #[arg(long, value_name = "SIMILARITY")]
     webhook_threshold: Option<String>,
     /// How requests are logged on standard error: text, json or off [default: text]

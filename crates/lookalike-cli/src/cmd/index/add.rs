@@ -42,12 +42,12 @@ pub(super) struct HowArgs {
     #[arg(long, value_name = "TIME", value_parser = lifetime)]
     ttl: Option<Duration>,
 
-    /// Leave documents as they are whose ids are there, and count them
+    /// Skip documents whose ids exist, and count them
     #[arg(long)]
     pub(super) skip_existing: bool,
 
-    /// The inputs are JSON lines of `index export`: what they say in metadata, added, modified and
-    /// expires is kept, and nothing is added to it but what --metadata and --ttl say
+    /// The inputs are JSON lines of `index export`: keep their members metadata, added, modified
+    /// and expires, and add only --metadata and --ttl
     #[arg(long)]
     exported: bool,
 

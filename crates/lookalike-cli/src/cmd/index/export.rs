@@ -22,7 +22,7 @@ pub(super) struct ExportArgs {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// With every version of each document, and its original in Base64, where the index keeps
+    /// Add every version of each document with its original in Base64; needs an index with
     /// originals
     #[arg(long)]
     originals: bool,

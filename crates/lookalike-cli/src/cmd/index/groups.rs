@@ -38,14 +38,14 @@ pub(super) struct GroupsArgs {
     threshold: Option<f64>,
 
     /// Least predicted share of the pairs at the threshold that are found: above 0, below 1
-    /// [default: that of the index]
+    /// [default: recall of the index]
     #[arg(long, value_name = "SHARE", value_parser = recall)]
     #[arg(allow_negative_numbers = true)]
     #[arg(help_heading = "Similarity and recall")]
     recall: Option<f64>,
 
-    /// `jaccard`: shared shingles among all of both; `containment`: among those of the shorter,
-    /// which finds an excerpt inside a longer text [default: that of the index]
+    /// `jaccard`: shared shingles among all of both; `containment`: among the shingles of the
+    /// shorter, which finds an excerpt inside a longer text [default: measure of the index]
     #[arg(long, value_name = "WHAT")]
     #[arg(help_heading = "Similarity and recall")]
     measure: Option<Measure>,

@@ -46,7 +46,7 @@ pub(super) struct CheckArgs {
     output: ReadingArgs,
 }
 
-/// Copy an index as it is now to a new folder, while it is in use
+/// Copy a snapshot of an index to a new folder, while it is in use
 #[derive(Debug, clap::Args)]
 pub(super) struct BackupArgs {
     #[command(flatten)]

@@ -19,7 +19,7 @@ pub(in crate::cmd) struct PlaceArgs {
         feature = "postgres",
         arg(long_help = "A folder, or `postgres://user@host/database?index=name` with the \
             password in PGPASSWORD or ~/.pgpass. `index add`, `update`, `remove`, `export`, \
-            `compact`, `check` and `backup` take the address of `lookalike serve`, too, such as \
+            `compact`, `check` and `backup` also take the address of `lookalike serve`, such as \
             http://127.0.0.1:8377, with a token in LOOKALIKE_SERVICE_TOKEN")
     )]
     #[cfg_attr(not(feature = "postgres"), arg(help = "A folder"))]

@@ -20,7 +20,7 @@ Examples:
   lookalike index original archive https://e.example/ --version 1 | less
   lookalike index versions archive https://e.example/";
 
-/// Write what a document was read from, byte for byte, where the index keeps originals
+/// Write the original of a document, byte for byte; needs an index with originals
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(super) struct OriginalArgs {

@@ -10,7 +10,7 @@ use lookalike::store::settings::{IndexSettings, StoredContent};
 /// What is kept of a document.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum StoreArg {
-    /// Signatures only: similarities are estimates, and there are no groups
+    /// Signatures only: similarities are estimates, and groups are unavailable
     Signatures,
     /// Shingle sets: similarities are exact
     Sets,

@@ -11,7 +11,7 @@ use lookalike::store::backend::{OriginalStats, Stats};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// Sizes and counts of an index, and what it was made with
+/// Sizes, counts and settings of an index
 #[derive(Debug, clap::Args)]
 pub(super) struct StatsArgs {
     #[command(flatten)]

@@ -11,7 +11,7 @@ use lookalike::store::original::DocumentVersion;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// List the versions of a document, where the index keeps originals
+/// List the versions of a document; needs an index with originals
 #[derive(Debug, clap::Args)]
 pub(super) struct VersionsArgs {
     #[command(flatten)]

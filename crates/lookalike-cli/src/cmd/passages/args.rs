@@ -22,7 +22,7 @@ pub(crate) struct PassagesArgs {
 
     /// Words of the shortest passage, 2 or more
     #[arg(long, value_name = "N", default_value_t = DEFAULT_WORDS)]
-    #[arg(help_heading = "What is compared")]
+    #[arg(help_heading = "Comparison")]
     pub(super) min_words: usize,
 
     #[command(flatten)]

@@ -32,7 +32,7 @@ pub(crate) struct QueryArgs {
     #[arg(long, value_name = "ID")]
     pub(super) id: Vec<String>,
 
-    /// Least similarity of a match: above 0, at most 1 [default: that of the index]
+    /// Least similarity of a match: above 0, at most 1 [default: threshold of the index]
     #[arg(long, short, value_name = "J", value_parser = threshold)]
     #[arg(allow_negative_numbers = true)]
     pub(super) threshold: Option<f64>,

@@ -15,7 +15,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct TuneArgs {
-    /// Documents to measure, as for `find`; without any, the cost is that of newswire articles
+    /// Documents to measure, as for `find`; without any, the cost is for newswire articles
     pub(super) inputs: Vec<PathBuf>,
 
     /// Documents to draw from the input
@@ -23,7 +23,7 @@ pub(crate) struct TuneArgs {
     #[arg(value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
     pub(super) sample: u64,
 
-    /// Documents of the collection to plan for [default: those of the input, or a million]
+    /// Documents of the collection to plan for [default: the number of the input, or a million]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
     pub(super) documents: Option<u64>,
 

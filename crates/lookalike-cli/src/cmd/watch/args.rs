@@ -11,12 +11,12 @@ Examples:
   lookalike index create news --store originals
   lookalike watch inbox/ --index news
   lookalike watch inbox/ --index news --feed matches.xml --webhook http://127.0.0.1:8080/new
-  lookalike watch inbox/ --index news --once --json     what is there now, without waiting
+  lookalike watch inbox/ --index news --once --json     the present files, without waiting
 
-What is in the folder when it begins is taken in, too; what the index has as it is, is left alone.
-A file that is deleted stays in the index: `lookalike index remove` removes it. Where the folder
-itself disappears, a message says so, and the work goes on when it is back. Ctrl-C ends it, with
-exit code 0. docs/watch.md describes reports, webhooks and feeds.";
+The command first adds the present files, except documents that the index already has. The index
+keeps the documents of deleted files: `lookalike index remove` removes them. If the folder itself
+disappears, a message says so, and the command continues when the folder is back. Ctrl-C ends it
+with exit code 0. docs/watch.md describes reports, webhooks and feeds.";
 
 /// Add new files of a folder to an index, and report their matches
 #[derive(Debug, clap::Args)]
@@ -30,7 +30,7 @@ pub(crate) struct WatchArgs {
     #[arg(long, short, value_name = "INDEX")]
     pub(super) index: String,
 
-    /// Least similarity that is reported: above 0, at most 1 [default: that of the index]
+    /// Least reported similarity: above 0, at most 1 [default: threshold of the index]
     #[arg(long, short, value_name = "J", value_parser = threshold)]
     #[arg(allow_negative_numbers = true)]
     pub(super) threshold: Option<f64>,
@@ -39,11 +39,11 @@ pub(crate) struct WatchArgs {
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(super) top: usize,
 
-    /// Take in what is there, and end
+    /// Add the present files, and exit
     #[arg(long)]
     pub(super) once: bool,
 
-    /// How long a file stays as it is before it is read, such as 500ms or 5s
+    /// How long a file is unchanged before it is read, such as 500ms or 5s
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = patience)]
     pub(super) settle: Duration,
 
