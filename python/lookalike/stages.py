@@ -330,8 +330,8 @@ def _bands(documents: int, options: dict[str, Any]) -> dict[str, int]:
     for name in ("num_hashes", "bands", "rows"):
         if name in options:
             raise OptionError(
-                f"cannot combine documents={documents} with {name}: documents chooses num_hashes, "
-                f"bands and rows; leave out documents or {name}"
+                f"documents={documents} chooses num_hashes, bands and rows; leave out documents or "
+                f"{name}"
             )
     if options.get("exact") or options.get("measure") == "containment":
         raise OptionError(

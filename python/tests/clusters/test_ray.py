@@ -553,7 +553,7 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
                 call(**{"ds": dataset(rows), name: given})
     with pytest.raises(
         OptionError,
-        match="^find has no option 'checkpoint'; help",
+        match="^find has no option 'checkpoint'; see help",
     ):
         lookalike.ray.find(dataset(rows), checkpoint="x")
 

@@ -609,7 +609,7 @@ def test_help_offers_no_refused_value() -> None:
 def test_errors_have_the_names_of_options(here: Program, tmp_path: Path) -> None:
     docs = write_lines(tmp_path / "docs.jsonl", corpus(5))
     cases: list[tuple[list[str], str]] = [
-        (["--keep", "newest"], "--keep newest: it goes by the dates of files"),
+        (["--keep", "newest"], "--keep newest: it compares the dates of files"),
         (
             ["--bands", "20", "--documents", "100"],
             "--documents 100 chooses --num-hashes, bands and rows; leave out --documents or bands",
