@@ -107,9 +107,9 @@ pub(crate) struct SignatureArgs {
     #[arg(long, value_name = "N")]
     num_hashes: Option<usize>,
 
-    /// Bands of a signature [default: chosen for threshold and recall]. With `auto`, `find`, `dedup`
-    /// and `tune` measure 2,000 of the documents and choose the fastest values, bands and rows;
-    /// they read the documents twice
+    /// Bands of a signature [default: chosen for threshold and recall]. With `auto`, `find`,
+    /// `dedup` and `tune` measure 2,000 of the documents and choose the fastest values, bands and
+    /// rows; they read the documents twice
     #[arg(long, value_name = "N")]
     bands: Option<BandsArg>,
 
