@@ -158,14 +158,14 @@ def test_find_writes_the_bytes_of_the_command_line(
     )
     assert joined(folder) == one.read_bytes() and len(one.read_bytes().splitlines()) > 10
     assert joined(pairs) == (tmp_path / "one-pairs.csv").read_bytes()
-    alone = lookalike.find(
+    alone = lookalike.find_files(
         parts,
         threshold=0.5,
         keep=["field:date", "shortest"],
         source_field="site",
         shingle="words:3",
         frequencies=True,
-        reference=[reference],
+        reference=lookalike.Files(reference),
         pairs=True,
         case="keep",
         seed=5,
@@ -273,7 +273,7 @@ def test_tables_of_text_are_read_as_on_the_command_line(
     folder = tmp_path / "groups"
     there = printed_by(here.run("find", docs, "--threshold", 0.6, "-o", folder, "--json"))
     assert joined(folder) == (tmp_path / "one.csv").read_bytes() and b"05" in joined(folder)
-    assert there["counts"] == lookalike.find([docs], threshold=0.6).counts
+    assert there["counts"] == lookalike.find_files([docs], threshold=0.6).counts
     assert there["counts"]["empty"] == 2
     with docs.open("a", encoding="utf-8") as file:
         file.write("6\n")
@@ -451,7 +451,7 @@ def test_odd_lines_are_read_as_on_the_command_line(
     )
     assert (
         there["counts"]
-        == lookalike.find([docs], threshold=0.5, keep="field:d", skip_bad=True).counts
+        == lookalike.find_files([docs], threshold=0.5, keep="field:d", skip_bad=True).counts
     )
     assert joined(tmp_path / "groups") == one.read_bytes() and there["counts"]["skipped"] == len(
         bad
