@@ -25,8 +25,8 @@ impl Default for NameRank {
     }
 }
 
-/// Largest number after "draft" or "final" that is a version. Greater numbers are years or dates.
-const MAX_BARE_VERSION: u32 = 999;
+/// Most digits of a number after "draft" or "final" that is a version. Longer numbers are dates.
+const MAX_BARE_DIGITS: usize = 2;
 
 impl NameRank {
     /// The name has no word for a final version.
@@ -42,7 +42,7 @@ impl NameRank {
 
     /// The rank of a file, by the last part of its path.
     pub fn of(path: &str) -> Self {
-        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        let name = last_part(path);
         let mut rank = Self::default();
         let prefixes = ["~$", ".~lock.", "._"];
         if prefixes.iter().any(|prefix| name.starts_with(prefix)) {
@@ -51,7 +51,7 @@ impl NameRank {
         if name.ends_with('~') {
             rank.marks |= Self::OLD;
         }
-        let folded: Vec<char> = name.chars().filter_map(without_width).collect();
+        let folded = composed(name.chars().filter_map(without_width));
         let (stem, extension) = split_extension(&folded);
         let stem = match without_copy_number(stem) {
             Some(stem) => {
@@ -78,9 +78,11 @@ impl NameRank {
             let rest = &tokens[at..];
             let mut used = 1;
             if token.kind == NamePartKind::Run {
-                for meaning in meanings_in_run(&token.text) {
+                for (meaning, is_last) in meanings_in_run(&token.text) {
                     self.mark(meaning);
-                    self.read_version(meaning, false, &rest[1..]);
+                    if is_last {
+                        self.read_version(meaning, false, &rest[1..]);
+                    }
                 }
             } else if let Some((length, meaning)) = phrase_at(rest) {
                 used = length;
@@ -126,8 +128,8 @@ impl NameRank {
         }
         let mut version = [number(&first.text), 0, 0];
         if meaning != WordMeaning::Version {
-            let is_date = rest.first().is_some_and(|next| is_number(next, &[".", "-", "_"]));
-            if !is_date && version[0] <= MAX_BARE_VERSION {
+            // A number with more words after it may be a date. The extension is the last part.
+            if rest.len() <= 1 && first.text.len() <= MAX_BARE_DIGITS {
                 self.set_version(version);
             }
             return;
@@ -143,6 +145,46 @@ impl NameRank {
     fn set_version(&mut self, version: [u32; 3]) {
         self.version = self.version.max(version);
     }
+}
+
+/// The part of a path after the last separator. A backslash is one, except in `\xE9`, the form of a
+/// byte in an id.
+fn last_part(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_byte = |at: usize| {
+        let after = name.as_bytes().get(at + 1..at + 4);
+        after.is_some_and(|b| b[0] == b'x' && b[1..].iter().all(u8::is_ascii_hexdigit))
+    };
+    let separator = name.rmatch_indices('\\').find(|(at, _)| !is_byte(*at));
+    separator.map_or(name, |(at, _)| &name[at + 1..])
+}
+
+/// Hangul as syllables. Some file systems store their parts.
+///
+/// Unicode Standard, section 3.12.
+fn composed(chars: impl Iterator<Item = char>) -> Vec<char> {
+    const FIRST: u32 = 0x1100;
+    const VOWEL: u32 = 0x1161;
+    const LAST: u32 = 0x11a7;
+    const SYLLABLE: u32 = 0xac00;
+    let mut out: Vec<char> = Vec::new();
+    for c in chars {
+        let (code, before) = (u32::from(c), out.last().map_or(0, |last| u32::from(*last)));
+        let syllable = match (before, code) {
+            (FIRST..0x1113, VOWEL..0x1176) => {
+                Some(SYLLABLE + ((before - FIRST) * 21 + code - VOWEL) * 28)
+            }
+            (SYLLABLE..0xd7a4, 0x11a8..0x11c3) if (before - SYLLABLE).is_multiple_of(28) => {
+                Some(before + code - LAST)
+            }
+            _ => None,
+        };
+        match (syllable.and_then(char::from_u32), out.last_mut()) {
+            (Some(syllable), Some(last)) => *last = syllable,
+            _ => out.push(c),
+        }
+    }
+    out
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -325,22 +367,25 @@ fn phrase_at(tokens: &[NamePart]) -> Option<(usize, WordMeaning)> {
     Some((1 + words.len(), *meaning))
 }
 
-/// The meanings of the words at both ends of a run. A word of one character must be the whole run.
-fn meanings_in_run(run: &str) -> Vec<WordMeaning> {
+/// The meanings of the words at both ends of a run, each with whether the word is the end of the
+/// run. A word of one character must be the whole run.
+fn meanings_in_run(run: &str) -> Vec<(WordMeaning, bool)> {
     let mut found = Vec::new();
     let mut rest = run;
+    let mut has_end = true;
     loop {
         let at_an_end = RUNS.iter().find_map(|(word, meaning)| {
             if word == rest {
-                return Some(("", *meaning));
+                return Some(("", *meaning, true));
             }
             word.chars().nth(1)?;
-            let rest =
-                rest.strip_suffix(word.as_str()).or_else(|| rest.strip_prefix(word.as_str()));
-            Some((rest?, *meaning))
+            let before = rest.strip_suffix(word.as_str()).map(|before| (before, *meaning, true));
+            let after = || Some((rest.strip_prefix(word.as_str())?, *meaning, false));
+            before.or_else(after)
         });
-        let Some((shorter, meaning)) = at_an_end else { return found };
-        found.push(meaning);
+        let Some((shorter, meaning, is_suffix)) = at_an_end else { return found };
+        found.push((meaning, is_suffix && has_end));
+        has_end = has_end && !is_suffix;
         rest = shorter;
     }
 }
@@ -446,6 +491,21 @@ mod tests {
     }
 
     #[test]
+    fn dates_are_no_versions() {
+        for (a, b) in [
+            ("draft_0930.txt", "draft_1201.txt"),
+            ("최종_0512", "최종_1130"),
+            ("draft 12 March 2023", "draft 3 April 2023"),
+            ("minutes final 5 May", "minutes final"),
+            ("报告最终版_5月3日", "报告最终版"),
+            ("a_最终报告5.docx", "a_最终报告.docx"),
+        ] {
+            assert_eq!(NameRank::of(a), NameRank::of(b), "{a}");
+        }
+        assert_order(&["报告定稿2.docx", "报告定稿.docx"]);
+    }
+
+    #[test]
     fn marks_add_up() {
         assert_order(&["final draft", "draft", "draft (2)", "draft old"]);
         assert_order(&["report final", "report", "report final (2)", "report (2)"]);
@@ -464,6 +524,16 @@ mod tests {
             ("reportFINALVersion2", "report final version 2"),
             ("folder/old/a.txt", "a.txt"),
             ("C:\\draft\\a.txt", "a.txt"),
+            ("draft r\\xE9sum\\xE9.txt", "draft resume.txt"),
+            ("draft a\\x5Cb.txt", "draft b.txt"),
+            (
+                "\u{1107}\u{1169}\u{1100}\u{1169}\u{1109}\u{1165} \u{110e}\u{116c}\u{110c}\u{1169}\u{11bc}.txt",
+                "보고서 최종.txt",
+            ),
+            (
+                "\u{1107}\u{1169}\u{1100}\u{1169}\u{1109}\u{1165} \u{1109}\u{1161}\u{1107}\u{1169}\u{11ab}.txt",
+                "보고서 사본.txt",
+            ),
         ] {
             assert_eq!(NameRank::of(a), NameRank::of(b), "{a}");
         }
