@@ -404,6 +404,27 @@ fn pairs_can_need_a_reference() {
     place.run(&["find", "new.jsonl", "--pairs", "p.csv", "--reference-pairs"]).fails(2);
 }
 
+/// The pairs of two new documents are found, though the file lacks them.
+#[test]
+fn audits_judge_groups_without_all_pairs() {
+    let place = place();
+    let texts =
+        (0..20).flat_map(|seed| ["a", "b"].map(|id| (format!("{seed}{id}"), words(seed, 60))));
+    let new: Vec<(String, String)> = texts.collect();
+    place.file("new.jsonl", jsonl(&new)).file("old.jsonl", jsonl(&[("o".into(), words(0, 60))]));
+    let find = "find new.jsonl --reference old.jsonl --pairs p.csv --report r.json --audit 40 \
+                --reference-pairs";
+    place.run(&find.split_whitespace().collect::<Vec<_>>()).ok();
+    assert!(place.read("r.json").contains("\"recall\":1.0"), "{}", place.read("r.json"));
+    let audit = ["audit", "r.json", "new.jsonl", "--reference", "old.jsonl"];
+    place.run(&audit).ok();
+    let run = place.run(&[&audit[..], &["--pairs", "p.csv"]].concat()).fails(1);
+    assert!(
+        run.contains("listed only pairs with a reference document; leave out --pairs"),
+        "{run}"
+    );
+}
+
 #[test]
 fn no_document_has_no_recall() {
     let place = Place::new();

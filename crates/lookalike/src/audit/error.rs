@@ -78,6 +78,11 @@ pub enum AuditError {
         /// The expected and the found content.
         problem: String,
     },
+    /// The list of pairs lacks the pairs without a reference document.
+    ReferencePairs {
+        /// The report.
+        path: PathBuf,
+    },
 }
 
 wraps_find_error!(AuditError);
@@ -134,6 +139,13 @@ impl NamesParameters for AuditError {
             Self::Pairs { problem } => write!(
                 f,
                 "{problem}; give the list of pairs that the run of the report wrote ({})",
+                name(Parameter::Pairs)
+            ),
+            Self::ReferencePairs { path } => write!(
+                f,
+                "{}: its run listed only pairs with a reference document; leave out {}, so that \
+                 its groups are judged",
+                path.display(),
                 name(Parameter::Pairs)
             ),
         }

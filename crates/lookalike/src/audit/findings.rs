@@ -4,7 +4,7 @@ use super::neighbours::Neighbours;
 use super::outcome::{Audit, JudgedBy};
 use super::{AuditOptions, true_neighbours};
 use crate::audit::error::AuditError;
-use crate::engine::{FindError, FindOptions, Findings};
+use crate::engine::{FindError, FindOptions, Findings, Pairs};
 use crate::progress::{Progress, Stage};
 use crate::read::{Collection, ReadError};
 use std::time::Duration;
@@ -25,7 +25,9 @@ pub fn audit_findings(
     let how = AuditOptions { ids_by_file: findings.ids_by_file, decisions, ..how.clone() };
     let neighbours = true_neighbours(open, &options.params, &how, progress)?;
     progress.begin(Stage::Judge, None);
-    Ok((neighbours.judge_findings(findings)?, neighbours.times))
+    // A list without the pairs of two documents says nothing about these.
+    let pairs = findings.pairs.as_ref().filter(|_| !options.reference_pairs);
+    Ok((neighbours.judge_pairs_or_groups(findings, pairs)?, neighbours.times))
 }
 
 impl Neighbours {
@@ -36,12 +38,20 @@ impl Neighbours {
     /// [`AuditError::ChangedSinceRun`] if the neighbours come from other documents than the run,
     /// and errors of temporary files.
     pub fn judge_findings(&self, findings: &Findings) -> Result<Audit, AuditError> {
+        self.judge_pairs_or_groups(findings, findings.pairs.as_ref())
+    }
+
+    fn judge_pairs_or_groups(
+        &self,
+        findings: &Findings,
+        pairs: Option<&Pairs>,
+    ) -> Result<Audit, AuditError> {
         let expected = findings.inputs;
         let got = self.inputs();
         if expected != got {
             return Err(AuditError::ChangedSinceRun { expected, got });
         }
-        let Some(pairs) = &findings.pairs else {
+        let Some(pairs) = pairs else {
             let mut judge = self.judge_by(JudgedBy::Groups);
             for group in findings.groups.iter() {
                 for duplicate in &group.map_err(FindError::of_io)?.duplicates {

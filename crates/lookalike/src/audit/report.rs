@@ -27,6 +27,8 @@ pub struct Report {
     /// Whether ids of records found in folders begin with the name of their file:
     /// [`AuditOptions::ids_by_file`](super::AuditOptions::ids_by_file).
     pub ids_by_file: bool,
+    /// Whether the run listed only pairs with a reference document.
+    reference_pairs: bool,
 }
 
 impl Report {
@@ -46,7 +48,7 @@ impl Report {
         let visitor = ReportVisitor { head: Some(&mut head), each: &mut |_| {} };
         let mut json = serde_json::Deserializer::from_reader(input);
         (&mut json).deserialize_map(visitor).map_err(|error| not_understood(path, &error))?;
-        let ReportHead { format, parameters, inputs, ids_by_file, group } = head;
+        let ReportHead { format, parameters, inputs, ids_by_file, reference_pairs, group } = head;
         match format {
             None if group => return Err(not_a_run(path, "groups alone")),
             None => return Err(not_a_run(path, "an object without the member format")),
@@ -66,10 +68,10 @@ impl Report {
             None => return Err(not_a_run(path, "a report that does not say what was read")),
         };
         let params = ParameterMembers { path, of: &parameters }.params()?;
-        Ok(Self { path: path.to_owned(), params, inputs, ids_by_file })
+        Ok(Self { path: path.to_owned(), params, inputs, ids_by_file, reference_pairs })
     }
 
-    /// Refuses other documents than those of the run.
+    /// Refuses documents that differ from the run's documents.
     ///
     /// # Errors
     /// [`AuditError::OtherInputs`] with both sides.
@@ -95,6 +97,9 @@ impl Report {
             self.duplicates(&mut |id| judge.duplicate(id))?;
             return Ok(judge.finish());
         };
+        if self.reference_pairs {
+            return Err(AuditError::ReferencePairs { path: self.path.clone() });
+        }
         let mut judge = neighbours.judge_by(JudgedBy::Pairs);
         for pair in pairs_file(pairs)? {
             let (a, b) = pair.map_err(|error| unreadable(pairs, error))?;
@@ -184,6 +189,7 @@ struct ReportHead {
     parameters: Option<Value>,
     inputs: Option<Value>,
     ids_by_file: bool,
+    reference_pairs: bool,
     /// Whether the report has the members of a single group instead of a run.
     group: bool,
 }
@@ -208,6 +214,7 @@ impl<'de> Visitor<'de> for ReportVisitor<'_> {
                 (Some(head), "parameters") => head.parameters = map.next_value()?,
                 (Some(head), "inputs") => head.inputs = map.next_value()?,
                 (Some(head), "ids_by_file") => head.ids_by_file = map.next_value()?,
+                (Some(head), "reference_pairs") => head.reference_pairs = map.next_value()?,
                 (Some(head), "keeper") => {
                     head.group = true;
                     map.next_value::<IgnoredAny>()?;

@@ -276,6 +276,9 @@ pub fn summary(
     if findings.ids_by_file {
         member(out, "ids_by_file", &true)?;
     }
+    if options.reference_pairs {
+        member(out, "reference_pairs", &true)?;
+    }
     if !findings.line_ids.is_empty() {
         member(out, "line_ids", &findings.line_ids)?;
     }
