@@ -175,7 +175,7 @@ def dedup(
     annotate = flag_option("annotate", annotate)
     index = _index_to_add_to(reference, options) if flag_option("add", add) else None
     arguments: dict[str, Any] = {"threshold": threshold, "recall": recall, **options}
-    run = Run(arguments, text, id, reference, "dedup", DedupOptions)
+    run = Run(arguments, text, id, reference, "dedup", DedupOptions, ("threshold", "recall"))
     is_by_unit = options.get("unit") not in (None, "document")
     documents = run.take(docs, back=True, changed=is_by_unit)
     if isinstance(documents.engine, list):
@@ -259,12 +259,12 @@ def dedup_files(
         ... )
         DedupResult(kept=2, removed=1, files=1)
     """
-    check_options(options, "dedup_files", DedupFilesOptions)
+    check_options(options, "dedup_files", DedupFilesOptions, ())
     annotate = flag_option("annotate", annotate)
     reading, others = split_options(options)
     index = _index_to_add_to(reference, others) if flag_option("add", add) else None
     arguments: dict[str, Any] = {"threshold": threshold, "recall": recall, **others}
-    run = Run(arguments, text, id, reference, "dedup_files", DedupOptions)
+    run = Run(arguments, text, id, reference, "dedup_files", DedupOptions, ("threshold", "recall"))
     files = Files(paths, **reading)
     run.take(files)
     adds_alone = index is not None and not annotate and output is None and removed is None

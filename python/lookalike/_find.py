@@ -158,7 +158,7 @@ def find_files(
         >>> lookalike.find_files(folder)
         FindResult(documents=2, groups=1, duplicates=1)
     """
-    check_options(options, "find_files", FindFilesOptions)
+    check_options(options, "find_files", FindFilesOptions, ())
     reading, others = split_options(options)
     listed = _listed(pairs, reference_pairs, estimates, reference is not None)
     run = Run({"threshold": threshold, "recall": recall, **listed, **others}, text, id, reference)

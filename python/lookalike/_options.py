@@ -393,7 +393,7 @@ def _remedy(name: str, function: str, known: Collection[str]) -> str:
         return f"pass it to lookalike.Files(paths, {name}=…) or to a function for files"
     if name in _FOREIGN:
         return f"use {_FOREIGN[name]}"
-    # An option of other functions is no misspelling.
+    # An option of other functions is not a misspelling.
     near = [] if name in OPTIONS else difflib.get_close_matches(name, sorted(known), 1)
     return f"did you mean {near[0]!r}?" if near else f"see help(lookalike.{function}) for options"
 

@@ -187,3 +187,12 @@ def test_rules_are_settings_of_an_index(tmp_path: Path) -> None:
     with lookalike.Index.create(tmp_path / "index", shingle=Chars(7)) as index:
         assert index.settings["shingle"] == "chars:7"
     lookalike.Index.open(tmp_path / "index", shingle=Chars(7)).close()
+
+
+@pytest.mark.parametrize("name", ["pairs", "estimates", "reference_pairs"])
+def test_lists_of_pairs_are_results_of_find(name: str, tmp_path: Path) -> None:
+    wrong: dict[str, Any] = {name: True}
+    with pytest.raises(OptionError, match=f"^dedup has no option '{name}'"):
+        lookalike.dedup(["one", "two"], **wrong)
+    with pytest.raises(OptionError, match=f"^dedup_files has no option '{name}'"):
+        lookalike.dedup_files(__file__, output=tmp_path / "kept", **wrong)
