@@ -33,12 +33,19 @@ def batches_of_query(docs: Any, columns: Columns, rows: int) -> Iterator[Any] | 
         query = docs.select(columns.used(docs.collect_schema().names()))
         return (frame.to_arrow() for frame in query.collect_batches(chunk_size=rows))
     if is_dataset(docs):
-        names = columns.used(docs.schema.names)
-        # By default, it reads many batches of several files ahead.
-        one = {"batch_size": rows, "batch_readahead": 1, "fragment_readahead": 1}
-        batches: Iterator[Any] = iter(docs.scanner(columns=names, **one).to_reader())
-        return batches
+        return batches_of_dataset(docs, columns.used(docs.schema.names), rows)
     return None
+
+
+def batches_of_dataset(docs: Any, names: Sequence[str], rows: int) -> Iterator[Any]:
+    """Returns an iterator over batches of some rows and these columns of a
+    ``pyarrow.dataset.Dataset``.
+    """
+    # With threads, pyarrow reads all files ahead of a slow consumer, whatever its limits.
+    serial = {"batch_readahead": 1, "fragment_readahead": 1, "use_threads": False}
+    scanner = docs.scanner(columns=list(names), batch_size=rows, **serial)
+    batches: Iterator[Any] = iter(scanner.to_reader())
+    return batches
 
 
 def is_lazy_polars(docs: Any) -> bool:

@@ -10,7 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lookalike import _engine
-from lookalike._documents.arrow_input import Stream, is_dataset, is_lazy_polars
+from lookalike._documents.arrow_input import (
+    Stream,
+    batches_of_dataset,
+    is_dataset,
+    is_lazy_polars,
+)
 from lookalike._documents.input_documents import is_of
 from lookalike._documents.pandas_input import present
 from lookalike.errors import DocumentTypeError
@@ -74,7 +79,7 @@ def _batches_of_query(query: Any, columns: Sequence[str]) -> Iterator[Any]:
     needed = list(dict.fromkeys(columns))
     if is_dataset(query):
         _engine.check_columns(query.schema.names, columns)
-        return _each(query.scanner(columns=needed).to_reader())
+        return batches_of_dataset(query, needed, _ROWS)
     _engine.check_columns(query.collect_schema().names(), columns)
     return _each(query.select(needed).collect_batches(chunk_size=_ROWS))
 
