@@ -21,7 +21,8 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct KeepArgs {
-    /// Which document of a group stays, such as newest [default: name, longest]. Rules: name (of
+    /// Which document of a group stays, such as newest [default: longest; for files, name before
+    /// longest]. Rules: name (of
     /// files: final versions before copies, drafts and old versions; records have no name),
     /// longest, shortest, first or last (read), newest, oldest, field:NAME (its highest value;
     /// field:NAME:asc the lowest), path:GLOB (a path that matches it). Repeat --keep: the first

@@ -150,9 +150,11 @@ fn actions(err: &mut impl Write, args: &DedupArgs, outcome: &FileOutcome) -> io:
         let bytes = count(*bytes, "byte");
         let to = to.map(|to| format!(" to {}", one_line(&to.to_string_lossy())));
         let to = to.unwrap_or_default();
-        if *number == 0 && !args.result.common.quiet {
+        if *number == 0 {
             let would_be = if args.result.dry_run { "would be " } else { "" };
-            writeln!(err, "no file {would_be}{done}")?;
+            if !args.result.common.quiet {
+                writeln!(err, "no file {would_be}{done}")?;
+            }
         } else if args.result.dry_run {
             writeln!(err, "would be {done}{to}: {files}, {bytes}")?;
         } else if !args.result.common.quiet {

@@ -1,4 +1,4 @@
-//! //! Replaces duplicates that have the bytes of their keepers by links to the keepers.
+//! Replaces duplicates that have the bytes of their keepers by links to the keepers.
 
 use super::{ActionCounts, DuplicateFile, DuplicateFiles, NotDone, UndoScript};
 use crate::report::part_file::{PREFIX, SUFFIX, folder_of};

@@ -13,6 +13,8 @@ const HEAD: &str = r#"#!/bin/sh
 # It overwrites no file, and can be run again. At the end it removes folders that `lookalike`
 # created and that are empty.
 set -u
+# The parameters are the folders that were created.
+set --
 status=0
 count=0
 action='moved back'
