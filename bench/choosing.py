@@ -183,8 +183,7 @@ def plagiarism(bench):
 
 
 def by_name(bench, source, same, settings, thresholds, least):
-    """Rows of what is found of the pairs that names tell, and how much of what is found they
-    are."""
+    """Rows with recall and precision for the pairs of documents of one name."""
     for name, options in settings:
         found = bench.pairs(source, least, options)
         for threshold in thresholds:

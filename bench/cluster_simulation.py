@@ -1,28 +1,26 @@
-"""What a run of `lookalike.spark` would take on many machines: projected from measured stages, not
-measured.
+"""Projects the time of a run of `lookalike.spark` on many machines from measured stages.
 
     python3 bench/cluster_simulation.py SMALL.json LARGE.json BANDS.json [--documents N ...]
         [--stages] [--check OTHER.json] [--machines 100] [--cores 16] [--network 1e9] [--disk 1e9]
         [--price 0.8] [--task-memory BYTES] [--share 0.2] [--chain 1000]
 
-The package for Python must be installed. The files are those of `bench/spark.py --costs`: SMALL and
-LARGE of two numbers of documents with the same bands, BANDS with as many documents as LARGE and
-more bands; `bench/cluster_costs/` has three. Assumed:
+The package for Python must be installed. `bench/spark.py --costs` writes the three files: SMALL and
+LARGE differ in the number of documents, LARGE and BANDS in the number of bands.
+`bench/cluster_costs/` has an example of each. Assumptions:
 
 - CPU seconds of a stage are a fixed part and a part for each document (SMALL, LARGE); the part of
   `keys` for each document, and the bytes that it shuffles, grow with the bands (LARGE, BANDS). The
-  fixed part is that of one application on two executors, and is taken once.
-- Bands and rows are those that `lookalike.stages.plan(documents=N)` chooses.
-- What documents in components shuffle is that of LARGE; their share, on which rounds depend, is
-  `--share`.
+  fixed part was measured for one application on two executors, and is counted once.
+- `lookalike.stages.plan(documents=N)` chooses bands and rows.
+- Documents in components shuffle as many bytes as in LARGE. `--share` is their share, on which the
+  number of rounds depends.
 - Up to 10 million documents in components, their labels go to all executors, and texts stay where
   they are read. Above, labels and all texts are shuffled for the second reading: as many bytes as
-  the file has. What that takes of the CPU is in no column.
-- Forests are joined 16 to a task; the last task gets 24 bytes for each document in a component. Its
-  time on one core is in no column. Where it would exceed `--task-memory`, components are found in
-  rounds: log2 of `--chain`, the longest chain of documents, rounded up. A round shuffles 16 bytes
-  for each document in a component three times, and takes of the CPU what the stage `components`
-  takes for as many shuffled bytes.
+  the file has. No column contains its CPU time.
+- Forests are joined 16 to a task; the last task gets 24 bytes for each document in a component. No
+  column contains its time on one core. If it would exceed `--task-memory`, rounds find the components: log2 of `--chain`, the longest chain of documents, rounded up. A round shuffles 16 bytes
+  for each document in a component three times, and takes as much CPU time as the stage
+  `components` takes for as many shuffled bytes.
 - A stage ends when its CPU seconds are spent on all cores, or its bytes have been read from disks
   or moved through the network, whichever is later; the slowest task of a stage takes `--straggler`
   times as long.

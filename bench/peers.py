@@ -320,7 +320,7 @@ def measure_all(a, folder, corpus):
     else:
         loud(
             f"{a.binary} IS NOT THERE: build it (cargo build --release -p lookalike-cli) or name it with "
-            "--binary; there are no ratios without it"
+            "--binary; ratios need it"
         )
     for peer in peers:
         if peer.split("-")[0] in there:

@@ -2,9 +2,9 @@
 
 Starts `lookalike serve INDEX` (the release build), waits until the groups are computed, and
 measures from outside, in milliseconds: the first page of the queue, 1,000 steps of a review (a
-decision, and the comparison of the next pair), a list of 50,000 decisions at once, and whether all
-of it is there after `kill -9`. With `--walk`, 200 groups are decided about by keyboard in headless
-Chromium first (Node, chromedriver and Chromium are needed). INDEX is changed: take a copy.
+decision, and the comparison of the next pair), and a list of 50,000 decisions at once. Then checks
+that the index has all of them after `kill -9`. `--walk` first decides 200 groups by keyboard in
+headless Chromium (needs Node, chromedriver and Chromium). The program changes INDEX: use a copy.
 """
 
 import http.client

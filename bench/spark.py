@@ -10,17 +10,17 @@
 FILE.parquet has the columns `id` and `text`. Spark is a standalone cluster of a master and two
 workers of one core each on the loopback interface, with Spark's external shuffle service, Ray a
 node of two cores, Sail one process. Every engine runs once to be warm, and once to be measured; the
-groups are compared byte for byte with those of the program. CPU seconds are those of all processes
-of the run, seen ten times a second.
+groups are compared byte for byte with the output of the program. CPU seconds count all processes of
+the run, sampled ten times a second.
 
 `--kill KeyTask ConnectTask MergeTask LabelTask DecideTask LineTask` kills an executor once for
 each, while it runs such a task, and compares with the mean of the runs before and after; the stage
 in which it was killed is printed. `--mllib N` measures MinHashLSH of MLlib (3 tables) on the first
 N documents, on the same cluster, and `--bigcode SCRIPT` BigCode's script
 (`near_deduplication/minhash_deduplication_spark.py` of bigcode-project/bigcode-dataset; it needs
-NumPy and SciPy) on the same documents, or on all without `--mllib`. What they find is compared with
-the verified pairs of the program. `--costs` writes what was measured as JSON, with the costs of
-each stage for `cluster_simulation.py`. `--documents N` has the bands and rows of a collection of N
+NumPy and SciPy) on the same documents, or on all without `--mllib`. Their pairs are compared with
+the verified pairs of the program. `--costs` writes the measurements as JSON, with the costs of each
+stage for `cluster_simulation.py`. `--documents N` uses the bands and rows of a collection of N
 documents.
 """
 
@@ -172,8 +172,8 @@ class StageCosts(logging.Handler):
 
 
 def stage_costs(spark: Any, args: argparse.Namespace, place: Path) -> list[dict[str, Any]]:
-    """The CPU seconds and the shuffled bytes of each stage, in a run whose stages are written to a
-    folder: without one the stages of Spark do not end where those of a run do."""
+    """The CPU seconds and the shuffled bytes of each stage. The run writes its stages to a folder,
+    because otherwise the stages of Spark end elsewhere than the stages of the run."""
     costs, log = StageCosts(), logging.getLogger("lookalike.spark")
     log.setLevel(logging.INFO)
     log.addHandler(costs)

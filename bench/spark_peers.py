@@ -209,7 +209,7 @@ def print_agreement(
     alone = sum(document not in resembling for document in removed)
     of_kept = sum(not removed.issuperset(resembling.get(document, ())) for document in removed)
     print(
-        f"{len(removed)} documents removed: {of_kept} resemble one that stays, "
+        f"{len(removed)} documents removed: {of_kept} resemble a kept one, "
         f"{len(removed) - of_kept - alone} only removed "
         f"ones, {alone} none at 0.8 or more; one document or both are removed of "
         f"{sum(a in removed or b in removed for a, b in pairs)} of {len(pairs)} pairs"

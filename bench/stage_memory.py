@@ -4,11 +4,13 @@ decides about a component, and the last one that joins forests.
     python3 bench/stage_memory.py [--parts 32 64 128] [--mebibytes 64 128 256] [--documents 1e6 2e6
     4e6]
 
-The package for Python must be installed, and pyarrow. Each row is a process of its own, whose peak
-is shown next to that of a process with ten documents: `connect` with rows of that size, a bucket
-for each of 21 bands of each document, of which a fifth are shared by two; `decide` with a component
-of that size, a document of 2.1 KB and edits of one word of it; `merge` with a forest of that number
-of documents in components of two.
+The package for Python must be installed, and pyarrow. Each row is a process of its own. Its
+peak is printed next to the peak of a process with ten documents:
+
+- `connect`: rows of that size, a bucket for each of 21 bands of each document; two documents share
+  a fifth of the buckets
+- `decide`: a component of that size, a document of 2.1 KB and edits of one word of it
+- `merge`: a forest of that number of documents in components of two
 """
 
 from __future__ import annotations

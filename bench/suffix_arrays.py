@@ -6,10 +6,10 @@ pydivsufsort (libdivsufsort, and Kasai's longest common prefixes).
     pip install pydivsufsort
     bench/suffix_arrays.py c100k.jsonl [--length 300]
 
-The texts of all records are laid end to end, with a line end between them. A byte is repeated where
-the `--length` bytes from it on are at another place, too; 300 bytes are about 50 words. These bytes
-are counted. Reading the records is not part of the seconds. 16 bytes of memory for each byte of
-text.
+The texts of all records are laid end to end, with a line end between them. The program
+counts repeated bytes: the `--length` bytes from a repeated byte on also occur at another place (300
+bytes are about 50 words). The seconds exclude reading the records. The program needs 16 bytes of
+memory for each byte of text.
 """
 
 import argparse

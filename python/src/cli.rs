@@ -13,7 +13,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// Runs the command line in `arguments`, whose first item is the program's name, and returns its
-/// exit code. The command prints to the standard streams of the process, not to those of `sys`.
+/// exit code. The command prints to the standard streams of the process, not to `sys.stdout`.
 #[pyfunction]
 fn cli(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<u8> {
     let worker = worker_command(py)?;

@@ -79,7 +79,7 @@ impl<'py> KeywordOptions<'py> {
     /// A number, integer or not.
     pub(crate) fn number(&self, name: &str) -> PyResult<Option<f64>> {
         let Some(value) = self.take(name)? else { return Ok(None) };
-        // Number types of other packages have `__float__`. So do booleans, which are not accepted.
+        // Number types of other packages and booleans have `__float__`; booleans are not accepted.
         let is_number = !value.is_instance_of::<PyBool>() && value.hasattr("__float__")?;
         let number = is_number.then(|| value.extract::<f64>().ok()).flatten();
         number.map(Some).ok_or_else(|| wrong(name, "a number", &value))
@@ -171,7 +171,7 @@ impl<'py> KeywordOptions<'py> {
         let list = self.take("stop_words")?;
         if list.is_some() && normalization.stop_words_by_language {
             let text = "stop_words names a list for all documents, normalize='language:auto' \
-                        takes that of each document's language; give one of the two";
+                        takes the list of each document's language; use one of the two";
             return Err(OptionError::new_err(text));
         }
         let list = list.map(|list| stop_word_list(&list)).transpose()?;

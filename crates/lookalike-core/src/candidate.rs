@@ -170,8 +170,8 @@ fn find_equal(
     }
 }
 
-/// Returns, for each index, the first index with an equal fingerprint: the index itself, if there
-/// is no other or if `active` is false. `earlier(a, b)` returns whether index `a` precedes index
+/// Returns, for each index, the first index with an equal fingerprint: the index itself without
+/// another one, or if `active` is false. `earlier(a, b)` returns whether index `a` precedes index
 /// `b`. O(n).
 pub fn first_of_equal(
     fingerprints: &[u128],

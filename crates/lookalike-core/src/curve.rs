@@ -329,7 +329,7 @@ fn cheapest(
         }
     }
     best.map(|(_, choice)| choice).ok_or_else(|| {
-        // Of all bandings, one row per band has the highest probability of a shared bucket.
+        // One row per band has the highest probability of a shared bucket among all bandings.
         let longest = lengths.last().copied().unwrap_or(MAX_NUM_HASHES);
         let rows = rows.unwrap_or(1);
         let best = candidate_probability(threshold, bands.unwrap_or(longest / rows), rows);

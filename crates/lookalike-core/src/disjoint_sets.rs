@@ -21,7 +21,7 @@ impl DisjointSets {
         self.parents.len()
     }
 
-    /// Returns true if there are no numbers.
+    /// Returns true if the sets contain no number.
     pub fn is_empty(&self) -> bool {
         self.parents.is_empty()
     }

@@ -90,7 +90,7 @@ impl FromStr for KeepRule {
 
     /// `longest`, `shortest`, `first`, `last`, `newest`, `oldest`, `name`, `field:NAME`,
     /// `field:NAME:asc`, `field:NAME:desc` (which `field:NAME` is) or `path:GLOB`. A name that
-    /// itself ends in `:asc` or `:desc` needs the direction behind it.
+    /// itself ends in `:asc` or `:desc` needs a direction after it.
     fn from_str(text: &str) -> Result<Self, ParamsError> {
         let unknown = || ParamsError::Parse {
             parameter: Parameter::Keep,

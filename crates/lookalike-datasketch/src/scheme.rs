@@ -84,7 +84,7 @@ impl HashValues {
         }
     }
 
-    /// Returns true if there are no values.
+    /// Returns true without values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

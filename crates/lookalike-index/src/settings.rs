@@ -97,7 +97,7 @@ pub struct IndexSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sketches: Option<SketchSettings>,
     /// How candidates for containment are found, if the threshold is a threshold of containment.
-    /// Signatures then have one value, and there are no bands.
+    /// Signatures then have one value and no bands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub containment: Option<ContainmentSettings>,
     /// The originals that are stored, if `store` is `originals`.

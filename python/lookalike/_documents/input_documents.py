@@ -187,7 +187,8 @@ class Columns:
             if count == 0:
                 there = ", ".join(map(str, names)) or "none"
                 raise DocumentError(
-                    f"there is no column {name!r}; there are {there}; text= and id= name columns"
+                    f"the column {name!r} does not exist; existing columns: {there}; text= and id= "
+                    "name columns"
                 )
             if count > 1:
                 raise DocumentError(

@@ -124,7 +124,7 @@ class _Records(RowKind):
         for name in wanted:
             if name not in row:
                 there = ", ".join(map(str, row)) or "none"
-                raise at_row(number, f"there is no {name!r}; there are {there}")
+                raise at_row(number, f"{name!r} is missing; there are {there}")
         if self.columns.id is None and not self._has_id and ID in row:
             raise at_row(
                 number,
@@ -140,6 +140,5 @@ class _Records(RowKind):
             if name in self._absent:
                 there = ", ".join(self._first)
                 raise DocumentError(
-                    f"there is no {name!r} in any of the {self._rows} dicts; the first one has "
-                    f"{there}"
+                    f"{name!r} is missing in all {self._rows} dicts; the first one has {there}"
                 )

@@ -60,7 +60,7 @@ def of_stream(
 
 def of_batches(docs: Any, columns: Columns, memory: Mapping[str, Any]) -> InputDocuments | None:
     """Reads the documents of a reader of record batches, or of a query of DuckDB, polars or a
-    pyarrow dataset, which is executed once. Returns ``None`` for other types, and if there is no
+    pyarrow dataset, which is executed once. Returns ``None`` for other types, and without a
     batch.
 
     Args:

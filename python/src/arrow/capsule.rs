@@ -279,7 +279,7 @@ impl ImportedTable {
         let mut places = (0..names.len()).filter(|place| names[*place] == name);
         let Some(place) = places.next() else {
             return Err(DocumentError::new_err(format!(
-                "there is no column {name:?}; {}; text= and id= name columns",
+                "the column {name:?} does not exist; {}; text= and id= name columns",
                 self.there()?
             )));
         };

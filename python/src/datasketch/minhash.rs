@@ -42,7 +42,7 @@ impl MinHash {
     /// The values, also if an array of them was exported and may have been modified.
     ///
     /// # Errors
-    /// `MemoryError` if there is no memory for a copy.
+    /// `MemoryError` without memory for a copy.
     pub(super) fn current(&self, py: Python<'_>) -> PyResult<HashValues> {
         match &self.shared {
             Some((bytes, _)) => Ok(HashValues::from_bytes(self.scheme, &bytes.bind(py).to_vec())),

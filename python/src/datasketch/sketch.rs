@@ -70,7 +70,7 @@ pub(super) fn check_scheme(known: Option<&str>, scheme: Option<&str>) -> PyResul
     }
 }
 
-/// The error for a sketch whose scheme differs from that of earlier ones.
+/// The error for a sketch whose scheme differs from earlier ones.
 pub(super) fn other_scheme(known: &str, scheme: &str) -> PyErr {
     PyValueError::new_err(format!(
         "MinHash scheme '{scheme}' does not match scheme '{known}' of the MinHash previously \

@@ -22,7 +22,7 @@ const SHORT: usize = 1 << 10;
 
 /// Maximum number of tokens that are hashed between two checks for signals and other threads.
 const PART: usize = 1 << 12;
-/// The same limit in bytes.
+/// Maximum number of bytes of these tokens.
 const PART_BYTES: usize = 1 << 22;
 
 /// The tokens of one or several sets, kept alive by this value.

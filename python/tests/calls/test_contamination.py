@@ -144,8 +144,8 @@ def test_what_cannot_be(tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     table.write_text("id,question\n1,What?\n")
     wrong: list[tuple[Any, Any, dict[str, Any], str]] = [
-        (CORPUS, QUIZ, {}, "there is no 'text'"),
-        (CORPUS, QUIZ, {"against_field": "qestion"}, "there is no 'qestion'"),
+        (CORPUS, QUIZ, {}, "'text' is missing"),
+        (CORPUS, QUIZ, {"against_field": "qestion"}, "'qestion' is missing"),
         (CORPUS, QUIZ, {"against_field": []}, "against_field: expected"),
         (CORPUS, QUIZ, {"against_field": ["question", "question"]}, "against_field: expected"),
         (CORPUS, ["x"], {"against_field": "question"}, "^against_field='question' names a column"),

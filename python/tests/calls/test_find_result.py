@@ -264,7 +264,7 @@ def test_texts_of_columns_that_cannot_be(tmp_path: Path) -> None:
     for wrong in ([], ["title", 5], ["title", "title"], [""] * 2, 5):
         with pytest.raises(OptionError, match="text: expected"):
             lookalike.find(TITLED, text=wrong)
-    with pytest.raises(DocumentError, match="there is no 'nowhere'"):
+    with pytest.raises(DocumentError, match="'nowhere' is missing"):
         lookalike.find(TITLED, text=["title", "nowhere"])
     with pytest.raises(
         DocumentTypeError, match="row 0: the text in the column .n. must be a str, got int"

@@ -235,7 +235,7 @@ impl ReadArgs {
         self.input.skip_bad()
     }
 
-    /// What is compared as a document.
+    /// The unit of comparison.
     pub(crate) fn unit(&self) -> TextUnit {
         self.unit.unit
     }
@@ -258,7 +258,7 @@ impl ReadArgs {
         self.unit.refuse(why)
     }
 
-    /// What is done to every text.
+    /// The changes to every text.
     pub(crate) fn normalization(&self) -> Normalization {
         self.normalization.normalization()
     }

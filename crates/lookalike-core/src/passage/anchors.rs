@@ -95,7 +95,7 @@ impl AnchorFinder {
     }
 }
 
-/// Index of the first minimum; 0 if there are no hashes.
+/// Index of the first minimum; 0 without hashes.
 fn first_least(hashes: &[u64]) -> usize {
     let mut least = 0;
     for (at, hash) in hashes.iter().enumerate() {

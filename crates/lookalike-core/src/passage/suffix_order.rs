@@ -16,7 +16,7 @@ use std::ops::Range;
 pub trait Sequences {
     /// The number of symbols, below 2³².
     fn len(&self) -> usize;
-    /// Returns true if there are no symbols.
+    /// Returns true if the text has no symbol.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

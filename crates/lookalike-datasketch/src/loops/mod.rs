@@ -231,7 +231,7 @@ fn mix64(mut hash: u64) -> u64 {
 
 /// A sample of a vector of weights, with `t` and `ln a` of each dimension.
 pub struct WeightSample<'a> {
-    /// Logarithms of the weights; NaN if there is no weight.
+    /// Logarithms of the weights; NaN for a missing weight.
     pub logs: &'a [f32],
     /// The parameters of the sample, one for each of `logs`.
     pub rates: &'a [f32],

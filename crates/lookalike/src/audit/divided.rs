@@ -7,9 +7,9 @@
 //! all of them               merge, AuditSample::neighbours → Neighbours, to be judged as usual
 //! ```
 //!
-//! Sample, neighbours and figures equal those of [`true_neighbours`](super::true_neighbours) on all
-//! documents at once: hashes of ids draw the sample, and the neighbours found in the shares add up.
-//! Ids must be unique within the documents and within the reference collection.
+//! Sample, neighbours and figures equal the results of [`true_neighbours`](super::true_neighbours)
+//! on all documents at once: hashes of ids draw the sample, and the neighbours found in the shares
+//! add up. Ids must be unique within the documents and within the reference collection.
 
 use super::draw::{DocumentSample, IdHasher, SampledDocument};
 use super::neighbours::Neighbours;
@@ -250,7 +250,7 @@ impl ShareNeighbours {
         (self.0.inputs.documents, self.0.population)
     }
 
-    /// The counts of the compared documents, to check against those of a run.
+    /// The counts of the compared documents, to check against the counts of a run.
     pub fn texts(&self) -> ReadTexts {
         ReadTexts { documents: self.0.inputs.documents, digest: self.0.texts }
     }

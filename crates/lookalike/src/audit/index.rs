@@ -144,7 +144,8 @@ impl SetIndex {
     }
 
     /// Replaces the content of `candidates` by the sets with which a document may reach the
-    /// threshold, in no particular order. `hashes` are those of the document, including repeats.
+    /// threshold, in no particular order. `hashes` are the hashes of the document, including
+    /// repeats.
     pub(super) fn candidates(&self, hashes: &[u32], hits: &mut Hits, candidates: &mut Vec<u32>) {
         candidates.clear();
         let Hits { counts, touched, maybe } = hits;

@@ -1,5 +1,5 @@
-//! Logarithms in integers. They are the same on every machine, unlike those of mathematical
-//! libraries.
+//! Logarithms in integers. They are equal on every machine. The logarithms of mathematical
+//! libraries are not.
 
 /// One in the numbers of [`log2`].
 pub(super) const ONE: i64 = 1 << FRACTION;

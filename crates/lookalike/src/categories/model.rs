@@ -77,7 +77,7 @@ impl Default for CategoryBuffers {
 
 impl CategoryModel {
     /// Creates a model from categories in the order of the tree. The parent of a category is the
-    /// last one of the level above. The topics are those of `topics`, in their order.
+    /// last one of the level above. `topics` has their topics, in the same order.
     pub(super) fn new(
         vocabulary: TopicVocabulary,
         topics: Topics,

@@ -20,9 +20,8 @@ pub(super) struct TopicVocabulary {
 }
 
 impl TopicVocabulary {
-    /// Selects words from those of the documents, given with their numbers of documents: those in
-    /// at least two and at most half of the documents, the most frequent first. Ties are resolved
-    /// by hash.
+    /// Selects the words in at least two and at most half of the documents, the most frequent
+    /// first. `counts` has each word with its number of documents. Hashes resolve ties.
     pub(super) fn new(documents: usize, counts: impl Iterator<Item = (u64, u32)>) -> Self {
         let most = (documents / 2).max(2) as u32;
         let mut words: Vec<(u64, u32)> =

@@ -26,7 +26,7 @@ pub enum CutProblem {
         /// Its format.
         format: String,
     },
-    /// The record or file of a document does not contain its text as it was read.
+    /// The record or file of a document does not contain the unchanged text.
     Text {
         /// The document's id.
         id: String,

@@ -219,7 +219,7 @@ impl Survivors {
     }
 
     /// Starts all sources without documents and drops the writer. This shows before the run whether
-    /// the sources fit into the output. Reads the headers of files, but not those of streams. Does
+    /// the sources fit into the output. Reads headers of files, but not of streams. Does
     /// not write to standard output.
     ///
     /// # Errors

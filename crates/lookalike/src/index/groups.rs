@@ -56,14 +56,14 @@ pub fn params_for(has: &Params, aim: GroupingOptions) -> Result<Params, ParamsEr
 /// Finds the near-duplicates among the current documents of an index, except those that expired
 /// before `now` (in ns since 1970).
 ///
-/// The result equals that of [`find::find`] on the same documents, read from files in the order of
-/// their numbers, for any threshold. Signatures are computed again from the stored shingle sets.
-/// Cost: one pass over the sets, and a second one over those that share a bucket.
+/// For any threshold, [`find::find`] returns the same result for the same documents, read from
+/// files in the order of their numbers. Signatures are computed again from the stored shingle sets.
+/// Cost: one pass over the sets, and a second one over the sets that share a bucket.
 ///
 /// # Errors
 /// [`NoSets`](lookalike_index::IndexError::NoSets) for an index without shingle sets,
-/// `OtherSettings` for parameters whose shingles differ from those of the index, and errors of a
-/// run.
+/// `OtherSettings` for parameters whose shingles differ from the shingles of the index, and errors
+/// of a run.
 pub fn groups(
     index: &Index,
     options: &FindOptions,

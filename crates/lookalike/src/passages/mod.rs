@@ -1,5 +1,6 @@
-//! Passages: word sequences that are repeated within or between documents. The definitions are
-//! those of [`lookalike_core::passage`]. Hashes select candidates, whose words are always compared.
+//! Passages: word sequences that are repeated within or between documents.
+//! [`lookalike_core::passage`] has the definitions. Hashes select candidates, whose words are
+//! always compared.
 //!
 //! ```text
 //! read     blocks ─ anchors → log of anchors ─ documents, keep order

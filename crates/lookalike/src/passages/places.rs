@@ -1,5 +1,5 @@
-//! Third reading: compares the words of every unitig with those of its first place, and finds the
-//! places of passages in the texts.
+//! Third reading: compares every place of a unitig with its first place word by word, and finds
+//! the places of passages in the texts.
 
 use super::cuts::TokenCuts;
 use crate::engine::workers::{Counter, on_threads};

@@ -92,7 +92,7 @@ pub struct SourceCuts {
     pub removed: u64,
     /// Words of these documents.
     pub words: u64,
-    /// Removed words, including those of removed documents.
+    /// Removed words, including all words of removed documents.
     pub cut_words: u64,
 }
 

@@ -130,7 +130,7 @@ fn mode_of(_: &Metadata) -> u32 {
     0o666
 }
 
-/// Sets the permissions of a new file to those of the file it replaces, and owner and group if the
+/// Gives a new file the permissions of the file that it replaces, and its owner and group if the
 /// system allows. If the group cannot be kept, the file has another group, which receives no
 /// permissions.
 #[cfg(unix)]

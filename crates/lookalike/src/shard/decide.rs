@@ -19,7 +19,8 @@ pub struct CheckedDocuments<'a> {
 
 impl CheckedDocuments<'_> {
     /// Runs [`find`](crate::find()) on the documents. The counts of documents, empty and skipped
-    /// ones come from the stage `keys`. The other counts of all parts add up to those of one run.
+    /// ones come from the stage `keys`. The sum of each other count over all parts equals the count
+    /// of one run.
     ///
     /// # Errors
     /// [`ShardError`] if a document has changed since the stage `keys`, and errors of
@@ -57,7 +58,7 @@ pub enum MemberRole {
 }
 
 /// A document of a group. If the rows of a collection are sorted by size (descending), keeper,
-/// reference, role, rank (descending) and id, their order is that of its report.
+/// reference, role, rank (descending) and id, they are in the order of its report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemberRow<'a> {
     /// The number of documents in the group.

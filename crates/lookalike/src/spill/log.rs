@@ -202,7 +202,7 @@ impl<T: LogValue> SpillLog<T> {
         Ok(())
     }
 
-    /// Syncs all values to the disk, where a later run can continue after them.
+    /// Syncs all values to the disk, so that a later run can continue after them.
     ///
     /// # Errors
     /// See [`append`](Self::append).

@@ -10,7 +10,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `log` | values in memory, then in a file, which may continue that of an earlier run |
+//! | `log` | values in memory, then in a file, which may continue the file of an earlier run |
 //! | `sorter` | records in any order → in the order of their keys |
 //! | `value_sorter` | sorts numbers of 128 bits |
 //! | `part_sorter` | sorts numbers of 128 bits whose upper bits are uniform |

@@ -37,9 +37,9 @@ struct SpilledRuns {
 
 impl Sorter {
     /// Creates a sorter that uses at most `memory` bytes ([`MIN_MEMORY`] at least), including its
-    /// index. More records go to a file in `temp`. Only a single record that is larger than half of
+    /// index. A file in `temp` holds more records. Only a single record that is larger than half of
     /// `memory` may exceed the limit, because growing a buffer needs a second one for a moment.
-    /// Without `temp`, all records stay in memory.
+    /// Without `temp`, memory holds all records.
     pub(crate) fn new(temp: Option<Arc<TempSpace>>, memory: usize) -> Self {
         let memory = memory.max(MIN_MEMORY);
         Self { temp, memory, batch: SortBatch::default(), spilled: None, len: 0 }

@@ -62,7 +62,7 @@ fn it_is_complete_searched_and_opened() {
     let first = "document.querySelector('#list .opened tbody td').textContent";
     assert!(browser.evaluate(first).as_str().unwrap().contains("letter-000123-copy-2."));
     let why = browser.evaluate("document.querySelector('#list .why').textContent");
-    assert!(why.as_str().unwrap().starts_with("Why it stays: it "), "{why}");
+    assert!(why.as_str().unwrap().starts_with("Why it is kept: it "), "{why}");
     search(&mut browser, "no such id");
     assert_eq!(status(&mut browser), "No id holds “no such id”.");
     search(&mut browser, "");

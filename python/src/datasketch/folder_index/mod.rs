@@ -421,7 +421,7 @@ impl FolderLsh {
         self.interruptible(py, (), |open| open.backend.compact(time::now()))
     }
 
-    /// Copies the index to a new folder. Returns false if there is no index yet.
+    /// Copies the index to a new folder. Returns false before the first sketch.
     fn backup(&self, py: Python<'_>, to: PathBuf) -> PyResult<bool> {
         let to = std::path::absolute(&to).map_err(|error| {
             StoreError::new_err(format!("{} is no path: {error}", to.display()))

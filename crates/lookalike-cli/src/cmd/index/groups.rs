@@ -30,8 +30,8 @@ pub(super) struct GroupsArgs {
     #[command(flatten)]
     place: PlaceArgs,
 
-    /// Report pairs with similarity J or more; J is above 0 and at most 1 [default: that of the
-    /// index]
+    /// Report pairs with similarity J or more; J is above 0 and at most 1 [default: threshold of
+    /// the index]
     #[arg(long, short, value_name = "J", value_parser = threshold)]
     #[arg(allow_negative_numbers = true)]
     #[arg(help_heading = "Similarity and recall")]

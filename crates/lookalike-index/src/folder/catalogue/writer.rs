@@ -47,7 +47,7 @@ impl CatalogueWriter {
         done
     }
 
-    /// Truncates the log if it exceeds its limit, which SQLite does unless it fails. If there is no
+    /// Truncates the log if it exceeds its limit, which SQLite does unless it fails. Without
     /// space for that, nothing may be added, because nothing could be removed afterwards.
     pub(crate) fn check_log(&self) -> rusqlite::Result<()> {
         let pages = |mode: &str| -> rusqlite::Result<i64> {

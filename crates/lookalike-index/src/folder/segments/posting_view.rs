@@ -50,7 +50,7 @@ impl PostingView {
     }
 
     /// Returns true if the runs should become a segment: they contain more than `most` documents
-    /// or, in an index for containment, too many postings.
+    /// or, in an index for containment, more postings than allowed.
     pub(crate) fn is_tail_full(&self, most: usize, settings: &IndexSettings) -> bool {
         let postings = || self.runs.iter().map(|run| run.bands.len()).sum::<usize>();
         self.tail() > most

@@ -111,7 +111,7 @@ impl RunningMerges<'_> {
         true
     }
 
-    /// The lag of each merge behind its schedule.
+    /// The lag of each merge on its schedule.
     fn lags(&self, last: u32) -> impl Iterator<Item = f64> {
         self.running.iter().map(move |(merge, pace)| pace.due(last) - merge.share_done())
     }
@@ -171,7 +171,7 @@ enum NextStep {
     Step(usize),
 }
 
-/// Continues the merge with the greatest lag, if any is behind its schedule or if `at_once` is set.
+/// Continues the merge with the greatest lag, if any is late or if `at_once` is set.
 fn next(lags: impl Iterator<Item = f64>, at_once: bool) -> NextStep {
     match lags.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)) {
         None => NextStep::Nothing,

@@ -41,7 +41,7 @@ pub(crate) type SourceName = (String, bool);
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct SourceTally {
     pub(crate) source: SourceNumber,
-    /// The first block that has the source, and the source's position among those of the block.
+    /// The first block that has the source, and the source's position in the block.
     pub(crate) first: (BlockNumber, u32),
     pub(crate) documents: u64,
     pub(crate) bytes: u64,

@@ -234,7 +234,7 @@ fn item(
     )?;
     let why = because(&group.duplicates, reasons);
     if !why.is_empty() {
-        writeln!(out, "<p class=\"why\">Why it stays: {}</p>", EscapedText(&why))?;
+        writeln!(out, "<p class=\"why\">Why it is kept: {}</p>", EscapedText(&why))?;
     }
     template!(out, "duplicates_head.html")?;
     for duplicate in group.duplicates.iter().take(SHOWN_DUPLICATES) {

@@ -57,7 +57,7 @@
   const about = parsed(at("about"));
   // Two texts side by side for each of these groups, shown when the group is opened.
   const sides = all("#list > li").map((li) => li.querySelector(".pair"));
-  // The first group of each piece, and of the one behind the last.
+  // The first group of each piece, and of the piece after the last.
   const starts = [0];
   for (const piece of facts) starts.push(starts[starts.length - 1] + piece.length / FACTS);
   const count = starts[starts.length - 1];
@@ -113,7 +113,7 @@
     return JSON.parse(lines(kind, piece)[group - starts[piece] + 1].replace(/,$/, ""));
   };
 
-  // The same characters as in Rust are shown as escapes.
+  // Characters that appear as escapes, as in Rust.
   const HIDDEN = new RegExp(
     "[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f" +
       "\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]",
@@ -137,7 +137,7 @@
     return element;
   };
   /**
-   * An id, with what was searched marked.
+   * An id, with the searched text marked.
    * @type {(id: string, name: string, query: string, limit: number) => HTMLElement}
    */
   const shown = (id, name, query, limit) => {
@@ -234,7 +234,7 @@
    *   sorted?: Uint32Array}} Found
    */
 
-  // What is shown: groups in order, found by a query.
+  // The listed groups: in an order, and found by a query.
   let query = "";
   let order = "number";
   /** @type {Found|null} */
@@ -297,7 +297,7 @@
     if (fact(group, REFERENCE)) kept.append(" ", make("span", "tag", "Reference"));
     box.append(kept);
     const reason = why(rest);
-    if (reason) box.append(make("p", "why", `Why it stays: ${visible(reason)}`));
+    if (reason) box.append(make("p", "why", `Why it is kept: ${visible(reason)}`));
     const table = make("table", "members");
     const head = make("tr");
     const body = make("tbody");
@@ -310,7 +310,7 @@
     heads.append(head);
     table.append(heads, body);
     box.append(table);
-    // What was searched comes first.
+    // Ids that contain the searched text come first.
     let places = Array.from({ length: ids.length - 1 }, (_, i) => i);
     if (asked) {
       /** @param {number} place */
@@ -486,7 +486,7 @@
       }
       const busy = piece < elements.ids.length;
       searching = busy ? window.setTimeout(step, 0) : 0;
-      // A page that is full stays as it is until the end, and then unless it is sorted.
+      // A full page is drawn again only at the end, if it is sorted.
       const full = drawn >= PAGE || drawn === hits.list.length;
       if (!full || (!busy && (order !== "number" || drawn < 0))) {
         drawn = hits.list.length;
@@ -538,7 +538,7 @@
     render(searching !== 0);
   });
   controls.hidden = false;
-  // What a browser put back into the field after a reload is searched, too.
+  // After a reload, the browser fills in the earlier query.
   order = orderField.value;
   if (queryField.value) search(queryField.value);
   else render(false);

@@ -99,7 +99,7 @@ impl Job {
         Ok(components)
     }
 
-    /// Refuses documents of a share whose id is also that of an earlier document. Only nodes of
+    /// Refuses documents of a share with the id of an earlier document. Only nodes of
     /// several documents can have repeated ids. They are rare, so only their documents are
     /// collected from earlier shares.
     fn refuse_repeated(

@@ -97,7 +97,7 @@ pub enum JobError {
         /// The version of this program.
         expected: String,
     },
-    /// The inputs or options differ from those of the plan.
+    /// The inputs or options differ from the plan.
     Inputs {
         /// The differences, at least one.
         differences: Vec<Difference>,

@@ -10,7 +10,7 @@ use crate::spill::TakeRecord;
 use crate::spill::codec::FieldReader;
 
 impl Job {
-    /// Combines the findings of all tasks into those of [`find`](crate::find()) on the whole
+    /// Combines the findings of all tasks into the findings of [`find`](crate::find()) on the whole
     /// collection, without reading its documents again. So the findings return no texts, and the
     /// numbers of documents in groups have no meaning. Records are sorted within the memory of
     /// `options`. Skipped and empty items are held in memory.
