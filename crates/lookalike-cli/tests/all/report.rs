@@ -116,7 +116,7 @@ fn the_page_says_why_documents_stay_and_shows_pairs() {
     for part in [
         "<h1>Near-duplicates in in</h1>",
         "it is the longer text",
-        "Stays: <bdi>a/longer.txt</bdi>",
+        "Kept: <bdi>a/longer.txt</bdi>",
         "changed",
         "<code>--threshold</code></th><td><bdi>0.8</bdi>",
         "<code>--bands</code></th><td><bdi>21</bdi>",
@@ -130,7 +130,7 @@ fn the_page_says_why_documents_stay_and_shows_pairs() {
     let rules = ["--keep", "path:b/*", "--keep", "shortest"];
     let by_path = page(&[&["in"], &rules[..]].concat());
     assert!(by_path.contains("its path matches b/*"), "{by_path}");
-    assert!(by_path.contains("Stays: <bdi>b/copy.txt</bdi>"), "{by_path}");
+    assert!(by_path.contains("Kept: <bdi>b/copy.txt</bdi>"), "{by_path}");
     let exact = page(&["in", "--exact"]);
     assert!(exact.contains("misses no pair") && !exact.contains("--bands"), "{exact}");
     place.file("test.jsonl", jsonl(&[("t".into(), text)]));
@@ -158,7 +158,7 @@ fn groups_are_shown_by_title_first_words_source_and_date() {
          <bdi>in.jsonl, line 1</bdi> · <bdi>2024-05-31</bdi></span>",
         "<bdi class=\"heading\">Dear all, ",
         "title=\"1.000000\">1.000</data>",
-        "have the same shingles as the document that stays: similarity 1",
+        "have the same shingles as the kept document: similarity 1",
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
@@ -166,7 +166,7 @@ fn groups_are_shown_by_title_first_words_source_and_date() {
     // What contains another text is not equal to it.
     place.run(&["find", "in.jsonl", "-q", "--measure", "containment", "--report", "r.html"]).ok();
     let page = plain(&place.read("r.html"));
-    assert!(page.contains("contained in the document that stays: containment 1"), "{page}");
+    assert!(page.contains("contained in the kept document: containment 1"), "{page}");
 }
 
 #[test]

@@ -32,7 +32,7 @@ impl fmt::Display for TakenPlace {
         let path = self.path.display();
         match &self.by {
             PathUser::Output => {
-                write!(f, "{path} is named for two outputs; give each its own file")
+                write!(f, "{path} is named for two outputs; use a separate file for each")
             }
             PathUser::OutputFolder(folder) => {
                 write!(f, "{path} lies in the output {}; write next to it", folder.display())
@@ -42,8 +42,8 @@ impl fmt::Display for TakenPlace {
             }
             PathUser::InputFolder(folder) => write!(
                 f,
-                "{path} is an input, it lies in {} and is not what a run wrote; write to another \
-                 file, inputs are never changed",
+                "{path} is an input: it lies in {}, and no run wrote it; write to another file, \
+                 inputs are never changed",
                 folder.display()
             ),
         }

@@ -208,8 +208,8 @@ pub(crate) fn page(name: &str, count: u64) -> PathBuf {
                 "0.99",
                 "least predicted share of the pairs at the threshold that are found",
             ),
-            parameter("--shingle", "words:5", "what is compared: runs of five words"),
-            parameter("--keep", "longest", "which document stays"),
+            parameter("--shingle", "words:5", "the units of comparison: runs of five words"),
+            parameter("--keep", "longest", "which document is kept"),
         ],
         counts: RunCounts {
             documents: duplicates * 3 + 17,

@@ -287,12 +287,12 @@ fn without_scripts_the_findings_are_there() {
     let text = browser.evaluate("document.querySelector('main').innerText");
     let text = text.as_str().unwrap();
     for needed in [
-        "could go;",
+        "could be removed;",
         "Recall",
         "more than half",
         "The largest groups are shown",
         "Size of the groups",
-        "What was not read",
+        "Files and records not read",
     ] {
         assert!(text.contains(needed), "{needed}\n{text}");
     }

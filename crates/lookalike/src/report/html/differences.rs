@@ -34,8 +34,7 @@ pub(super) fn pair(
         out,
         "<details class=\"pair\"{}><summary><span class=\"figure\">{} {}</span><span class=\"ids\">\
          <bdi>{}</bdi> <span class=\"and\">and</span> <bdi>{}</bdi></span></summary>\n\
-         <p class=\"note\">{} shared, {} only in the document that stays, {} only in the one that \
-         would go.",
+         <p class=\"note\">{} shared, {} only in the kept document, {} only in the duplicate.",
         if open { " open" } else { "" },
         ExactSimilarity(sample.similarity),
         ShareBar(f64::from(sample.similarity) / 1e6),
@@ -204,7 +203,7 @@ mod tests {
             ),
             "{html}"
         );
-        assert!(html.contains("4 words shared, 1 word only in the document that stays, 3 words"));
+        assert!(html.contains("4 words shared, 1 word only in the kept document, 3 words"));
         assert!(html.contains("1 place with the same words written differently (case 1)."));
     }
 

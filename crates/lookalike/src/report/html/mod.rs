@@ -169,10 +169,10 @@ impl Page<'_> {
     /// keepers.
     fn equal(&self, count: u64) -> &'static str {
         match (self.params.measure() == Measure::Containment, count == 1) {
-            (true, true) => "contains or is contained in the document that stays: containment 1",
-            (true, false) => "contain or are contained in the document that stays: containment 1",
-            (false, true) => "has the same shingles as the document that stays: similarity 1",
-            (false, false) => "have the same shingles as the document that stays: similarity 1",
+            (true, true) => "contains or is contained in the kept document: containment 1",
+            (true, false) => "contain or are contained in the kept document: containment 1",
+            (false, true) => "has the same shingles as the kept document: similarity 1",
+            (false, false) => "have the same shingles as the kept document: similarity 1",
         }
     }
 
@@ -183,7 +183,7 @@ impl Page<'_> {
             return String::new();
         }
         format!(
-            " {} {} the shingles of an earlier document, which is not always the one that stays.",
+            " {} {} the shingles of an earlier document, which is not always the kept one.",
             Plural(copies, "document"),
             if copies == 1 { "repeats" } else { "repeat" }
         )
@@ -215,9 +215,7 @@ fn figures(out: &mut dyn Write, page: &Page, passed: &GroupTotals) -> io::Result
     }
     let found = &passed.similarities;
     let all = found.equal + found.unequal();
-    out.write_all(
-        b"<div class=\"beside\">\n<div><h3>Similarity with the document that stays</h3>\n",
-    )?;
+    out.write_all(b"<div class=\"beside\">\n<div><h3>Similarity with the kept document</h3>\n")?;
     writeln!(
         out,
         "<p>{} of {} ({}) {}.{}{}</p>",

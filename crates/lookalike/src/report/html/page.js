@@ -288,7 +288,7 @@
     const full = shown(ids[0], "full", asked, 0);
     full.tabIndex = 0;
     kept.append(
-      make("span", "tag", "Stays"),
+      make("span", "tag", "Kept"),
       " ",
       ...named(group, 0, full, true),
       " ",
@@ -301,7 +301,7 @@
     const table = make("table", "members");
     const head = make("tr");
     const body = make("tbody");
-    for (const name of ["Would go", "Similarity", "Bytes", "Why the other stays"]) {
+    for (const name of ["Duplicate", "Similarity", "Bytes", "Why the other is kept"]) {
       const th = make("th", name === "Bytes" ? "num" : "", name);
       th.scope = "col";
       head.append(th);
@@ -363,7 +363,7 @@
     if (asked && !ids[0].toLowerCase().includes(asked)) {
       const hit = make("span", "hit");
       const other = ids.find((each) => each.toLowerCase().includes(asked));
-      hit.append("would go: ", shown(other || "", "", asked, SHORT));
+      hit.append("duplicate: ", shown(other || "", "", asked, SHORT));
       summary.append(hit);
     }
     details.append(summary);

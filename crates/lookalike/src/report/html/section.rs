@@ -32,7 +32,7 @@ pub(super) fn summary(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         writeln!(
             out,
             "<p class=\"lead\"><strong>{}</strong> of {} ({share}) {} near-duplicate{} of another \
-             document and could go; <strong>{}</strong> would stay.</p>",
+             document and could be removed; <strong>{}</strong> would be kept.</p>",
             Count(counts.duplicates),
             Plural(counts.documents, "document"),
             if counts.duplicates == 1 { "is a" } else { "are" },
@@ -41,8 +41,8 @@ pub(super) fn summary(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         )?;
         writeln!(
             out,
-            "<div class=\"parts\">{}<p><span class=\"key goes\"></span>Would go: {} <span \
-             class=\"key stays\"></span>Would stay: {}</p></div>",
+            "<div class=\"parts\">{}<p><span class=\"key goes\"></span>Would be removed: {} <span \
+             class=\"key stays\"></span>Would be kept: {}</p></div>",
             ShareBar(share.of_one()),
             Count(counts.duplicates),
             Count(stay)
@@ -82,8 +82,8 @@ pub(super) fn tiles(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         0 => String::new(),
         bytes => format!("{} less to keep", ByteSize(bytes)),
     };
-    tile(out, "Would stay", stay, &room)?;
-    tile(out, "Groups", counts.groups, "each a document that stays and those like it")?;
+    tile(out, "Would be kept", stay, &room)?;
+    tile(out, "Groups", counts.groups, "each a kept document and its duplicates")?;
     let unread = if counts.skipped == 0 { "everything was read" } else { "with reasons below" };
     tile(out, "Not read", counts.skipped, unread)?;
     tile(out, "Pairs compared exactly", counts.verified, "of all candidates")?;
@@ -126,7 +126,7 @@ fn verified(page: &Page) -> String {
     );
     if page.chains {
         text.push_str(
-            " Chains were followed, so a document may be less like the one that stays than that.",
+            " Chains were followed, so a duplicate may be less similar than that to the kept document.",
         );
     }
     text
@@ -255,7 +255,8 @@ fn banding(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         out,
         "recall_curve.html",
         curve = curve,
-        points = if audit.is_some() { " Points with bars: what the audit measured." } else { "" }
+        points =
+            if audit.is_some() { " Points with bars: the measurements of the audit." } else { "" }
     )?;
     template!(out, "recall_table.html", threshold = threshold, predicted = Probability(predicted))?;
     for twentieth in 6..=20u32 {
@@ -281,7 +282,7 @@ fn looked_for(audit: &Audit) -> &'static str {
             "similar documents looked for, one for each drawn (found: the run has the pair)"
         }
         JudgedBy::Groups => {
-            "similar documents looked for, one for each drawn (found: not both stay)"
+            "similar documents looked for, one for each drawn (found: not both are kept)"
         }
     }
 }
@@ -293,11 +294,11 @@ fn measured(out: &mut dyn Write, audit: &Audit, asked: f64) -> io::Result<()> {
         return figure(out, "Measured", "nothing", "no document drawn had a similar one");
     }
     let verdict = if interval.high < asked {
-        "which is below what was asked"
+        "which is below the requested recall"
     } else if interval.low >= asked {
-        "which is what was asked or more"
+        "which reaches the requested recall"
     } else {
-        "which agrees with what was asked"
+        "which agrees with the requested recall"
     };
     let recall = Probability(figures.recall.unwrap_or_default()).to_string();
     if audit.is_known(figures) {
@@ -442,7 +443,7 @@ fn source_row(out: &mut dyn Write, source: &SourceCounts) -> io::Result<()> {
          </td><td class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td></tr>",
         if much { " class=\"much\"" } else { "" },
         EscapedText(&source.name),
-        if source.reference { " <span class=\"tag\">Reference, stays</span>" } else { "" },
+        if source.reference { " <span class=\"tag\">Reference, kept</span>" } else { "" },
         ShareBar(share.of_one()),
         if much { " <span class=\"warn\">⚠ more than half</span>" } else { "" },
         Count(source.duplicates),
@@ -524,11 +525,11 @@ mod tests {
         assert!(html.contains("1 document was drawn") && html.contains("nothing could be"));
         assert!(!html.contains("Of the similar"), "{html}");
         (audit.overall.documents, audit.overall.recall) = (1, Some(0.9));
-        for (high, verdict) in [(0.98, "below what was asked"), (1.0, "agrees with")] {
+        for (high, verdict) in [(0.98, "below the requested recall"), (1.0, "agrees with")] {
             audit.overall.interval.high = high;
             assert!(shown(&audit).contains(verdict));
         }
         audit.overall.interval.low = 0.99;
-        assert!(shown(&audit).contains("what was asked or more"));
+        assert!(shown(&audit).contains("reaches the requested recall"));
     }
 }

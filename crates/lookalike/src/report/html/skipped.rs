@@ -36,7 +36,7 @@ pub(super) fn write(
             listed.push(each);
         }
     }
-    section::open(out, "skipped", "What was not read")?;
+    section::open(out, "skipped", "Files and records not read")?;
     if all == 0 {
         return out.write_all(b"<p>Nothing: every file and record was read.</p>\n</section>\n");
     }
@@ -143,7 +143,7 @@ mod tests {
             ("a record of 3 values, the header has 4 columns", "a record of … values"),
             ("no field \"text\"; the record has a, b", "no field \"text\""),
             ("hidden (--all-files reads it)", "hidden"),
-            ("the id is that of the document at a:7", "the id is that of the document"),
+            ("the id is already used at a:7", "the id is already used"),
             (": x", "other reasons"),
         ] {
             assert_eq!(kind(reason), expected);

@@ -146,7 +146,7 @@ fn the_page_says_what_is_needed() {
         "<strong>10</strong> of 1,000 documents (1.0 %) are near-duplicates",
         "threshold 0.8: 99.83 %",
         "between 95 % and 99.9 % with a confidence of 95 %",
-        "which agrees with what was asked",
+        "which agrees with the requested recall",
         "1 of 2 sources</a> would lose more than half of its documents",
         "Chains were followed",
         "1.5 seconds",

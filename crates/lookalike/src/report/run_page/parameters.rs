@@ -30,7 +30,7 @@ pub(super) fn rows(subject: &RunSubject<'_>) -> Vec<PageParameter> {
     if let Some(audit) = audit {
         let found = match audit.judged_by {
             JudgedBy::Pairs => "it is among the pairs of this run",
-            JudgedBy::Groups => "not both of its documents stay",
+            JudgedBy::Groups => "the groups remove at least one of its documents",
         };
         let meaning = format!("Documents drawn to measure the recall; a pair is found if {found}");
         rows.push(row("--audit", &audit.sampled, meaning));
@@ -45,13 +45,17 @@ pub(super) fn rows(subject: &RunSubject<'_>) -> Vec<PageParameter> {
 fn similar(params: &Params) -> Vec<PageParameter> {
     let rule = params.shingle();
     let measure = match params.measure() {
-        Measure::Jaccard => "Shared shingles among all that two documents have",
-        Measure::Containment => "Shared shingles among those of the shorter document",
+        Measure::Jaccard => "Shared shingles divided by all shingles of both documents",
+        Measure::Containment => "Shared shingles divided by the shingles of the shorter document",
     };
     let mut rows = vec![
         row("--threshold", &params.threshold(), "The least similarity of a near-duplicate"),
         row("--measure", &params.measure(), measure),
-        row("--shingle", &shingle(rule), "What is compared: runs of that many, at every place"),
+        row(
+            "--shingle",
+            &shingle(rule),
+            "The units of comparison: runs of that length, at every position",
+        ),
     ];
     if rule.unit() == Unit::Words {
         rows.push(row("--tokens", &rule.tokens(), "Where words begin and end"));
@@ -103,12 +107,12 @@ fn shown(input: &Path) -> String {
 /// The parameters that choose keepers, groups and counts.
 fn kept(options: &FindOptions, reference: &[PathBuf]) -> Vec<PageParameter> {
     let (group, meaning) = match options.grouping {
-        Grouping::Stars => ("stars", "Every duplicate resembles the document that stays"),
+        Grouping::Stars => ("stars", "Every duplicate resembles the kept document"),
         Grouping::Components => ("components", "Chains of similar documents are one group"),
     };
-    let keep = "Which document of a group stays; the first rule that tells two apart decides";
+    let keep = "Which document of a group is kept; the first rule that distinguishes two decides";
     let mut rows = vec![row("--keep", &options.keep, keep), row("--group", &group, meaning)];
-    let documents = "Documents that always stay and are not compared with each other";
+    let documents = "Documents that are always kept and not compared with each other";
     rows.extend(reference.iter().map(|path| row("--reference", &shown(path), documents)));
     if let Some(name) = &options.source_field {
         rows.push(row("--source-field", &name, "Its value is the source that is counted"));
