@@ -111,7 +111,7 @@ def judged(bench):
             row.append(share(sum(label >= 1 for label in labels), len(labels)))
         rows.append(row)
     table(f"Share of {len(truth)} pairs that people call near-duplicates, by similarity", *rows)
-    table("The same from a similarity on", *from_on)
+    table("Share at or above a similarity", *from_on)
     rows = [["pairs", "threshold", "are near-duplicates", "near-duplicates found"]]
     found = bench.pairs(source, 0.3)
     for kind, name in [
@@ -127,7 +127,7 @@ def judged(bench):
                 sum(label >= 1 for label in kept.values()),
             )
             rows.append([name, threshold, share(right, len(reached)), share(right, all_of)])
-    table("The same by kind of text, words:5", *rows)
+    table("Share by kind of text, words:5", *rows)
 
 
 @section
@@ -229,7 +229,7 @@ def pages(bench):
     )
     table(
         "Pages of a manual in three releases (html)",
-        ["options", "threshold", "versions found", "of what is found, versions"],
+        ["options", "threshold", "versions found", "of the found pairs, versions"],
         *rows,
     )
 
@@ -315,7 +315,7 @@ def scripts(bench):
         rows = by_name(bench, source, same, settings, [0.5, 0.8], 0.5)
         table(
             f"Revisions and releases of pages in {name} (multilingual, {len(kept)} documents)",
-            ["shingles", "threshold", "versions found", "of what is found, versions"],
+            ["shingles", "threshold", "versions found", "of the found pairs, versions"],
             *rows,
         )
 

@@ -325,7 +325,7 @@ def main() -> None:
         default=2 << 30,
         help="bytes, as the argument of lookalike.spark.find",
     )
-    parser.add_argument("--stages", action="store_true", help="a row for each stage, too")
+    parser.add_argument("--stages", action="store_true", help="also write a row for each stage")
     parser.add_argument(
         "--check", type=Path, metavar="OTHER.json", help="compare with another measurement"
     )

@@ -419,7 +419,7 @@ def main():
     )
     p.add_argument("--corpus", required=True, help="JSONL with id and text")
     p.add_argument("--truth", help="CSV with id_a, id_b, jaccard of word 5-grams by str.split()")
-    p.add_argument("--clusters", help="CSV with id, cluster, where the truth is capped")
+    p.add_argument("--clusters", help="CSV with id, cluster, for a capped truth")
     p.add_argument("--truth-cap", type=int, default=200)
     p.add_argument("--binary", default=os.path.join(HERE, "..", "target", "release", "lookalike"))
     p.add_argument("--peers", default=",".join(PEERS), help="of: " + " ".join(PEERS))

@@ -329,7 +329,7 @@ def bands_of(documents: int) -> list[str]:
 
 def compare(name: str, got: bytes, expected: bytes) -> None:
     if got != expected:
-        sys.exit(f"{name}: the groups are not those of the program")
+        sys.exit(f"{name}: the groups differ from the groups of the program")
     print(f"{name}: the groups are the same bytes.")
 
 

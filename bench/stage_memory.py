@@ -135,7 +135,7 @@ def main() -> None:
     if args.run:
         run(args.run, int(args.documents[0]))
         return
-    print("| task | documents | peak MB | above that of ten documents |\n|---|---:|---:|---|")
+    print("| task | documents | peak MB | above the peak for ten documents |\n|---|---:|---:|---|")
     least = {task: peak(task, 10) for task in ("connect", "decide", "merge")}
     for mebibytes in args.parts:
         documents = (mebibytes << 20) // ROW_BYTES

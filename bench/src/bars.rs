@@ -297,7 +297,7 @@ impl LimitBench<'_> {
             let b = b.display();
             return Err(BenchError(format!("{a} and {b} differ; they must be the same")));
         }
-        self.notes.push("both give the same bytes".to_owned());
+        self.notes.push("both write the same bytes".to_owned());
         Ok(())
     }
 

@@ -29,8 +29,8 @@ pub(crate) fn request(options: &mut BenchOptions) -> Result<Request, BenchError>
     };
     if request.least_words < LEAST_WORDS {
         return Err(BenchError(format!(
-            "--least-words {}: at least {LEAST_WORDS} are needed, so that documents that share \
-             clauses are no near-duplicates",
+            "--least-words {}: at least {LEAST_WORDS} are needed, so that shared clauses do not \
+             make near-duplicates",
             request.least_words
         )));
     }

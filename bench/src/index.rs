@@ -216,7 +216,7 @@ impl IndexBench<'_> {
                 Ok(there)
             })?;
             let there = opened.map_err(failed)?;
-            assert_eq!(there, documents, "documents that are there");
+            assert_eq!(there, documents, "documents in the index");
             let wall = begun.elapsed().as_secs_f64() * 1e3;
             self.say(
                 format!("{name}: opened for {how}"),
@@ -230,11 +230,7 @@ impl IndexBench<'_> {
         self.single(&name, &index, &mut maker, documents)?;
         let usage = getrusage(UsageWho::RUSAGE_SELF).map_err(|e| BenchError::new("memory", e))?;
         let peak = usage.max_rss() as f64 / 1024.0;
-        self.say(
-            format!("{name}: peak of memory, with what is mapped"),
-            format!("{peak:.0}"),
-            "MiB",
-        );
+        self.say(format!("{name}: peak of memory, with mapped files"), format!("{peak:.0}"), "MiB");
         Ok(())
     }
 

@@ -79,7 +79,7 @@ pub(crate) fn measure_one(
     mut command: impl Iterator<Item = OsString>,
 ) -> Result<String, BenchError> {
     let (Some(out), Some(program)) = (command.next(), command.next()) else {
-        return Err(BenchError("there is no program to measure".to_owned()));
+        return Err(BenchError("the program to measure is missing".to_owned()));
     };
     let name = program.to_string_lossy().into_owned();
     let stdout = if out.is_empty() {
@@ -158,7 +158,7 @@ pub(crate) fn median_run(
 }
 
 fn usage(who: UsageWho) -> Result<Usage, BenchError> {
-    getrusage(who).map_err(|error| BenchError::new("the system does not say what was used", error))
+    getrusage(who).map_err(|error| BenchError::new("cannot read the resource usage", error))
 }
 
 fn cpu_seconds(usage: &Usage) -> f64 {
