@@ -27,7 +27,7 @@ pub(crate) async fn check_readable(app: &App) -> Result<(), Problem> {
     let look = |worker: &mut PoolWorker| match worker.index.snapshot() {
         Ok(_) => Ok(()),
         Err(error) => {
-            let detail = "the index cannot be read; the log of the server says why";
+            let detail = "the index cannot be read; the server log has details";
             Err(Problem::new(Code::UNREADABLE, detail).note(error.to_string()))
         }
     };

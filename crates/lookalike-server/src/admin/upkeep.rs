@@ -49,7 +49,7 @@ fn backup_folder(app: &App, name: Option<&str>) -> Result<PathBuf, Problem> {
         }
     };
     if std::fs::symlink_metadata(&to).is_ok() {
-        let detail = format!("there is a backup {name:?} already: choose another name");
+        let detail = format!("backup {name:?} already exists; choose another name");
         return Err(Problem::new(Code::BACKUP_TAKEN, detail));
     }
     Ok(to)

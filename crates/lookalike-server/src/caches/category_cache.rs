@@ -65,7 +65,7 @@ pub(crate) fn named(
 ) -> Result<CategoryNumber, Problem> {
     let unknown = |detail: String| Problem::new(Code::UNKNOWN_CATEGORY, detail);
     let Some(categories) = categories else {
-        let detail = "the index has no categories: `lookalike index categorise` makes them";
+        let detail = "the index has no categories; `lookalike index categorise` creates them";
         return Err(unknown(detail.to_owned()));
     };
     if path == NONE {
@@ -74,6 +74,6 @@ pub(crate) fn named(
     let found = categories.model().find(path);
     found.ok_or_else(|| {
         let path = lookalike::store::entry::shortened_id(path);
-        unknown(format!("there is no category {path:?}: GET /v1/categories lists all"))
+        unknown(format!("category {path:?} does not exist; GET /v1/categories lists all"))
     })
 }

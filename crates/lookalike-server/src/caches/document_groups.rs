@@ -242,7 +242,7 @@ fn params_at(index: &Index, threshold: f64) -> Result<Params, ParamsError> {
 }
 
 fn interrupted() -> Problem {
-    Problem::internal("the computation of groups was interrupted: no client asked for it")
+    Problem::internal("the computation of groups was interrupted: no client waits for it")
 }
 
 fn problem(error: FindError) -> Problem {

@@ -58,7 +58,8 @@ impl fmt::Display for ConfigError {
             Self::IndexNames { twice: Some(name) } => {
                 write!(
                     f,
-                    "two indexes have the name {name}, without regard to case: give each its own"
+                    "two indexes have the name {name}, ignoring case; choose a different name for \
+                     each"
                 )
             }
             Self::IndexNames { twice: None } => f.write_str("expected at least one index"),

@@ -45,8 +45,8 @@ impl fmt::Display for TlsError {
         match self {
             Self::Certificate { path, why } => write!(
                 f,
-                "{}: {why}; expected a certificate in PEM (`-----BEGIN CERTIFICATE-----`), that of \
-                 the server first, then those that signed it",
+                "{}: {why}; expected certificates in PEM (`-----BEGIN CERTIFICATE-----`): the \
+                 server certificate, then its issuers",
                 path.display()
             ),
             Self::Key { path, why } => write!(
@@ -106,7 +106,7 @@ fn read_chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
 fn cause(error: &pem::Error) -> String {
     match error {
         pem::Error::Io(error) => error.to_string(),
-        pem::Error::NoItemsFound => "there is none in it".to_owned(),
-        error => format!("it is no PEM ({error})"),
+        pem::Error::NoItemsFound => "the file contains none".to_owned(),
+        error => format!("it is not valid PEM ({error})"),
     }
 }

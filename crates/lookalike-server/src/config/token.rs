@@ -112,13 +112,13 @@ impl ClientToken {
     /// header, and for an empty name.
     pub fn new(right: Right, name: Option<&str>, value: &str) -> Result<Self, ConfigError> {
         if value.len() < MIN_BYTES {
-            let why = "has less than 16 characters: take a long random one, such as that of \
-                       `lookalike token`";
+            let why = "has fewer than 16 characters; use a long random token, such as `lookalike \
+                       token` creates";
             return Err(ConfigError::Token { why });
         }
         let is_token = |b: u8| b.is_ascii_alphanumeric() || b"-._~+/=".contains(&b);
         if !value.bytes().all(is_token) {
-            let why = "has a character that is none of A-Z a-z 0-9 - . _ ~ + / =";
+            let why = "has a character other than A-Z a-z 0-9 - . _ ~ + / =";
             return Err(ConfigError::Token { why });
         }
         Self::hashed(right, name, TokenHash::of(value))

@@ -51,7 +51,7 @@ impl fmt::Display for WebhookSecretError {
         write!(
             f,
             "expected `{SECRET}` and {SECRET_MIN} to {SECRET_MAX} random bytes in base64, such as \
-             that of `echo {SECRET}$(openssl rand -base64 32)`"
+             the output of `echo {SECRET}$(openssl rand -base64 32)`"
         )
     }
 }

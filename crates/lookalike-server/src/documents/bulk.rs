@@ -259,7 +259,7 @@ impl BulkTally {
         }
         if self.options.stop {
             let detail = format!(
-                "{member} {number}: {}; what comes before it is stored, send it and the rest again",
+                "{member} {number}: {}; everything before it is stored; send it and the rest again",
                 problem.detail
             );
             let bad = Problem::new(Code::BAD_LINE, detail);

@@ -132,8 +132,8 @@ pub(crate) fn prepare(
 fn no_text(why: Option<String>) -> Problem {
     let detail = match why {
         Some(why) => format!("the file cannot be read: {why}"),
-        None => "the file is no document but has some: send each of them, or add the file with \
-                 `lookalike index add`"
+        None => "the file is not a document but contains some; send each of them, or add the file \
+                 with `lookalike index add`"
             .to_owned(),
     };
     Problem::new(Code::UNREADABLE_FILE, detail)

@@ -146,7 +146,7 @@ fn damaged(error: IndexError) -> Problem {
     if !matches!(error, IndexError::Damaged { .. }) {
         return error.into();
     }
-    let answer = "what is stored of this original is damaged: restore a backup of the index, or \
-                  put the document again; the log of the server says more";
+    let answer = "the stored original is damaged; restore a backup of the index, or put the \
+                  document again; the server log has details";
     Problem::new(Code::DAMAGED_ORIGINAL, answer).note(error.to_string())
 }

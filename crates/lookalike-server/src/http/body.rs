@@ -276,7 +276,7 @@ pub(crate) fn expect_type(headers: &HeaderMap, expected: &str) -> Result<(), Pro
         Err(Problem::new(Code::WRONG_CONTENT_TYPE, detail))
     };
     let Some(value) = headers.get(CONTENT_TYPE) else { return wrong("of no declared type") };
-    let Ok(value) = value.to_str() else { return wrong("of a type that is no text") };
+    let Ok(value) = value.to_str() else { return wrong("of an invalid type") };
     let mut parts = value.split(';');
     let name = parts.next().unwrap_or_default().trim();
     if !name.eq_ignore_ascii_case(expected) {

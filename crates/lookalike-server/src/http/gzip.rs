@@ -50,8 +50,8 @@ impl GzipDecoder {
 }
 
 fn damaged() -> Problem {
-    let detail = "the body is no gzip, or ends too early: send it compressed as its \
-                  content-encoding says, or as it is";
+    let detail = "the body is not valid gzip, or is incomplete; send it as its content-encoding \
+                  says, or uncompressed";
     Problem::new(Code::BAD_BODY, detail)
 }
 

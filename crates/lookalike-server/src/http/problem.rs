@@ -34,48 +34,48 @@ codes! {
     INVALID_JSON 400 "invalid-json" "The body is not JSON";
     INVALID_UTF8 400 "invalid-utf8" "The bytes are not UTF-8";
     UNKNOWN_MEMBER 400 "unknown-member" "A member is unknown";
-    BAD_MEMBER 400 "bad-member" "A member is missing or has another value than can be";
+    BAD_MEMBER 400 "bad-member" "A member is missing or has an invalid value";
     BAD_PARAMETER 400 "bad-parameter" "A parameter of the address is unknown or out of range";
-    BAD_ID 400 "bad-id" "The id cannot be one";
+    BAD_ID 400 "bad-id" "The id is invalid";
     BAD_LINE 400 "bad-line" "A line cannot be stored";
-    BAD_BODY 400 "bad-body" "The body broke off";
-    BAD_HEAD 400 "bad-head" "The head of the request cannot be";
+    BAD_BODY 400 "bad-body" "The body is incomplete or damaged";
+    BAD_HEAD 400 "bad-head" "The head of the request is invalid";
     TOKEN_NEEDED 401 "token-needed" "A token is needed";
     TOKEN_EXPIRED 401 "token-expired" "The token has expired";
-    READ_ONLY_TOKEN 403 "read-only-token" "The token may read only";
+    READ_ONLY_TOKEN 403 "read-only-token" "The token allows only reading";
     READ_ONLY 403 "read-only" "The index is served for reading only";
     OTHER_INDEX 403 "other-index" "The token opens other indexes";
     CROSS_ORIGIN 403 "cross-origin" "The request comes from another site";
-    UNKNOWN_ADDRESS 404 "unknown-address" "There is nothing at this address";
-    UNKNOWN_INDEX 404 "unknown-index" "There is no index with this name";
-    UNKNOWN_DOCUMENT 404 "unknown-document" "There is no document with this id";
+    UNKNOWN_ADDRESS 404 "unknown-address" "The address does not exist";
+    UNKNOWN_INDEX 404 "unknown-index" "The index does not exist";
+    UNKNOWN_DOCUMENT 404 "unknown-document" "The document does not exist";
     UNKNOWN_VERSION 404 "unknown-version" "The document has no version with this number";
-    UNKNOWN_CATEGORY 404 "unknown-category" "There is no category with this path";
+    UNKNOWN_CATEGORY 404 "unknown-category" "The category does not exist";
     WRONG_METHOD 405 "wrong-method" "The address does not take this method";
     SLOW_BODY 408 "slow-body" "The body came too slowly";
-    ID_TAKEN 409 "id-taken" "There is a document with this id";
-    REQUEST_RUNNING 409 "request-running" "A request with this key is under way";
-    UPKEEP_RUNNING 409 "upkeep-running" "A job of upkeep is under way";
-    BACKUP_TAKEN 409 "backup-taken" "There is a backup with this name";
+    ID_TAKEN 409 "id-taken" "A document with this id exists";
+    REQUEST_RUNNING 409 "request-running" "A request with this key is in progress";
+    UPKEEP_RUNNING 409 "upkeep-running" "A job of upkeep is in progress";
+    BACKUP_TAKEN 409 "backup-taken" "A backup with this name exists";
     DECISION_CONFLICT 409 "decision-conflict" "Others decided, or a document is gone";
-    CURSOR_EXPIRED 410 "cursor-expired" "The list is not kept any more";
+    CURSOR_EXPIRED 410 "cursor-expired" "The list has expired";
     ADDRESS_TOO_LONG 414 "address-too-long" "The address is too long";
     HEAD_TOO_LARGE 431 "head-too-large" "The head of the request is too large";
     BODY_TOO_LARGE 413 "body-too-large" "The body is too large";
     TEXT_TOO_LARGE 413 "text-too-large" "The text is too large";
-    WRONG_CONTENT_TYPE 415 "wrong-content-type" "The body is of another type than expected";
-    UNKNOWN_HOST 421 "unknown-host" "The server does not go by this name";
+    WRONG_CONTENT_TYPE 415 "wrong-content-type" "The body has the wrong content type";
+    UNKNOWN_HOST 421 "unknown-host" "The server does not have this name";
     ANSWER_TOO_LARGE 422 "answer-too-large" "The answer would be too large";
-    BAD_TIME 422 "bad-time" "A time is none, or cannot be used";
-    BAD_DECISION 422 "bad-decision" "A decision cannot be one";
+    BAD_TIME 422 "bad-time" "A time is invalid";
+    BAD_DECISION 422 "bad-decision" "A decision is invalid";
     UNREADABLE_FILE 422 "unreadable-file" "The file has no text that can be read";
     NO_ORIGINALS 422 "no-originals" "The index keeps no originals";
-    KEY_REUSED 422 "key-reused" "The idempotency key is that of another request";
+    KEY_REUSED 422 "key-reused" "Another request used this idempotency key";
     NO_BACKUP_FOLDER 422 "no-backup-folder" "The server has no folder for backups";
     NO_SETS 422 "no-sets" "The index keeps too little for this";
     INTERNAL 500 "internal" "The server failed";
     DAMAGED_ORIGINAL 500 "damaged-original" "The original is damaged";
-    BUSY 503 "busy" "The server has all it can do";
+    BUSY 503 "busy" "The server is busy";
     TIMEOUT 503 "timeout" "The answer took too long";
     UNREADABLE 503 "unreadable" "The index cannot be read";
     DATABASE_UNAVAILABLE 503 "database-unavailable" "The database of the index does not answer";
@@ -136,8 +136,8 @@ impl Problem {
 
     /// A failure that the client cannot avoid; its cause is logged.
     pub(crate) fn internal(note: impl Into<String>) -> Self {
-        let detail = "the log of the server says more, with the number in the header \
-                      x-request-id of this answer";
+        let detail = "the server log has details, under the number in the header x-request-id of \
+                      this answer";
         Self { note: Some(note.into()), ..Self::new(Code::INTERNAL, detail) }
     }
 
@@ -145,7 +145,7 @@ impl Problem {
         let id = lookalike::store::entry::shortened_id(id);
         Self::new(
             Code::UNKNOWN_DOCUMENT,
-            format!("there is no document {id:?}, or it has expired: GET /v1/documents lists all"),
+            format!("document {id:?} does not exist or has expired; GET /v1/documents lists all"),
         )
     }
 
@@ -156,7 +156,7 @@ impl Problem {
         Self::new(
             Code::UNKNOWN_INDEX,
             format!(
-                "there is no index {name:?} for this token: GET /v1/indexes lists those there are"
+                "index {name:?} does not exist for this token; GET /v1/indexes lists all indexes"
             ),
         )
     }
@@ -182,8 +182,8 @@ impl From<IndexError> for Problem {
             IndexError::IdTaken { id } => {
                 let id = lookalike::store::entry::shortened_id(&id);
                 let detail = format!(
-                    "document {id:?} is there already: leave out ?mode=add to replace it, or \
-                     choose another id"
+                    "document {id:?} already exists; remove ?mode=add to replace it, or choose \
+                     another id"
                 );
                 Self::new(Code::ID_TAKEN, detail)
             }
@@ -211,14 +211,13 @@ impl From<IndexError> for Problem {
             }
             IndexError::Database { transient: true, .. } => {
                 let answer = "the database of the index does not answer, or cannot do this now; \
-                              send the request again in a few seconds. The log of the server says \
-                              more";
+                              send the request again in a few seconds. The server log has details";
                 Self::new(Code::DATABASE_UNAVAILABLE, answer).note(detail).retry_after(5)
             }
             IndexError::Full { .. } => Self::new(Code::INDEX_FULL, detail),
             IndexError::DiskFull { .. } => {
-                let answer = "the disk of the server is full: what was acknowledged is stored, \
-                              this is not; remove documents or make room, then send it again";
+                let answer = "the disk of the server is full; acknowledged changes are stored, \
+                              this one is not. Remove documents or free space, then send it again";
                 Self { note: Some(detail), ..Self::new(Code::DISK_FULL, answer) }
             }
             _ => Self::internal(detail),

@@ -288,7 +288,7 @@ impl CompareSide {
 
 fn compare_texts(a: &mut ShingledSide, b: &mut ShingledSide, worker: &PoolWorker) -> ComparedText {
     let (Some(a), Some(b)) = (a.text.take(), b.text.take()) else {
-        let missing = "the index keeps no texts: give them here, or create it with --store texts";
+        let missing = "the index keeps no texts; send both texts, or create it with --store texts";
         return ComparedText { differences_missing: Some(missing), ..ComparedText::default() };
     };
     let found = Differences::between(&a, &b, worker.index.params().shingle(), Some(PATIENCE));

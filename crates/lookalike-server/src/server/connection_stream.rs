@@ -113,7 +113,9 @@ fn parser_problem(head: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let (code, detail) = match rest.get(..3)? {
-        b"400" => (Code::BAD_HEAD, "the head of the request is no HTTP/1.1: check how it is sent"),
+        b"400" => {
+            (Code::BAD_HEAD, "the head of the request is not valid HTTP/1.1; check the client")
+        }
         b"414" => (Code::ADDRESS_TOO_LONG, "the address has more than 65,534 bytes: shorten it"),
         b"431" => (
             Code::HEAD_TOO_LARGE,

@@ -111,7 +111,7 @@ fn admit(app: &App, route: &str, request: &Request) -> Result<Client, Problem> {
     let method = request.method();
     let headers = request.headers();
     if headers.get_all(HOST).iter().nth(1).is_some() {
-        let detail = "there is more than one header host: send one";
+        let detail = "the request has more than one header host; send one";
         return Err(Problem::new(Code::BAD_HEAD, detail));
     }
     let host = host(request.uri(), headers);
@@ -132,8 +132,8 @@ fn admit(app: &App, route: &str, request: &Request) -> Result<Client, Problem> {
     let client = client.map_err(|refused| match refused {
         RefusedToken::OtherIndex if is_named => Problem::unknown_index(app.name.as_str()),
         RefusedToken::OtherIndex => {
-            let detail = "the token opens other indexes than that of this address: GET \
-                          /v1/indexes lists them";
+            let detail = "the token does not open the index at this address; GET /v1/indexes lists \
+                          its indexes";
             Problem::new(Code::OTHER_INDEX, detail)
         }
         RefusedToken::Unknown => {
@@ -227,7 +227,7 @@ fn check_origin(host: Option<&str>, headers: &HeaderMap) -> Result<(), Problem> 
     if is_same && sites.all(|site| site == "same-origin" || site == "none") {
         return Ok(());
     }
-    let detail = "a page of another site asked for this: use the page of this server, or a program";
+    let detail = "a page of another site sent the request; use this server's page, or a program";
     Err(Problem::new(Code::CROSS_ORIGIN, detail))
 }
 

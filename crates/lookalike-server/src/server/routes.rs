@@ -79,11 +79,12 @@ async fn nothing_here(request: Request) -> Problem {
         None => "GET /openapi.json lists all addresses",
     };
     let path = lookalike::store::entry::shortened_id(path);
-    Problem::new(Code::UNKNOWN_ADDRESS, format!("there is nothing at {path}: {hint}"))
+    Problem::new(Code::UNKNOWN_ADDRESS, format!("{path} does not exist: {hint}"))
 }
 
 async fn wrong_method(request: Request) -> Problem {
     let method = request.method();
-    let detail = format!("{method} is not taken here: the header allow has what is");
+    let detail =
+        format!("{method} is not allowed here; the header allow lists the allowed methods");
     Problem::new(Code::WRONG_METHOD, detail)
 }

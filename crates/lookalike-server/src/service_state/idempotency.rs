@@ -123,7 +123,7 @@ fn key(headers: &HeaderMap) -> Result<Option<KeyHash>, Problem> {
     let is_key = (1..=KEY_MAX).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic);
     if !is_key || values.next().is_some() {
         let detail = format!(
-            "the header idempotency-key is no key: expected 1 to {KEY_MAX} visible ASCII \
+            "the header idempotency-key is invalid: expected 1 to {KEY_MAX} visible ASCII \
              characters, once, such as a UUID"
         );
         return Err(Problem::new(Code::BAD_HEAD, detail));

@@ -373,5 +373,5 @@ export const answering =
     if (call.method === "GET" && call.path.startsWith("/v1/documents/")) {
       return { json: documentOf(decodeURIComponent(call.path.slice("/v1/documents/".length))) };
     }
-    return refusal(404, "unknown-path", "there is nothing at this path");
+    return refusal(404, "unknown-path", "this path does not exist");
   };

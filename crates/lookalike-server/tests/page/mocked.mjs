@@ -940,7 +940,7 @@ const writing = async (browser) => {
       "PUT *": (call) => {
         const there = stored.has(id(call));
         if (there && call.query.get("mode") === "add") {
-          return refusal(409, "id-taken", "there is a document with this id");
+          return refusal(409, "id-taken", "a document with this id exists");
         }
         stored.set(id(call), call.body.text);
         return {
@@ -2130,10 +2130,10 @@ const openedIndex = async (browser) => {
   const server = await mock((call) => {
     const path = call.path.replace("/v1/indexes/mail/", "/v1/");
     if (call.path.startsWith("/v1/indexes/gone/")) {
-      return refusal(404, "unknown-index", 'there is no index "gone" for this token');
+      return refusal(404, "unknown-index", 'index "gone" does not exist for this token');
     }
     return path === call.path && path !== "/v1/indexes"
-      ? refusal(403, "other-index", "the token opens other indexes")
+      ? refusal(403, "other-index", "the token does not open the index at this address")
       : answer({ ...call, path });
   });
   try {

@@ -92,7 +92,7 @@ fn files_that_are_no_certificate_and_key_are_named() {
         TlsIdentity::read(&path(certificate), &path(key)).err().unwrap()
     };
     for (file, why) in
-        [("gone", "os error 2"), ("text", "there is none in it"), ("one.key", "none")]
+        [("gone", "os error 2"), ("text", "the file contains none"), ("one.key", "none")]
     {
         let error = read(file, "one.key");
         assert!(matches!(error, TlsError::Certificate { .. }), "{error:?}");
