@@ -125,7 +125,7 @@ impl NamesParameters for ParamsError {
             }
             Self::AutoBandsWithRows => write!(
                 f,
-                "{} auto chooses the rows, too: leave out {}",
+                "{} auto also chooses the rows; leave out {}",
                 name(Parameter::Bands),
                 name(Parameter::Rows)
             ),

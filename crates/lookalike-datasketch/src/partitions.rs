@@ -109,7 +109,7 @@ impl fmt::Display for PartitionsError {
             Self::Order => f.write_str("sizes must be finite numbers, and ascending"),
             Self::Size(size) => write!(f, "sizes must be above 0, got {size}"),
             Self::Overflow => {
-                f.write_str("counts are so great that their sums are no numbers; divide them")
+                f.write_str("the sums of the counts are too great for a number; divide the counts")
             }
             Self::Allocation(error) => error.fmt(f),
         }

@@ -49,7 +49,7 @@ pub fn next_record(
         if !at_end && MARK.starts_with(here) {
             return None;
         }
-        return damaged(bytes, start, at_end, "something else where a record must begin".into());
+        return damaged(bytes, start, at_end, "other data at the start of a record".into());
     }
     let window = &here[..here.len().min(HEADER_BYTES)];
     let Some((header, block)) = header_and_body(window).map(|(h, b)| (h, start + b)) else {

@@ -114,13 +114,13 @@ impl IndexEntry<'_> {
 pub fn check_id(id: &str) -> Result<(), IndexError> {
     let wrong = |why: &str| Err(IndexError::document(id, why));
     if id.is_empty() {
-        return wrong("its id is empty: give it any other");
+        return wrong("its id is empty; choose another id");
     }
     if id.len() > MAX_ID_BYTES {
         return wrong("its id has more than 16,384 bytes: shorten it, or put it into the metadata");
     }
     if id.contains('\0') {
-        return wrong("its id has a NUL character: leave it out");
+        return wrong("its id has a NUL character; remove it");
     }
     Ok(())
 }
@@ -174,7 +174,7 @@ impl IndexRecord {
             return Ok(());
         }
         let what = format!("document {:?} (number {})", shortened_id(&self.id), self.number);
-        let why = format!("its signature has {got} values, expected are {num_hashes}");
+        let why = format!("its signature has {got} values, expected {num_hashes}");
         Err(IndexError::damaged(what, why))
     }
 

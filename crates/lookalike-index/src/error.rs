@@ -200,8 +200,9 @@ pub enum IndexError {
 }
 
 /// The error of an index of sketches, with its remedy.
-const OF_SKETCHES: &str = "keeps sketches of lookalike.datasketch, no documents: open it in Python \
-     with lookalike.datasketch.MinHashLSH(storage_config={\"type\": \"lookalike\", \"path\": …})";
+const OF_SKETCHES: &str = "keeps sketches of lookalike.datasketch, not documents; open it in \
+                           Python with lookalike.datasketch.MinHashLSH(storage_config={\"type\": \
+                           \"lookalike\", \"path\": …})";
 
 /// The error of an index without texts, with its remedy up to the option.
 const NO_TEXTS: &str = "keeps no texts, whose words are compared here: name the files that its \
@@ -297,12 +298,12 @@ impl IndexError {
 impl NamesParameters for IndexError {
     fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         match self {
-            Self::Missing { index } => write!(f, "there is no index {index}: create it first"),
+            Self::Missing { index } => write!(f, "index {index} does not exist; create it first"),
             Self::Exists { index } => write!(
                 f,
-                "{index} exists already: choose another name, or open it to add documents"
+                "{index} already exists; choose another name, or open it to add documents"
             ),
-            Self::NotAnIndex { index, why } => write!(f, "{index} is no index: {why}"),
+            Self::NotAnIndex { index, why } => write!(f, "{index} is not an index: {why}"),
             Self::NotBuilt { index, feature } => write!(
                 f,
                 "{index}: this program was built without the feature `{feature}`; build it with \
@@ -316,8 +317,8 @@ impl NamesParameters for IndexError {
             ),
             Self::OtherSettings { index, parameter, index_has, requested } => write!(
                 f,
-                "{index} was created with {} {index_has}, but {requested} was requested: leave the \
-                 option out to use that of the index, or create another index",
+                "{index} was created with {} {index_has}, but {requested} was requested; remove \
+                 the option to use the index's value, or create another index",
                 name(*parameter)
             ),
             Self::InUse { index, waited, service } => {
@@ -336,14 +337,14 @@ impl NamesParameters for IndexError {
                  shorten its note",
                 position + 1
             ),
-            Self::Stopped => f.write_str("the reading was ended before its end"),
+            Self::Stopped => f.write_str("the reading was stopped before its end"),
             Self::Interrupted { index } => write!(
                 f,
                 "the operation on {index} was interrupted before its end: open the index and \
                  start it again"
             ),
             Self::IdTaken { id } => {
-                write!(f, "document {id:?} is there already: update replaces it")
+                write!(f, "document {id:?} already exists; update replaces it")
             }
             Self::NoSets { what } => write!(
                 f,
@@ -379,8 +380,7 @@ impl NamesParameters for IndexError {
             }
             Self::DiskFull { index } => write!(
                 f,
-                "no space is left on the disk of {index}; what was acknowledged is stored, the \
-                 rest is not"
+                "no space is left on the disk of {index}; only the acknowledged changes are stored"
             ),
             Self::Io { path, source } => write!(f, "{path}: {source}"),
             Self::Database { index, why, .. } => write!(f, "{index}: {why}"),
@@ -396,7 +396,10 @@ fn fmt_in_use(
 ) -> fmt::Result {
     match service {
         Some(address) => {
-            write!(f, "the service at {address} writes to {index}: ask it, or stop it first")
+            write!(
+                f,
+                "the service at {address} writes to {index}; use the service, or stop it first"
+            )
         }
         None => write!(
             f,

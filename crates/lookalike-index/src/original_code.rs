@@ -50,12 +50,12 @@ pub(crate) fn decode(code: &[u8], base: Option<&[u8]>, bytes: usize) -> Result<V
     }
     let mut original = Vec::new();
     let reserved = original.try_reserve_exact(bytes);
-    reserved.map_err(|_| format!("there is no memory for its {bytes} bytes"))?;
+    reserved.map_err(|_| format!("not enough memory for its {bytes} bytes"))?;
     context.decompress(&mut original, code).map_err(failed)?;
     if original.len() == bytes {
         Ok(original)
     } else {
-        Err(format!("it has {} bytes, expected are {bytes}", original.len()))
+        Err(format!("it has {} bytes, expected {bytes}", original.len()))
     }
 }
 

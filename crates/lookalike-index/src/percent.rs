@@ -17,7 +17,7 @@ pub enum PercentError {
 impl Display for PercentError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Incomplete => "has a % without two hexadecimal digits behind it: write % as %25",
+            Self::Incomplete => "has a % that two hexadecimal digits do not follow: write % as %25",
             Self::NotUtf8 => "is not UTF-8: encode the bytes of its UTF-8 form as %XX",
         })
     }

@@ -37,7 +37,7 @@ impl<'a> RecordChecker<'a> {
         let got = record.signature.len();
         let expected = self.settings.num_hashes;
         if got != 0 && got != expected {
-            return Some(format!("its signature has {got} values, expected are {expected}"));
+            return Some(format!("its signature has {got} values, expected {expected}"));
         }
         if record.text.is_some() && !self.settings.store.has_texts() {
             return Some("it has a text, the index keeps none".to_owned());

@@ -453,8 +453,8 @@ impl IndexSettings {
         Err(IndexError::NotAnIndex {
             index: index.to_owned(),
             why: format!(
-                "its settings are no settings of sketches: {} bands of {} bytes, {} numbers of \
-                 {} values",
+                "its settings are invalid for sketches: {} bands of {} bytes, {} numbers of {} \
+                 values",
                 self.bands, sketches.band_bytes, self.num_hashes, sketches.num_perm
             ),
         })

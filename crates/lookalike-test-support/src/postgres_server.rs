@@ -65,7 +65,7 @@ impl PostgresServer {
         // Tests need not outlive the machine.
         let settings = ["fsync=off", "shared_buffers=64MB", "autovacuum=off"];
         let programs =
-            programs().ok_or("neither DATABASE_URL nor initdb and postgres are there")?;
+            programs().ok_or("neither DATABASE_URL nor initdb and postgres were found")?;
         let user = unprivileged()?;
         let run = |program: &str| {
             let mut command = Command::new("setpriv");
@@ -193,7 +193,7 @@ fn unprivileged() -> Result<Option<String>, String> {
         return Ok(None);
     }
     if Command::new("setpriv").arg("--version").output().is_err() {
-        return Err("the administrator may not run it, and there is no setpriv".to_owned());
+        return Err("root may not run it, and setpriv was not found".to_owned());
     }
     // That of `nobody` on every system that has one.
     Ok(Some("65534".to_owned()))

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// The path that bytes are.
 #[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "other systems have bytes that are no path")]
+#[expect(clippy::unnecessary_wraps, reason = "on other systems, bytes may be an invalid path")]
 fn path_of(bytes: &[u8]) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     Some(std::ffi::OsStr::from_bytes(bytes).into())
@@ -179,12 +179,14 @@ impl InputArgs {
             if !name.is_empty() {
                 inputs.push(path_of(name).ok_or_else(|| {
                     let name = String::from_utf8_lossy(name);
-                    CommandError::Data(format!("--files-from {shown}: {name:?} is no file name"))
+                    CommandError::Data(format!(
+                        "--files-from {shown}: {name:?} is not a valid file name"
+                    ))
                 })?);
             }
         }
         if inputs.is_empty() {
-            return Err(CommandError::Data(format!("--files-from {shown}: it names no input")));
+            return Err(CommandError::Data(format!("--files-from {shown}: the list is empty")));
         }
         Ok(())
     }

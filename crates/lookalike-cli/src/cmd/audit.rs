@@ -157,7 +157,7 @@ pub(super) fn write_text(
         return write_without_neighbours(out, audit, threshold, option);
     }
     let by = match audit.judged_by {
-        JudgedBy::Pairs => "Found is what is among the pairs that were reported.",
+        JudgedBy::Pairs => "A pair counts as found if the run reported it.",
         JudgedBy::Groups => {
             "A pair counts as found if the groups remove at least one of its documents."
         }

@@ -83,7 +83,7 @@ fn print(
         (written, &args.result.output, args.result.common.quiet)
     {
         let (verb, repeated, gone) = if args.result.annotate.is_some() {
-            ("annotated", "with repeated words marked", "that would go")
+            ("annotated", "with repeated words marked", "that would be removed")
         } else {
             ("written", "without repeated words", "left out")
         };
@@ -115,7 +115,7 @@ fn table(out: &mut impl Write, sources: &[SourceCuts]) -> io::Result<()> {
     writeln!(
         out,
         "{HEADER}{:>11}  {:>11}  {:>11}  {:>13}  {:>13}  {:>8}  source{HEADER:#}",
-        "documents", "changed", "go", "words", "cut", "share"
+        "documents", "changed", "removed", "words", "cut", "share"
     )?;
     for source in sources {
         let share =

@@ -9,7 +9,7 @@ use std::io::Write;
 const EXAMPLE: &str = "\
 Examples:
   lookalike man | man -l -                    the page of the command
-  lookalike man find | man -l -               that of `lookalike find`
+  lookalike man find | man -l -               the page of `lookalike find`
   lookalike man index add > lookalike-index-add.1";
 
 /// Print the manual page of a command, in roff

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &mut QueryArgs, worker: WorkerOption<'_>) -> CommandResu
     let args = &*args;
     if args.documents.is_empty() && args.id.is_empty() {
         return Err(CommandError::Usage(
-            "nothing is asked for: name files, - for a text on standard input, or --id ID for a \
+            "nothing to query; name files, - for a text on standard input, or --id ID for a \
              document of the index"
                 .to_owned(),
         ));
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &mut QueryArgs, worker: WorkerOption<'_>) -> CommandResu
     let index = args.place.read()?;
     if args.text && !index.settings().store.has_texts() {
         return Err(CommandError::Usage(format!(
-            "{} keeps no texts to show: leave out --text, or create an index with --store texts",
+            "{} stores no texts; remove --text, or create an index with --store texts",
             index.name()
         )));
     }
@@ -119,8 +119,7 @@ impl QuerySetup<'_> {
             let id = lookalike::store::entry::shortened_id(id);
             let index = self.index.name();
             CommandError::Data(format!(
-                "there is no document {id:?} in {index}; `lookalike index export` lists those \
-                 there are"
+                "{index} has no document {id:?}; `lookalike index export` lists its documents"
             ))
         };
         let settings = self.index.settings();

@@ -179,7 +179,7 @@ pub(crate) fn run(args: &ServeArgs, worker: WorkerOption<'_>) -> CommandResult {
     }
     let layers = ConfigSources::collect(flags, environment, args.config.as_deref())?;
     for name in &layers.unknown {
-        let warning = format!("warning: {name} is no option of serve and is ignored");
+        let warning = format!("warning: {name} is ignored, because `serve` has no such option");
         terminal::stderr().message(&warning)?;
     }
     let mut settings = settings::read(&layers)?;
@@ -225,7 +225,7 @@ pub(crate) fn run(args: &ServeArgs, worker: WorkerOption<'_>) -> CommandResult {
     match stopped {
         StopOutcome::InOrder => Ok(ExitCode::SUCCESS),
         StopOutcome::Interrupted => Err(CommandError::Data(
-            "requests under way were interrupted; what was acknowledged is stored".to_owned(),
+            "requests in progress were interrupted; all acknowledged changes are stored".to_owned(),
         )),
     }
 }

@@ -182,7 +182,8 @@ impl WatchedFolder<'_> {
                 self.is_gone = true;
                 self.watch.unwatch();
                 let text = format!(
-                    "{} is gone: waiting for it to come back; what was taken in stays in the index",
+                    "{} is missing; waiting until it exists again. The index keeps the documents \
+                     that were added",
                     folder.display()
                 );
                 Ok(terminal::stderr().message(&text)?)
@@ -197,7 +198,7 @@ impl WatchedFolder<'_> {
         let Some(changed) = self.intake.changed()? else {
             if is_first {
                 let name = self.args.folder.display();
-                return Err(CommandError::Data(format!("{name}: there is no such folder")));
+                return Err(CommandError::Data(format!("{name}: the folder does not exist")));
             }
             return Ok(());
         };

@@ -1,7 +1,7 @@
 //! How much of each source goes, as a table for people and as warnings.
 //!
 //! ```text
-//! documents     go    share  source
+//! documents  removed  share  source
 //!     1,000    632  63.20 %  crawl/2024.jsonl
 //! ```
 
@@ -55,7 +55,7 @@ impl SourceTable<'_> {
         writeln!(
             out,
             "{HEADER}{:>11}  {:>11}  {:>8}  source{HEADER:#}",
-            "documents", "go", "share"
+            "documents", "removed", "share"
         )?;
         for source in sources.iter().take(most) {
             line(out, source.documents, source.duplicates, &one_line(&source.name))?;
@@ -82,8 +82,8 @@ impl SourceTable<'_> {
             .filter(|source| share(source.documents, source.duplicates) > LARGE_SHARE)
             .collect();
         let (go, advice) = match self.fate {
-            DuplicateAction::Go => ("go", SHOWN),
-            DuplicateAction::WouldGo => ("would go", SHOWN),
+            DuplicateAction::Go => ("are removed", SHOWN),
+            DuplicateAction::WouldGo => ("would be removed", SHOWN),
             DuplicateAction::Reported => {
                 ("are duplicates", "a higher --threshold or longer shingles find fewer")
             }
@@ -100,7 +100,7 @@ impl SourceTable<'_> {
         }
         if let Some(more) = large.len().checked_sub(NAMED).filter(|more| *more > 0) {
             let more = count(more as u64, "further source");
-            writeln!(err, "warning: more than half of each of {more} {go}, too")?;
+            writeln!(err, "warning: more than half of each of {more} {go} as well")?;
         }
         Ok(())
     }
@@ -145,7 +145,7 @@ mod tests {
         let text = |most| crate::output::terminal::piped(|out| table.write(out, most).unwrap());
         assert_eq!(
             text(1),
-            "  documents           go     share  source\n\
+            "  documents      removed     share  source\n\
              \x20     2,000        1,001   50.05 %  b\n\
              \x20        29           24   82.76 %  … 3 more sources\n\
              \x20     2,029        1,025   50.52 %  all\n"
@@ -155,7 +155,9 @@ mod tests {
         table.warn(&mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         assert_eq!(text.lines().count(), 1, "{text}");
-        assert!(text.starts_with("warning: 50.05 % of b would go (1,001 of 2,000 documents)"));
+        assert!(
+            text.starts_with("warning: 50.05 % of b would be removed (1,001 of 2,000 documents)")
+        );
         let mut bytes = Vec::new();
         SourceTable { sources: &sources, fate: DuplicateAction::Reported }
             .warn(&mut bytes)

@@ -211,8 +211,8 @@ fn write_warnings(out: &mut impl Write, findings: &Findings) -> io::Result<()> {
         if unknown > 0 {
             writeln!(
                 out,
-                "warning: {} of {} of that list name no document here; ids and sources must be \
-                 those of these inputs, as they are named here",
+                "warning: {} of {} of that list match no document; use ids and sources exactly as \
+                 this run names them",
                 thousands(unknown),
                 count(lines, "line")
             )?;

@@ -282,9 +282,9 @@ impl ServiceClient {
 
     /// The problem of an answer, with the remedy where it is the token.
     pub(crate) fn problem(&self, answer: &Answer) -> CommandError {
-        let detail = answer.body["detail"].as_str().unwrap_or("it gives no reason");
+        let detail = answer.body["detail"].as_str().unwrap_or("the service reports no reason");
         let remedy = match answer.status {
-            401 | 403 => format!(" (the token is that of {TOKEN} or {TOKEN_FILE})"),
+            401 | 403 => format!(" (the token is read from {TOKEN} or {TOKEN_FILE})"),
             _ => String::new(),
         };
         CommandError::Data(format!("{}: {}{remedy}", self.address, one_line(detail)))

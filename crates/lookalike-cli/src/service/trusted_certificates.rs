@@ -54,7 +54,7 @@ pub(crate) fn tls_config() -> Result<TlsConfig, CommandError> {
     let certificates: Result<Vec<Certificate<'static>>, _> = certificates.collect();
     let certificates = certificates.map_err(|error| wrong(&error))?;
     if certificates.is_empty() {
-        return Err(wrong(&"there is no certificate in it"));
+        return Err(wrong(&"the file contains no certificate"));
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     Ok(TlsConfig::builder()

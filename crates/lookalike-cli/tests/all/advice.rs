@@ -275,7 +275,8 @@ fn every_command_of_the_guide_is_accepted() {
         // 2 is an error of usage: the arguments are accepted, and the files are not there.
         assert_eq!(run.code, Some(1), "{span}: {}", run.err);
         let is_named = words.iter().any(|word| run.err.contains(word));
-        let is_absent = ["no such file", "there is no index"].iter().any(|a| run.err.contains(a));
+        let is_absent =
+            ["no such file", "does not exist; create it first"].iter().any(|a| run.err.contains(a));
         assert!(is_named && is_absent, "{span}: {}", run.err);
     }
     assert!(commands >= 15 && options >= 15, "{commands} {options}");

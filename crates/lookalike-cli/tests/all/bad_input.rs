@@ -99,7 +99,7 @@ fn empty_documents_are_counted_and_listed_and_match_nothing() {
     );
     place.file("e/a", "").file("e/b", "");
     let run = place.run(&["find", "e"]);
-    assert!(run.err.contains("no document with a token"), "{}", run.err);
+    assert!(run.err.contains("no document has a token"), "{}", run.err);
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn outputs_do_not_take_the_place_of_documents_in_a_folder() {
     ] {
         place.file("b.txt", "words");
         let message = place.run(args).fails(2);
-        assert!(message.contains("is an input, it lies in in"), "{message}");
+        assert!(message.contains("is an input: it lies in in"), "{message}");
         assert_eq!(place.read("in/a.jsonl"), record);
         assert!(place.read("in/b.csv").starts_with("id,text\nb,"));
     }
@@ -282,7 +282,7 @@ fn nothing_to_compare_is_said_as_it_is() {
     let place = Place::new();
     place.file("none.jsonl", "").file("one.txt", "a b c\nd e f\n").file("empty.csv", "");
     let run = place.run(&["find", "none.jsonl"]);
-    assert!(run.err.contains("there is no document\n"), "{}", run.err);
+    assert!(run.err.contains("the input has no documents\n"), "{}", run.err);
     let run = place.run(&["find", "one.txt"]);
     assert!(run.err.contains("only one document") && run.err.contains("--format lines"));
     let message = place.run(&["find", "empty.csv"]).fails(1);

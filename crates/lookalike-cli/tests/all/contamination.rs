@@ -207,7 +207,7 @@ fn passages_of_listed_documents_are_no_places() {
     place.file("drop.jsonl", "{\"id\":\"p1\"}\n{\"id\":\"p9\"}\n");
     let args = ["cut", "pages", "--drop", "drop.jsonl", "--removed", "parts.csv"];
     let err = messages(&place, &[&args[..], &["-o", "cut/"]].concat());
-    assert!(err.contains("1 of 2 lines of that list name no document here"), "{err}");
+    assert!(err.contains("1 of 2 lines of that list match no document"), "{err}");
     let (a, b) = (place.read("cut/a.jsonl"), place.read("cut/b.jsonl"));
     // The passage of p1 would be the first one: that of p3 is, since p1 is not there.
     assert_eq!(a, "{\"id\":\"p2\",\"text\":\"ends here\"}\n");

@@ -229,7 +229,7 @@ fn combinations_that_make_no_sense_are_refused() {
         b"caf\xe9 one two three four five six seven\n\ncaf\xe9 one two three four five six seven\n",
     );
     let run = place.run(&["dedup", "latin.d", "-o", "left/", "--unit", "paragraph"]);
-    assert!(run.err.contains("in another encoding or extracted"), "{}", run.err);
+    assert!(run.err.contains("in another encoding, or the text was extracted"), "{}", run.err);
 }
 
 /// Repeated ids: all units of the later document are left out, also those that the earlier one
@@ -470,9 +470,9 @@ fn commands_that_compare_whole_documents_refuse_units() {
     let place = place();
     let args = ["shard", "plan", "job", "in.jsonl"];
     let message = place.run(&[&args[..], &["--unit", "line"]].concat()).fails(2);
-    let expected = "--unit line is not for jobs that are divided over tasks";
+    let expected = "--unit line is not supported in jobs that are divided over tasks";
     assert!(message.contains(expected), "{message}");
-    assert!(message.contains("give the parts as documents"), "{message}");
+    assert!(message.contains("split the documents before"), "{message}");
     // Jobs compare whole documents anyway.
     place.run(&[&args[..], &["--unit", "document"]].concat()).ok();
 }

@@ -232,8 +232,8 @@ fn a_folder_that_disappears_is_waited_for_and_nothing_is_lost() {
     assert_eq!(watch.line(), "a.txt: resembles nothing");
     watch.wait_for_message("watching in");
     fs::rename(place.path("in"), place.path("away")).unwrap();
-    let message = watch.wait_for_message("in is gone");
-    assert!(message.contains("stays in the index"), "{message}");
+    let message = watch.wait_for_message("in is missing");
+    assert!(message.contains("The index keeps the documents that were added"), "{message}");
     place.file("away/b.txt", "written while it was away");
     fs::rename(place.path("away"), place.path("in")).unwrap();
     watch.wait_for_message("in is back");
@@ -362,7 +362,7 @@ fn webhooks_over_tls_get_reports_if_their_certificate_is_trusted() {
     place.file("in/a.txt", WORDS).file("in/b.txt", format!("{WORDS} fourteen"));
     let once = ["watch", "in", "--index", "index", "--settle", "0s", "--once", "--webhook", &url];
     let wrong = place.run_with(&once, &[("LOOKALIKE_SERVICE_CA", "in/a.txt")]).fails(2);
-    assert!(wrong.contains("there is no certificate in it"), "{wrong}");
+    assert!(wrong.contains("the file contains no certificate"), "{wrong}");
     let receiver = std::thread::spawn(move || {
         let (stream, _) = server.accept().unwrap();
         let connection = rustls::ServerConnection::new(config).unwrap();
@@ -393,7 +393,7 @@ fn a_feed_has_all_matches_and_stays() {
     assert!(e < c && c < b, "{feed}");
     place.file("groups.xml", "something else");
     let error = place.run(&watch).fails(2);
-    assert!(error.contains("no feed of `lookalike watch`"), "{error}");
+    assert!(error.contains("not a feed of `lookalike watch`"), "{error}");
     assert_eq!(place.read("groups.xml"), "something else");
 }
 
@@ -411,7 +411,7 @@ fn another_writer_is_waited_for() {
     let started = lines(other.stdout.take().unwrap());
     assert!(started.recv_timeout(PATIENCE).unwrap().contains("is served at"));
     place.file("in/a.txt", "a few words of a text");
-    watch.wait_for_message("writes to index: ask it, or stop it first");
+    watch.wait_for_message("writes to index; use the service, or stop it first");
     other.kill().unwrap();
     other.wait().unwrap();
     assert_eq!(watch.line(), "a.txt: resembles nothing");

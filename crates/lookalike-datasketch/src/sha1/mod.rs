@@ -9,7 +9,7 @@
 //! instructions, 61 in lanes. On a Zen 3, lanes take less time than the instructions (`lanes.rs`).
 //! On a Zen 5: 194 portable, 26 by the instructions, 16.6 in eight lanes, 10.7 in sixteen.
 #![expect(unsafe_code, reason = "instructions that not every processor has are called")]
-#![expect(clippy::inline_always, reason = "loops must become a part of what they are compiled for")]
+#![expect(clippy::inline_always, reason = "loops are compiled with the caller's target features")]
 
 #[cfg(target_arch = "x86_64")]
 mod lanes;

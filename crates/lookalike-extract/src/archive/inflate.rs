@@ -85,7 +85,7 @@ impl ZipEntry {
             compressed.split_first_chunk::<9>()
         else {
             return Err(ExtractError::damaged(
-                "LZMA data whose header is not that of a ZIP archive",
+                "LZMA data without the header that a ZIP archive needs",
             ));
         };
         // No reference exceeds the output, so a larger declared dictionary is not allocated.

@@ -150,8 +150,7 @@ impl ExtendedHeaders {
                 b"path" if !self.sparse => self.name = Some(value.to_vec()),
                 b"size" => {
                     let size = text(value).and_then(|v| v.parse().ok());
-                    let what =
-                        || ExtractError::damaged("a pax header with a size that is no number");
+                    let what = || ExtractError::damaged("a pax header whose size is not a number");
                     self.size = Some(size.ok_or_else(what)?);
                 }
                 b"mtime" => self.modified = text(value).and_then(decimal),

@@ -448,14 +448,14 @@ impl<R: Read + Seek> ZipReader<'_, R> {
         entry.header_offset = entry.header_offset.saturating_add(directory.shift);
         entry.data_offset = entry.header_offset;
         if entry.header_offset >= directory.start {
-            entry.failure = damaged("no header where the archive's list of names says");
+            entry.failure = damaged("no header at the position in the archive's list of names");
             return Ok(());
         }
         let fixed = self.read_at(entry.header_offset, 30)?;
         let (Some(name), Some(extra), true) =
             (u16_at(&fixed, 26), u16_at(&fixed, 28), fixed.starts_with(LOCAL))
         else {
-            entry.failure = damaged("no header where the archive's list of names says");
+            entry.failure = damaged("no header at the position in the archive's list of names");
             return Ok(());
         };
         entry.data_offset += 30 + u64::from(name) + u64::from(extra);

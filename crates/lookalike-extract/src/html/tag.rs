@@ -54,7 +54,7 @@ pub(super) struct Tag {
 }
 
 /// The attributes of a tag, without some of their values.
-#[expect(clippy::struct_excessive_bools, reason = "attributes are there or not")]
+#[expect(clippy::struct_excessive_bools, reason = "each attribute is present or absent")]
 #[derive(Debug, Default)]
 pub(super) struct TagAttributes {
     pub(super) hidden: bool,

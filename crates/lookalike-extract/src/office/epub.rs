@@ -41,7 +41,7 @@ pub(super) fn chapters(
             return Err(ExtractError::Encrypted);
         }
         let Some(bytes) = package.file(&name)? else {
-            return Err(ExtractError::damaged(format!("there is no {name} in it")));
+            return Err(ExtractError::damaged(format!("{name} is missing")));
         };
         page(&bytes, package.tracker, text)?;
         if !text.is_empty() && !text.ends_with('\n') {

@@ -60,7 +60,7 @@ impl<'a> Package<'a> {
 
     /// As [`xml`](Self::xml); a missing file is an error.
     pub(super) fn needed(&self, name: &str) -> Result<String, ExtractError> {
-        self.xml(name)?.ok_or_else(|| ExtractError::damaged(format!("there is no {name} in it")))
+        self.xml(name)?.ok_or_else(|| ExtractError::damaged(format!("{name} is missing")))
     }
 
     /// The relations of a file of Office Open XML; the relations of the package for an empty name.

@@ -45,7 +45,7 @@ pub(crate) fn check_files(place: &IndexFolder) -> Result<(), IndexError> {
             Ok(data) if data.is_file() => {}
             Ok(data) => {
                 let kind = kind(data.file_type());
-                let why = format!("{name} is {kind}, expected is a regular file");
+                let why = format!("{name} is {kind}, expected a regular file");
                 return Err(IndexError::not_an_index(&place.name, why));
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -75,8 +75,8 @@ pub(crate) fn check_mode(catalogue: Catalogue<'_>) -> Result<(), IndexError> {
         return Ok(());
     }
     let why = format!(
-        "its catalog.sqlite has the journal mode {mode}, expected is wal, the write-ahead log \
-         that this program always sets"
+        "its catalog.sqlite has the journal mode {mode}, expected wal, the write-ahead log that \
+         this program always sets"
     );
     Err(IndexError::not_an_index(&catalogue.place.name, why))
 }
@@ -152,26 +152,24 @@ pub(crate) fn check_segments(
     for SegmentEntry { name, first, last, level, dropped, .. } in entries {
         let wrong = |why: String| Err(place.damaged_catalogue(why));
         let Some(number) = segment_number(name) else {
-            return wrong(format!(
-                "it lists the segment {name:?}; expected are ten digits and .seg"
-            ));
+            return wrong(format!("it lists the segment {name:?}; expected ten digits and .seg"));
         };
         if number >= head.next_segment {
             let next = head.next_segment;
-            return wrong(format!("it lists {name}, expected are segments before {next}"));
+            return wrong(format!("it lists {name}, expected segments before {next}"));
         }
         if *first <= end || last < first || *last > head.last {
             let most = head.last;
             return wrong(format!(
-                "{name} covers documents {first} to {last}, expected is a range from {} to {most}",
+                "{name} covers documents {first} to {last}, expected a range from {} to {most}",
                 u64::from(end) + 1
             ));
         }
         if *level > MAX_LEVEL || *dropped > head.changes {
             let changes = head.changes;
             return wrong(format!(
-                "{name} has level {level} and change {dropped}, expected are at most {MAX_LEVEL} \
-                 and {changes}"
+                "{name} has level {level} and change {dropped}, expected at most {MAX_LEVEL} and \
+                 {changes}"
             ));
         }
         end = *last;

@@ -121,11 +121,11 @@ pub fn shown(url: &str) -> Option<String> {
 
 fn check_name(name: &str) -> Result<(), IndexError> {
     let what = if name.is_empty() {
-        "index= is empty: give it a name"
+        "index= is empty: add a name"
     } else if name.len() > MAX_NAME_BYTES {
         "the name of the index has more than 63 bytes: shorten it"
     } else if name.contains('\0') {
-        "the name of the index has a NUL character: leave it out"
+        "the name of the index has a NUL character: remove it"
     } else if name.starts_with("pg_") || name == "information_schema" {
         "names that start with pg_, and information_schema, belong to PostgreSQL: choose another"
     } else {
@@ -137,8 +137,8 @@ fn check_name(name: &str) -> Result<(), IndexError> {
 /// An error that contains nothing of the address, which may contain a password.
 pub(super) fn wrong(what: &str) -> IndexError {
     let why = format!(
-        "{what}; expected is postgres://user:password@host:port/database?index=name, with \
-         anything but letters, digits and -._~ percent-encoded"
+        "{what}; expected postgres://user:password@host:port/database?index=name, with anything \
+         but letters, digits and -._~ percent-encoded"
     );
     IndexError::database("postgres://…", why)
 }

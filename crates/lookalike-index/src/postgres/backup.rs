@@ -182,7 +182,7 @@ fn read_manifest(from: &Path) -> Result<BackupManifest, IndexError> {
             let folder = from.join("catalog.sqlite").exists();
             let hint = "; it is an index in a folder: name a folder to restore it to";
             let hint = if folder { hint } else { "" };
-            return Err(not(format!("there is no whole copy in it: {MANIFEST} is missing{hint}")));
+            return Err(not(format!("the copy is incomplete: {MANIFEST} is missing{hint}")));
         }
         Err(error) => return Err(file_error(&name, error)),
     };

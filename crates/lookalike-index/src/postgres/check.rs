@@ -178,7 +178,7 @@ fn postings(
     }
     let others = there - (all - missing);
     if others > 0 && totals.unreadable == 0 {
-        let what = format!("{others} rows are those of no document, or there twice");
+        let what = format!("{others} rows belong to no document or occur twice");
         totals.problem("bands".to_owned(), what, true);
     }
     Ok(())
@@ -203,7 +203,7 @@ fn counts(connection: &mut PooledConnection, totals: &mut CheckTotals) -> Result
     }
     let last: i64 = column(&row, "state", 4)?;
     if last < totals.last {
-        let what = format!("last is {last}, there is a document numbered {}", totals.last);
+        let what = format!("last is {last}, but a document has number {}", totals.last);
         totals.problem("state".to_owned(), what, true);
     }
     Ok(())

@@ -43,7 +43,7 @@ pub fn with_defaults(url: &str, defaults: &Defaults) -> Result<String, IndexErro
         && let Some(roots) = &defaults.root_certificates
     {
         let shown = roots.to_str();
-        add("sslrootcert", shown.ok_or_else(|| wrong("sslrootcert is no Unicode text"))?);
+        add("sslrootcert", shown.ok_or_else(|| wrong("sslrootcert is not valid Unicode"))?);
     }
     if address.config.get_password().is_none() {
         let mut password = defaults.password.clone();

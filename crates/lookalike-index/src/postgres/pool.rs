@@ -193,7 +193,7 @@ impl PooledConnection {
         what: &str,
     ) -> Result<Row, IndexError> {
         self.query(sql, values)?.into_iter().next().ok_or_else(|| {
-            let why = format!("the server gives no row for {what}, expected is one");
+            let why = format!("the server returned no row for {what}, expected one");
             IndexError::database(self.pool.name(), why)
         })
     }

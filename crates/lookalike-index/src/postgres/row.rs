@@ -121,7 +121,7 @@ fn verified(
 ) -> Result<(), String> {
     let got = checksums(fields, parts.map(|(_, part)| part));
     if stored.len() != got.len() {
-        return Err(format!("its checksums have {} bytes, expected are 40", stored.len()));
+        return Err(format!("its checksums have {} bytes, expected 40", stored.len()));
     }
     if stored[..8] != got[..8] {
         return Err("the checksum of its row is wrong".to_owned());

@@ -104,11 +104,11 @@ fn check_server(
     let server: i32 = column(&row, "pg_settings", 0)?;
     let encoding: String = column(&row, "pg_settings", 1)?;
     let why = if server < OLDEST_SERVER {
-        format!("the server is PostgreSQL {server}, expected is {OLDEST_SERVER} or later")
+        format!("the server is PostgreSQL {server}, expected {OLDEST_SERVER} or later")
     } else if encoding != "UTF8" {
         format!(
-            "the database has the encoding {encoding}, expected is UTF8, which holds any id: \
-             CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
+            "the database has the encoding {encoding}, expected UTF8, which holds any id: CREATE \
+             DATABASE … ENCODING 'UTF8' TEMPLATE template0"
         )
     } else {
         return Ok(());

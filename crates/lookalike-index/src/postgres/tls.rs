@@ -102,7 +102,7 @@ fn verifier(
     let mut store = RootCertStore::empty();
     let (added, _) = store.add_parsable_certificates(certificates);
     if added == 0 {
-        return Err(wrong("it has no certificate, expected is PEM".to_owned()));
+        return Err(wrong("it has no certificate, expected PEM".to_owned()));
     }
     WebPkiServerVerifier::builder_with_provider(Arc::new(store), Arc::clone(provider))
         .build()

@@ -83,7 +83,7 @@ pub(super) fn members(
 fn category(row: &dyn TableRow, column: usize) -> Result<u32, IndexError> {
     let stored = row.integer(column)?;
     u32::try_from(stored).map_err(|_| {
-        let why = format!("it has category {stored}, expected is a number of 32 bits");
+        let why = format!("it has category {stored}, expected a number of 32 bits");
         IndexError::damaged("table `category_members`".to_owned(), &why)
     })
 }

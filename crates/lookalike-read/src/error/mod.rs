@@ -193,7 +193,7 @@ impl NamesParameters for ReadError {
                 "{source_name} can be read only once, and {reader} reads its inputs twice; name \
                  files or folders"
             ),
-            Self::StdinTwice => f.write_str("stdin (-) is given twice; give it once"),
+            Self::StdinTwice => f.write_str("stdin (-) is named twice; name it once"),
             Self::Table { source_name, problem } => {
                 write!(f, "{source_name}: ")?;
                 problem.fmt_with(f, name)

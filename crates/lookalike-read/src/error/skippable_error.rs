@@ -83,7 +83,7 @@ impl ReadError {
                 SkipReason::NotRecords { problem: Box::new(problem) },
             ),
             Self::Parquet { source_name, problem } => {
-                let message = format!("it is no whole Parquet file: {problem}");
+                let message = format!("it is not a complete Parquet file: {problem}");
                 SkippedItem::whole(source_name, SkipReason::Unreadable { message })
             }
             Self::RecordTooLong { source_name, line } => SkippedItem {

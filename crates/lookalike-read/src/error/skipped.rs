@@ -238,7 +238,7 @@ impl SkipReason {
 impl NamesParameters for SkipReason {
     fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         match self {
-            Self::RepeatedId { first } => write!(f, "the id is that of the document at {first}"),
+            Self::RepeatedId { first } => write!(f, "the id is already used at {first}"),
             Self::Hidden => write!(f, "hidden ({} reads it)", name(Parameter::Hidden)),
             Self::Ignored => {
                 write!(f, "left out by an ignore file ({} reads it)", name(Parameter::NoIgnore))
@@ -263,7 +263,7 @@ impl NamesParameters for SkipReason {
                 "a document of more than {MAX_DOCUMENT_BYTES} bytes, the most there can be"
             ),
             Self::NotRecords { problem } => problem.fmt_with(f, name),
-            Self::NoContent => f.write_str("empty: there is nothing in it"),
+            Self::NoContent => f.write_str("empty: it has no content"),
             Self::OverLimit { limit, parameter } => {
                 write!(f, "more than {limit} bytes, the most that {} allows", name(*parameter))
             }
@@ -294,8 +294,8 @@ impl NamesParameters for SkipReason {
             Self::Null { name, .. } => write!(f, "the column {name:?} is null in this row"),
             Self::LoneSurrogate { name, .. } => write!(
                 f,
-                "the field {name:?} holds half a surrogate pair (\\ud800 to \\udfff alone), \
-                 which is no character"
+                "the field {name:?} holds half a surrogate pair (\\ud800 to \\udfff alone), which \
+                 is not a character"
             ),
             Self::FieldCount { expected, got } => {
                 write!(f, "a record of {got} values, the header has {expected} columns")

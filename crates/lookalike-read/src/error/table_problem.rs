@@ -104,7 +104,7 @@ fn option(field: Field, name: ParameterSpelling) -> String {
     match field {
         Field::Id => name(Parameter::IdField),
         Field::Text => name(Parameter::TextField),
-        Field::Extra => "the option that asks for it".to_owned(),
+        Field::Extra => "the option that selects it".to_owned(),
     }
 }
 

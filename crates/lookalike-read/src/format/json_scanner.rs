@@ -182,7 +182,7 @@ impl<'a> JsonScanner<'a> {
                 self.at += 1;
                 self.four_digits()?;
             }
-            _ => return self.expected("one of \"\\/bfnrtu behind '\\'"),
+            _ => return self.expected("one of \"\\/bfnrtu after '\\'"),
         }
         Ok(())
     }
@@ -192,7 +192,7 @@ impl<'a> JsonScanner<'a> {
         for _ in 0..4 {
             let digit = self.bytes.get(self.at).and_then(|&b| char::from(b).to_digit(16));
             let Some(digit) = digit else {
-                return self.expected("four hexadecimal digits behind '\\u'");
+                return self.expected("four hexadecimal digits after '\\u'");
             };
             code = code << 4 | digit;
             self.at += 1;
@@ -255,7 +255,7 @@ impl<'a> JsonScanner<'a> {
             Some(b'u') => self.unicode(),
             None | Some(0) => {
                 self.at += 1;
-                Ok(self.expected("one of \"\\/bfnrtu behind '\\'")?)
+                Ok(self.expected("one of \"\\/bfnrtu after '\\'")?)
             }
             Some(character) => {
                 self.at += 2;

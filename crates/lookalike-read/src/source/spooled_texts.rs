@@ -142,7 +142,7 @@ mod tests {
         for piece in [&given[..1], &given[1..3], &given[3..]] {
             texts.append(piece.iter().map(|text| text.map(str::as_bytes))).unwrap();
         }
-        let mut buffer = "what was there before".to_owned();
+        let mut buffer = "an earlier text".to_owned();
         for (row, expected) in given.iter().enumerate() {
             assert_eq!(texts.text(row, &mut buffer).unwrap(), *expected, "{row}");
             assert_eq!(texts.bytes(row), expected.map_or(0, str::len), "{row}");

@@ -133,12 +133,12 @@ impl NamesParameters for AuditError {
             ),
             Self::Share { problem } => write!(
                 f,
-                "a task of the audit gave something else than it should: {problem}; give its rows \
-                 on as they are, all of one audit, and run the same version everywhere"
+                "a task of the audit returned invalid rows: {problem}; pass on all rows of one \
+                 audit unchanged, and run the same version everywhere"
             ),
             Self::Pairs { problem } => write!(
                 f,
-                "{problem}; give the list of pairs that the run of the report wrote ({})",
+                "{problem}; use the list of pairs that the run of the report wrote ({})",
                 name(Parameter::Pairs)
             ),
             Self::ReferencePairs { path } => write!(

@@ -65,7 +65,7 @@ impl Report {
         let inputs = match inputs {
             Some(inputs) => serde_json::from_value(inputs)
                 .map_err(|error| not_a_run(path, &format!("the member inputs with {error}")))?,
-            None => return Err(not_a_run(path, "a report that does not say what was read")),
+            None => return Err(not_a_run(path, "a report without the member inputs")),
         };
         let params = ParameterMembers { path, of: &parameters }.params()?;
         Ok(Self { path: path.to_owned(), params, inputs, ids_by_file, reference_pairs })
@@ -168,7 +168,7 @@ fn not_understood(path: &Path, error: &serde_json::Error) -> AuditError {
     if error.is_io() {
         return unreadable(path, io::Error::other(error.to_string()));
     }
-    not_a_run(path, &format!("what is not one whole JSON object: {error}"))
+    not_a_run(path, &format!("an incomplete or invalid JSON object: {error}"))
 }
 
 /// A group in the form that [`write::json`](crate::report::json) writes.

@@ -111,12 +111,12 @@ impl CategoryModel {
 fn check_tree(entries: &[CategoryEntry], topics: usize) -> Result<(), CategoryModelError> {
     let is_topic = |entry: &&CategoryEntry| entry.level == CategoryLevel::Topic;
     if entries.iter().filter(is_topic).count() != topics {
-        return Err(damaged("its topics are not those of its categories"));
+        return Err(damaged("its topics differ from its categories"));
     }
     let mut depth = 0;
     for entry in entries {
         if entry.level as usize > depth || entry.leader.is_empty() != is_topic(&entry) {
-            return Err(damaged("its tree is none"));
+            return Err(damaged("its tree is invalid"));
         }
         depth = entry.level as usize + 1;
     }
@@ -171,7 +171,7 @@ impl<'a> ModelBytes<'a> {
             2 => CategoryLevel::Topic,
             5 => CategoryLevel::Related,
             8 => CategoryLevel::Alike,
-            _ => return Err(damaged("it has a level that there is not")),
+            _ => return Err(damaged("it has an unknown level")),
         };
         let words = usize::from(self.byte()?);
         if words > MAX_LABEL_WORDS {
@@ -185,7 +185,7 @@ impl<'a> ModelBytes<'a> {
     fn word(&mut self) -> Result<String, CategoryModelError> {
         let length = usize::from(self.byte()?);
         let word = str::from_utf8(self.take(length)?).ok().filter(|_| length <= MAX_WORD_BYTES);
-        word.map(str::to_owned).ok_or(damaged("a word of a label is none"))
+        word.map(str::to_owned).ok_or(damaged("a word of a label is invalid"))
     }
 }
 

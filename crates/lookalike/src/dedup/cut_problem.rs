@@ -87,22 +87,22 @@ impl CutProblem {
             )?,
             Self::Text { id } => write!(
                 f,
-                "{refusal} of {id:?}: its text is not in the file as it was read, but in another \
-                 encoding or extracted; leave it out with {}, or give the input as JSONL, CSV, \
-                 TSV, Parquet, lines or plain text in UTF-8",
+                "{refusal} of {id:?}: the file holds its text in another encoding, or the text was \
+                 extracted; exclude it with {}, or convert the input to JSONL, CSV, TSV, Parquet, \
+                 lines or plain text in UTF-8",
                 name(Parameter::Exclude)
             )?,
         }
         let removed = name(Parameter::Removed);
         match (self, part) {
             (Self::Annotated | Self::Format { .. }, CutPart::Unit) => {
-                write!(f, " ({removed} FILE.csv lists the units that go)")
+                write!(f, " ({removed} FILE.csv lists the removed units)")
             }
             // Every list of files can contain passages, whatever the format of the files.
             (_, CutPart::Passage) => write!(
                 f,
-                " ({removed} FILE.csv lists the passages that go, and so does a list of files that \
-                 ends in .csv or .jsonl with {})",
+                " ({removed} FILE.csv lists the removed passages; so does, with {}, a list of \
+                 files that ends in .csv or .jsonl)",
                 name(Parameter::Annotate)
             ),
             (Self::Listed | Self::Text { .. }, CutPart::Unit) => Ok(()),

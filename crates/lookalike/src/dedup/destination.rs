@@ -297,7 +297,7 @@ fn list_or_folder(out: &Path) -> Result<Shape, String> {
         None if names_new_folder(out) => Ok(Shape::Folder),
         None => Err(format!(
             "the inputs are text files: end the name in .txt, .csv or .jsonl (.gz or .zst may \
-             follow) for a list of those that stay, or in {MAIN_SEPARATOR} for a folder of copies"
+             follow) for a list of the kept files, or in {MAIN_SEPARATOR} for a folder of copies"
         )),
     }
 }

@@ -69,39 +69,37 @@ impl NamesParameters for SurvivorsProblem {
         match self {
             Self::FieldTaken { id, field } => write!(
                 f,
-                "the document {id:?} has the field {field:?} already; {} gives the new ones \
-                 another name",
+                "the document {id:?} already has the field {field:?}; choose another name with {}",
                 prefix()
             ),
             Self::ColumnTaken { source_name, column } => write!(
                 f,
-                "{source_name} has a column {column:?} already; {} gives the new ones another name",
+                "{source_name} already has a column {column:?}; choose another name with {}",
                 prefix()
             ),
             Self::PartOfRecord { id } => write!(
                 f,
-                "{id:?} is a part of a record, which cannot go or stay without the rest; leave \
-                 out {}",
+                "{id:?} is a part of a record, which can only be removed as a whole; leave out {}",
                 name(Parameter::Attachments)
             ),
             Self::OneText { source_name } => write!(
                 f,
-                "{source_name} is one text, of which nothing can go; say what its records are with \
-                 {}, or name files",
+                "{source_name} is one text, from which nothing can be removed; name its format \
+                 with {}, or name files",
                 name(Parameter::Format)
             ),
             Self::AnnotatedMailbox { source_name } => write!(
                 f,
                 "the messages of {source_name} have no place for an annotation; leave out {} ({} \
-                 FILE.csv lists what goes and why)",
+                 FILE.csv lists the removed documents with reasons)",
                 annotate(),
                 name(Parameter::Removed)
             ),
             Self::AnnotatedLines { source_name } => write!(
                 f,
                 "the lines of {source_name} are an id and a text, without a place for an \
-                 annotation; leave out {} ({} FILE.csv lists what goes and why), or give the input \
-                 as JSONL, CSV or Parquet",
+                 annotation; leave out {} ({} FILE.csv lists the removed documents with reasons), \
+                 or convert the input to JSONL, CSV or Parquet",
                 annotate(),
                 name(Parameter::Removed)
             ),

@@ -71,8 +71,8 @@ impl AnnotationFault {
         match self {
             Self::HasField(field) => SurvivorsProblem::FieldTaken { id: id.to_owned(), field },
             Self::NotAnObject => SurvivorsProblem::Other(format!(
-                "the document {id:?} is no JSON object any more; run again when nothing writes to \
-                 it"
+                "the document {id:?} is no longer a JSON object; run again when nothing writes to \
+                 the file"
             )),
         }
     }

@@ -28,7 +28,7 @@ impl OwnedOriginal {
     /// The problem of the data, as a text.
     pub fn of_base64(data: &str, media_type: &str, name: &str) -> Result<Self, String> {
         let bytes = STANDARD.decode(data);
-        let bytes = bytes.map_err(|error| format!("its original is no Base64: {error}"))?;
+        let bytes = bytes.map_err(|error| format!("its original is not valid Base64: {error}"))?;
         Ok(Self::new(&bytes, media_type, name))
     }
 

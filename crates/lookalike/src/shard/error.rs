@@ -26,12 +26,12 @@ wraps_find_error!(ShardError);
 
 impl NamesParameters for ShardError {
     fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
-        const REMEDY: &str = "the input must give the same rows each time it is read: write it to \
-                              a table first, and read that";
+        const REMEDY: &str = "the input must return the same rows each time: write it to a table \
+                              first, and read the table";
         match self {
             Self::Find(error) => error.fmt_with(f, name),
             Self::Changed { id } => {
-                write!(f, "the text of {id:?} is not what it was in the first reading; {REMEDY}")
+                write!(f, "the text of {id:?} differs from the first reading; {REMEDY}")
             }
             Self::Missing { documents } => write!(
                 f,

@@ -62,7 +62,7 @@ impl GroupLines {
         let group = self.group.as_mut().filter(|group| group.keeper.id == row.keeper);
         let group = group.ok_or_else(|| {
             io::Error::other(format!(
-                "the row of {:?} is not behind that of its keeper {:?}: sort the rows by size \
+                "the row of {:?} does not follow its keeper {:?}; sort the rows by size \
                  (descending), keeper, role (descending), rank (descending) and id",
                 row.id, row.keeper
             ))

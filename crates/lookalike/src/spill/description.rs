@@ -64,7 +64,7 @@ pub(super) fn check(
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if let Some(other) = foreign(folder, lock).map_err(failed)? {
-                return Err(damaged(format!("it is missing, but there is {other:?}")));
+                return Err(damaged(format!("it is missing, but {other:?} exists")));
             }
             store(folder, &text).map_err(failed)
         }

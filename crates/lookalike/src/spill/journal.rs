@@ -146,7 +146,7 @@ fn steps<T: DeserializeOwned>(bytes: &[u8]) -> Result<Vec<T>, String> {
     let lines = bytes.split_inclusive(|&byte| byte == b'\n').filter_map(json_of);
     let step = |(number, json)| {
         serde_json::from_slice(json)
-            .map_err(|error| format!("line {number} is no step of this version: {error}"))
+            .map_err(|error| format!("line {number} is not a step of this version: {error}"))
     };
     (1u64..).zip(lines).map(step).collect()
 }

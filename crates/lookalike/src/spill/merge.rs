@@ -146,9 +146,8 @@ impl RunReader {
                 return Ok(true);
             }
             if (need - unread) as u64 > left {
-                let problem = format!(
-                    "a record of {need} bytes was expected, {unread} and {left} more are there"
-                );
+                let problem =
+                    format!("expected a record of {need} bytes, found {unread} and {left} more");
                 let path = file.path().to_owned();
                 return Err(SpillError::Damaged { path, problem, folder: None });
             }

@@ -89,7 +89,7 @@ impl TempSpace {
         let failed = |source| SpillError::Io { path: path.clone(), source };
         let found = file.metadata().map_err(failed)?.len();
         if found < len {
-            let problem = format!("{len} bytes were written to it, {found} are there");
+            let problem = format!("expected {len} bytes, found {found}");
             return Err(self.folder()?.damaged(path, problem));
         }
         file.set_len(len).map_err(failed)?;

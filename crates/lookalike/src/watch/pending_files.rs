@@ -155,7 +155,7 @@ mod tests {
         assert!(pending.settle(after(6_400)));
         let files = [(path.to_owned(), stamp(1))];
         assert_eq!(pending.ready(&files, after(6_400)), [true]);
-        assert_eq!(pending.ready(&files, after(6_500)), [true], "where it could not be taken");
+        assert_eq!(pending.ready(&files, after(6_500)), [true], "it could not be added before");
         assert!(pending.next().is_none());
     }
 

@@ -160,7 +160,7 @@ fn a_share_that_is_missing_or_damaged_is_refused() {
     assert!(error.contains("of those drawn from the first were not the same"), "{error}");
     for json in ["", "{}", &part.to_json().replacen("\"met\":[", "\"met\":[99999,", 1)] {
         let error = sample.share_of_json(json).err().unwrap().to_string();
-        assert!(error.starts_with("a task of the audit gave something else"), "{error}");
+        assert!(error.starts_with("a task of the audit returned invalid rows"), "{error}");
     }
     let mut unsorted = drawn;
     unsorted[0].shingles.reverse();

@@ -107,7 +107,7 @@ fn write_written(
     if others.files + others.links > 0 {
         let files = count(others.files, "file");
         let links = count(others.links, "link");
-        writeln!(err, "  copied as they are: {files} without a document and {links}")?;
+        writeln!(err, "  copied unchanged: {files} without a document and {links}")?;
     }
     Ok(())
 }

@@ -122,15 +122,15 @@ fn write_nothing_found(err: &mut impl Write, summary: &Summary<'_>) -> io::Resul
     let counts = &summary.findings.counts;
     let params = &summary.options.params;
     match (counts.documents, counts.documents - counts.empty) {
-        (0, _) => return writeln!(err, "no near-duplicates: there is no document"),
+        (0, _) => return writeln!(err, "no near-duplicates: the input has no documents"),
         (_, 0) => {
-            return writeln!(err, "no near-duplicates: there is no document with a token");
+            return writeln!(err, "no near-duplicates: no document has a token");
         }
         (_, 1) => {
             return writeln!(
                 err,
-                "no near-duplicates: there is only one document with a token; where every line of \
-                 a file is a document, say --format lines"
+                "no near-duplicates: only one document has a token; if every line of a file is a \
+                 document, use --format lines"
             );
         }
         _ => {}

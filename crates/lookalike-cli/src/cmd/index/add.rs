@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 /// How documents are added.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Stored documents")]
-#[expect(clippy::struct_excessive_bools, reason = "options that go with each other")]
+#[expect(clippy::struct_excessive_bools, reason = "independent options")]
 pub(super) struct HowArgs {
     /// A field or column to keep as metadata; may be given again (a comma in its name is `\,`).
     /// The file, and what mail, pages and office files say about themselves, are kept anyway
@@ -124,7 +124,7 @@ pub(super) fn run(args: &mut AddArgs, worker: WorkerOption<'_>) -> CommandResult
 pub(super) fn run_update(args: &mut UpdateArgs, worker: WorkerOption<'_>) -> CommandResult {
     if args.common.how.skip_existing {
         return Err(CommandError::Usage(
-            "--skip-existing leaves documents as they are, `index update` replaces them: use \
+            "--skip-existing keeps existing documents, but `index update` replaces them; use \
              `index add --skip-existing`"
                 .to_owned(),
         ));
@@ -291,7 +291,7 @@ impl AddSummary<'_> {
                 parts.push(format!("{} replaced", thousands(added.replaced)));
             }
             if added.existing > 0 {
-                parts.push(format!("{} there already", thousands(added.existing)));
+                parts.push(format!("{} already in the index", thousands(added.existing)));
             }
             if added.without_shingles > 0 {
                 parts.push(format!(

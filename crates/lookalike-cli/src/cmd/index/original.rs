@@ -62,7 +62,7 @@ pub(super) fn run(args: &OriginalArgs) -> CommandResult {
     // A terminal obeys control characters.
     if args.output.is_none() && is_terminal && str::from_utf8(&original).is_err() {
         return Err(CommandError::Usage(format!(
-            "the original is no text ({}): name a file with --output, or a pipe",
+            "the original is not text ({}); write it to a file with --output, or to a pipe",
             version.media_type
         )));
     }

@@ -77,7 +77,7 @@ pub(super) fn run(args: &RemoveArgs, worker: WorkerOption<'_>) -> CommandResult 
     if let Some(service) = args.place.service()? {
         if like.is_some() {
             return Err(CommandError::Usage(
-                "--like reads documents for an index that is opened here: give a service ids, or \
+                "--like works only with an index on this machine; for a service, pass ids or \
                  --ids-from"
                     .to_owned(),
             ));

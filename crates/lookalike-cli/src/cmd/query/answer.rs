@@ -287,7 +287,7 @@ impl<'a> QueryOutput<'a> {
             writeln!(err, "not shown: {more} less similar; --top 0 shows all")?;
         }
         let Some((threshold, recall)) = self.recall else {
-            writeln!(err, "no document was asked for")?;
+            writeln!(err, "no document was queried")?;
             return Ok(false);
         };
         if self.args.nearest.is_none() {

@@ -186,7 +186,10 @@ fn read(path: &Path) -> Result<Vec<(&'static str, String)>, CommandError> {
         let name = KNOWN.iter().find(|(known, ..)| *known == key).map(|(name, ..)| *name);
         let Some(name) = name else {
             let names: Vec<_> = KNOWN.iter().map(|(name, ..)| *name).collect();
-            return Err(wrong(format!("{key:?} is no setting, expected {}", names.join(", "))));
+            return Err(wrong(format!(
+                "unknown setting {key:?}; expected one of {}",
+                names.join(", ")
+            )));
         };
         let value = match value {
             toml::Value::String(text) => text,

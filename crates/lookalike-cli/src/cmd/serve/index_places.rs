@@ -30,12 +30,12 @@ fn named(layers: &ConfigSources) -> Result<Vec<(IndexName, String)>, CommandErro
         let name = IndexName::new(name).map_err(|error| CommandError::Usage(error.to_string()))?;
         if let Some((other, _)) = all.iter().find(|(_, other)| other == place) {
             return Err(CommandError::Usage(format!(
-                "the indexes {other} and {name} are at the same place: leave one out"
+                "the indexes {other} and {name} are at the same place; remove one"
             )));
         }
         if all.iter().any(|(other, _)| *other == name) {
             return Err(CommandError::Usage(format!(
-                "two indexes have the name {name}: give each its own"
+                "two indexes have the name {name}; choose a different name for each"
             )));
         }
         all.push((name, place.to_owned()));

@@ -159,7 +159,7 @@ fn tokens(layers: &ConfigSources) -> Result<Tokens, CommandError> {
             .map_err(|error| CommandError::Usage(format!("{file}:{}: {error}", error.line)))?;
         if of_file.is_empty() {
             return Err(CommandError::Usage(format!(
-                "{file}: there is no token in it: `lookalike token --token-file {file}` makes one"
+                "{file} contains no token; `lookalike token --token-file {file}` creates one"
             )));
         }
         tokens.extend(of_file);

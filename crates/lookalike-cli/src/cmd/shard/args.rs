@@ -105,8 +105,8 @@ impl PlanArgs {
     pub(crate) fn read_list(&mut self) -> Result<(), CommandError> {
         if self.reading.lists_on_stdin() {
             return Err(CommandError::Usage(
-                "--files-from -: every task reads the list again, which standard input does not \
-                 give; write it to a file"
+                "--files-from -: every task reads the list, but standard input can be read only \
+                 once; write the list to a file"
                     .to_owned(),
             ));
         }
@@ -123,8 +123,8 @@ impl PlanArgs {
         self.parameters
             .refuse_auto("`lookalike tune INPUT` chooses them, --bands and --rows say")?;
         self.reading.refuse_units(
-            "is not for jobs that are divided over tasks; use `lookalike find` with --memory, or \
-             give the parts as documents",
+            "is not supported in jobs that are divided over tasks; use `lookalike find` with \
+             --memory, or split the documents before",
         )?;
         let builder = self.parameters.builder(self.shingle.rule(self.reading.normalization())?);
         let mut options = self.keep.options(Params::new(&builder)?, work)?;

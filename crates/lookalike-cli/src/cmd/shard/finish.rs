@@ -28,13 +28,14 @@ pub(super) fn run(args: &FinishArgs, worker: WorkerOption<'_>) -> CommandResult 
     let mut targets = FindTargets::new(&args.result)?;
     if targets.has_page() {
         return Err(CommandError::Usage(
-            "--report: a page shows texts, which no task has here; expected FILE.json".to_owned(),
+            "--report: a page shows texts, which the tasks of a job do not keep; use FILE.json"
+                .to_owned(),
         ));
     }
     if args.result.has_estimates() {
         return Err(CommandError::Usage(
-            "--estimates: signatures are not kept by the tasks of a job; `lookalike find` with \
-             --memory estimates, too"
+            "--estimates: the tasks of a job do not keep signatures; use `lookalike find` with \
+             --memory"
                 .to_owned(),
         ));
     }

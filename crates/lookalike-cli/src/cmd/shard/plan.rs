@@ -62,8 +62,8 @@ fn texts(arguments: &[OsString]) -> Result<Vec<String>, CommandError> {
     let text = |argument: &OsString| {
         argument.to_str().map(str::to_owned).ok_or_else(|| {
             CommandError::Usage(format!(
-                "{} is no text in UTF-8, which a plan keeps; name a folder above it, or \
-                 list the inputs with --files-from",
+                "{} is not valid UTF-8, which a plan requires; name a parent folder, or list the \
+                 inputs with --files-from",
                 argument.display()
             ))
         })

@@ -76,7 +76,7 @@ impl PlanOutput {
         if let Some(caveat) = recall_caveat {
             writeln!(out, "warning: {caveat}")?;
         } else if !banding.reaches {
-            writeln!(out, "That is less than the recall of {recall} asked for.")?;
+            writeln!(out, "That is less than the requested recall of {recall}.")?;
         }
         writeln!(out)?;
         heading(out, "S-curve", "probability of being a candidate, by Jaccard similarity")?;

@@ -167,7 +167,7 @@ impl SampleAdvice {
         let similar = thousands(folded);
         writeln!(
             out,
-            "Pairs of them at {threshold} or more: {} as they are, {similar} folded.",
+            "Pairs of them at {threshold} or more: {} without folding, {similar} with folding.",
             thousands(now)
         )
     }

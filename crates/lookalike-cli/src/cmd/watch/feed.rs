@@ -31,7 +31,8 @@ impl MatchFeed {
     pub(super) fn open(path: &Path, title: &str) -> io::Result<Self> {
         let entries = match std::fs::read_to_string(path) {
             Ok(text) => entries(&text).ok_or_else(|| {
-                let why = "it is there, and is no feed of `lookalike watch`: name another file";
+                let why = "the file exists and is not a feed of `lookalike watch`; choose another \
+                           file";
                 io::Error::new(io::ErrorKind::InvalidData, why)
             })?,
             Err(error) if error.kind() == io::ErrorKind::NotFound && has_folder(path) => Vec::new(),

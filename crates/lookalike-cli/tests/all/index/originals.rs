@@ -186,7 +186,7 @@ fn originals_go_out_and_in_with_an_export() {
     place.run(&["index", "check", "copy"]).ok();
     // Ids that are there stay with all of their versions.
     let again = ["index", "add", "copy", "all.jsonl.gz", "--exported", "--skip-existing"];
-    assert!(place.run(&again).err.contains("2 there already"));
+    assert!(place.run(&again).err.contains("2 already in the index"));
     assert_eq!(place.run(&["index", "export", "copy", "--originals"]).ok(), exported);
 
     let message = place.run(&[&create[..5], &["--store", "texts"]].concat());

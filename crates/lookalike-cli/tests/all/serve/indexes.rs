@@ -76,7 +76,7 @@ fn commands_ask_the_index_that_they_name() {
     place.run(&["index", "add", server, "one.jsonl"]).ok();
     assert!(place.run(&["index", "export", &format!("{news}/")]).ok().contains("\"d1\""));
     let unknown = place.run(&["index", "export", &format!("{server}/v1/indexes/nobody")]).fails(1);
-    assert!(unknown.contains("there is no index \"nobody\""), "{unknown}");
+    assert!(unknown.contains("index \"nobody\" does not exist for this token"), "{unknown}");
     for wrong in ["/v1", "/v1/indexes/", "/v1/indexes/a/b", "/x"] {
         let said = place.run(&["index", "export", &format!("http://127.0.0.1:1{wrong}")]).fails(2);
         assert!(said.contains("expected the address of a service"), "{wrong}: {said}");

@@ -255,7 +255,7 @@ fn requests_under_way_are_interrupted_when_the_grace_time_is_over() {
     let mut log = String::new();
     served.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
     assert_eq!(served.child.wait().unwrap().code(), Some(1), "{log}");
-    assert!(log.contains("error: requests under way were interrupted"), "{log}");
+    assert!(log.contains("error: requests in progress were interrupted"), "{log}");
     drop(stream);
 }
 
@@ -487,5 +487,8 @@ fn what_is_in_effect_is_shown() {
     assert!(!shown.contains("0123456789"), "{shown}");
     place.file("serve.toml", "quue = 9\n");
     let message = place.run(&args).fails(2);
-    assert!(message.contains("\"quue\" is no setting, expected index, listen"), "{message}");
+    assert!(
+        message.contains("unknown setting \"quue\"; expected one of index, listen"),
+        "{message}"
+    );
 }

@@ -94,7 +94,7 @@ fn a_service_stores_what_the_index_would() {
     }
     let (remote, local) = both(&["add", "b.jsonl", "--skip-existing"]);
     for run in [remote, local] {
-        assert!(run.err.contains("100 documents added, 100 there already"), "{}", run.err);
+        assert!(run.err.contains("100 documents added, 100 already in the index"), "{}", run.err);
         run.ok();
     }
     let (remote, local) = both(&["update", "b.jsonl", "--metadata", "lang"]);
@@ -151,7 +151,7 @@ fn a_service_is_maintained_while_it_answers() {
     assert!(run.err.contains("copied to monday"), "{}", run.err);
     run.ok();
     let message = place.run(&["index", "backup", &address, "monday"]).fails(1);
-    assert!(message.contains("there is a backup \"monday\" already"), "{message}");
+    assert!(message.contains("backup \"monday\" already exists"), "{message}");
     let message = place.run(&["index", "backup", &address, "../docs2"]).fails(1);
     assert!(message.contains("expected 1 to 100"), "{message}");
     end(served);

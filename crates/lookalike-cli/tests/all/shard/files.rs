@@ -13,7 +13,7 @@ fn what_is_missing_is_named() {
     let place = Place::new();
     place.file("a.jsonl", short_documents(0, 100));
     let message = place.run(&["shard", "keys", "job"]).fails(1);
-    assert!(message.contains("there is no plan job/plan.json"), "{message}");
+    assert!(message.contains("the plan job/plan.json does not exist"), "{message}");
     let divided = Divided { tasks: 3, parts: 2 };
     divided.plan(&place, &["a.jsonl"]).ok();
     place.run(&["shard", "keys", "job", "1"]).ok();
@@ -117,10 +117,7 @@ fn inputs_that_changed_are_named() {
     Divided { tasks: 1, parts: 1 }.plan(&place, &["a.jsonl"]).ok();
     place.file("a.jsonl", short_documents(0, 101));
     let message = place.run(&["shard", "keys", "job"]).fails(1);
-    assert!(
-        message.contains("the inputs are not those of the plan: inputs.a.jsonl was"),
-        "{message}"
-    );
+    assert!(message.contains("the inputs differ from the plan: inputs.a.jsonl was"), "{message}");
     let plan = place.read("job/plan.json");
     let other = plan.replace("\"lookalike\": \"0.", "\"lookalike\": \"90.");
     place.file("job/plan.json", other);

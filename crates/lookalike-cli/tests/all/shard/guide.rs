@@ -194,7 +194,7 @@ fn commands_in_sentences_are_accepted() {
         let run = place.run(&command.split_whitespace().skip(1).collect::<Vec<_>>());
         // 2 is an error of usage.
         assert_eq!(run.code, Some(1), "{span}: {}", run.err);
-        assert!(run.err.contains("there is no plan job/plan.json"), "{span}: {}", run.err);
+        assert!(run.err.contains("the plan job/plan.json does not exist"), "{span}: {}", run.err);
         commands += 1;
     }
     assert!(commands >= 2, "{commands}");

@@ -373,7 +373,7 @@ fn what_cannot_be_divided_is_refused() {
         (&["in", "--bands", "auto"][..], "--bands auto"),
         (&["-", "--format", "lines"], "each task reads the inputs from files"),
         (&["in", "--reference", "ix"], "ix is a stream or an index"),
-        (&["--files-from", "-"], "write it to a file"),
+        (&["--files-from", "-"], "write the list to a file"),
     ] {
         let run = divided.plan(&place, args);
         assert!(run.code == Some(2) && run.err.contains(expected), "{args:?}: {run:?}");
@@ -394,9 +394,12 @@ fn what_cannot_be_divided_is_refused() {
     assert!(message.contains("the plan was made without pairs"), "{message}");
     let estimates = ["shard", "finish", "job", "--pairs", "p.csv", "--estimates"];
     let message = place.run(&estimates).fails(2);
-    assert!(message.contains("--estimates: signatures are not kept"), "{message}");
+    assert!(
+        message.contains("--estimates: the tasks of a job do not keep signatures"),
+        "{message}"
+    );
     let message = place.run(&["shard", "finish", "job", "--report", "r.html"]).fails(2);
-    assert!(message.contains("expected FILE.json"), "{message}");
+    assert!(message.contains("use FILE.json"), "{message}");
 }
 
 /// The counts of the work, which is another one than that of `find` in exact runs.

@@ -87,8 +87,7 @@ pub(crate) fn check_version(catalogue: Catalogue<'_>) -> Result<(), IndexError> 
     }
     let version = catalogue.number("PRAGMA user_version")?.cast_signed();
     let got = u32::try_from(version).map_err(|_| {
-        place
-            .damaged_catalogue(format!("its version is {version}, expected is {CATALOGUE_VERSION}"))
+        place.damaged_catalogue(format!("its version is {version}, expected {CATALOGUE_VERSION}"))
     })?;
     if got == CATALOGUE_VERSION {
         return Ok(());

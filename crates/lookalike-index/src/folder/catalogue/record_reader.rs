@@ -198,7 +198,7 @@ impl Catalogue<'_> {
     ) -> Result<(), RowError> {
         record.number = DocumentNumber::of_signed(row.get(0)?);
         record.id.clear();
-        record.id.push_str(row.get_ref(1)?.as_str().map_err(|_| wrong("its id is no text"))?);
+        record.id.push_str(row.get_ref(1)?.as_str().map_err(|_| wrong("its id is not text"))?);
         let fingerprint = blob(row.get_ref(2)?)?;
         record.fingerprint = u128::from_le_bytes(
             fingerprint.try_into().map_err(|_| wrong("its fingerprint is too short"))?,
@@ -209,7 +209,7 @@ impl Catalogue<'_> {
         record.modified = row.get(5)?;
         record.expires = row.get(6)?;
         record.metadata.clear();
-        let json = row.get_ref(7)?.as_str().map_err(|_| wrong("its metadata is no text"))?;
+        let json = row.get_ref(7)?.as_str().map_err(|_| wrong("its metadata is not text"))?;
         let expected = {
             let IndexRecord { number, ref id, bytes, added, modified, expires, .. } = *record;
             let id = id.as_bytes();
@@ -231,7 +231,7 @@ impl Catalogue<'_> {
         }
         if wanted.metadata && json != "{}" {
             let parsed = serde_json::from_str(json);
-            record.metadata = parsed.map_err(|_| wrong("its metadata is no JSON object"))?;
+            record.metadata = parsed.map_err(|_| wrong("its metadata is not a JSON object"))?;
         }
         record.signature.clear();
         if wanted.signature {

@@ -92,7 +92,7 @@ impl SegmentHeader {
         }
         let version = u32_at(bytes, 8);
         if version != VERSION {
-            return Err(format!("its version is {version}, expected is {VERSION}"));
+            return Err(format!("its version is {version}, expected {VERSION}"));
         }
         Ok(Self {
             first: u32_at(bytes, 12),

@@ -355,7 +355,7 @@ impl Segment {
         if is_sound {
             return Ok(());
         }
-        Err(self.damaged_block(index, "is not as it was written"))
+        Err(self.damaged_block(index, "differs from the data that was written"))
     }
 
     fn damaged_block(&self, index: usize, why: &str) -> IndexError {
@@ -402,7 +402,7 @@ fn read_at(file: &File, path: &Path, bytes: &mut [u8], at: u64) -> Result<(), In
     read_exact_at(file, bytes, at).map_err(|error| match error.kind() {
         ErrorKind::UnexpectedEof => {
             let end = at + bytes.len() as u64;
-            damaged(path, &format!("it is cut short: byte {end} is behind its end"))
+            damaged(path, &format!("it ends before byte {end}"))
         }
         _ => IndexError::io(path, error),
     })

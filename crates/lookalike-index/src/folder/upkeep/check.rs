@@ -138,12 +138,15 @@ fn counts(snapshot: &FolderSnapshot, problems: &mut Vec<IndexProblem>) -> Result
     ];
     for (name, stored, there) in pairs {
         if stored != there {
-            let what = format!("{stored} {name} are counted, {there} are there");
+            let what = format!("{stored} {name} are counted, but the index has {there}");
             problems.push(IndexProblem { place: "state".to_owned(), what, repairable: true });
         }
     }
     if u64::from(head.last) < u64::from(count_rows.last) {
-        let what = format!("the last number is {}, {} is there", head.last, count_rows.last);
+        let what = format!(
+            "the last number is {}, but a document has number {}",
+            head.last, count_rows.last
+        );
         problems.push(IndexProblem { place: "state".to_owned(), what, repairable: true });
     }
     Ok(())

@@ -55,13 +55,13 @@ fn one(
     let before = ours.metadata().map_err(text)?;
     let kept = theirs.metadata().map_err(text)?;
     if is_same_file(&before, &kept) {
-        return unsuitable("it is a hard link to its keeper already");
+        return unsuitable("it is already a hard link to its keeper");
     }
     if kind == LinkKind::Hard {
         same_access(&before, &kept).map_err(NotDone::Unsuitable)?;
     }
     if before.len() != kept.len() || !equal_bytes(ours, &theirs).map_err(text)? {
-        return unsuitable("its bytes are not those of its keeper");
+        return unsuitable("its bytes differ from its keeper");
     }
     if dry_run {
         return Ok(());
@@ -112,9 +112,9 @@ fn same_access(file: &Metadata, keeper: &Metadata) -> Result<(), String> {
         format!("user {user}, group {group}, mode {mode:o}")
     };
     Err(format!(
-        "a hard link would give it the owner and permissions of its keeper ({}), and it has {}",
-        shown(keeper),
-        shown(file)
+        "a hard link would change its owner or permissions: it has {}, its keeper has {}",
+        shown(file),
+        shown(keeper)
     ))
 }
 
@@ -123,7 +123,7 @@ fn same_access(file: &Metadata, keeper: &Metadata) -> Result<(), String> {
     if file.permissions() == keeper.permissions() {
         return Ok(());
     }
-    Err("a hard link would give it the permissions of its keeper, which are others".to_owned())
+    Err("a hard link would change its permissions to the different ones of its keeper".to_owned())
 }
 
 #[cfg(unix)]

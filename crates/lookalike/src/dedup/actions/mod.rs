@@ -248,7 +248,8 @@ impl Collector {
             file.keeper_stamp = file.keeper_path.as_deref().and_then(stamp);
         }
         let records = records.into_iter().map(|(source, duplicates)| {
-            let why = format!("{duplicates} of its records are duplicates; records stay in it");
+            let why =
+                format!("{duplicates} of its records are duplicates; only whole files are changed");
             (PathBuf::from(source), why)
         });
         found.refused.extend(records);

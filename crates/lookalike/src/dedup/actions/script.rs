@@ -9,18 +9,18 @@ use std::path::Path;
 /// The part before the files. `$1` is the duplicate, `$2` its size in bytes and `$3` the file of
 /// the keeper, if the keeper is a file.
 const HEAD: &str = r#"#!/bin/sh
-# Files that `lookalike dedup` found to be duplicates. Nothing was done with them.
-# Read the list, delete the lines of files that should stay, then run: sh THIS_FILE
+# Files that `lookalike dedup` found to be duplicates. No file was changed.
+# Read the list, delete the lines of files to keep, then run: sh THIS_FILE
 #
-# To do something else than to remove them, change the line that begins with `rm`, for example to
+# To move them instead of removing them, change the line that begins with `rm`, for example to
 #     mv -i -- "$1" /some/folder/
 set -u
 
 duplicate() {
     if [ -L "$1" ] || [ ! -f "$1" ] || [ "$(wc -c < "$1")" -ne "$2" ]; then
-        printf 'left as it is, it changed: %s\n' "$1" >&2
+        printf 'kept, because it changed: %s\n' "$1" >&2
     elif [ "$#" -gt 2 ] && [ ! -f "$3" ]; then
-        printf 'left as it is, its keeper is gone: %s\n' "$1" >&2
+        printf 'kept, because its keeper is missing: %s\n' "$1" >&2
     else
         rm -- "$1"
     fi

@@ -38,7 +38,7 @@ moved() {
     if [ -e "$2" ] || [ -L "$2" ]; then
         if [ -e "$1" ]; then problem 'not moved back, a file has its name' "$2"; fi
     elif [ ! -f "$1" ]; then
-        problem 'not moved back, it is gone' "$1"
+        problem 'not moved back, it is missing' "$1"
     else
         if mkdir -p "${2%/*}/" && mv "$1" "$2"; then count=$((count + 1)); else status=1; fi
     fi

@@ -210,7 +210,7 @@ pub(crate) fn put_unit(out: &mut Vec<u8>, unit: Option<UnitRange>) {
 }
 
 /// Reads the range of a unit, if `flags` state that it exists. `None` if bytes are missing.
-#[expect(clippy::option_option, reason = "the outer one is that of all readers of fields")]
+#[expect(clippy::option_option, reason = "every reader of fields returns the outer one")]
 pub(crate) fn unit(flags: u64, reader: &mut FieldReader<'_>) -> Option<Option<UnitRange>> {
     if flags & HAS_UNIT == 0 {
         return Some(None);

@@ -187,7 +187,7 @@ impl IndexCategories {
         }
         Err(IndexError::Damaged {
             what: "the categories of documents".to_owned(),
-            why: format!("one has category {category}, expected is at most {most}"),
+            why: format!("one has category {category}, expected at most {most}"),
         })
     }
 }

@@ -156,7 +156,7 @@ fn duplicates(
 fn without_text(record: &IndexRecord) -> IndexError {
     IndexError::Damaged {
         what: format!("document {:?}", shortened_id(&record.id)),
-        why: format!("it has no text, expected are {} bytes", record.bytes),
+        why: format!("it has no text, expected {} bytes", record.bytes),
     }
 }
 

@@ -143,7 +143,11 @@ impl NamesParameters for JobError {
             Self::Find(error) => error.fmt_with(f, name),
             Self::Output(error) => error.fmt_with(f, name),
             Self::NoPlan { path } => {
-                write!(f, "there is no plan {}; make one first, or name its folder", path.display())
+                write!(
+                    f,
+                    "the plan {} does not exist; make one first, or name its folder",
+                    path.display()
+                )
             }
             Self::OtherPlan { path, differences } => {
                 write!(f, "{} is the plan of another job:", path.display())?;
@@ -157,7 +161,7 @@ impl NamesParameters for JobError {
                 path.display()
             ),
             Self::Inputs { differences } => {
-                f.write_str("the inputs are not those of the plan:")?;
+                f.write_str("the inputs differ from the plan:")?;
                 fmt_list(f, differences, NAMED_DIFFERENCES)?;
                 f.write_str(
                     " run tasks in the working directory of the plan, on inputs that do not \
@@ -165,7 +169,7 @@ impl NamesParameters for JobError {
                 )
             }
             Self::NoTask { stage, tasks: 0, .. } => {
-                write!(f, "the job has no stage {stage}; its status lists those that it has")
+                write!(f, "the job has no stage {stage}; its status lists its stages")
             }
             Self::NoTask { stage, got, tasks } => {
                 write!(f, "the stage {stage} has no task {got}, expected 0 to {}", tasks - 1)

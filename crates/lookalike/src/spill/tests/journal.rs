@@ -106,7 +106,7 @@ fn steps_of_another_kind_are_an_error() {
     let (parent, ..) = written();
     let temp = TempSpace::resumable(parent.path(), "j", &json!({})).unwrap();
     let error = Journal::<u64>::open(&temp, "journal").unwrap_err();
-    assert!(error.to_string().contains("line 1 is no step"), "{error}");
+    assert!(error.to_string().contains("line 1 is not a step"), "{error}");
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn a_stored_log_goes_on_where_the_journal_says() {
     assert_eq!(*log.range(3..4).unwrap(), [6]);
     drop(log);
     let error = open(9).unwrap_err().to_string();
-    assert!(error.contains("36 bytes were written to it, 16 are there"), "{error}");
+    assert!(error.contains("expected 36 bytes, found 16"), "{error}");
     assert!(error.contains("remove the folder"), "{error}");
 }
 

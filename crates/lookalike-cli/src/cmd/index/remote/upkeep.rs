@@ -24,14 +24,16 @@ fn run(service: &ServiceClient, job: &Value) -> Result<Value, CommandError> {
         let jobs = service.list(&all, "jobs")?;
         let lost = || {
             let address = service.address();
-            CommandError::Data(format!("{address}: the job is not known: was it started again?"))
+            CommandError::Data(format!(
+                "{address}: the service does not know the job; was it restarted?"
+            ))
         };
         let job = jobs.iter().find(|job| job["number"] == number).ok_or_else(lost)?;
         match job["state"].as_str() {
             Some("running") => std::thread::sleep(pause),
             Some("done") => return Ok(job.clone()),
             Some("failed") => {
-                let detail = job["detail"].as_str().unwrap_or("it gives no reason");
+                let detail = job["detail"].as_str().unwrap_or("the service reports no reason");
                 let message = format!("{}: {}", service.address(), one_line(detail));
                 return Err(CommandError::Data(message));
             }
