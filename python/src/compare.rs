@@ -117,7 +117,7 @@ pub(crate) fn comparison_page(
         html::comparison(&mut out, &page).map(|()| out)
     });
     let page = page.map_err(|error| run_error(FindError::of_io(error)))?;
-    String::from_utf8(page).map_err(|_| unexpected("the page of two texts is no UTF-8"))
+    String::from_utf8(page).map_err(|_| unexpected("the page of two texts is not UTF-8"))
 }
 
 /// At most two texts of a collection, the number of its documents, and the first skipped record.

@@ -64,8 +64,8 @@ fn find_error(error: FindError, text: String) -> PyErr {
             (Some((of_first, first)), Some(second)) => in_row(
                 second,
                 &format!(
-                    "the id {id:?} is that of {of_first}row {first}, too; give every document an \
-                     id of its own, id=False for rows, or skip_bad=True to leave out the later one"
+                    "the id {id:?} is already used in {of_first}row {first}; make the ids unique, \
+                     use id=False for rows, or skip_bad=True to skip the later document"
                 ),
             ),
             _ => DocumentError::new_err(text),
@@ -198,11 +198,11 @@ fn index_message(error: &IndexError) -> String {
         IndexError::Missing { .. } => format!("{error} (lookalike.Index.create)"),
         IndexError::Exists { .. } => format!("{error} (lookalike.Index.open)"),
         IndexError::NotBuilt { index, feature } => format!(
-            "{index}: this package was built without the feature {feature}, expected the path of a \
-             folder; with it from source such an index can be used, too"
+            "{index}: this package was built without the feature {feature}; use the path of a \
+             folder, or build the package from source with that feature"
         ),
         IndexError::ReadOnly { index, cause: Unwritable::Opened } => format!(
-            "{index} was opened with read_only=True, a writing one is needed: open it with \
+            "{index} was opened with read_only=True and cannot be changed; open it with \
              lookalike.Index.open(…, read_only=False)"
         ),
         IndexError::ReadOnly { cause: Unwritable::FileSystem | Unwritable::Server, .. } => {
@@ -218,7 +218,7 @@ fn index_message(error: &IndexError) -> String {
             waited.as_secs()
         ),
         IndexError::IdTaken { .. } => {
-            format!("{error} (Index.update), on_existing=\"keep\" leaves it as it is")
+            format!("{error} (Index.update), on_existing=\"keep\" keeps it")
         }
         IndexError::Damaged { .. } => format!("{error} (Index.check)"),
         IndexError::DamagedCatalogue { .. } => format!("{error} (Index.export)"),

@@ -278,8 +278,8 @@ impl PyFindings {
     ) -> PyResult<String> {
         if self.of_index {
             return Err(OptionError::new_err(
-                "the documents of these groups are in an index: index.get(id).text is the text \
-                 of one, where the index was created with store=\"texts\"",
+                "the documents of these groups are in an index; read a text with \
+                 index.get(id).text, if the index was created with store=\"texts\"",
             ));
         }
         self.inputs.refuse_elsewhere()?;
@@ -299,8 +299,8 @@ impl PyFindings {
     ) -> PyResult<String> {
         if self.of_index {
             return Err(OptionError::new_err(
-                "the documents of these groups are in an index, which cannot be audited: audit \
-                 what find makes of the same documents",
+                "the documents of these groups are in an index, which cannot be audited; audit the \
+                 groups of find() for the same documents",
             ));
         }
         self.inputs.refuse_streams("an audit")?;

@@ -64,7 +64,7 @@ impl<'py> KeywordOptions<'py> {
     pub(crate) fn finish(self) -> PyResult<()> {
         match self.0.keys().iter().next() {
             None => Ok(()),
-            Some(name) => Err(OptionError::new_err(format!("there is no option {name} here"))),
+            Some(name) => Err(OptionError::new_err(format!("unknown option {name}"))),
         }
     }
 

@@ -70,7 +70,7 @@ class InputDocuments:
         for name in self.names:
             if name in _ADDED:
                 raise OptionError(
-                    f"annotate=True adds the column {name!r}, which exists already; drop or "
+                    f"annotate=True adds the column {name!r}, which already exists; drop or "
                     "rename it first"
                 )
 

@@ -87,7 +87,7 @@ class Table:
             column = self.column_names.index(name)
         except ValueError:
             there = ", ".join(self.column_names)
-            raise KeyError(f"there is no column {name!r}; there are {there}") from None
+            raise KeyError(f"unknown column {name!r}; the columns are {there}") from None
         return self._table.values(column, 0, len(self))
 
     def __iter__(self) -> Iterator[dict[str, Any]]:

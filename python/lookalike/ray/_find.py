@@ -102,7 +102,7 @@ def dedup(ds: Any, *, annotate: bool = False, **options: Any) -> Any:
     taken = [name for name in ANNOTATIONS if annotate and name in (ds.columns() or [])]
     if taken:
         raise OptionError(
-            f"annotate=True adds the column {taken[0]!r}, which exists already; rename it first"
+            f"annotate=True adds the column {taken[0]!r}, which already exists; rename it first"
         )
     run = find(ds, **options).run
     rows = run.row_operations()

@@ -299,7 +299,7 @@ def _write(folder: str, files: Iterator[bytes], mode: str) -> None:
     place = Path(folder).absolute()
     try:
         if place.exists() and mode == "error":
-            raise FileError(f"{folder} exists already; name another output, or remove it first")
+            raise FileError(f"{folder} already exists; name another output, or remove it first")
         if place.exists():
             _refuse_others(place, folder)
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -62,5 +62,5 @@ def refuse_annotations(df: DataFrame) -> None:
     for name in df.columns:
         if name.lower() in ANNOTATIONS:
             raise OptionError(
-                f"annotate=True adds the column {name!r}, which exists already; rename it first"
+                f"annotate=True adds the column {name!r}, which already exists; rename it first"
             )

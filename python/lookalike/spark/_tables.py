@@ -317,7 +317,7 @@ def _refuse_table(spark: SparkSession, name: str) -> None:
 
 
 def _is_there(path: str) -> FileError:
-    return FileError(f"{path} exists already; name another output, or remove it first")
+    return FileError(f"{path} already exists; name another output, or remove it first")
 
 
 def check_writable(spark: SparkSession, path: str | None, problem: str) -> None:

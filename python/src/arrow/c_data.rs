@@ -94,7 +94,7 @@ impl Schema {
         }
         // SAFETY: strings of the interface end with a zero byte.
         let format = unsafe { CStr::from_ptr(self.format) };
-        format.to_str().map_err(|_| "a type is no text".to_owned())
+        format.to_str().map_err(|_| "a type is not UTF-8".to_owned())
     }
 
     fn name(&self) -> Result<&str, String> {
@@ -272,7 +272,7 @@ impl Array {
 
     fn check_dictionary(&self, keys: &DataType, values: &DataType) -> Result<(), String> {
         if !keys.is_dictionary_key_type() {
-            return Err("its dictionary has keys that are no whole numbers".to_owned());
+            return Err("its dictionary has keys that are not whole numbers".to_owned());
         }
         // SAFETY: the pointer is null or valid.
         let dictionary = unsafe { self.dictionary.as_ref() };

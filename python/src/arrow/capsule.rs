@@ -284,7 +284,7 @@ impl ImportedTable {
             )));
         };
         if places.next().is_some() {
-            let text = format!("there are several columns {name:?}; name one of them otherwise");
+            let text = format!("several columns have the name {name:?}; rename one of them");
             return Err(DocumentError::new_err(text));
         }
         self.taken_once(place, &format!("column {name:?}"), is_read)
@@ -404,7 +404,7 @@ fn one(array: FFI_ArrowArray, kind: &DataType, rows: c_data::RowRange) -> Result
     if matches!(kind, DataType::Union(_, _) | DataType::RunEndEncoded(_, _)) {
         // Arrays of these types have no validity bitmap for missing rows.
         if present.contains(&false) {
-            return Err("some of its rows are missing, which no value of its type can be".into());
+            return Err("some of its rows are missing, but its type has no missing values".into());
         }
         return Ok(array);
     }

@@ -80,7 +80,7 @@ fn parts<'py>(
 pub(crate) fn array(state: &PickledColumn<'_>) -> PyResult<(Field, ArrayRef)> {
     let (name, kind, nullable, data) = state;
     let refused = |why: String| OptionError::new_err(format!("column {name:?} of a pickle: {why}"));
-    let kind = kind_of(kind).ok_or_else(|| refused(format!("there is no type {kind:?}")))?;
+    let kind = kind_of(kind).ok_or_else(|| refused(format!("unknown type {kind:?}")))?;
     let made = built(&kind, data).map_err(|error| refused(error.to_string()))?;
     Ok((Field::new(name, kind, *nullable), make_array(made)))
 }
@@ -93,7 +93,7 @@ fn built(kind: &DataType, data: &PickledData<'_>) -> Result<ArrayData, ArrowErro
     };
     let children = children.iter().map(|PickledInner(rows, present, buffers, below)| {
         if !below.is_empty() {
-            let text = "there is something inside of what lies in a list".to_owned();
+            let text = "a value of a list has inner values".to_owned();
             return Err(ArrowError::InvalidArgumentError(text));
         }
         builder(inner, *rows, present.as_ref(), buffers).build()

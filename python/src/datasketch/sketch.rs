@@ -42,8 +42,8 @@ impl Sketch {
         let is_uneven = bytes.len() % length.max(1) != 0 || (length > 0 && bytes.is_empty());
         if held != length || is_uneven {
             return Err(PyValueError::new_err(format!(
-                "a sketch must have as many values as it is long: its len() is {length}, but it \
-                 has {held} hashvalues of {} bytes",
+                "a sketch must have len() values: its len() is {length}, but it has {held} \
+                 hashvalues of {} bytes",
                 bytes.len()
             )));
         }

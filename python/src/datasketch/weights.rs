@@ -88,8 +88,8 @@ fn array<'py>(py: Python<'py>, pairs: &[WeightPair]) -> PyResult<Bound<'py, PyAn
     for &(dimension, level) in pairs {
         if !level.is_finite() {
             return Err(PyOverflowError::new_err(format!(
-                "cannot convert float {level} to integer: weights must be finite, and that of \
-                 dimension {dimension} is not"
+                "cannot convert float {level} to integer: weights must be finite, but the weight \
+                 of dimension {dimension} is not"
             )));
         }
         bytes.extend((dimension as u64).to_le_bytes());

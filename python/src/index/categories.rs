@@ -46,8 +46,7 @@ pub(super) fn make(
     match made? {
         Ok(_) => Ok(()),
         Err(FindError::Index(IndexError::NoTexts { index })) => Err(StoreError::new_err(format!(
-            "{index} keeps no texts, which categories are made of: create it again with \
-             store=\"texts\""
+            "{index} keeps no texts, which categories need; create it again with store=\"texts\""
         ))),
         Err(FindError::Index(error)) => Err(index_error(error)),
         Err(error) => Err(run_error(error)),
@@ -139,8 +138,8 @@ fn number(categories: &IndexCategories, path: &str) -> PyResult<CategoryNumber> 
     let found = categories.model().find(path);
     found.ok_or_else(|| {
         OptionError::new_err(format!(
-            "category: there is none with the path {path:?}; index.categories() lists all, and \
-             \"none\" is for documents in none"
+            "category: unknown path {path:?}; index.categories() lists all, and \"none\" selects \
+             documents without a category"
         ))
     })
 }

@@ -162,8 +162,8 @@ pub(super) fn expect_texts(index: &Index, texts: bool) -> Result<(), String> {
     }
     let kept = format!("{:?}", index.settings().store).to_lowercase();
     Err(format!(
-        "texts were asked for, {} keeps {kept}: leave texts=True out, or create an index with \
-         store=\"texts\"",
+        "texts=True needs an index with texts, but {} keeps {kept}; remove texts=True, or create \
+         an index with store=\"texts\"",
         index.name()
     ))
 }
@@ -239,8 +239,7 @@ pub(super) fn document<'py>(
 /// The error for an unknown id.
 pub(super) fn unknown(index: &str, id: &str) -> PyErr {
     crate::error::DocumentError::new_err(format!(
-        "there is no document {:?} in {index}, expected the id of one that is: Index.ids lists \
-         them",
+        "document {:?} does not exist in {index}; Index.ids lists its ids",
         shortened_id(id)
     ))
 }

@@ -141,7 +141,8 @@ fn refuse_lengths(
         let rows = texts.len();
         let len = other.len()?;
         if len != rows {
-            let text = format!("{rows} texts and {len} ids or values; give each text one of them");
+            let text =
+                format!("got {rows} texts and {len} ids or values; expected one for each text");
             return Err(DocumentError::new_err(text));
         }
     }

@@ -412,7 +412,7 @@ impl PythonDocuments {
         let all = all.chain(fields.iter().map(|(name, column)| (name.as_str(), column.len())));
         for (name, len) in all {
             if len != rows {
-                let text = format!("{rows} texts and {len} {name}; give each text one of them");
+                let text = format!("got {rows} texts and {len} {name}; expected one for each text");
                 return Err(DocumentError::new_err(text));
             }
         }

@@ -90,7 +90,8 @@ impl ComparedInputs {
                     DocumentError::new_err(format!("{expected} documents, got a greater one"))
                 })?;
             } else if !rows.is_empty() {
-                let text = "rows are selected of documents in memory; give documents, not paths";
+                let text = "rows can be selected only from documents in memory; pass documents, \
+                            not paths";
                 return Err(OptionError::new_err(text));
             }
         }
@@ -144,7 +145,7 @@ fn places(paths: &[PathBuf]) -> PyResult<Vec<PathBuf>> {
         }
         absolute(path).map_err(|error| {
             FileError::new_err(format!(
-                "{}: it is not known where that is: {error}; give its path from the root",
+                "cannot resolve {}: {error}; use an absolute path",
                 path.display()
             ))
         })

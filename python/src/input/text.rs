@@ -379,8 +379,8 @@ pub(crate) fn not_a_text(value: &Bound<'_, PyAny>, row: usize, what: &str) -> Py
 pub(crate) fn lone_surrogate(error: &PyErr, row: usize, what: &str) -> PyErr {
     Python::attach(|py| {
         let text = format!(
-            "row {row}: {what} cannot be written as UTF-8 ({}); a lone surrogate is no character, \
-             text.encode('utf-8', 'replace').decode() replaces it",
+            "row {row}: {what} cannot be written as UTF-8 ({}); a lone surrogate is not a \
+             character; text.encode('utf-8', 'replace').decode() replaces it",
             error.value(py)
         );
         at_row(DocumentError::new_err(text), py, row)

@@ -105,8 +105,7 @@ impl RowNumbers {
         if let Some(id) = id {
             let id = self.id_text(id)?;
             let document = py.detach(|| findings.document_with(|it| self.ids.shown(it) == id));
-            let unknown =
-                || DocumentError::new_err(format!("there is no document with the id {id:?}"));
+            let unknown = || DocumentError::new_err(format!("no document has the id {id:?}"));
             return document.map_err(run_error)?.ok_or_else(unknown);
         }
         if self.unit != TextUnit::Document && self.ids.is_held() {
@@ -118,9 +117,9 @@ impl RowNumbers {
         let documents = findings.counts.documents;
         self.number(row, documents).ok_or_else(|| {
             let remedy =
-                if self.rows.is_some() { ": found.skipped lists those left out" } else { "" };
+                if self.rows.is_some() { "; found.skipped lists the skipped ones" } else { "" };
             DocumentError::new_err(format!(
-                "there is no document {row} among the {documents} that were read{remedy}"
+                "document {row} does not exist; the run read {documents} documents{remedy}"
             ))
         })
     }

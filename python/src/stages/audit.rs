@@ -93,7 +93,9 @@ fn drawn_of(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<Vec<DrawnDocume
     });
     let drawn: Option<Vec<DrawnDocument>> = drawn.collect();
     drawn.filter(|drawn| drawn.len() == ids.len()).ok_or_else(|| {
-        DamagedError::new_err("the rows of a sample are not those that were drawn; draw it again")
+        DamagedError::new_err(
+            "the rows of a sample differ from the drawn rows; draw the sample again",
+        )
     })
 }
 

@@ -113,7 +113,7 @@ impl StageTable {
     pub(super) fn column(&mut self, name: &str) -> PyResult<ArrayChunks> {
         let place = self.0.names().iter().position(|known| known == name).ok_or_else(|| {
             let there = self.0.names().join(", ");
-            DocumentTypeError::new_err(format!("there is no column {name:?}; there are {there}"))
+            DocumentTypeError::new_err(format!("unknown column {name:?}; the columns are {there}"))
         })?;
         self.0.column_at(place, name)
     }

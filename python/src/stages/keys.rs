@@ -66,8 +66,8 @@ impl KeyStage {
             Some(counters) => KeyCollector::screening(&find, parts, Arc::new(counters)),
             None => KeyCollector::new(&find, parts).ok_or_else(|| {
                 OptionError::new_err(
-                    "exact=True and measure='containment' have no buckets of signatures; \
-                     give counters, which the stage count makes",
+                    "exact=True and measure='containment' have no buckets of signatures; pass the \
+                     counters of the stage count",
                 )
             })?,
         };
@@ -93,7 +93,9 @@ impl KeyStage {
         let rows = source.rows.len();
         if rows != nodes.len() {
             let nodes = nodes.len();
-            let text = format!("{rows} documents and {nodes} nodes; give each document one");
+            let text = format!(
+                "got {rows} documents and {nodes} nodes; expected one node for each document"
+            );
             return Err(DocumentError::new_err(text));
         }
         let lower_bits = nodes.iter().map(|node| (*node & NODE_SUM_BITS).cast_unsigned());

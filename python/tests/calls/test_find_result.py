@@ -62,9 +62,9 @@ def test_texts_by_id(tmp_path: Path) -> None:
     for docs in ({"x": A, "y": B}, [("x", A), ("y", B)]):
         found = lookalike.find(docs)
         assert found.text("y") == found.text(id="y") == found.text(1) == B
-        with pytest.raises(DocumentError, match='no document with the id "z"'):
+        with pytest.raises(DocumentError, match='no document has the id "z"'):
             found.text("z")
-        with pytest.raises(DocumentError, match='no document with the id "5"'):
+        with pytest.raises(DocumentError, match='no document has the id "5"'):
             found.text(id=5)
     numbers = lookalike.find([(100, A), (1, B)])
     assert (
@@ -121,7 +121,7 @@ def test_two_documents_are_explained() -> None:
     )
     both = lookalike.find({"a": A, "b": B, "c": B.upper()}, keep="first").explain("b", "c")
     assert both.reason.startswith("Both are duplicates of 'a'; their jaccard is 1.000000")
-    with pytest.raises(DocumentError, match="no document with the id"):
+    with pytest.raises(DocumentError, match="no document has the id"):
         found.explain("a", "nowhere")
     tokens = lookalike.find([["x y", "z"], ["x y", "Z"]], tokens="given")
     assert tokens.explain(0, 1).comparison.jaccard == 1.0

@@ -116,7 +116,7 @@ def outputs_and_checkpoints(
         lambda: _tables.read(spark, [str(no_parquet)], "parquet", LineFields("text", "id")),
     )
     (place / "empty").mkdir()
-    refused(FileError, "empty exists already", lambda: found.write(str(place / "empty")))
+    refused(FileError, "empty already exists", lambda: found.write(str(place / "empty")))
     # A file of a stage is lost; without the manifest the stage runs again.
     max((place / "run" / "labels").glob("*.parquet"), key=lambda path: path.stat().st_size).unlink()
     again: dict[str, Any] = {"threshold": 0.5, "checkpoint": str(place / "run")}

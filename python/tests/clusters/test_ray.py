@@ -541,7 +541,7 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="pairs were not requested"):
         found.pairs
     (tmp_path / "there").mkdir()
-    with pytest.raises(FileError, match=f"^{tmp_path}/there exists already; name another"):
+    with pytest.raises(FileError, match=f"^{tmp_path}/there already exists; name another"):
         found.write(tmp_path / "there")
     with pytest.raises(OptionError, match="^folder: expected the name of a file or folder, got ''"):
         found.write("")

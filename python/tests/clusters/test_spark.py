@@ -776,7 +776,7 @@ def test_a_write_that_fails_leaves_nothing_under_the_name(
     # (_temporary).
     assert joined(tmp_path / "failed") == b"" and not (tmp_path / "failed" / "_SUCCESS").exists()
     with pytest.raises(
-        FileError, match="failed exists already; name another output, or remove it first"
+        FileError, match="failed already exists; name another output, or remove it first"
     ):
         found.write(str(tmp_path / "failed"))
     found.write(str(tmp_path / "again"))
@@ -787,6 +787,6 @@ def test_a_write_that_fails_leaves_nothing_under_the_name(
     there = tmp_path / "there"
     there.mkdir()
     (there / "part-of-mine").write_text("x")
-    with pytest.raises(FileError, match="exists already"):
+    with pytest.raises(FileError, match="already exists"):
         found.write(str(there))
     assert sorted(path.name for path in there.iterdir()) == ["part-of-mine"]

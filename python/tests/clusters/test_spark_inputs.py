@@ -150,7 +150,7 @@ def test_a_report_is_overwritten_on_request(spark: Any, tmp_path: Path) -> None:
         write(tmp_path / "report")
         before = joined(tmp_path / "report")
         (tmp_path / "report" / "part-99999-old.txt").write_text("old")
-        with pytest.raises(FileError, match="exists already"):
+        with pytest.raises(FileError, match="already exists"):
             write(tmp_path / "report")
         write(tmp_path / "report", mode="overwrite")
         assert joined(tmp_path / "report") == before

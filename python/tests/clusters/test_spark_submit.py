@@ -174,7 +174,7 @@ def test_find_writes_the_bytes_of_the_command_line(
     assert sum(source["documents"] for source in there["sources"]) == 250
     assert (checkpoint / "decided").is_dir()
     again = here.run("find", *parts, *options, "--output", folder)
-    assert again.returncode == 1 and "exists already; name another output" in error_of(again)
+    assert again.returncode == 1 and "already exists; name another output" in error_of(again)
 
 
 @slow
@@ -253,7 +253,7 @@ def test_tables_are_read_and_written(here: Program, spark: Any) -> None:
         counts = printed_by(here.run(*command, "--json"))["counts"]
         assert counts == lookalike.find(rows, threshold=0.5).counts
         assert spark.table("lookalike_kept.docs").count() == 150 - counts["duplicates"] < 150
-        assert "lookalike_kept.docs exists already" in error_of(here.run(*command))
+        assert "lookalike_kept.docs already exists" in error_of(here.run(*command))
     finally:
         for name in tables:
             spark.sql(f"drop table if exists {name}")

@@ -213,7 +213,7 @@ def test_relations_and_datasets(index: Index) -> None:
 
 def test_existing_documents(index: Index) -> None:
     index.add({"a": FOX})
-    with pytest.raises(DocumentError, match='document 1: .*"a" is there already') as caught:
+    with pytest.raises(DocumentError, match='document 1: .*"a" already exists') as caught:
         index.add([("b", FOX), ("a", WEATHER), ("c", FOX)])
     assert caught.value.row == 1
     assert list(index.ids()) == ["a", "b"], "what is before the row is stored"
@@ -482,7 +482,7 @@ def test_limits_and_thresholds(index: Index) -> None:
 def test_a_document_does_not_find_itself(index: Index) -> None:
     index.add({"a": FOX, "b": FOX_NOW, "c": WEATHER})
     assert [match.id for match in index.query(id="a")] == ["b"]
-    with pytest.raises(DocumentError, match='there is no document "z"'):
+    with pytest.raises(DocumentError, match='document "z" does not exist in'):
         index.query(id="z")
     with pytest.raises(OptionError, match="both a text and an id"):
         index.query(FOX, id="a")
@@ -698,10 +698,10 @@ def test_unknown_options(folder: Path) -> None:
 
 
 def test_places(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="there is no index .*Index.create"):
+    with pytest.raises(StoreError, match="index .* does not exist; .*Index.create"):
         Index.open(folder)
     Index.create(folder).close()
-    with pytest.raises(StoreError, match="exists already"):
+    with pytest.raises(StoreError, match="already exists"):
         Index.create(folder)
     empty = tmp_path / "empty"
     empty.mkdir()
@@ -834,7 +834,7 @@ def test_backup_and_export(index: Index, tmp_path: Path) -> None:
     index.backup(tmp_path / "copy")
     with Index.open(tmp_path / "copy") as copied:
         assert list(copied.ids()) == ["a", "b\n/ü"]
-    with pytest.raises(StoreError, match="exists already"):
+    with pytest.raises(StoreError, match="already exists"):
         index.backup(tmp_path / "copy")
     assert index.export(tmp_path / "out.jsonl") == 2
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]

@@ -47,7 +47,7 @@ def test_numbers_are_stored_as_their_texts(index: lookalike.Index) -> None:
 
 def test_a_number_and_its_text_are_one_document(index: lookalike.Index) -> None:
     index.add([(7, ONE)])
-    with pytest.raises(DocumentError, match='document "7" is there already'):
+    with pytest.raises(DocumentError, match='document "7" already exists'):
         index.add({"7": TWO})
     assert index.update({"7": TWO}).updated == 1 and text_of(index, 7) == TWO
     assert index.add([(7, ONE), ("7", ONE)], on_existing="keep").kept == 2

@@ -416,7 +416,7 @@ def test_rows_are_counted_over_batches(index: Index) -> None:
         assert raised.value.row == 9001 and len(index) == 9001
     again = pa.table({"id": ["new", "d17"], "text": [ONE, TWO]})
     with pytest.raises(
-        DocumentError, match='document 1: .*"d17" is there already.*the 1 before it are stored'
+        DocumentError, match='document 1: .*"d17" already exists.*the 1 before it are stored'
     ):
         index.add(again)
 
@@ -644,7 +644,7 @@ CSchema._fields_ = [
         (pa.array([b"x"], pa.binary(1)), b"w:-3", "no memory holds"),
         (pa.array([1]), b"+l", "a part of a type is missing"),
         (pa.array([1]), b"?", "is not known"),
-        (pa.array([1.0]).dictionary_encode(), b"g", "keys that are no whole numbers"),
+        (pa.array([1.0]).dictionary_encode(), b"g", "keys that are not whole numbers"),
         (pa.array([{"a": 1}]), b"+us:0,1", "is not known"),
         (pa.array([{"a": 1}]), b"+us:-5", "is not known|cannot be read"),
         (pa.array([{"a": 1}]), b"+m", "it has 1 buffers"),

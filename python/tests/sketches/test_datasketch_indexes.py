@@ -589,7 +589,7 @@ def test_partitions_without_a_cost() -> None:
     for sizes, least in (([0, 0, 0], "0"), ([-2, -1, 0, 5], "-2")):
         with pytest.raises(ValueError, match=f"sizes must be above 0, got {least}"):
             optimal_partitions(sizes, [1] * len(sizes), 2)
-    with pytest.raises(ValueError, match="counts are so great"):
+    with pytest.raises(ValueError, match="sums of the counts are too great"):
         optimal_partitions(range(1, 41), [1.7e308] * 40, 2)
 
 

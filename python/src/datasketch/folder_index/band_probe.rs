@@ -31,7 +31,7 @@ impl KeyRow {
         let original = match record.metadata.get(ORIGINAL) {
             None => None,
             Some(serde_json::Value::String(pickle)) => Some(pickle.clone()),
-            Some(_) => return Err(damaged(record, "the pickle of its key is no text".to_owned())),
+            Some(_) => return Err(damaged(record, "the pickle of its key is not text".to_owned())),
         };
         let bands = settings.map(|settings| bands_of(record, settings)).transpose()?;
         Ok(Self {
@@ -54,7 +54,7 @@ fn numbers<'a>(record: &'a IndexRecord, settings: &IndexSettings) -> Result<&'a 
     let got = record.signature.len();
     let expected = settings.num_hashes;
     if got != expected {
-        return Err(damaged(record, format!("it has {got} numbers, expected are {expected}")));
+        return Err(damaged(record, format!("it has {got} numbers, expected {expected}")));
     }
     Ok(&record.signature)
 }

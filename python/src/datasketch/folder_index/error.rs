@@ -60,8 +60,8 @@ impl SketchIndexError {
                  it with lookalike.Index.open, or use another path"
             )),
             Self::NoPlace { above } => StoreError::new_err(format!(
-                "{name} cannot be made: {above} is no folder, or nothing is named in it; make \
-                 that folder first, or use another path"
+                "cannot create {name}: {above} is not a folder, or the path names nothing in it; \
+                 create the folder first, or use another path"
             )),
             Self::Pickles => StoreError::new_err(format!(
                 "{name} was made by another process with prepickle=True, so its keys are pickles, \
@@ -96,8 +96,8 @@ fn scheme(name: &str, known: Option<&str>, got: &str) -> PyErr {
     match known {
         Some(known) => other_scheme(known, got),
         None => PyValueError::new_err(format!(
-            "MinHash scheme '{got}' does not match that of the sketches in {name}, which have \
-             none; give it sketches without a scheme only, or use another path"
+            "MinHash scheme '{got}' does not match the sketches in {name}, which have none; insert \
+             only sketches without a scheme, or use another path"
         )),
     }
 }
@@ -105,8 +105,8 @@ fn scheme(name: &str, known: Option<&str>, got: &str) -> PyErr {
 fn unlike(name: &str, unfit: BandError) -> String {
     match unfit {
         BandError::Length { expected, got } => format!(
-            "a band has {got} bytes, expected {expected}, as every band in {name} has: give it \
-             sketches of one kind, and a hashfunc that returns equally many bytes for each band"
+            "a band has {got} bytes, but every band in {name} has {expected}; use sketches of one \
+             kind, and a hashfunc that returns the same number of bytes for each band"
         ),
         BandError::Value { got } => format!(
             "a value of a sketch with scheme 'legacy' is {got}, expected less than 2**32: name \
@@ -119,21 +119,22 @@ fn unlike(name: &str, unfit: BandError) -> String {
 pub(super) fn reported(error: IndexError, name: &str) -> PyErr {
     match &error {
         IndexError::Missing { .. } => StoreError::new_err(format!(
-            "there is no index {name}: name one that is there; without 'readonly' one is made \
-             where nothing is"
+            "index {name} does not exist; name an existing index, or remove 'readonly' to create \
+             it"
         )),
         IndexError::Exists { index } => {
-            StoreError::new_err(format!("{index} exists already: use another path"))
+            StoreError::new_err(format!("{index} already exists; use another path"))
         }
         IndexError::NotAnIndex { why, .. } => StoreError::new_err(format!(
-            "{name} is no index: {why}; it is left as it is, use another path"
+            "{name} is not an index: {why}; it was not changed, use another path"
         )),
         IndexError::InUse { .. } => StoreError::new_err(format!(
-            "{name} is open already, in this process or in another: close() that index first, use \
+            "{name} is already open, in this process or in another; close() that index first, use \
              another path, or only read it with 'readonly': True"
         )),
         IndexError::ReadOnly { cause: Unwritable::Opened, .. } => StoreError::new_err(format!(
-            "{name} was opened with 'readonly': True, a writing one is needed: open it without"
+            "{name} was opened with 'readonly': True and cannot be changed; open it without \
+             'readonly'"
         )),
         IndexError::ReadOnly { cause: Unwritable::FileSystem | Unwritable::Rights, .. } => {
             StoreError::new_err(format!(
@@ -142,8 +143,8 @@ pub(super) fn reported(error: IndexError, name: &str) -> PyErr {
             ))
         }
         IndexError::Damaged { what, why } => DamagedError::new_err(format!(
-            "{name}: {what} is damaged: {why}; check() of the index says what repair() makes \
-             right, restore the rest from a backup()"
+            "{name}: {what} is damaged: {why}; check() of the index lists what repair() can \
+             restore; restore the rest from a backup()"
         )),
         IndexError::DamagedCatalogue { file, why } => DamagedError::new_err(format!(
             "{file} is damaged: {why}; restore a backup(), or delete the folder and insert the \
@@ -163,8 +164,8 @@ fn undone(error: IndexError, count: usize, name: &str) -> PyErr {
             "the disk of {name} is full: {changes}; make room, or use another path"
         )),
         IndexError::Exists { .. } => StoreError::new_err(format!(
-            "{name} was made by something else since this index was opened: {changes}; open it \
-             again, or use another path"
+            "another program created {name} after this index was opened: {changes}; open it again, \
+             or use another path"
         )),
         IndexError::Io { .. } | IndexError::Database { .. } => {
             StoreError::new_err(format!("{name} cannot be written to: {error}; {changes}"))

@@ -163,8 +163,9 @@ impl FolderLsh {
     ) -> PyResult<Self> {
         let name = path.display().to_string();
         // The working directory may change before the first sketch.
-        let folder = std::path::absolute(&path)
-            .map_err(|error| StoreError::new_err(format!("{name:?} is no path: {error}")))?;
+        let folder = std::path::absolute(&path).map_err(|error| {
+            StoreError::new_err(format!("{name:?} is not a valid path: {error}"))
+        })?;
         let expected = IndexParameters { num_perm, bands, rows, prepickle, hashfunc };
         let sketch_index =
             py.detach(|| SketchIndex::new(folder, expected, read_only, allow_pickle));
@@ -424,7 +425,7 @@ impl FolderLsh {
     /// Copies the index to a new folder. Returns false before the first sketch.
     fn backup(&self, py: Python<'_>, to: PathBuf) -> PyResult<bool> {
         let to = std::path::absolute(&to).map_err(|error| {
-            StoreError::new_err(format!("{} is no path: {error}", to.display()))
+            StoreError::new_err(format!("{} is not a valid path: {error}", to.display()))
         })?;
         let is_own = self.sketch_index()?.allows_pickles();
         self.interruptible(py, false, move |open| {
