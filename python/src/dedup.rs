@@ -137,10 +137,10 @@ fn without_field(error: DedupError) -> DedupError {
     let DedupError::Survivors { path, problem } = error else { return error };
     let problem = match problem {
         SurvivorsProblem::FieldTaken { id, field } => SurvivorsProblem::Other(format!(
-            "the document {id:?} has the field {field:?} already; rename it first"
+            "the document {id:?} already has the field {field:?}; rename it first"
         )),
         SurvivorsProblem::ColumnTaken { source_name, column } => SurvivorsProblem::Other(format!(
-            "{source_name} has a column {column:?} already; rename it first"
+            "{source_name} already has a column {column:?}; rename it first"
         )),
         problem => problem,
     };

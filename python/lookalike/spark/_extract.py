@@ -160,7 +160,7 @@ def _check_fields(fields: object) -> None:
         raise invalid_option("fields", "a list of names", fields)
     for name in fields:
         if name in ("id", "text", "modified") or list(fields).count(name) > 1:
-            raise OptionError(f"fields: there is a column {name!r} already; leave it out")
+            raise OptionError(f"fields: the column {name!r} already exists; leave it out")
 
 
 def _field(number: int) -> str:

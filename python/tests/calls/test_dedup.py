@@ -78,7 +78,7 @@ def test_results_are_not_written_over_files_of_an_input_folder(tmp_path: Path) -
 def test_the_name_of_an_annotation_is_taken(tmp_path: Path) -> None:
     jsonl(tmp_path / "a.jsonl", [SAME, SAME])
     lookalike.dedup_files(tmp_path / "a.jsonl", output=tmp_path / "b.jsonl", annotate=True)
-    with pytest.raises(FileError, match='has the field "lookalike_kept" already; rename it first'):
+    with pytest.raises(FileError, match='already has the field "lookalike_kept"; rename it first'):
         lookalike.dedup_files(tmp_path / "b.jsonl", output=tmp_path / "c.jsonl", annotate=True)
     assert not (tmp_path / "c.jsonl").exists()
 

@@ -144,7 +144,7 @@ def test_what_is_no_file_is_refused(spark: Any, folder: Path) -> None:
         lookalike.spark.extract(files, folder="/elsewhere")
     with pytest.raises(OptionError, match="expected a path from the root or an address"):
         lookalike.spark.extract(files, folder="elsewhere")
-    with pytest.raises(OptionError, match="there is a column 'text' already"):
+    with pytest.raises(OptionError, match="the column 'text' already exists"):
         lookalike.spark.extract(files, folder=str(folder), fields=["text"])
     with pytest.raises(OptionError, match="all_files selects files of a folder"):
         lookalike.spark.extract(files, folder=str(folder), all_files=True)

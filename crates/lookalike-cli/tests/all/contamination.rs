@@ -127,7 +127,7 @@ fn the_texts_of_an_index_are_compared_like_those_of_files() {
 fn nothing_is_read_twice() {
     let place = place();
     let fails = |args: &[&str]| run(&place, args).fails(2);
-    assert!(fails(&["-", "--against", "-"]).contains("given twice"));
+    assert!(fails(&["-", "--against", "-"]).contains("stdin (-) is named twice"));
     let fields = ["--against-field", "question", "--against-field", "answer"];
     let stream = [&["--against", "-"], &fields[..]].concat();
     assert!(fails(&stream).contains("can be read only once"));

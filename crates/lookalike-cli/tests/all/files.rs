@@ -323,7 +323,7 @@ fn broken_containers_in_a_folder_are_listed_and_the_rest_is_read() {
             let read = read.unwrap_or_else(|| panic!("{name}: {sources:?}"))["documents"].as_u64();
             assert!(read.is_some_and(|read| (200..700).contains(&read)), "{name} {read:?}");
         }
-        assert!(skipped.contains("no whole Parquet file"), "{skipped}");
+        assert!(skipped.contains("it is not a complete Parquet file"), "{skipped}");
         assert!(skipped.contains("in/log.jsonl,1,") && skipped.contains("no field"), "{skipped}");
     }
     // A file that is named is an error, unless bad records are skipped.

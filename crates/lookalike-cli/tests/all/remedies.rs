@@ -430,7 +430,7 @@ fn no_document_has_no_recall() {
     let place = Place::new();
     place.file("d/empty.txt", "");
     let run = place.run(&["find", "d"]);
-    assert!(run.err.contains("the input has no documents"), "{}", run.err);
+    assert!(run.err.contains("no document has a token"), "{}", run.err);
     assert!(!run.err.contains("are found"), "{}", run.err);
 }
 

@@ -135,7 +135,7 @@ fn the_page_says_why_documents_stay_and_shows_pairs() {
     assert!(exact.contains("misses no pair") && !exact.contains("--bands"), "{exact}");
     place.file("test.jsonl", jsonl(&[("t".into(), text)]));
     let reference = page(&["in", "--reference", "test.jsonl", "--audit", "4"]);
-    for part in ["it is in the reference", "Reference, stays", "<code>--reference</code>"] {
+    for part in ["it is in the reference", "Reference, kept", "<code>--reference</code>"] {
         assert!(reference.contains(part), "{part}");
     }
 }

@@ -397,7 +397,7 @@ fn a_damaged_folder_is_refused_and_never_a_wrong_result() {
             let file = fs::File::options().write(true).open(run.join(name)).unwrap();
             file.set_len(10).unwrap();
         });
-        assert!(message.contains(name) && message.contains("10 are there"), "{message}");
+        assert!(message.contains(name) && message.contains(" bytes, found 10;"), "{message}");
         let message = refused(&|run| fs::remove_file(run.join(name)).unwrap());
         assert!(message.contains(name), "{message}");
     }

@@ -184,7 +184,7 @@ fn damaged_files_are_refused_and_never_a_wrong_result() {
                 let file = fs::File::options().write(true).open(run.join(name)).unwrap();
                 file.set_len(10).unwrap();
             });
-            assert!(message.contains(name) && message.contains("10 are there"), "{message}");
+            assert!(message.contains(name) && message.contains(" bytes, found 10;"), "{message}");
         }
         let message = refused(&|run| {
             let mut bytes = fs::read(run.join(file)).unwrap();

@@ -225,7 +225,10 @@ fn the_effect_of_folding_is_measured() {
     let text = printed(folder.path(), &arguments);
     let effect = "--normalize fold changes the shingles of 2 of the 10 documents drawn: Arabic 2.";
     assert!(text.contains(effect), "{text}");
-    assert!(text.contains("Pairs of them at 0.8 or more: 0 as they are, 1 folded."), "{text}");
+    assert!(
+        text.contains("Pairs of them at 0.8 or more: 0 without folding, 1 with folding."),
+        "{text}"
+    );
     let report = json(folder.path(), &arguments);
     let folding = &report["measured"]["folding"];
     assert_eq!(folding["effect"]["changed"], 2, "{report}");

@@ -74,7 +74,7 @@ const BAD_JSON: &[(&[u8], &str)] = &[
     (b"{\"id\":01,\"text\":\"x\"}", "expected ',' or '}' at column 8, got '1'"),
     (b"{\"id\":1,\"text\":\"a\tb\"}", "expected control characters in strings as escapes"),
     (b"{\"id\":1,\"text\":\"a\x00b\"}", "expected control characters in strings as escapes"),
-    (b"{\"id\":1,\"text\":\"\\q\"}", "expected one of \"\\/bfnrtu behind"),
+    (b"{\"id\":1,\"text\":\"\\q\"}", "expected one of \"\\/bfnrtu after"),
     (b"{\"id\":1,\"text\":\"\\u12G4\"}", "expected four hexadecimal digits"),
     (b"{\"id\":1 \"text\":\"x\"}", "expected ',' or '}' at column 9, got '\"'"),
     (b"{\"id\" 1}", "expected ':' at column 7"),

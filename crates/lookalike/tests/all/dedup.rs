@@ -297,7 +297,7 @@ fn a_field_that_is_there_already_is_refused_before_anything_is_written() {
     let (out, options) = (place.path("out.jsonl"), ReadOptions::default());
     let error = dedup(&inputs, &out, &options, Some("lookalike"), &|_| true).unwrap_err();
     let message = error.to_string();
-    let expected = "document \"1\" has the field \"lookalike_keeper\" already";
+    let expected = "document \"1\" already has the field \"lookalike_keeper\"";
     assert!(message.contains(expected), "{message}");
     assert!(message.contains("annotate_field"), "{message}");
     assert_eq!(place.names(), ["in.jsonl"]);
@@ -307,7 +307,7 @@ fn a_field_that_is_there_already_is_refused_before_anything_is_written() {
     dedup(&inputs, &out, &options, Some("lookalike"), &|_| true).unwrap();
     let table = [place.file("t.csv", "id,text,lookalike_kept\n1,a,b\n")];
     let error = dedup(&table, &place.path("t2.csv"), &options, Some("lookalike"), &|_| true);
-    assert!(error.unwrap_err().to_string().contains("\"lookalike_kept\" already"));
+    assert!(error.unwrap_err().to_string().contains("already has a column \"lookalike_kept\""));
 }
 
 #[test]

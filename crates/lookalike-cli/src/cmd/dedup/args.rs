@@ -98,7 +98,7 @@ pub(super) struct DedupOutputArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) removed: Option<PathBuf>,
 
-    /// Add the documents that stay to the index that is a --reference
+    /// Add the kept documents to the index that is a --reference
     #[arg(long, requires = "reference", conflicts_with = "dry_run")]
     pub(super) add: bool,
 

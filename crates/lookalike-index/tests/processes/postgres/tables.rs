@@ -152,8 +152,8 @@ fn damage_is_found_and_what_can_be_is_repaired() {
     let repairable = [
         ("DELETE FROM bands WHERE doc % 3 = 0", "are missing"),
         ("DELETE FROM bands", "are missing"),
-        ("INSERT INTO bands SELECT * FROM bands WHERE doc < 9", "there twice"),
-        ("INSERT INTO bands VALUES (7, 100000, 0)", "of no document"),
+        ("INSERT INTO bands SELECT * FROM bands WHERE doc < 9", "occur twice"),
+        ("INSERT INTO bands VALUES (7, 100000, 0)", "belong to no document"),
         ("UPDATE bands SET key = key + 1 WHERE doc = 8", "are missing"),
         ("UPDATE bands SET band = 1 - band WHERE doc = 5 AND band < 2", "are missing"),
         ("UPDATE state SET documents = 3", "documents is 3"),

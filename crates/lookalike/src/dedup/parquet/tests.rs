@@ -331,7 +331,10 @@ fn files_with_other_columns_are_refused_with_both_named() {
     let annotate = Annotate { field: "lookalike".to_owned(), subject };
     let mut rewriter = Rewriter::new(Output::named(&out).unwrap(), Some(annotate));
     let message = rewriter.source(&origin(&taken)).unwrap_err().to_string();
-    assert!(message.contains("\"lookalike_kept\" already; annotate_field"), "{message}");
+    assert!(
+        message.contains("column \"lookalike_kept\"; choose another name with annotate_field"),
+        "{message}"
+    );
     assert!(!out.exists());
 }
 
