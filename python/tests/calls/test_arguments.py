@@ -120,7 +120,9 @@ def test_dedup_looks_at_its_arguments(tmp_path: Path) -> None:
 
 def test_a_row_that_is_not_there() -> None:
     for row in (3, 2**40):
-        with pytest.raises(DocumentError, match=f"no document {row} among the 3"):
+        with pytest.raises(
+            DocumentError, match=f"document {row} does not exist; the run read 3 documents"
+        ):
             FOUND.text(row)
 
 

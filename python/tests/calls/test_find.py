@@ -187,7 +187,11 @@ def test_files_are_those_of_the_command_line(tmp_path: Path) -> None:
         (["a", float("nan")], DocumentError, "row 1 has no text.*NaN"),
         (["a", "\ud800"], DocumentError, "row 1.*surrogate"),
         ([("a", "x"), ("b",)], DocumentTypeError, "row 1.*pair"),
-        ([("a", "x"), ("b", "z"), ("a", "y")], DocumentError, 'row 2: the id "a" is that of row 0'),
+        (
+            [("a", "x"), ("b", "z"), ("a", "y")],
+            DocumentError,
+            'row 2: the id "a" is already used in row 0',
+        ),
         ([(1, "x"), ("b", "y")], DocumentTypeError, "row 1.*str.*int"),
         ([("a", "x"), (2, "y")], DocumentTypeError, "row 1.*int"),
         ([("a", "x"), ("", "x")], DocumentError, "row 1 has an empty id; .*skip_bad=True"),

@@ -110,9 +110,9 @@ def test_rows_stay_rows_where_some_are_skipped() -> None:
     found = lookalike.find([None, *DOCS], skip_bad=True)
     assert [found.text(row) for row in (1, 2, 3)] == DOCS
     assert (found.skipped["line"], found.skipped["row"]) == ([1], [0])
-    with pytest.raises(DocumentError, match="no document 0.*found.skipped"):
+    with pytest.raises(DocumentError, match="document 0 does not exist.*found.skipped"):
         found.text(0)
-    with pytest.raises(DocumentError, match="no document 4"):
+    with pytest.raises(DocumentError, match="document 4 does not exist"):
         found.text(4)
 
 
@@ -131,7 +131,7 @@ def test_signing_tells_what_it_skips() -> None:
     found = lookalike.find(records, skip_bad=True).skipped
     assert sorted(rows.skipped["reason"]) == sorted(found["reason"])
     assert len(lookalike.prepare(DOCS).skipped) == 0
-    with pytest.raises(DocumentError, match='row 2: the id "a" is that of row 0') as raised:
+    with pytest.raises(DocumentError, match='row 2: the id "a" is already used in row 0') as raised:
         lookalike.prepare([records[0], records[3], records[2]])
     assert raised.value.row == 2
 

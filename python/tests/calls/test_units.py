@@ -110,7 +110,7 @@ def test_references_and_bad_rows() -> None:
     ]
     found = lookalike.find([None, *DOCS], unit="paragraph", reference=[SHARED], skip_bad=True)
     assert set(found.groups["row"]) == {None, 1, 2, 4}
-    with pytest.raises(DocumentError, match="row 2: the id .a#1. is that of row 0"):
+    with pytest.raises(DocumentError, match="row 2: the id .a#1. is already used in row 0"):
         lookalike.find([("a", DOCS[0]), ("b", DOCS[1]), ("a", DOCS[2])], unit="line")
     assert lookalike.dedup(["", "?!", SHARED], unit="line") == ["", "?!", SHARED]
 

@@ -439,7 +439,7 @@ def test_repeated_ids_are_named_by_their_node() -> None:
         == 1
     )
     # Its documents are in one component, where they are compared.
-    with pytest.raises(DocumentError, match='the id "x" is that of row 0, too'):
+    with pytest.raises(DocumentError, match='the id "x" is already used in row 0'):
         divided([{"id": "x", "text": text, "date": None, "site": ""} for text in texts])
 
 

@@ -142,7 +142,7 @@ def test_a_file_by_the_name_of_documents_in_memory(
         lookalike.find_files("documents", format="jsonl")
     assert raised.value.row is None
     with pytest.raises(
-        DocumentError, match="row 1: the id 'a'|row 1: the id \"a\" is that of row 0"
+        DocumentError, match="row 1: the id 'a'|row 1: the id \"a\" is already used in row 0"
     ) as raised:
         lookalike.find([("a", A), ("a", B)])
     assert raised.value.row == 1
@@ -234,10 +234,10 @@ def test_missing_and_repeated_ids_stay_errors() -> None:
             lookalike.find(docs)
         assert kind
     for docs in tables(records(["a", "a"])).values():
-        with pytest.raises(DocumentError, match='row 1: the id "a" is that of row 0'):
+        with pytest.raises(DocumentError, match='row 1: the id "a" is already used in row 0'):
             lookalike.find(docs)
     for docs in tables(records([5, 5])).values():
-        with pytest.raises(DocumentError, match='row 1: the id "?5"? is that of row 0'):
+        with pytest.raises(DocumentError, match='row 1: the id "?5"? is already used in row 0'):
             lookalike.find(docs)
 
 

@@ -120,7 +120,7 @@ def test_arrow_that_cannot_be_used() -> None:
         lookalike.find(pa.table({"id": [1.5], "text": ["a"]}), id="id")
     with pytest.raises(DocumentError, match='the column "text" does not exist; there are body, id'):
         lookalike.find(pa.table({"body": ["a"], "id": ["b"]}))
-    with pytest.raises(DocumentError, match='several columns "text"'):
+    with pytest.raises(DocumentError, match='several columns have the name "text"'):
         lookalike.find(pa.table([["a"], ["b"]], names=["text", "text"]))
     broken = pa.StringArray.from_buffers(
         2, pa.py_buffer(b"\0\0\0\0\1\0\0\0\2\0\0\0"), pa.py_buffer(b"a\xff")
@@ -276,7 +276,10 @@ def test_a_field_that_no_dict_has() -> None:
 def test_errors_of_references_say_so() -> None:
     for reference, text in [
         (["x y z", None], "reference, row 1 has no text"),
-        ([("x", "x y z"), ("x", "q")], 'reference, row 1: the id "x" is that of reference, row 0'),
+        (
+            [("x", "x y z"), ("x", "q")],
+            'reference, row 1: the id "x" is already used in reference, row 0',
+        ),
     ]:
         with pytest.raises(DocumentError) as caught:
             lookalike.find([("a", "a b c")], reference=reference)
