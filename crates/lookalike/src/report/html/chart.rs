@@ -196,8 +196,8 @@ impl Display for SimilarityHistogram {
             f,
             "<svg class=\"chart\" viewBox=\"0 0 484 312\" role=\"img\" \
              aria-labelledby=\"spread-title\">\
-             <title id=\"spread-title\">Duplicates by similarity with the kept document; the table has \
-             the figures</title>"
+             <title id=\"spread-title\">Duplicates by similarity with the kept document; the table \
+             has the figures</title>"
         )?;
         for quarter in 0..=4u64 {
             let at = y(quarter as f64 / 4.0);

@@ -126,7 +126,8 @@ fn verified(page: &Page) -> String {
     );
     if page.chains {
         text.push_str(
-            " Chains were followed, so a duplicate may be less similar than that to the kept document.",
+            " Chains were followed, so a duplicate may be less similar than that to the kept \
+             document.",
         );
     }
     text
