@@ -41,11 +41,20 @@ def batches_of_dataset(docs: Any, names: Sequence[str], rows: int) -> Iterator[A
     """Returns an iterator over batches of some rows and these columns of a
     ``pyarrow.dataset.Dataset``.
     """
-    # With threads, pyarrow reads all files ahead of a slow consumer, whatever its limits.
-    serial = {"batch_readahead": 1, "fragment_readahead": 1, "use_threads": False}
-    scanner = docs.scanner(columns=list(names), batch_size=rows, **serial)
-    batches: Iterator[Any] = iter(scanner.to_reader())
-    return batches
+    serial = {"columns": list(names), "batch_size": rows, "use_threads": False}
+    try:
+        fragments = docs.get_fragments()
+    except ValueError:
+        # The fragments of a filtered dataset are not accessible.
+        batches: Iterator[Any] = iter(docs.scanner(fragment_readahead=1, **serial).to_reader())
+        return batches
+    # A scanner reads all row groups of a file ahead of a slow consumer, whatever its limits.
+    return (
+        batch
+        for fragment in fragments
+        for part in getattr(fragment, "split_by_row_group", lambda: [fragment])()
+        for batch in part.to_batches(schema=docs.schema, **serial)
+    )
 
 
 def is_lazy_polars(docs: Any) -> bool:

@@ -169,7 +169,8 @@ fn composed(chars: impl Iterator<Item = char>) -> Vec<char> {
     const SYLLABLE: u32 = 0xac00;
     let mut out: Vec<char> = Vec::new();
     for c in chars {
-        let (code, before) = (u32::from(c), out.last().map_or(0, |last| u32::from(*last)));
+        let code = u32::from(c);
+        let before = out.last().map_or(0, |last| u32::from(*last));
         let syllable = match (before, code) {
             (FIRST..0x1113, VOWEL..0x1176) => {
                 Some(SYLLABLE + ((before - FIRST) * 21 + code - VOWEL) * 28)
@@ -527,11 +528,13 @@ mod tests {
             ("draft r\\xE9sum\\xE9.txt", "draft resume.txt"),
             ("draft a\\x5Cb.txt", "draft b.txt"),
             (
-                "\u{1107}\u{1169}\u{1100}\u{1169}\u{1109}\u{1165} \u{110e}\u{116c}\u{110c}\u{1169}\u{11bc}.txt",
+                "\u{1107}\u{1169}\u{1100}\u{1169}\u{1109}\u{1165} \
+                 \u{110e}\u{116c}\u{110c}\u{1169}\u{11bc}.txt",
                 "보고서 최종.txt",
             ),
             (
-                "\u{1107}\u{1169}\u{1100}\u{1169}\u{1109}\u{1165} \u{1109}\u{1161}\u{1107}\u{1169}\u{11ab}.txt",
+                "\u{1107}\u{1169}\u{1100}\u{1169}\u{1109}\u{1165} \
+                 \u{1109}\u{1161}\u{1107}\u{1169}\u{11ab}.txt",
                 "보고서 사본.txt",
             ),
         ] {
