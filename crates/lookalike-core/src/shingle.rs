@@ -11,7 +11,9 @@
 //! of similarity.
 
 use crate::hash;
-use crate::kernel::{self, Kernel, LONG_ENTRIES, PIECE, ScanRule, ShingleBuffer, TokenBuffer};
+use crate::kernel::{
+    self, Kernel, LONG_ENTRIES, PIECE, ScanRule, ShingleBuffer, SortBuffers, TokenBuffer,
+};
 use crate::params::{Case, ShingleRule, TokenRule, Unit};
 use crate::text;
 
@@ -38,7 +40,7 @@ pub struct Shingler {
     folded: String,
     spaced: String,
     sorted: Vec<u64>,
-    counts: Vec<u32>,
+    sort: SortBuffers,
     upper: Vec<u32>,
 }
 
@@ -58,7 +60,7 @@ impl Shingler {
             folded: String::new(),
             spaced: String::new(),
             sorted: Vec::new(),
-            counts: Vec::new(),
+            sort: SortBuffers::default(),
             upper: Vec::new(),
         }
     }
@@ -80,18 +82,17 @@ impl Shingler {
     /// ascending and without repeats. Returns the fingerprint of [`Self::shingle`].
     pub fn set(&mut self, text: &str, set: &mut Vec<u64>) -> u128 {
         self.hash_shingles(text, true);
-        set.clear();
         if self.rule.frequencies() {
             self.number_repeats();
-            sort_hashes(&self.sorted, set, &mut self.counts);
+            self.kernel.sort(&self.sorted, set, &mut self.sort);
         } else if self.shingles.whole().len() > LONG_ENTRIES {
             // A second buffer of this length would be a large part of the memory of a run.
             self.shingles.take_whole(set);
             set.sort_unstable();
         } else {
-            sort_hashes(self.shingles.whole(), set, &mut self.counts);
+            self.kernel.sort(self.shingles.whole(), set, &mut self.sort);
         }
-        set.dedup();
+        drop_repeats(set);
         self.fingerprint()
     }
 
@@ -167,10 +168,7 @@ impl Shingler {
     fn hash_chars(&mut self, text: &str, size: usize) {
         let fold = self.rule.case() == Case::Fold;
         let text = if fold { text::fold_case(text, &mut self.folded) } else { text };
-        text::collapse_white_space(text, &mut self.spaced);
-        if fold {
-            self.spaced.make_ascii_lowercase();
-        }
+        self.kernel.collapse(text, fold, &mut self.spaced);
         let mut rest = self.spaced.as_str();
         while !rest.is_empty() {
             let end = PIECE.min(rest.len());
@@ -203,8 +201,7 @@ impl Shingler {
     /// Sorts the whole hashes into `self.sorted` and replaces the c-th repeat by an element of its
     /// own.
     fn number_repeats(&mut self) {
-        self.sorted.clear();
-        sort_hashes(self.shingles.whole(), &mut self.sorted, &mut self.counts);
+        self.kernel.sort(self.shingles.whole(), &mut self.sorted, &mut self.sort);
         let mut last = None;
         let mut repeats = 0;
         for hash in &mut self.sorted {
@@ -263,46 +260,15 @@ impl<'a> Iterator for TextPieces<'a> {
     }
 }
 
-/// Appends `hashes` in ascending order to the empty `out`, in O(n). Hashes are uniform, so the top
-/// bits place each hash within a few places of its final one, and an insertion sort finishes (6 ns
-/// per hash at 400; a comparison sort takes 9). Hashes that are not uniform, such as those from a
-/// text of few repeated shingles, are sorted by comparison.
-fn sort_hashes(hashes: &[u64], out: &mut Vec<u64>, counts: &mut Vec<u32>) {
-    if hashes.len() < 32 || hashes.len() > u32::MAX as usize {
-        out.extend_from_slice(hashes);
-        out.sort_unstable();
-        return;
+/// Removes repeats from an ascending set. Repeats occur at unpredictable places, so it does not
+/// branch on them, as [`Vec::dedup`] does.
+fn drop_repeats(set: &mut Vec<u64>) {
+    let mut kept = 0;
+    for i in 1..set.len() {
+        kept += usize::from(set[i] != set[kept]);
+        set[kept] = set[i];
     }
-    let bits = hashes.len().ilog2();
-    let place = |hash: u64| (hash >> (64 - bits)) as usize;
-    counts.clear();
-    counts.resize((1 << bits) + 1, 0);
-    for &hash in hashes {
-        counts[place(hash) + 1] += 1;
-    }
-    let most = counts.iter().copied().max().unwrap_or(0);
-    for i in 1..counts.len() {
-        counts[i] += counts[i - 1];
-    }
-    out.resize(hashes.len(), 0);
-    for &hash in hashes {
-        let at = &mut counts[place(hash)];
-        out[*at as usize] = hash;
-        *at += 1;
-    }
-    if most > 24 {
-        out.sort_unstable();
-        return;
-    }
-    for i in 1..out.len() {
-        let hash = out[i];
-        let mut j = i;
-        while j > 0 && out[j - 1] > hash {
-            out[j] = out[j - 1];
-            j -= 1;
-        }
-        out[j] = hash;
-    }
+    set.truncate(kept + 1);
 }
 
 #[cfg(test)]
@@ -411,21 +377,5 @@ mod tests {
         assert_eq!(set.len(), 4);
         let upper = Shingler::new(&rule).shingle("a a a b").hashes.len();
         assert_eq!(upper, 4);
-    }
-
-    #[test]
-    fn hashes_of_any_distribution_are_sorted() {
-        let (mut out, mut counts) = (Vec::new(), Vec::new());
-        let mut random = hash::SplitMix64::new(7);
-        for n in [0, 1, 31, 32, 33, 500, 4097] {
-            for mask in [u64::MAX, 0xff, u64::MAX << 60] {
-                let hashes: Vec<u64> = (0..n).map(|_| random.next_u64() & mask).collect();
-                out.clear();
-                sort_hashes(&hashes, &mut out, &mut counts);
-                let mut expected = hashes.clone();
-                expected.sort_unstable();
-                assert_eq!(out, expected);
-            }
-        }
     }
 }

@@ -54,11 +54,7 @@ pub enum CharClass {
 /// ```
 #[inline]
 pub fn class(c: char) -> CharClass {
-    match table::FLAGS[record(u32::from(c))] & table::CLASS {
-        0 => CharClass::Separator,
-        1 => CharClass::Word,
-        _ => CharClass::Unspaced,
-    }
+    class_by_flags(flags(c), TokenRule::Words)
 }
 
 /// Returns true if lower-casing changes `c`. O(1).
@@ -182,14 +178,33 @@ pub(crate) fn class_by(c: char, rule: TokenRule) -> CharClass {
                 CharClass::Separator
             }
         }
-        TokenRule::Words => class(c),
-        TokenRule::WordRuns => match class(c) {
-            CharClass::Unspaced => CharClass::Word,
-            class => class,
-        },
-        TokenRule::Whitespace if is_white_space(c) => CharClass::Separator,
-        TokenRule::Whitespace => CharClass::Word,
+        _ => class_by_flags(flags(c), rule),
     }
+}
+
+/// Like [`class_by`], for the flags of a non-ASCII character.
+#[inline]
+fn class_by_flags(flags: u8, rule: TokenRule) -> CharClass {
+    let is_separator = match rule {
+        TokenRule::Words | TokenRule::WordRuns => flags & table::CLASS == 0,
+        TokenRule::Whitespace => flags & table::WHITE_SPACE != 0,
+    };
+    if is_separator {
+        CharClass::Separator
+    } else if rule == TokenRule::Words && flags & table::CLASS == 2 {
+        CharClass::Unspaced
+    } else {
+        CharClass::Word
+    }
+}
+
+/// The class under a rule of the non-ASCII character at `at` in the bytes of a `str`, whether
+/// lower-casing changes it, and the index of the next character. O(1).
+#[inline]
+pub(crate) fn class_at(bytes: &[u8], at: usize, rule: TokenRule) -> (CharClass, bool, usize) {
+    let (code_point, next) = decode(bytes, at);
+    let flags = table::FLAGS[record(code_point)];
+    (class_by_flags(flags, rule), flags & table::LOWERS != 0, next)
 }
 
 /// The words of a text in order, as byte ranges. Their number equals the number of

@@ -3,10 +3,9 @@
 //! sets.
 
 use super::buffers::{PIECE, ScanRule, TokenBuffer};
-use super::scalar;
 use crate::hash::{self, S0, S1};
 use crate::params::TokenRule;
-use crate::text::{self, CharClass, lowers};
+use crate::text::{self, CharClass};
 
 /// The operations of an instruction set that the scan uses.
 pub(super) trait BlockScanner {
@@ -20,6 +19,21 @@ pub(super) trait BlockScanner {
         source: *const u8,
         target: *mut u8,
     ) -> (u64, u64);
+
+    /// Copies 64 bytes from `source` to `target`, lower-cases them (if `FOLD`) and replaces ASCII
+    /// white space by blanks. Returns a mask of the blanks, and a mask of the bytes with which white
+    /// space beyond ASCII begins.
+    ///
+    /// # Safety
+    /// 66 bytes are readable at `source` and 64 writable at `target`; the processor has the
+    /// instruction set.
+    unsafe fn blanks<const FOLD: bool>(source: *const u8, target: *mut u8) -> (u64, u64);
+
+    /// Moves those of 64 bytes that have a bit in `kept` to the front.
+    ///
+    /// # Safety
+    /// 64 bytes are readable and writable at `bytes`; the processor has the instruction set.
+    unsafe fn compress(bytes: *mut u8, kept: u64);
 
     /// The lowest `bits` bits of `value`, all of them from 64 on.
     ///
@@ -74,6 +88,29 @@ impl BlockScanner for Plain {
     }
 
     #[inline(always)]
+    unsafe fn blanks<const FOLD: bool>(source: *const u8, target: *mut u8) -> (u64, u64) {
+        // SAFETY: the caller's promise.
+        let (bytes, target) =
+            unsafe { (&*source.cast::<[u8; 66]>(), &mut *target.cast::<[u8; 64]>()) };
+        let (mut blanks, mut wide) = (0, 0);
+        for (i, target) in target.iter_mut().enumerate() {
+            let [a, b, c] = [bytes[i], bytes[i + 1], bytes[i + 2]];
+            let is_blank = CLASSES[a as usize] & 2 == 0;
+            let folded = if FOLD { a.to_ascii_lowercase() } else { a };
+            *target = if is_blank { b' ' } else { folded };
+            blanks |= u64::from(is_blank) << i;
+            wide |= u64::from(begins_wide_blank(a, b, c)) << i;
+        }
+        (blanks, wide)
+    }
+
+    #[inline(always)]
+    unsafe fn compress(bytes: *mut u8, kept: u64) {
+        // SAFETY: the caller's promise.
+        unsafe { pack(bytes, kept) }
+    }
+
+    #[inline(always)]
     unsafe fn low_bits(value: u64, bits: u32) -> u64 {
         if bits < 64 { value & ((1 << bits) - 1) } else { value }
     }
@@ -82,6 +119,31 @@ impl BlockScanner for Plain {
     unsafe fn positions(bits: u64, base: u16, out: *mut u16) {
         // SAFETY: the caller's promise.
         unsafe { peel(bits, base, out) }
+    }
+}
+
+/// Whether these are the first bytes of white space beyond ASCII: U+0085, U+00A0, U+1680, U+2000 to
+/// U+206F (of which U+2000 to U+200A, U+2028, U+2029, U+202F and U+205F are white space) or U+3000.
+#[inline(always)]
+fn begins_wide_blank(a: u8, b: u8, c: u8) -> bool {
+    matches!(
+        (a, b, c),
+        (0xc2, 0x85 | 0xa0, _) | (0xe1, 0x9a, _) | (0xe2, 0x80 | 0x81, _) | (0xe3, 0x80, 0x80)
+    )
+}
+
+/// [`BlockScanner::compress`] byte by byte.
+///
+/// # Safety
+/// 64 bytes are readable and writable at `bytes`.
+#[inline(always)]
+pub(super) unsafe fn pack(bytes: *mut u8, kept: u64) {
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { &mut *bytes.cast::<[u8; 64]>() };
+    let mut length = 0;
+    for i in 0..64 {
+        bytes[length & 63] = bytes[i];
+        length += usize::from(kept >> i & 1 == 1);
     }
 }
 
@@ -124,18 +186,19 @@ fn beyond_ascii(
     high &= u64::MAX << front;
     while high != 0 {
         let at = high.trailing_zeros();
-        let Some(c) = text.get(base + at as usize..).and_then(|t| t.chars().next()) else { break };
-        let bits = ((1u128 << c.len_utf8()) - 1) << at;
-        out.unfolded |= lowers(c);
-        let class = text::class_by(c, rule);
+        let start = base + at as usize;
+        let (class, is_unfolded, end) = text::class_at(text.as_bytes(), start, rule);
+        let bits = (1u64 << (end - start)) - 1;
+        out.unfolded |= is_unfolded;
         if class != CharClass::Word {
-            tokens &= !(bits as u64);
-            *spill = (bits >> 64) as u64;
+            tokens &= !(bits << at);
+            *spill = bits.checked_shr(64 - at).unwrap_or(0);
         }
         if class == CharClass::Unspaced {
-            out.singles.push(((base + at as usize) as u16, scalar::char_token_hash(c)));
+            let hash = hash::token_hash(&text.as_bytes()[start..end]);
+            out.singles.push((start as u16, hash));
         }
-        high &= !(bits as u64);
+        high &= !(bits << at);
     }
     tokens
 }
@@ -231,6 +294,78 @@ unsafe fn scan<S: BlockScanner, const SPACES: bool, const FOLD: bool>(
         out.len += count;
         if !out.singles.is_empty() {
             merge_singles(out, count);
+        }
+    }
+}
+
+/// See [`super::Kernel::collapse`]. Most blocks have no white space beyond ASCII, and are copied at
+/// once; the characters of others one by one.
+///
+/// # Safety
+/// The processor has the instruction set of `S`.
+#[inline(always)]
+unsafe fn collapse_blocks<S: BlockScanner, const FOLD: bool>(text: &str, out: &mut Vec<u8>) {
+    let source = text.as_bytes();
+    out.clear();
+    out.reserve(source.len() + 64);
+    // The byte before is a blank, or there is none, so that a blank would be dropped.
+    let (mut at, mut after_blank) = (0, 1);
+    while at < source.len() {
+        if at + 66 <= source.len() {
+            // SAFETY: 66 bytes are readable from `at` on. Each step writes at most as many bytes as
+            // it reads, so room for 64 more than the source has is enough.
+            unsafe {
+                let target = out.as_mut_ptr().add(out.len());
+                let (blanks, wide) = S::blanks::<FOLD>(source.as_ptr().add(at), target);
+                if wide == 0 {
+                    let dropped = blanks & (blanks << 1 | after_blank);
+                    if dropped != 0 {
+                        S::compress(target, !dropped);
+                    }
+                    out.set_len(out.len() + 64 - dropped.count_ones() as usize);
+                    (at, after_blank) = (at + 64, blanks >> 63);
+                    continue;
+                }
+            }
+        }
+        let end = source.len().min(at + 64);
+        // The rest of a character that began in the block before, and is not white space.
+        let start = (at..end).find(|at| text.is_char_boundary(*at)).unwrap_or(end);
+        out.extend_from_slice(&source[at..start]);
+        at = start;
+        for c in text[start..].chars() {
+            if at >= end {
+                break;
+            }
+            let next = at + c.len_utf8();
+            let is_blank = text::is_white_space(c);
+            if !is_blank {
+                out.extend_from_slice(&source[at..next]);
+                if FOLD && let Some(last) = out.last_mut() {
+                    last.make_ascii_lowercase();
+                }
+            } else if after_blank == 0 {
+                out.push(b' ');
+            }
+            (at, after_blank) = (next, u64::from(is_blank));
+        }
+    }
+    out.truncate(out.len() - usize::from(!out.is_empty() && after_blank == 1));
+}
+
+/// Runs the copy of the loop for the case, see [`super::Kernel::collapse`].
+///
+/// # Safety
+/// The processor has the instruction set of `S`.
+#[inline(always)]
+pub(super) unsafe fn collapse<S: BlockScanner>(text: &str, fold: bool, out: &mut String) {
+    // SAFETY: whole characters are copied, so the bytes are valid UTF-8, and the caller's promise.
+    unsafe {
+        let out = out.as_mut_vec();
+        if fold {
+            collapse_blocks::<S, true>(text, out);
+        } else {
+            collapse_blocks::<S, false>(text, out);
         }
     }
 }

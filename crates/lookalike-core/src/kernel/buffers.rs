@@ -147,6 +147,24 @@ fn grown(need: usize) -> usize {
     if need > LONG_ENTRIES { need + need / 8 } else { need.next_power_of_two() }
 }
 
+/// Buffers of [`Kernel::sort`](super::Kernel::sort).
+#[derive(Debug, Default)]
+pub(crate) struct SortBuffers {
+    pub(super) starts: Vec<u32>,
+    pub(super) buckets: Vec<u64>,
+}
+
+/// Hashes in buckets by their top bits.
+#[derive(Clone, Copy)]
+pub(super) struct HashBuckets<'a> {
+    /// All hashes, bucket by bucket.
+    pub(super) hashes: &'a [u64],
+    /// The start of each bucket in `hashes`, and the end of the last one.
+    pub(super) starts: &'a [u32],
+    /// Number of bits below those that are the number of a bucket.
+    pub(super) shift: u32,
+}
+
 /// The parameters of a signature's hash functions, padded to [`HashParameters::padded`] entries.
 #[derive(Debug, Clone)]
 pub(crate) struct HashParameters {

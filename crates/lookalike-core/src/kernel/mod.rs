@@ -3,7 +3,9 @@
 //! | loop | input | output |
 //! |---|---|---|
 //! | `scan` | text, cut at white space into pieces | one hash per token |
+//! | `collapse` | text | text with single blanks, lower-cased |
 //! | `combine` | token hashes | shingle hashes and their fingerprint |
+//! | `sort` | shingle hashes | the hashes, ascending |
 //! | `sketch`, `classic` | shingle hashes | a signature |
 //! | `intersect` | two sorted sets | the number of common elements |
 //! | `count_equal` | two signatures | the number of places with equal values |
@@ -29,7 +31,8 @@ mod tests;
 mod x86_64;
 
 pub(crate) use buffers::{
-    HashParameters, LONG_ENTRIES, PIECE, ROW_BLOCK, ScanRule, ShingleBuffer, TokenBuffer,
+    HashParameters, LONG_ENTRIES, PIECE, ROW_BLOCK, ScanRule, ShingleBuffer, SortBuffers,
+    TokenBuffer,
 };
 
 use crate::error::ParamsError;
@@ -149,6 +152,20 @@ impl Kernel {
         scalar::scan(text, rule, out);
     }
 
+    /// Writes [`text::collapse_white_space`] of `text` to `out`, and folds ASCII if required.
+    #[inline]
+    pub(crate) fn collapse(self, text: &str, fold: bool, out: &mut String) {
+        match self.0 {
+            Variant::Scalar => scalar::collapse(text, fold, out),
+            // SAFETY: the variant exists only where the processor has the instructions.
+            Variant::Portable => unsafe { blocks::collapse::<blocks::Plain>(text, fold, out) },
+            #[cfg(target_arch = "x86_64")]
+            Variant::Avx2 => unsafe { x86_64::collapse_avx2(text, fold, out) },
+            #[cfg(target_arch = "x86_64")]
+            Variant::Avx512 => unsafe { x86_64::collapse_avx512(text, fold, out) },
+        }
+    }
+
     /// Appends the hashes of all shingles of `size` consecutive tokens; nothing if there are fewer.
     #[inline]
     pub(crate) fn combine(self, tokens: &TokenBuffer, size: usize, out: &mut ShingleBuffer) {
@@ -162,6 +179,20 @@ impl Kernel {
             Variant::Avx2 => unsafe { x86_64::combine_avx2(&tokens.hashes, count, size, out) },
             #[cfg(target_arch = "x86_64")]
             Variant::Avx512 => unsafe { x86_64::combine_avx512(&tokens.hashes, count, size, out) },
+        }
+    }
+
+    /// Writes `hashes` in ascending order, with repeats, to `out`, whose content is lost.
+    #[inline]
+    pub(crate) fn sort(self, hashes: &[u64], out: &mut Vec<u64>, buffers: &mut SortBuffers) {
+        match self.0 {
+            Variant::Scalar => scalar::sort(hashes, out),
+            Variant::Portable => portable::sort(hashes, out, buffers),
+            #[cfg(target_arch = "x86_64")]
+            Variant::Avx2 => portable::sort(hashes, out, buffers),
+            // SAFETY: the variant exists only where the processor has the instructions.
+            #[cfg(target_arch = "x86_64")]
+            Variant::Avx512 => unsafe { x86_64::sort_avx512(hashes, out, buffers) },
         }
     }
 

@@ -5,7 +5,7 @@
 //! Only whole blocks are computed: buffers are padded, and a partly used block costs less than a
 //! branch on its length (measured 6.5 → 4.0 ns per word for shingles).
 
-use super::buffers::{HashParameters, PAD, ROW_BLOCK, ShingleBuffer};
+use super::buffers::{HashBuckets, HashParameters, PAD, ROW_BLOCK, ShingleBuffer, SortBuffers};
 use super::scalar::{self, FALLBACK, PRIME};
 use crate::hash;
 use crate::params::Scheme;
@@ -172,4 +172,72 @@ pub(super) fn count_equal_rows(probe: &[u8], rows: &[u8], counts: &mut [u16]) {
             *count += u16::from(equal);
         }
     }
+}
+
+/// Buckets of at most this many hashes are not sorted by comparison.
+pub(super) const SMALL_BUCKET: usize = 8;
+
+/// See [`super::Kernel::sort`]. Hashes are uniform, so their top bits divide them into small buckets
+/// in O(n). `sort_small` writes small buckets to their place in `out`, in ascending order. Others,
+/// such as repeats of a frequent word, are sorted by comparison.
+#[inline(always)]
+pub(super) fn sort_by_buckets(
+    hashes: &[u64],
+    out: &mut Vec<u64>,
+    buffers: &mut SortBuffers,
+    sort_small: impl Fn(HashBuckets<'_>, &mut [u64]),
+) {
+    if hashes.len() < 32 || hashes.len() > u32::MAX as usize {
+        return scalar::sort(hashes, out);
+    }
+    let SortBuffers { starts, buckets } = buffers;
+    let bits = hashes.len().ilog2();
+    let shift = 64 - bits;
+    starts.clear();
+    starts.resize((1 << bits) + 2, 0);
+    for &hash in hashes {
+        starts[(hash >> shift) as usize + 2] += 1;
+    }
+    let mut largest = 0;
+    for i in 1..starts.len() {
+        largest = largest.max(starts[i]);
+        starts[i] += starts[i - 1];
+    }
+    if buckets.len() < hashes.len() + SMALL_BUCKET {
+        buckets.resize(hashes.len() + SMALL_BUCKET, 0);
+    }
+    // Moves the start of each bucket to its end, which is the start of the next one.
+    for &hash in hashes {
+        let at = &mut starts[(hash >> shift) as usize + 1];
+        buckets[*at as usize] = hash;
+        *at += 1;
+    }
+    out.resize(hashes.len(), 0);
+    sort_small(HashBuckets { hashes: &buckets[..hashes.len()], starts, shift }, out);
+    if largest as usize > SMALL_BUCKET {
+        for ends in starts[..=1 << bits].windows(2) {
+            let bucket = ends[0] as usize..ends[1] as usize;
+            if bucket.len() > SMALL_BUCKET {
+                out[bucket.clone()].copy_from_slice(&buckets[bucket.clone()]);
+                out[bucket].sort_unstable();
+            }
+        }
+    }
+}
+
+/// See [`super::Kernel::sort`].
+pub(super) fn sort(hashes: &[u64], out: &mut Vec<u64>, buffers: &mut SortBuffers) {
+    sort_by_buckets(hashes, out, buffers, |buckets, out| {
+        for (i, &hash) in buckets.hashes.iter().enumerate() {
+            let start = buckets.starts[(hash >> buckets.shift) as usize] as usize;
+            // Buckets that are larger are sorted afterwards.
+            let least = start.max((i + 1).saturating_sub(SMALL_BUCKET));
+            let mut at = i;
+            while at > least && out[at - 1] > hash {
+                out[at] = out[at - 1];
+                at -= 1;
+            }
+            out[at] = hash;
+        }
+    });
 }

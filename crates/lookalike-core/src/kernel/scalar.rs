@@ -3,7 +3,7 @@
 use super::buffers::{HashParameters, ScanRule, ShingleBuffer, TokenBuffer};
 use crate::hash;
 use crate::params::Scheme;
-use crate::text::{CharClass, class_by, lowers};
+use crate::text::{self, CharClass, class_by, lowers};
 
 /// The prime of [`Scheme::ModPrime`], the least above 2³².
 pub(super) const PRIME: u64 = 4_294_967_311;
@@ -28,17 +28,22 @@ impl TokenBuffer {
     /// Appends the hash of every character of `text` as a token of its own.
     pub(crate) fn push_chars(&mut self, text: &str) {
         self.reserve(text.len());
-        let mut rest = text;
-        while !rest.is_empty() {
-            let ascii = rest.bytes().position(|b| b >= 0x80).unwrap_or(rest.len());
-            let (run, after) = rest.split_at(ascii);
-            ascii_token_hashes(run.as_bytes(), &mut self.hashes[self.len..]);
-            self.len += ascii;
-            let mut chars = after.chars();
-            if let Some(c) = chars.next() {
-                self.push(char_token_hash(c));
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while let Some(&first) = bytes.get(at) {
+            let run = bytes[at..].first_chunk::<16>();
+            if let Some(run) = run.filter(|run| run.is_ascii()) {
+                ascii_token_hashes(run, &mut self.hashes[self.len..]);
+                self.len += run.len();
+                at += run.len();
+            } else if let Some(hash) = ASCII.get(usize::from(first)) {
+                self.push(*hash);
+                at += 1;
+            } else {
+                let end = at + 2 + usize::from(first >= 0xe0) + usize::from(first >= 0xf0);
+                self.push(hash::token_hash(&bytes[at..end]));
+                at = end;
             }
-            rest = chars.as_str();
         }
     }
 }
@@ -105,11 +110,26 @@ pub(super) fn scan(text: &str, rule: ScanRule, out: &mut TokenBuffer) {
     out.exact = piece;
 }
 
+/// See [`super::Kernel::collapse`].
+pub(super) fn collapse(text: &str, fold: bool, out: &mut String) {
+    text::collapse_white_space(text, out);
+    if fold {
+        out.make_ascii_lowercase();
+    }
+}
+
 /// See [`super::Kernel::combine`].
 pub(super) fn combine(tokens: &[u64], size: usize, out: &mut ShingleBuffer) {
     for shingle in tokens.windows(size) {
         out.push(hash::shingle_hash(shingle));
     }
+}
+
+/// See [`super::Kernel::sort`].
+pub(super) fn sort(hashes: &[u64], out: &mut Vec<u64>) {
+    out.clear();
+    out.extend_from_slice(hashes);
+    out.sort_unstable();
 }
 
 /// The product of a hash's halves, the second sum of a fingerprint.

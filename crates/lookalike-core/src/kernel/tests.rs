@@ -69,6 +69,41 @@ proptest! {
     }
 
     #[test]
+    fn collapsed_texts_agree(
+        text in any_text(),
+        blanks in "[ \t\u{85}\u{a0}\u{1680}\u{2000}\u{200b}\u{202f}\u{205f}\u{3000}\u{3001}aÀ]{0,200}",
+    ) {
+        for text in [text.clone(), blanks.clone(), format!("{text}{blanks}{text}")] {
+            for fold in [false, true] {
+                let mut expected = String::new();
+                scalar::collapse(&text, fold, &mut expected);
+                for kernel in Kernel::available() {
+                    let mut out = String::from("left over");
+                    kernel.collapse(&text, fold, &mut out);
+                    prop_assert_eq!(&out, &expected, "{}", kernel);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sorted_hashes_agree(seed in any::<u64>(), len in 0usize..3000, many in 1u64..40) {
+        let mut random = SplitMix64::new(seed);
+        for mask in [u64::MAX, 0xff, u64::MAX << 60] {
+            let frequent = random.next_u64();
+            let mut hash = || if random.below(many) == 0 { frequent } else { random.next_u64() };
+            let hashes: Vec<u64> = (0..len).map(|_| hash() & mask).collect();
+            let mut expected = Vec::new();
+            scalar::sort(&hashes, &mut expected);
+            for kernel in Kernel::available() {
+                let (mut out, mut buffers) = (vec![7], SortBuffers::default());
+                kernel.sort(&hashes, &mut out, &mut buffers);
+                prop_assert_eq!(&out, &expected, "{}", kernel);
+            }
+        }
+    }
+
+    #[test]
     fn combinations_agree(hashes in prop::collection::vec(any::<u64>(), 0..200),
                           size in 1usize..40) {
         let mut buffer = TokenBuffer::default();

@@ -18,13 +18,15 @@
 mod intersect;
 mod scan;
 mod sketch;
+mod sort;
 
 pub(super) use intersect::{
     count_equal_avx2, count_equal_avx512, count_equal_rows_avx2, count_equal_rows_avx512,
     intersect_avx2, intersect_avx512,
 };
-pub(super) use scan::{scan_avx2, scan_avx512};
+pub(super) use scan::{collapse_avx2, collapse_avx512, scan_avx2, scan_avx512};
 pub(super) use sketch::{sketch_avx2, sketch_avx512};
+pub(super) use sort::sort_avx512;
 
 use super::buffers::{HashParameters, ShingleBuffer};
 use super::portable;

@@ -26,6 +26,25 @@ impl BlockScanner for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn blanks<const FOLD: bool>(source: *const u8, target: *mut u8) -> (u64, u64) {
+        // SAFETY: the caller's promise covers both halves.
+        unsafe {
+            let (low, low_wide) = half_blanks::<FOLD>(source, target);
+            let (high, high_wide) = half_blanks::<FOLD>(source.add(32), target.add(32));
+            (
+                u64::from(low) | u64::from(high) << 32,
+                u64::from(low_wide) | u64::from(high_wide) << 32,
+            )
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn compress(bytes: *mut u8, kept: u64) {
+        // SAFETY: the caller's promise.
+        unsafe { blocks::pack(bytes, kept) }
+    }
+
+    #[inline(always)]
     unsafe fn low_bits(value: u64, bits: u32) -> u64 {
         // SAFETY: AVX2 processors of this variant have BMI2.
         unsafe { _bzhi_u64(value, bits) }
@@ -38,6 +57,37 @@ impl BlockScanner for Avx2 {
     }
 }
 
+/// A mask of the bytes from `lo` to `lo + n − 1`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn within(bytes: __m256i, lo: u8, n: i8) -> __m256i {
+    // One signed comparison tests a range: c in [lo, lo + n) ⇔ c − lo − 128 < n − 128.
+    let shifted = _mm256_add_epi8(bytes, _mm256_set1_epi8(128u8.wrapping_sub(lo) as i8));
+    _mm256_cmpgt_epi8(_mm256_set1_epi8(-128 + n), shifted)
+}
+
+/// 32 bytes of [`BlockScanner::blanks`].
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn half_blanks<const FOLD: bool>(source: *const u8, target: *mut u8) -> (u32, u32) {
+    // SAFETY: 34 bytes are readable.
+    let [a, b, c] = [0, 1, 2].map(|i| unsafe { _mm256_loadu_si256(source.add(i).cast()) });
+    let upper = within(a, b'A', if FOLD { 26 } else { 0 });
+    let folded = _mm256_add_epi8(a, _mm256_and_si256(upper, _mm256_set1_epi8(32)));
+    let spaces = _mm256_or_si256(within(a, 0x09, 5), within(a, 0x1c, 5));
+    let blanked = _mm256_blendv_epi8(folded, _mm256_set1_epi8(b' ' as i8), spaces);
+    // SAFETY: 32 bytes are writable.
+    unsafe { _mm256_storeu_si256(target.cast(), blanked) };
+    let is = |bytes, byte: u8| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8));
+    let latin = _mm256_and_si256(is(a, 0xc2), _mm256_or_si256(is(b, 0x85), is(b, 0xa0)));
+    let ogham = _mm256_and_si256(is(a, 0xe1), is(b, 0x9a));
+    let general = _mm256_and_si256(is(a, 0xe2), _mm256_or_si256(is(b, 0x80), is(b, 0x81)));
+    let ideographic = _mm256_and_si256(is(a, 0xe3), _mm256_and_si256(is(b, 0x80), is(c, 0x80)));
+    let wide =
+        _mm256_or_si256(_mm256_or_si256(latin, ogham), _mm256_or_si256(general, ideographic));
+    (movemask(spaces), movemask(wide))
+}
+
 /// 32 bytes of [`BlockScanner::classify`].
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -45,11 +95,6 @@ unsafe fn half<const SPACES: bool, const FOLD: bool>(
     source: *const u8,
     target: *mut u8,
 ) -> (u32, u32) {
-    // One signed comparison tests a range: c in [lo, lo + n) ⇔ c − lo − 128 < n − 128.
-    let within = |bytes: __m256i, lo: u8, n: i8| {
-        let shifted = _mm256_add_epi8(bytes, _mm256_set1_epi8(128u8.wrapping_sub(lo) as i8));
-        _mm256_cmpgt_epi8(_mm256_set1_epi8(-128 + n), shifted)
-    };
     // SAFETY: 32 bytes are readable.
     let bytes = unsafe { _mm256_loadu_si256(source.cast()) };
     let upper = within(bytes, b'A', 26);
@@ -115,6 +160,43 @@ impl BlockScanner for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn blanks<const FOLD: bool>(source: *const u8, target: *mut u8) -> (u64, u64) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let within = |bytes, lo: u8, n: i8| {
+                let shifted = _mm512_sub_epi8(bytes, _mm512_set1_epi8(lo as i8));
+                _mm512_cmplt_epu8_mask(shifted, _mm512_set1_epi8(n))
+            };
+            let is = |bytes, byte: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8));
+            let a = _mm512_loadu_si512(source.cast());
+            let upper = if FOLD { within(a, b'A', 26) } else { 0 };
+            let folded = _mm512_mask_add_epi8(a, upper, a, _mm512_set1_epi8(32));
+            let spaces = within(a, 0x09, 5) | within(a, 0x1c, 5);
+            let blanked = _mm512_mask_mov_epi8(folded, spaces, _mm512_set1_epi8(b' ' as i8));
+            _mm512_storeu_si512(target.cast(), blanked);
+            if _mm512_movepi8_mask(a) == 0 {
+                return (spaces, 0);
+            }
+            let b = _mm512_loadu_si512(source.add(1).cast());
+            let c = _mm512_loadu_si512(source.add(2).cast());
+            let wide = is(a, 0xc2) & (is(b, 0x85) | is(b, 0xa0))
+                | is(a, 0xe1) & is(b, 0x9a)
+                | is(a, 0xe2) & (is(b, 0x80) | is(b, 0x81))
+                | is(a, 0xe3) & is(b, 0x80) & is(c, 0x80);
+            (spaces, wide)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn compress(bytes: *mut u8, kept: u64) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let all = _mm512_loadu_si512(bytes.cast());
+            _mm512_storeu_si512(bytes.cast(), _mm512_maskz_compress_epi8(kept, all));
+        }
+    }
+
+    #[inline(always)]
     unsafe fn low_bits(value: u64, bits: u32) -> u64 {
         // SAFETY: the processor has BMI2.
         unsafe { _bzhi_u64(value, bits) }
@@ -153,4 +235,22 @@ pub(in crate::kernel) unsafe fn scan_avx2(text: &str, rule: ScanRule, out: &mut 
 pub(in crate::kernel) unsafe fn scan_avx512(text: &str, rule: ScanRule, out: &mut TokenBuffer) {
     // SAFETY: the caller's promise.
     unsafe { blocks::scan_by_rule::<Avx512>(text, rule, out) }
+}
+
+/// # Safety
+/// [`has_avx2`](super::has_avx2).
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+pub(in crate::kernel) unsafe fn collapse_avx2(text: &str, fold: bool, out: &mut String) {
+    // SAFETY: the caller's promise.
+    unsafe { blocks::collapse::<Avx2>(text, fold, out) }
+}
+
+/// # Safety
+/// [`has_avx512`](super::has_avx512).
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt"
+)]
+pub(in crate::kernel) unsafe fn collapse_avx512(text: &str, fold: bool, out: &mut String) {
+    // SAFETY: the caller's promise.
+    unsafe { blocks::collapse::<Avx512>(text, fold, out) }
 }

@@ -1,0 +1,35 @@
+//! Sorting of shingle hashes.
+
+use crate::kernel::buffers::SortBuffers;
+use crate::kernel::portable::{SMALL_BUCKET, sort_by_buckets};
+use std::arch::x86_64::*;
+
+/// Each hash is compared with its whole bucket at once, which shows its rank. Unlike the steps of an
+/// insertion sort, ranks need no branch that could be mispredicted.
+///
+/// # Safety
+/// [`has_avx512`](super::has_avx512).
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,popcnt,lzcnt")]
+pub(in crate::kernel) unsafe fn sort_avx512(
+    hashes: &[u64],
+    out: &mut Vec<u64>,
+    buffers: &mut SortBuffers,
+) {
+    sort_by_buckets(hashes, out, buffers, |buckets, out| {
+        let first = buckets.hashes.as_ptr();
+        for (i, &hash) in buckets.hashes.iter().enumerate() {
+            let number = (hash >> buckets.shift) as usize;
+            let (start, end) = (buckets.starts[number], buckets.starts[number + 1]);
+            let size = (end - start).min(SMALL_BUCKET as u32);
+            let used = 0xff_u8 >> (SMALL_BUCKET as u32 - size);
+            let value = _mm512_set1_epi64(hash as i64);
+            // SAFETY: masked to the bucket.
+            let bucket =
+                unsafe { _mm512_maskz_loadu_epi64(used, first.add(start as usize).cast()) };
+            let less = _mm512_mask_cmplt_epu64_mask(used, bucket, value);
+            let equal = _mm512_mask_cmpeq_epu64_mask(used, bucket, value);
+            let before = equal & _bzhi_u32(0xff, i as u32 - start) as u8;
+            out[start as usize + (less | before).count_ones() as usize] = hash;
+        }
+    });
+}
