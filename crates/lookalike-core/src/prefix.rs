@@ -42,6 +42,11 @@ impl Counters {
         Self { slots: vec![0; 1 << bits], shift: u64::BITS - bits }
     }
 
+    /// Sets all counts to 0.
+    pub fn clear(&mut self) {
+        self.slots.fill(0);
+    }
+
     /// Counts one document's use of a shingle. O(1).
     pub fn add(&mut self, hash: u64) {
         let slot = self.slot(hash);

@@ -19,7 +19,7 @@ use crate::engine::prepare::documents::RunDocuments;
 use crate::engine::prepare::keep_keys::{IdleRules, KeepKeyMaker};
 use crate::engine::prepare::limited_reading::LimitedReading;
 use crate::engine::prepare::long_records::{LongRecords, RecordCost};
-use crate::engine::prepare::shingle_counts::ShingleCounts;
+use crate::engine::prepare::shingle_log::{DocumentShingles, ShingleLog};
 use crate::progress::{Progress, Stage, timed};
 use crate::read::{Collection, ReadError, Spool};
 use crate::spill::{SpillError, TempSpace};
@@ -52,11 +52,11 @@ pub(crate) fn run(
     limited.begin(checkpoint.is_active());
     let mut run = FindRun::new(collection, options, progress, &checkpoint, temp);
     let linked = loop {
-        let ((documents, counts), budget) = limited.read(|budget, records| {
+        let ((documents, shingles), budget) = limited.read(|budget, records| {
             run.times.clear();
             run.prepare(budget, records)
         })?;
-        if let Some(linked) = run.link(documents, counts, budget)? {
+        if let Some(linked) = run.link(documents, shingles, budget)? {
             break linked;
         }
         // Two files have the same id: they are read again with ids that begin with the file.
@@ -82,14 +82,16 @@ pub(crate) fn decide_documents(
     let budget = Budget::new(&options.memory, options.threads.get())?;
     let checkpoint = Checkpoint::default();
     let mut run = FindRun::new(collection, options, progress, &checkpoint, temp);
-    let counts = options.params.exact().then(|| {
+    let log = options.params.exact().then(|| {
         let bytes: u64 = documents.sources.iter().map(|source| source.bytes).sum();
-        ShingleCounts::new(budget.counters(bytes / AVERAGE_WORD_BYTES))
+        let counters = budget.counters(bytes / AVERAGE_WORD_BYTES);
+        ShingleLog::new(&run.temp, budget.shingles(), counters)
     });
-    if let Some(counts) = &counts {
-        documents.count_again(options, counts)?;
+    if let Some(log) = &log {
+        documents.log_again(options, log)?;
     }
-    let linked = run.link(documents, counts, budget)?;
+    let shingles = log.map(|log| log.finish(&documents)).transpose()?;
+    let linked = run.link(documents, shingles, budget)?;
     // Repeated ids cannot be found here: they were refused before the run was divided.
     run.decide(linked.ok_or_else(|| SpillError::altered("the ids of records"))?)
 }
@@ -128,16 +130,18 @@ impl<'a> FindRun<'a> {
         Self { collection, options, progress, checkpoint, temp, times, idle }
     }
 
-    /// Reads all documents, and counts their shingles for an exact run.
+    /// Reads all documents, and logs their shingles for an exact run.
     fn prepare(
         &mut self,
         budget: &Budget,
         records: Option<&LongRecords>,
-    ) -> Result<(RunDocuments, Option<ShingleCounts>), FindError> {
+    ) -> Result<(RunDocuments, Option<DocumentShingles>), FindError> {
         let Self { collection, options, progress, checkpoint, .. } = *self;
         let temp = Arc::clone(&self.temp);
-        let counts =
-            options.params.exact().then(|| ShingleCounts::new(counter_bytes(collection, budget)));
+        let log = options.params.exact().then(|| {
+            let counters = counter_bytes(collection, budget);
+            ShingleLog::new(&temp, budget.shingles(), counters)
+        });
         let rules = KeepKeyMaker::new(options)?;
         let documents = self.timed(Stage::Prepare, collection.bytes(), || {
             let spool = spool(budget, &temp, checkpoint)?;
@@ -147,7 +151,7 @@ impl<'a> FindRun<'a> {
                 budget,
                 temp: &temp,
                 spool: spool.as_ref(),
-                counts: counts.as_ref(),
+                shingles: log.as_ref(),
                 anchors: None,
                 rules: &rules,
                 records,
@@ -160,7 +164,10 @@ impl<'a> FindRun<'a> {
         if checkpoint.done.chunks.is_empty() && documents.len() > 0 {
             self.idle = rules.idle_rules();
         }
-        Ok((documents, counts))
+        // A resumed run whose buckets are complete has not read the documents again.
+        let log = log.filter(|_| !checkpoint.done.prepared);
+        let shingles = log.map(|log| log.finish(&documents)).transpose()?;
+        Ok((documents, shingles))
     }
 
     /// Finds repeated ids, equal documents and shared buckets. Returns `None` if records of two
@@ -168,7 +175,7 @@ impl<'a> FindRun<'a> {
     fn link(
         &mut self,
         mut documents: RunDocuments,
-        counts: Option<ShingleCounts>,
+        shingles: Option<DocumentShingles>,
         budget: Budget,
     ) -> Result<Option<LinkedDocuments>, FindError> {
         let Self { collection, options, progress, checkpoint, .. } = *self;
@@ -179,7 +186,7 @@ impl<'a> FindRun<'a> {
         let budget = budget.with_documents(len, blocks, documents.store.held())?;
         let directed = options.params.exact();
         let passes = if options.params.measure() == Measure::Containment { 2 } else { 1 };
-        let total = if counts.is_some() { len * passes } else { options.params.bands() };
+        let total = if options.params.exact() { len * passes } else { options.params.bands() };
         self.timed(Stage::Bucket, Some(total as u64), || {
             let can_reread = !checkpoint.is_active();
             let excluded = exclude(collection, options, &mut documents, &budget, can_reread)?;
@@ -197,22 +204,14 @@ impl<'a> FindRun<'a> {
                 identity::equal_documents(&mut documents, &judged, &budget, &mut equal)?;
             }
             let mut shared = BucketLists::of_buckets(&temp, &budget, checkpoint)?;
-            match counts {
-                None => {
-                    let shared = &mut shared;
-                    bucket::band_buckets(
-                        &documents, options, &budget, shared, checkpoint, progress,
-                    )?;
-                }
-                Some(_) if !checkpoint.done.bands.is_empty() => {}
-                Some(counts) => {
-                    let documents = &documents;
-                    let budget = &budget;
-                    let temp = &temp;
-                    let exact = ExactCandidates { documents, options, budget, temp };
-                    exact.buckets(counts.finish(), &mut shared, progress)?;
-                    shared.end_band(0, checkpoint)?;
-                }
+            if let Some(shingles) = &shingles {
+                let (documents, budget, temp) = (&documents, &budget, &temp);
+                let exact = ExactCandidates { documents, shingles, options, budget, temp };
+                exact.buckets(&mut shared, progress)?;
+                shared.end_band(0, checkpoint)?;
+            } else if !options.params.exact() {
+                let shared = &mut shared;
+                bucket::band_buckets(&documents, options, &budget, shared, checkpoint, progress)?;
             }
             judged.add_buckets(&mut shared, directed)?;
             let links = Links { equal, shared, directed, judged };

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! values   SpillLog: appended, read by position or one after the other
+//!          PartLog: appended to one of several parts, read part by part
 //! records  Sorter → SortedRecords, in the order of the keys
 //! steps    Journal: the finished steps of a resumable run
 //! ```
@@ -11,6 +12,7 @@
 //! | file | content |
 //! |---|---|
 //! | `log` | values in memory, then in a file, which may continue the file of an earlier run |
+//! | `part_log` | values in parts |
 //! | `sorter` | records in any order → in the order of their keys |
 //! | `value_sorter` | sorts numbers of 128 bits |
 //! | `part_sorter` | sorts numbers of 128 bits whose upper bits are uniform |
@@ -36,6 +38,7 @@ mod folder;
 mod journal;
 mod log;
 mod merge;
+mod part_log;
 mod part_sorter;
 mod private;
 mod sorter;
@@ -48,6 +51,7 @@ pub(crate) use difference::fmt_list;
 pub use error::{SpillError, SpillPosition};
 pub(crate) use journal::Journal;
 pub(crate) use log::SpillLog;
+pub(crate) use part_log::{CompleteParts, PartLog, PartWriter};
 pub(crate) use part_sorter::{PartSorter, PartedValues};
 pub(crate) use sorter::{RecordCursor, SortedRecords, Sorter, TakeRecord, until_error};
 pub(crate) use temp_space::TempSpace;

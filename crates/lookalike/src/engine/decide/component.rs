@@ -38,7 +38,6 @@ impl OrderedComponent<'_> {
         decided: &mut BatchResult,
         progress: &dyn Progress,
     ) -> Result<(), FindError> {
-        sets.begin(self.len());
         let may_fail = FAILED_COMPARISONS * (self.len() as u64 + 64);
         let misses_left = (!self.options.params.exact()).then_some(may_fail);
         let mut comparer = Comparer {

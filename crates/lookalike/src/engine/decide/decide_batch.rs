@@ -17,6 +17,10 @@ use crate::progress::Progress;
 /// Bytes of a held pair, including its entries in the index of pairs by member.
 const PAIR_BYTES: usize = 48;
 
+/// Members from which on a component is decided before the others, so that all threads can read its
+/// shingle sets.
+const LARGE: usize = 1 << 9;
+
 /// Verifies and groups all components of a batch.
 pub(crate) fn decide_batch(
     documents: &RunDocuments,
@@ -25,22 +29,38 @@ pub(crate) fn decide_batch(
     budget: &Budget,
     progress: &dyn Progress,
 ) -> Result<BatchResult, FindError> {
-    let counter = Counter::default();
     let most_pairs = MAX_PAIRS.min((budget.batch() / PAIR_BYTES) as u64);
-    let all = on_threads::<_, FindError>(budget.comparing(options.threads), |stop| {
+    let decide = |i: usize, threads, sets: &mut ShingleSets<'_>, decided: &mut BatchResult| {
+        let component = OrderedComponent::new(batch, options, batch.candidates.component(i));
+        sets.begin(component.len());
+        if let Some(threads) = threads {
+            sets.read_ahead(&component, threads)?;
+        }
+        component.decide_component(sets, most_pairs, decided, progress)?;
+        Ok::<_, FindError>(progress.advance(component.len() as u64)?)
+    };
+    let threads = budget.comparing(options.threads);
+    let is_large =
+        |i: &usize| threads.get() > 1 && batch.candidates.component(*i).members.len() >= LARGE;
+    let components = 0..batch.candidates.len();
+    let (large, small): (Vec<usize>, Vec<usize>) = components.partition(is_large);
+    let mut decided = BatchResult::default();
+    if !large.is_empty() {
+        let share = budget.sets().saturating_mul(threads.get());
+        let mut sets = ShingleSets::new(documents, options, share);
+        for i in large {
+            decide(i, Some(threads), &mut sets, &mut decided)?;
+        }
+    }
+    let counter = Counter::default();
+    let all = on_threads::<_, FindError>(threads, |stop| {
         let mut sets = ShingleSets::new(documents, options, budget.sets());
         let mut decided = BatchResult::default();
-        while let Some(i) = counter.next(batch.candidates.len()) {
-            if stop.asked() {
-                break;
-            }
-            let component = OrderedComponent::new(batch, options, batch.candidates.component(i));
-            component.decide_component(&mut sets, most_pairs, &mut decided, progress)?;
-            progress.advance(component.len() as u64)?;
+        while let Some(i) = counter.next(small.len()).filter(|_| !stop.asked()) {
+            decide(small[i], None, &mut sets, &mut decided)?;
         }
         Ok(decided)
     })?;
-    let mut decided = BatchResult::default();
     for more in all {
         decided.append(more);
     }

@@ -93,6 +93,14 @@ impl<'a> OrderedComponent<'a> {
         ids::first(self.len())
     }
 
+    /// The classes of the members and one document of each, in keep order.
+    pub(crate) fn classes(&self) -> impl Iterator<Item = (ComponentIndex, BatchIndex)> {
+        let mut is_new: IdVec<ComponentIndex, bool> = vec![true; self.len()].into();
+        let members = self.class_of.entries();
+        let members = members.filter(move |(_, class)| std::mem::take(&mut is_new[**class]));
+        members.map(|(member, class)| (*class, self.document(member)))
+    }
+
     /// The first document of a member.
     pub(crate) fn document(&self, member: MemberNumber) -> BatchIndex {
         self.representatives[member]

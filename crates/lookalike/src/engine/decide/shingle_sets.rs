@@ -4,23 +4,30 @@
 //! held, up to a share of memory. A document that has changed since its first reading is an error.
 
 use crate::engine::decide::batch::ComponentBatch;
+use crate::engine::decide::ordered_component::OrderedComponent;
 use crate::engine::error::FindError;
 use crate::engine::ids::{BatchIndex, ComponentIndex, IdVec};
 use crate::engine::options::FindOptions;
 use crate::engine::options::PairList;
 use crate::engine::prepare::documents::RunDocuments;
+use crate::engine::workers::{Counter, on_threads};
 use crate::read::ReadBuffers;
 use lookalike_core::shingle::Shingler;
 use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Sets of more bytes are moved to their place instead of copied.
 const LONG_SET_BYTES: usize = 1 << 20;
 
+/// Members of which one thread reads the sets before it looks for more.
+const READ_AT_ONCE: usize = 64;
+
 /// The sets of one thread.
 pub(crate) struct ShingleSets<'a> {
     documents: &'a RunDocuments,
-    shingler: Shingler,
-    scratch: ReadBuffers,
+    options: &'a FindOptions,
+    reader: SetReader<'a>,
     /// The most bytes of sets to hold.
     pub(crate) share: usize,
     /// The most bytes of signatures to hold next to the sets.
@@ -30,22 +37,20 @@ pub(crate) struct ShingleSets<'a> {
     /// Classes whose sets are in memory, the oldest first.
     held: VecDeque<ComponentIndex>,
     held_bytes: usize,
-    set: Vec<u64>,
 }
 
 impl<'a> ShingleSets<'a> {
-    pub(crate) fn new(documents: &'a RunDocuments, options: &FindOptions, share: usize) -> Self {
+    pub(crate) fn new(documents: &'a RunDocuments, options: &'a FindOptions, share: usize) -> Self {
         let signature_share = if options.pairs == PairList::WithEstimates { share / 4 } else { 0 };
         Self {
             documents,
-            shingler: Shingler::with_kernel(options.params.shingle(), options.kernel),
-            scratch: ReadBuffers::default(),
+            options,
+            reader: SetReader::new(documents, options),
             share: share - signature_share,
             signature_share,
             made: IdVec::default(),
             held: VecDeque::new(),
             held_bytes: 0,
-            set: Vec::new(),
         }
     }
 
@@ -54,6 +59,37 @@ impl<'a> ShingleSets<'a> {
         self.made.reset(members, || None);
         self.held.clear();
         self.held_bytes = 0;
+    }
+
+    /// Reads sets of a component on all threads, from its first member on, until they fill the share.
+    pub(crate) fn read_ahead(
+        &mut self,
+        component: &OrderedComponent<'_>,
+        threads: NonZeroUsize,
+    ) -> Result<(), FindError> {
+        let members: Vec<_> = component.classes().collect();
+        let pieces: Vec<_> = members.chunks(READ_AT_ONCE).collect();
+        let counter = Counter::default();
+        let bytes = AtomicUsize::new(0);
+        let read = on_threads::<_, FindError>(threads, |stop| {
+            let mut reader = SetReader::new(self.documents, self.options);
+            let mut sets = Vec::new();
+            while let Some(piece) = counter.next(pieces.len()) {
+                if stop.asked() || bytes.load(Ordering::Relaxed) > self.share {
+                    break;
+                }
+                for &(class, document) in pieces[piece] {
+                    let set = reader.read(component.batch, document)?;
+                    bytes.fetch_add(8 * set.len(), Ordering::Relaxed);
+                    sets.push((class, Box::from(set)));
+                }
+            }
+            Ok(sets)
+        })?;
+        for (class, set) in read.into_iter().flatten() {
+            self.hold(class, set);
+        }
+        Ok(())
     }
 
     /// Returns the sets of two members, which are given by their classes and their first documents.
@@ -97,8 +133,7 @@ impl<'a> ShingleSets<'a> {
         if self.made[class].is_some() {
             return Ok(());
         }
-        self.read(batch, document)?;
-        let bytes = 8 * self.set.len();
+        let bytes = 8 * self.reader.read(batch, document)?.len();
         while self.held_bytes + bytes > self.share {
             let Some(oldest) = self.held.pop_front() else { break };
             if oldest == kept {
@@ -111,19 +146,38 @@ impl<'a> ShingleSets<'a> {
             let dropped = self.made[oldest].take();
             self.held_bytes -= dropped.map_or(0, |set| 8 * set.len());
         }
-        // Copying a long set would take a large part of the memory of a run.
-        let set = if bytes > LONG_SET_BYTES {
-            std::mem::take(&mut self.set).into_boxed_slice()
-        } else {
-            self.set.as_slice().into()
-        };
-        self.made[class] = Some(set);
-        self.held.push_back(class);
-        self.held_bytes += bytes;
+        let set = self.reader.take();
+        self.hold(class, set);
         Ok(())
     }
 
-    fn read(&mut self, batch: &ComponentBatch, document: BatchIndex) -> Result<(), FindError> {
+    fn hold(&mut self, class: ComponentIndex, set: Box<[u64]>) {
+        self.held_bytes += 8 * set.len();
+        self.made[class] = Some(set);
+        self.held.push_back(class);
+    }
+}
+
+/// Reads the sets of documents.
+struct SetReader<'a> {
+    documents: &'a RunDocuments,
+    shingler: Shingler,
+    scratch: ReadBuffers,
+    set: Vec<u64>,
+}
+
+impl<'a> SetReader<'a> {
+    fn new(documents: &'a RunDocuments, options: &FindOptions) -> Self {
+        Self {
+            documents,
+            shingler: Shingler::with_kernel(options.params.shingle(), options.kernel),
+            scratch: ReadBuffers::default(),
+            set: Vec::new(),
+        }
+    }
+
+    /// Reads the set of a document.
+    fn read(&mut self, batch: &ComponentBatch, document: BatchIndex) -> Result<&[u64], FindError> {
         let row = batch.rows.row(document);
         let block = &self.documents.store.blocks[batch.rows.block(document)];
         let fingerprint = block.retained.fetch_set(
@@ -134,9 +188,19 @@ impl<'a> ShingleSets<'a> {
             &mut self.set,
         )?;
         if fingerprint == row.fingerprint {
-            return Ok(());
+            return Ok(&self.set);
         }
         let place = self.documents.location(batch.documents[document])?;
         Err(FindError::Changed { id: row.id.to_owned(), place })
+    }
+
+    /// Returns the last set.
+    fn take(&mut self) -> Box<[u64]> {
+        // Copying a long set would take a large part of the memory of a run.
+        if 8 * self.set.len() > LONG_SET_BYTES {
+            std::mem::take(&mut self.set).into_boxed_slice()
+        } else {
+            self.set.as_slice().into()
+        }
     }
 }

@@ -6,23 +6,25 @@
 //! documents are inserted into the buckets of the longer prefix and probe only the buckets of the
 //! shorter one. Forms that share most of a template, but not enough, do not meet. A shingle that
 //! occurs once is not shared, so most documents do not probe any bucket. For containment the rarest
-//! shingles of the shorter document probe the buckets of *all* shingles of the longer one, which
-//! requires one more reading.
+//! shingles of the shorter document probe the buckets of *all* shingles of the longer one.
+//!
+//! ```text
+//! DocumentShingles, by part ─ count → shingles that occur more than once, by group of documents
+//!   ─ rarest of each document → keys ─ equal keys → lists
+//! ```
 
 use crate::engine::error::FindError;
-use crate::engine::ids::DocumentNumber;
+use crate::engine::ids::{DocumentNumber, Id};
 use crate::engine::link::bucket_lists::{BucketLists, DocumentLists};
 use crate::engine::link::ranges::{KeyRange, KeyRanges};
 use crate::engine::memory::Budget;
 use crate::engine::options::FindOptions;
 use crate::engine::prepare::documents::{DocumentState, RunDocuments};
-use crate::engine::prepare::shingle_counts::CompleteCounts;
-use crate::engine::prepare::shingles::ShingleCutter;
+use crate::engine::prepare::shingle_log::{DocumentShingles, key};
 use crate::engine::workers::{Counter, on_threads};
 use crate::progress::Progress;
-use crate::read::{Document, ReadBuffers};
-use crate::spill::{SpillLog, TempSpace};
-use lookalike_core::params::{Measure, Params};
+use crate::spill::{CompleteParts, PartLog, SpillLog, TempSpace};
+use lookalike_core::params::Measure;
 use lookalike_core::prefix;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -32,6 +34,16 @@ const GATHERED: usize = 1 << 16;
 
 /// Bytes of memory for one entry while they are sorted.
 const SORTED_BYTES: usize = 40;
+
+/// The most groups of documents, and the fewest documents of a group.
+const GROUPS: usize = 1 << 10;
+
+/// Bits of a [`SharedShingle`] below the index of its document.
+const SHINGLE_BITS: u32 = 40;
+
+/// A shingle that other documents have, too: the index of the document in its group, the count of
+/// the shingle (8 bits), the upper half of its hash.
+type SharedShingle = u64;
 
 /// A key and a document that has it. The lowest bit of a key is a mark. Keys that differ only in
 /// the mark are in the same range.
@@ -43,6 +55,7 @@ const PROBES: u64 = 1;
 /// The values that all threads share.
 pub(crate) struct ExactCandidates<'a> {
     pub(crate) documents: &'a RunDocuments,
+    pub(crate) shingles: &'a DocumentShingles,
     pub(crate) options: &'a FindOptions,
     pub(crate) budget: &'a Budget,
     pub(crate) temp: &'a Arc<TempSpace>,
@@ -52,65 +65,163 @@ impl ExactCandidates<'_> {
     /// Adds the buckets of rare shingles to `lists`.
     pub(crate) fn buckets(
         &self,
-        counted: CompleteCounts,
         lists: &mut BucketLists,
         progress: &dyn Progress,
     ) -> Result<(), FindError> {
-        let rare = |document: &Document<'_>, tools: &mut CandidateBuffers, out: &mut Vec<u64>| {
-            tools.rare(document, &self.options.params, &counted, out);
-        };
-        let probing = self.read("rare", &rare, progress)?;
-        // The next step needs the memory.
-        drop(counted);
+        let probing = self.rare(&self.shared()?, progress)?;
         if self.options.params.measure() == Measure::Jaccard {
             return self.list(&probing, None, lists);
         }
-        let filter = KeyFilter::new(&probing, self.budget)?;
-        let shared = |document: &Document<'_>, tools: &mut CandidateBuffers, out: &mut Vec<u64>| {
-            let hashes = tools.cutter.shingles(document).hashes;
-            out.extend(hashes.iter().map(|h| key(*h)).filter(|key| filter.may_have(*key)));
-            out.sort_unstable();
-            out.dedup();
-        };
-        let inserted = self.read("shared", &shared, progress)?;
-        drop(filter);
+        let inserted = self.inserted(&KeyFilter::new(&probing, self.budget)?, progress)?;
         self.list(&inserted, Some(&probing), lists)
     }
 
-    /// Reads all documents that represent equal ones again, and collects the keys that `keys`
-    /// returns for each.
-    fn read(
+    /// The documents of a group as an exponent of 2.
+    fn log2_group(&self) -> u32 {
+        self.documents.len().div_ceil(GROUPS).max(GROUPS / 2).next_power_of_two().ilog2()
+    }
+
+    /// Whether a document has shingles of its own. Others are represented by equal ones.
+    fn is_plain(&self, document: DocumentNumber) -> bool {
+        self.documents.state(document) == DocumentState::PLAIN
+    }
+
+    /// Counts all shingles, and lists those that occur more than once for each group of documents.
+    fn shared(&self) -> Result<CompleteParts<SharedShingle>, FindError> {
+        let log2_group = self.log2_group();
+        let groups = (self.documents.len() >> log2_group) + 1;
+        let log = PartLog::new(self.temp, "shared", self.budget.buckets() / 2, groups);
+        let counter = Counter::default();
+        on_threads::<_, FindError>(self.options.threads, |stop| {
+            let mut counters = self.shingles.counters();
+            let mut writer = log.writer();
+            let mut counted = Vec::new();
+            while let Some(part) = counter.next(self.shingles.parts()).filter(|_| !stop.asked()) {
+                self.shingles.count_part(part, &mut counters)?;
+                let mut added = Ok(false);
+                self.shingles.each(part, |shingles| {
+                    // Many shingles occur once, at unpredictable places: a branch for each would be
+                    // mispredicted.
+                    let mut count = 0;
+                    counted.resize(shingles.len().max(counted.len()), (0, 0, 0));
+                    shingles.for_each(|upper, number| {
+                        let uses = counters.get(key(upper));
+                        counted[count] = (uses, upper, number);
+                        count += usize::from(uses != 1);
+                    });
+                    for &(uses, upper, number) in &counted[..count] {
+                        let document = self.shingles.document(number);
+                        if self.is_plain(document) && added.is_ok() {
+                            let index = document.index() & ((1 << log2_group) - 1);
+                            let shared = u64::from(uses) << 32 | u64::from(upper);
+                            let shared = (index as u64) << SHINGLE_BITS | shared;
+                            added = writer.push(document.index() >> log2_group, [shared]);
+                        }
+                    }
+                })?;
+                added?;
+                if self.options.params.measure() == Measure::Jaccard {
+                    // Only containment needs them again.
+                    self.shingles.clear(part);
+                }
+            }
+            Ok(writer.finish()?)
+        })?;
+        Ok(log.finish())
+    }
+
+    /// Returns the keys of the rarest shingles of each document that other documents also have.
+    fn rare(
         &self,
-        name: &'static str,
-        keys: &(impl Fn(&Document<'_>, &mut CandidateBuffers, &mut Vec<u64>) + Sync),
+        shared: &CompleteParts<SharedShingle>,
+        progress: &dyn Progress,
+    ) -> Result<SpillLog<KeyEntry>, FindError> {
+        let log2_group = self.log2_group();
+        let counter = Counter::default();
+        self.gather("rare", |add| {
+            let mut group = ShingleGroup::default();
+            while let Some(number) = counter.next(shared.len()) {
+                let first = number << log2_group;
+                let documents = (self.documents.len() - first).min(1 << log2_group);
+                group.read(shared, number, documents)?;
+                shared.clear(number);
+                for index in 0..documents {
+                    let document = DocumentNumber::new(first + index);
+                    self.rarest(document, group.shingles(index), add);
+                }
+                progress.advance(documents as u64)?;
+                add.flush()?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Adds the keys of the rarest shingles of a document, given all that other documents also have.
+    /// For Jaccard, keys that the document probes are marked.
+    ///
+    /// Shingles are known by the upper halves of their hashes, which some may share. A number of
+    /// different halves represents at least as many different shingles. Repeats in the text only
+    /// make the prefix longer than necessary.
+    fn rarest(&self, document: DocumentNumber, shared: &mut [u64], add: &mut KeyGatherer<'_>) {
+        let params = &self.options.params;
+        let count = self.shingles.count(document);
+        let length = prefix::prefix_length(count, params.threshold());
+        let singles = count.saturating_sub(shared.len());
+        if shared.is_empty() || singles >= length {
+            return;
+        }
+        let probed = match params.measure() {
+            Measure::Jaccard => prefix::short_prefix_length(count, params.threshold()),
+            Measure::Containment => 0,
+        };
+        shared.sort_unstable();
+        let rarest = shared.chunk_by(|a, b| a == b).take(length - singles).enumerate();
+        for (i, repeats) in rarest {
+            let mark = if i + singles < probed { PROBES } else { 0 };
+            add.entries.push((key(repeats[0] as u32) | mark, document));
+        }
+    }
+
+    /// Returns the keys of all documents that pass the filter of probed keys.
+    fn inserted(
+        &self,
+        filter: &KeyFilter,
         progress: &dyn Progress,
     ) -> Result<SpillLog<KeyEntry>, FindError> {
         let counter = Counter::default();
-        let log = Mutex::new(SpillLog::scratch(self.temp, name, self.budget.buckets() / 2));
-        let add = |entries| log.lock().append(entries).map(drop);
-        on_threads::<_, FindError>(self.options.threads, |stop| {
-            let mut tools = CandidateBuffers::new(self.options);
-            let mut scratch = ReadBuffers::default();
-            let mut out = Vec::new();
-            let mut gathered = Vec::new();
-            while let Some(i) = counter.next(self.documents.store.blocks.len()) {
-                if stop.asked() {
-                    return Ok(());
-                }
-                self.documents.read_again(i, self.options, &mut scratch, |number, document| {
-                    if self.documents.state(number) == DocumentState::PLAIN {
-                        out.clear();
-                        keys(document, &mut tools, &mut out);
-                        gathered.extend(out.iter().map(|key| (*key, number)));
-                    }
+        let (parts, documents) = (self.shingles.parts(), self.documents.len());
+        let before = |part: usize| (documents * part / parts) as u64;
+        self.gather("shared", |add| {
+            while let Some(part) = counter.next(parts) {
+                self.shingles.each(part, |shingles| {
+                    shingles.for_each(|upper, number| {
+                        if filter.may_have(key(upper)) {
+                            let document = self.shingles.document(number);
+                            if self.is_plain(document) {
+                                add.entries.push((key(upper), document));
+                            }
+                        }
+                    });
                 })?;
-                let block = &self.documents.store.blocks[i];
-                progress.advance(u64::from(block.notes.documents))?;
-                if gathered.len() > GATHERED {
-                    add(std::mem::take(&mut gathered))?;
-                }
+                progress.advance(before(part + 1) - before(part))?;
+                add.flush()?;
             }
-            Ok(add(gathered)?)
+            Ok(())
+        })
+    }
+
+    /// Collects the entries that `work` adds on all threads.
+    fn gather(
+        &self,
+        name: &'static str,
+        work: impl Fn(&mut KeyGatherer<'_>) -> Result<(), FindError> + Sync,
+    ) -> Result<SpillLog<KeyEntry>, FindError> {
+        let log = Mutex::new(SpillLog::scratch(self.temp, name, self.budget.buckets() / 2));
+        on_threads::<_, FindError>(self.options.threads, |_| {
+            let mut add = KeyGatherer { log: &log, entries: Vec::new() };
+            work(&mut add)?;
+            log.lock().append(add.entries)?;
+            Ok(())
         })?;
         Ok(log.into_inner())
     }
@@ -155,6 +266,8 @@ fn sorted(log: &SpillLog<KeyEntry>, range: KeyRange) -> Result<Vec<KeyEntry>, Fi
         Ok::<_, FindError>(())
     })?;
     found.sort_unstable();
+    // A document has a shingle more than once.
+    found.dedup();
     Ok(found)
 }
 
@@ -199,55 +312,73 @@ fn directed(
     Ok(lists)
 }
 
-/// Returns the key of a shingle: the part of its hash that signatures use. Shingles with the same
-/// key only cause more candidates.
-fn key(upper: u32) -> u64 {
-    u64::from(upper) << 32
+/// The entries that one thread gathers.
+struct KeyGatherer<'a> {
+    log: &'a Mutex<SpillLog<KeyEntry>>,
+    entries: Vec<KeyEntry>,
 }
 
-/// The buffers of one thread.
-struct CandidateBuffers {
-    cutter: ShingleCutter,
-    /// Shingles that occur more than once, each as its count above its hash.
-    shared: Vec<u64>,
-}
-
-impl CandidateBuffers {
-    fn new(options: &FindOptions) -> Self {
-        Self { cutter: ShingleCutter::new(options), shared: Vec::new() }
-    }
-
-    /// Returns the keys of the rarest shingles of a document that other documents also have. For
-    /// Jaccard, keys that the document probes are marked.
-    ///
-    /// Shingles are sorted by the upper halves of their hashes, which some may share. A number of
-    /// different halves represents at least as many different shingles. Repeats in the text only
-    /// make the prefix longer than necessary.
-    fn rare(
-        &mut self,
-        document: &Document<'_>,
-        params: &Params,
-        counted: &CompleteCounts,
-        out: &mut Vec<u64>,
-    ) {
-        let hashes = self.cutter.shingles(document).hashes;
-        let length = prefix::prefix_length(hashes.len(), params.threshold());
-        let probed = match params.measure() {
-            Measure::Jaccard => prefix::short_prefix_length(hashes.len(), params.threshold()),
-            Measure::Containment => 0,
-        };
-        let singles = counted.look_up(hashes, length, &mut self.shared);
-        if singles < length {
-            self.shared.sort_unstable();
-            self.shared.dedup();
-            let rarest = self.shared.iter().take(length - singles).enumerate();
-            let mark = |i| if i + singles < probed { PROBES } else { 0 };
-            out.extend(rarest.map(|(i, shared)| key(*shared as u32) | mark(i)));
+impl KeyGatherer<'_> {
+    /// Adds the entries to the log if there are many.
+    fn flush(&mut self) -> Result<(), FindError> {
+        if self.entries.len() > GATHERED {
+            self.log.lock().append(std::mem::take(&mut self.entries))?;
         }
+        Ok(())
     }
 }
 
-/// A Bloom filter with one hash of the probed keys. It has no false negatives.
+/// The shared shingles of a group of documents.
+#[derive(Default)]
+struct ShingleGroup {
+    /// The shingles of each document, one after the other.
+    shingles: Vec<SharedShingle>,
+    /// The end of each document's shingles.
+    ends: Vec<usize>,
+}
+
+impl ShingleGroup {
+    /// Reads a group of this many documents.
+    fn read(
+        &mut self,
+        shared: &CompleteParts<SharedShingle>,
+        number: usize,
+        documents: usize,
+    ) -> Result<(), FindError> {
+        let last = documents.saturating_sub(1);
+        // A temporary file that was altered may have other indices.
+        let index = |shingle: &SharedShingle| ((*shingle >> SHINGLE_BITS) as usize).min(last);
+        // Counts the shingles of each document at its index plus 1.
+        self.ends.clear();
+        self.ends.resize(documents + 2, 0);
+        shared.each(number, |shingles| {
+            shingles.iter().for_each(|shingle| self.ends[index(shingle) + 2] += 1);
+        })?;
+        for i in 1..self.ends.len() {
+            self.ends[i] += self.ends[i - 1];
+        }
+        // Moves the start of each document's shingles, at its index plus 1, to their end.
+        self.shingles.clear();
+        self.shingles.resize(self.ends[documents + 1], 0);
+        shared.each(number, |shingles| {
+            for shingle in shingles {
+                let end = &mut self.ends[index(shingle) + 1];
+                self.shingles[*end] = *shingle;
+                *end += 1;
+            }
+        })?;
+        Ok(())
+    }
+
+    /// The shingles of a document.
+    fn shingles(&mut self, index: usize) -> &mut [SharedShingle] {
+        &mut self.shingles[self.ends[index]..self.ends[index + 1]]
+    }
+}
+
+/// A Bloom filter with one hash of the probed keys. It has no false negatives. The bit of a key is
+/// its top bits, which are uniform, so that the keys of one part of the shingles use a part of the
+/// filter that fits the cache.
 struct KeyFilter {
     bits: Vec<u64>,
     shift: u32,
@@ -256,25 +387,22 @@ struct KeyFilter {
 impl KeyFilter {
     /// Creates a filter of some 32 bits per entry, if memory allows.
     fn new(entries: &SpillLog<KeyEntry>, budget: &Budget) -> Result<Self, FindError> {
-        let most = (budget.filter() as u64).saturating_mul(8).max(1 << 16);
+        let most = (budget.filter() as u64).saturating_mul(8).clamp(1 << 16, 1 << 32);
         let bits = (32 * entries.len()).next_power_of_two().max(1 << 16);
         let log2 = bits.min(most).ilog2();
         let mut filter = Self { bits: vec![0; 1 << (log2 - 6)], shift: 64 - log2 };
-        for range in ranges(entries, budget, 1) {
-            for (key, _) in sorted(entries, range)? {
-                let bit = filter.bit(key);
+        entries.each_record(<[KeyEntry]>::len, |some| {
+            for (key, _) in some {
+                let bit = key >> filter.shift;
                 filter.bits[(bit / 64) as usize] |= 1 << (bit % 64);
             }
-        }
+            Ok::<_, FindError>(())
+        })?;
         Ok(filter)
     }
 
-    fn bit(&self, key: u64) -> u64 {
-        key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift
-    }
-
     fn may_have(&self, key: u64) -> bool {
-        let bit = self.bit(key);
+        let bit = key >> self.shift;
         self.bits[(bit / 64) as usize] >> (bit % 64) & 1 == 1
     }
 }

@@ -17,7 +17,7 @@ use crate::engine::prepare::input_measure::{block_size, long_record};
 use crate::engine::prepare::keep_keys::KeepKeyMaker;
 use crate::engine::prepare::long_records::LongRecords;
 use crate::engine::prepare::mail_removals::MailRemovals;
-use crate::engine::prepare::shingle_counts::{ShingleCounter, ShingleCounts};
+use crate::engine::prepare::shingle_log::{ShingleLog, ShingleWriter};
 use crate::engine::prepare::shingles::{BandKeys, ShingleCutter};
 use crate::engine::prepare::skipped::{SkippedLog, SkippedWriter};
 use crate::engine::prepare::sources::{SourceTally, Sources};
@@ -47,8 +47,8 @@ pub(crate) struct BlockPreparation<'a> {
     pub(crate) temp: &'a Arc<TempSpace>,
     /// Receives texts that cannot be read again. `None` keeps them in memory.
     pub(crate) spool: Option<&'a Arc<Spool>>,
-    /// Counts shingles, in exact mode.
-    pub(crate) counts: Option<&'a ShingleCounts>,
+    /// Receives the shingles, in exact mode.
+    pub(crate) shingles: Option<&'a ShingleLog>,
     /// Receives the anchors of each document, whose shingles are not used in this case.
     pub(crate) anchors: Option<&'a AnchorRule<'a>>,
     pub(crate) rules: &'a KeepKeyMaker,
@@ -102,8 +102,7 @@ impl BlockPreparation<'_> {
                 }
                 read_progress.report()?;
             }
-            preparer.finish();
-            Ok(())
+            preparer.finish()
         });
         failed.or::<_, FindError>(done)?;
         let blocks = store.finish()?;
@@ -117,7 +116,7 @@ struct BlockPreparer<'a> {
     shared: &'a BlockPreparation<'a>,
     cutter: ShingleCutter,
     bands: BandKeys,
-    counting: Option<ShingleCounter<'a>>,
+    shingles: Option<ShingleWriter<'a>>,
     anchors: Option<AnchorWriter>,
     source: u32,
     block: u32,
@@ -155,7 +154,7 @@ impl<'a> BlockPreparer<'a> {
             shared,
             cutter: ShingleCutter::new(shared.options),
             bands: BandKeys::new(shared.options),
-            counting: shared.counts.map(ShingleCounts::counting),
+            shingles: shared.shingles.map(ShingleLog::writer),
             anchors: shared.anchors.map(AnchorWriter::new),
             source: 0,
             block: 0,
@@ -199,6 +198,9 @@ impl<'a> BlockPreparer<'a> {
         self.parts = Vec::new();
         self.before = 0;
         block.read(scratch, self)?;
+        if let Some(log) = &mut self.shingles {
+            log.end_block(number);
+        }
         let mut documents = self.take_documents();
         documents.notes.inputs = std::mem::take(&mut self.inputs);
         documents.notes.cut_from_mail = std::mem::take(&mut self.cut_from_mail);
@@ -236,7 +238,7 @@ impl<'a> BlockPreparer<'a> {
         Ok(())
     }
 
-    /// Adds the bucket keys of a document to the values from `start` on, or counts its shingles, or
+    /// Adds the bucket keys of a document to the values from `start` on, or logs its shingles, or
     /// adds its anchors. Returns its fingerprint.
     fn represent(&mut self, document: &Document<'_>, start: usize) -> Result<u128, FindError> {
         if let Some(anchors) = &mut self.anchors {
@@ -249,21 +251,20 @@ impl<'a> BlockPreparer<'a> {
             return Ok(fingerprint);
         }
         let shingles = self.cutter.shingles(document);
+        if let Some(log) = &mut self.shingles {
+            log.add(shingles.hashes)?;
+        }
         if shingles.hashes.is_empty() {
             self.empty.push(RowIndex::new(self.rows.len()));
-        } else if let Some(counting) = &mut self.counting {
-            counting.add(shingles.hashes);
         } else if self.bands.count() > 0 {
             self.bands.write(shingles.hashes, &mut self.values[start..]);
         }
         Ok(shingles.fingerprint)
     }
 
-    /// Passes the last counts on.
-    fn finish(self) {
-        if let Some(counting) = self.counting {
-            counting.finish();
-        }
+    /// Passes the last shingles on.
+    fn finish(self) -> Result<(), FindError> {
+        Ok(self.shingles.map_or(Ok(()), ShingleWriter::finish)?)
     }
 
     /// Returns the counts of the block by source.

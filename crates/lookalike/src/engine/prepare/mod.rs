@@ -13,7 +13,7 @@ pub(crate) mod long_records;
 pub(crate) mod mail_removals;
 pub(crate) mod reread;
 pub(crate) mod share;
-pub(crate) mod shingle_counts;
+pub(crate) mod shingle_log;
 pub(crate) mod shingles;
 pub(crate) mod skipped;
 pub(crate) mod sources;

@@ -4,10 +4,10 @@ use crate::engine::error::FindError;
 use crate::engine::ids::DocumentNumber;
 use crate::engine::options::FindOptions;
 use crate::engine::prepare::documents::RunDocuments;
-use crate::engine::prepare::shingle_counts::ShingleCounts;
+use crate::engine::prepare::shingle_log::ShingleLog;
 use crate::engine::prepare::shingles::ShingleCutter;
 use crate::read::{
-    Document, DocumentSink, Raw, ReadBuffers, ReadError, SkippedItem, StoredShingles,
+    BlockNumber, Document, DocumentSink, Raw, ReadBuffers, ReadError, SkippedItem, StoredShingles,
 };
 use lookalike_core::shingle::Shingler;
 use std::ops::Range;
@@ -69,22 +69,26 @@ impl RunDocuments {
         Ok(())
     }
 
-    /// Counts the shingles of all documents.
-    pub(crate) fn count_again(
+    /// Adds the shingles of all documents to a log.
+    pub(crate) fn log_again(
         &self,
         options: &FindOptions,
-        counts: &ShingleCounts,
+        log: &ShingleLog,
     ) -> Result<(), FindError> {
-        let mut counting = counts.counting();
+        let mut writer = log.writer();
         let mut cutter = ShingleCutter::new(options);
         let mut scratch = ReadBuffers::default();
         for i in 0..self.store.blocks.len() {
+            let mut added = Ok(());
             self.read_again(i, options, &mut scratch, |_, document| {
-                counting.add(cutter.shingles(document).hashes);
+                if added.is_ok() {
+                    added = writer.add(cutter.shingles(document).hashes);
+                }
             })?;
+            added?;
+            writer.end_block(BlockNumber { source: 0, index: i as u32 });
         }
-        counting.finish();
-        Ok(())
+        Ok(writer.finish()?)
     }
 }
 

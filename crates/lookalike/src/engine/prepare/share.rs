@@ -102,7 +102,7 @@ impl PreparedShare {
             budget: &budget,
             temp: &temp,
             spool: Some(spool),
-            counts: None,
+            shingles: None,
             anchors: None,
             rules: &rules,
             records: records.as_ref(),

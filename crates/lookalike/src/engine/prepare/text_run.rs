@@ -236,7 +236,7 @@ impl TextReading<'_> {
             budget,
             temp,
             spool: spool.as_ref(),
-            counts: None,
+            shingles: None,
             anchors: Some(&anchors),
             rules: &rules,
             records,

@@ -1,0 +1,147 @@
+//! Values in parts, in memory or in a temporary file. Threads add values to any part; each part is
+//! read as a whole.
+
+use super::error::SpillError;
+use super::log::{LogValue, SpillLog};
+use super::temp_space::TempSpace;
+use parking_lot::Mutex;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Values of a part that a thread gathers before it adds them.
+const GATHERED: usize = 1024;
+
+/// The values of all parts.
+pub(crate) struct PartLog<T>(Mutex<Parts<T>>);
+
+struct Parts<T> {
+    /// The values that do not fit in memory.
+    log: SpillLog<T>,
+    /// Bytes of values that still fit in memory.
+    room: usize,
+    chunks: Vec<Vec<Chunk<T>>>,
+}
+
+/// Values of one part.
+enum Chunk<T> {
+    Held(Vec<T>),
+    /// A range of the log.
+    Stored(Range<u64>),
+}
+
+impl<T: LogValue> PartLog<T> {
+    /// Creates empty parts. Values beyond `share` bytes go to a file in `temp`.
+    pub(crate) fn new(
+        temp: &Arc<TempSpace>,
+        name: &'static str,
+        share: usize,
+        parts: usize,
+    ) -> Self {
+        let log = SpillLog::scratch(temp, name, 0);
+        let chunks = std::iter::repeat_with(Vec::new).take(parts).collect();
+        Self(Mutex::new(Parts { log, room: share, chunks }))
+    }
+
+    /// Returns the interface of one thread for adding values.
+    pub(crate) fn writer(&self) -> PartWriter<'_, T> {
+        let parts = self.0.lock().chunks.len();
+        PartWriter { log: self, gathered: std::iter::repeat_with(Vec::new).take(parts).collect() }
+    }
+
+    /// Returns the complete parts.
+    pub(crate) fn finish(self) -> CompleteParts<T> {
+        let Parts { log, chunks, .. } = self.0.into_inner();
+        CompleteParts { log, chunks: chunks.into_iter().map(Mutex::new).collect() }
+    }
+}
+
+/// The values that one thread gathers, by part.
+pub(crate) struct PartWriter<'a, T> {
+    log: &'a PartLog<T>,
+    gathered: Vec<Vec<T>>,
+}
+
+impl<T: LogValue> PartWriter<'_, T> {
+    /// Adds values to a part, which stay together. Returns whether the next values begin a new
+    /// slice of [`CompleteParts::each`].
+    ///
+    /// # Errors
+    /// [`SpillError::TempDir`] and [`SpillError::Io`] if the values cannot be written.
+    #[inline]
+    pub(crate) fn push<const N: usize>(
+        &mut self,
+        part: usize,
+        values: [T; N],
+    ) -> Result<bool, SpillError> {
+        let gathered = &mut self.gathered[part];
+        // In contrast to `extend_from_slice`, this calls no function.
+        values.into_iter().for_each(|value| gathered.push(value));
+        if gathered.len() < GATHERED {
+            return Ok(false);
+        }
+        self.flush(part)?;
+        Ok(true)
+    }
+
+    #[cold]
+    fn flush(&mut self, part: usize) -> Result<(), SpillError> {
+        // The next values have a size that is known now.
+        let next = Vec::with_capacity(GATHERED + 1);
+        let values = std::mem::replace(&mut self.gathered[part], next);
+        let mut parts = self.log.0.lock();
+        let bytes = size_of::<T>() * values.len();
+        let chunk = if let Some(room) = parts.room.checked_sub(bytes) {
+            parts.room = room;
+            Chunk::Held(values)
+        } else {
+            Chunk::Stored(parts.log.append(values)?)
+        };
+        parts.chunks[part].push(chunk);
+        Ok(())
+    }
+
+    /// Adds the remaining values.
+    ///
+    /// # Errors
+    /// As for [`push`](Self::push).
+    pub(crate) fn finish(mut self) -> Result<(), SpillError> {
+        let parts = 0..self.gathered.len();
+        parts.into_iter().try_for_each(|part| {
+            self.gathered[part].shrink_to_fit();
+            self.flush(part)
+        })
+    }
+}
+
+/// Parts to which nothing is added any more.
+pub(crate) struct CompleteParts<T> {
+    log: SpillLog<T>,
+    chunks: Vec<Mutex<Vec<Chunk<T>>>>,
+}
+
+impl<T: LogValue> CompleteParts<T> {
+    /// The number of parts.
+    pub(crate) fn len(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// Passes all values of a part to `take`, slice by slice. Other threads cannot read this part
+    /// at the same time.
+    ///
+    /// # Errors
+    /// [`SpillError::Io`] if the file cannot be read.
+    pub(crate) fn each(&self, part: usize, mut take: impl FnMut(&[T])) -> Result<(), SpillError> {
+        self.chunks[part].lock().iter().try_for_each(|chunk| {
+            match chunk {
+                Chunk::Held(values) => take(values),
+                Chunk::Stored(range) => take(&self.log.range(range.clone())?),
+            }
+            Ok(())
+        })
+    }
+
+    /// Removes all values of a part, and releases their memory.
+    pub(crate) fn clear(&self, part: usize) {
+        *self.chunks[part].lock() = Vec::new();
+    }
+}
