@@ -1,6 +1,6 @@
 //! Measures lookalike: every stage alone (`stages`), the whole command next to `wc -w` (`run`), on
 //! a collection with known near-duplicates that it makes itself (`generate`); the runs that have a
-//! bar to reach next to it (`bar NAME`); what it costs to get texts out of files (`files`); an
+//! bar to reach next to it (`bar NAME`); all scripts, shingles, formats and jobs (`matrix`); what it costs to get texts out of files (`files`); an
 //! index in a folder (`index`); the scanner of JSON records next to other parsers (`json`); how
 //! quickly a server answers (`serve`).
 //! Without a command it does `stages` and `run`. See `bench/README.md`; `bench/peers.py` measures
@@ -16,6 +16,7 @@ mod generate;
 mod index;
 #[cfg(feature = "json-peers")]
 mod json;
+mod matrix;
 mod measure;
 mod options;
 mod run;
@@ -74,6 +75,10 @@ fn command() -> Result<(), BenchError> {
             let collection = collection(&mut options)?;
             stages::stages(&collection, options)
         }
+        Some("matrix") => {
+            let collection = collection(&mut options)?;
+            matrix::matrix(&collection, options)
+        }
         Some("run") => {
             let collection = collection(&mut options)?;
             run::run(&collection, options)
@@ -86,7 +91,7 @@ fn command() -> Result<(), BenchError> {
         }
         Some("bar") => Err(BenchError(format!("bar needs a name; there are {}", bars::NAMES))),
         Some(other) => Err(BenchError(format!(
-            "{other:?} is not a command; there are generate, stages, run, files, index, json (with \
+            "{other:?} is not a command; there are generate, stages, run, matrix, files, index, json (with \
              the feature json-peers), serve, bar"
         ))),
     }

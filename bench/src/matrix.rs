@@ -1,0 +1,175 @@
+//! `matrix`: the command by script, shingle, measure, format and job, next to floors on the same
+//! file: CPU seconds, MB per CPU second, and the wall time of all threads relative to one thread.
+
+use crate::collection::BenchCollection;
+use crate::measure::{self, ProcessCost};
+use crate::options::{BenchError, BenchOptions};
+use crate::run::beside_this;
+use crate::table::TextTable;
+use std::ffi::OsString;
+use std::fs::{File, remove_dir_all, remove_file};
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// The jobs on the collection, by the arguments besides the file. `OUT` is a file of results.
+const JOBS: [(&str, &str); 9] = [
+    ("find", "find -o OUT.csv"),
+    ("find --shingle bag", "find --shingle bag -o OUT.csv"),
+    ("find --shingle chars:5", "find --shingle chars:5 -o OUT.csv"),
+    ("find --measure containment", "find --measure containment -o OUT.csv"),
+    ("find --exact", "find --exact -o OUT.csv"),
+    ("find --scheme mod-prime", "find --scheme mod-prime -o OUT.csv"),
+    ("passages", "passages -o OUT.csv"),
+    ("dedup", "dedup -o OUT.jsonl"),
+    ("index create", "index create OUT.index"),
+];
+
+/// Scripts: the first letter, the distance between letters, and whether blanks separate words. The
+/// letters replace those of ASCII, so that all scripts have the same documents.
+const SCRIPTS: [(&str, u32, u32, bool); 8] = [
+    ("Latin", 'a' as u32, 1, true),
+    ("Cyrillic", 0x0430, 1, true),
+    ("Arabic", 0x0627, 1, true),
+    ("Devanagari", 0x0915, 1, true),
+    ("Hangul", 0xac00, 28, true),
+    ("Thai", 0x0e01, 1, false),
+    ("Hiragana", 0x3042, 2, false),
+    ("Han", 0x4e00, 37, false),
+];
+
+/// Documents per script.
+const SCRIPT_DOCUMENTS: usize = 20_000;
+
+/// Measures and prints. Options: `--binary FILE` (`lookalike` next to this program), `--runs N` (3;
+/// the median counts).
+pub(crate) fn matrix(
+    collection: &BenchCollection,
+    mut options: BenchOptions,
+) -> Result<(), BenchError> {
+    let binary = options.path("binary").map_or_else(beside_this, Ok)?;
+    let runs: usize = options.number("runs", 3)?;
+    options.finish()?;
+    let matrix = Matrix { binary, runs, out: collection.documents.with_extension("matrix") };
+    let file = &collection.documents;
+    let words = matrix.floor("wc -w", &[file])?;
+    let mut table = TextTable::new(&[
+        "job",
+        "CPU s",
+        "MB per CPU s",
+        "× wc -w",
+        "wall s, 1 thread",
+        "all threads / 1 thread",
+    ]);
+    let mut row = |name: &str, bytes: u64, one: ProcessCost, all: Option<ProcessCost>| {
+        let ratio = all.map(|all| format!("{:.2}", all.wall_seconds / one.wall_seconds));
+        let spent = all.unwrap_or(one).cpu_seconds;
+        table.row(&[
+            name.to_owned(),
+            format!("{spent:.2}"),
+            format!("{:.0}", bytes as f64 / 1e6 / spent),
+            format!("{:.2}", spent / words.cpu_seconds),
+            format!("{:.2}", one.wall_seconds),
+            ratio.unwrap_or_default(),
+        ]);
+    };
+    let bytes = size(file)?;
+    row("wc -w", bytes, words, None);
+    for (name, job) in JOBS {
+        let (one, all) = matrix.job(job, file)?;
+        row(name, bytes, one, Some(all));
+    }
+    let report = matrix.out.with_extension("json");
+    let audit = ["find".into(), file.into(), "--quiet".into(), "--report".into(), (&report).into()];
+    measure::child(&matrix.binary, &audit)?;
+    let (one, all) = matrix.job(&format!("audit {}", report.display()), file)?;
+    row("audit", bytes, one, Some(all));
+    for (program, ending) in [("gzip", "gz"), ("zstd", "zst")] {
+        let compressed = matrix.out.with_extension(format!("jsonl.{ending}"));
+        let arguments = ["-c".into(), file.into()];
+        measure::child_to(Path::new(program), &arguments, Some(&compressed))?;
+        let floor = matrix.floor(&format!("{program} -dc"), &[&compressed])?;
+        row(&format!("{program} -dc"), bytes, floor, None);
+        let (one, all) = matrix.job(JOBS[0].1, &compressed)?;
+        row(&format!("find, .{ending}"), bytes, one, Some(all));
+        remove_file(&compressed).map_err(|error| BenchError::new(compressed.display(), error))?;
+    }
+    for script in SCRIPTS {
+        let text = matrix.out.with_extension("script.jsonl");
+        let bytes = transliterate(file, &text, script)?;
+        let (one, all) = matrix.job(JOBS[0].1, &text)?;
+        row(&format!("find, {}", script.0), bytes, one, Some(all));
+    }
+    println!("{} ({:.1} MB), median of {runs}\n", file.display(), bytes as f64 / 1e6);
+    println!("{table}");
+    Ok(())
+}
+
+struct Matrix {
+    binary: PathBuf,
+    runs: usize,
+    /// Results, whose names begin with this one.
+    out: PathBuf,
+}
+
+impl Matrix {
+    /// Measures another program on files.
+    fn floor(&self, command: &str, files: &[&PathBuf]) -> Result<ProcessCost, BenchError> {
+        let mut words = command.split(' ');
+        let program = Path::new(words.next().unwrap_or_default());
+        let mut arguments: Vec<OsString> = words.map(OsString::from).collect();
+        arguments.extend(files.iter().map(OsString::from));
+        measure::median_run(self.runs, || measure::child(program, &arguments))
+    }
+
+    /// Measures a job on a file with one thread and with all threads.
+    fn job(&self, job: &str, file: &Path) -> Result<(ProcessCost, ProcessCost), BenchError> {
+        let measured = |threads: &[&str]| {
+            let out = self.out.display().to_string();
+            let mut arguments: Vec<OsString> =
+                job.split(' ').map(|word| word.replace("OUT", &out).into()).collect();
+            arguments.push(file.into());
+            arguments.extend(["--quiet"].iter().chain(threads).map(OsString::from));
+            measure::median_run(self.runs, || {
+                // A new index needs a new folder.
+                remove_dir_all(self.out.with_extension("matrix.index")).ok();
+                measure::child(&self.binary, &arguments)
+            })
+        };
+        Ok((measured(&["--threads", "1"])?, measured(&[])?))
+    }
+}
+
+fn size(file: &Path) -> Result<u64, BenchError> {
+    let found = std::fs::metadata(file);
+    Ok(found.map_err(|error| BenchError::new(file.display(), error))?.len())
+}
+
+/// Writes the first documents of a file with the letters of a script, and returns the bytes.
+fn transliterate(
+    from: &Path,
+    to: &Path,
+    (_, first, distance, has_blanks): (&str, u32, u32, bool),
+) -> Result<u64, BenchError> {
+    let failed = |error| BenchError::new(to.display(), error);
+    let lines = File::open(from).map_err(|error| BenchError::new(from.display(), error))?;
+    let mut out = BufWriter::new(File::create(to).map_err(failed)?);
+    for (number, line) in BufReader::new(lines).lines().take(SCRIPT_DOCUMENTS).enumerate() {
+        let line = line.map_err(|error| BenchError::new(from.display(), error))?;
+        let record: serde_json::Value =
+            serde_json::from_str(&line).map_err(|error| BenchError(error.to_string()))?;
+        let mut text = String::new();
+        for c in record["text"].as_str().unwrap_or_default().chars() {
+            let letter = (c.to_ascii_lowercase() as u32).wrapping_sub('a' as u32);
+            match char::from_u32(first + letter.min(26) * distance) {
+                Some(other) if letter < 26 => text.push(other),
+                _ if c == ' ' && !has_blanks => {}
+                _ => text.push(c),
+            }
+        }
+        let text = serde_json::Value::from(text);
+        writeln!(out, "{{\"id\":\"{number}\",\"text\":{text}}}").map_err(failed)?;
+    }
+    out.flush().map_err(failed)?;
+    drop(out);
+    size(to)
+}
