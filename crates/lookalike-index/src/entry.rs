@@ -33,7 +33,7 @@ pub struct IndexEntry<'a> {
     /// no sets.
     pub set: &'a [u8],
     /// Its text. Ignored if the index stores no texts.
-    pub text: Option<&'a str>,
+    pub text: Option<EntryText<'a>>,
     /// The bytes from which it was read, or `None` to use its text. Ignored if the index stores no
     /// originals.
     pub original: Option<OriginalEntry<'a>>,
@@ -45,6 +45,22 @@ pub struct IndexEntry<'a> {
     pub modified: Option<i64>,
     /// When it expires, in ns since 1970. From then on, it counts as removed.
     pub expires: Option<i64>,
+}
+
+/// The text of a document to add.
+#[derive(Debug, Clone, Copy)]
+pub struct EntryText<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// The text, encoded by [`text_code::encode`](crate::text_code::encode). With `None`, the index
+    /// encodes it, in the thread that writes.
+    pub code: Option<&'a [u8]>,
+}
+
+impl<'a> From<&'a str> for EntryText<'a> {
+    fn from(text: &'a str) -> Self {
+        Self { text, code: None }
+    }
 }
 
 impl IndexEntry<'_> {
@@ -81,7 +97,7 @@ impl IndexEntry<'_> {
             let got = self.signature.len();
             return wrong(format!("its signature has {got} values, the index {num_hashes}"));
         }
-        if self.text.is_some_and(|text| text.len() > MAX_TEXT_BYTES) {
+        if self.text.is_some_and(|text| text.text.len() > MAX_TEXT_BYTES) {
             return wrong(format!("its text has more than {MAX_TEXT_BYTES} bytes"));
         }
         Ok(())

@@ -113,8 +113,7 @@ mod shortened_id;
 pub mod sketches;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod tables;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-mod text_code;
+pub mod text_code;
 pub mod time;
 
 pub use error::IndexError;

@@ -105,7 +105,7 @@ impl MemoryState {
             signature: entry.signature.to_vec(),
             set: store.has_sets().then(|| entry.set.to_vec()),
             metadata: entry.metadata.clone(),
-            text: entry.text.filter(|_| store.has_texts()).map(str::to_owned),
+            text: entry.text.filter(|_| store.has_texts()).map(|text| text.text.to_owned()),
             added: entry.added,
             modified: entry.modified,
             expires: entry.expires,
@@ -126,7 +126,7 @@ impl MemoryState {
             if version.sha256 == sha256 {
                 version.document = document;
                 version.describe(&original);
-                *text = entry.text.map(str::to_owned);
+                *text = entry.text.map(|text| text.text.to_owned());
                 return Ok(());
             }
             version.ended = Some(entry.added);
@@ -134,7 +134,7 @@ impl MemoryState {
         versions.push(StoredVersion {
             version: entry.version(number, document, document.0, &original),
             original: original.bytes.to_vec(),
-            text: entry.text.map(str::to_owned),
+            text: entry.text.map(|text| text.text.to_owned()),
         });
         Ok(())
     }

@@ -17,7 +17,7 @@ pub(crate) fn original_of<'a>(entry: &IndexEntry<'a>) -> Result<OriginalEntry<'a
         let bytes = text.as_bytes();
         OriginalEntry { bytes, media_type: TEXT_TYPE, name: "", sha256: original_hash(bytes) }
     };
-    entry.original.or_else(|| entry.text.map(of_text)).ok_or_else(|| {
+    entry.original.or_else(|| entry.text.map(|text| of_text(text.text))).ok_or_else(|| {
         let why = "it has neither an original nor a text, and the index keeps originals";
         IndexError::document(entry.id, why)
     })

@@ -1,18 +1,59 @@
 //! Encoding of texts: a Zstandard frame for each text, with its length.
 
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+use crate::entry::EntryText;
 use crate::entry::MAX_TEXT_BYTES;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+use crate::error::IndexError;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+use std::borrow::Cow;
 use std::cell::RefCell;
-use zstd::bulk::Decompressor;
+use std::io;
+use zstd::bulk::{Compressor, Decompressor};
+
+/// The compression level of texts, the default of zstd.
+const LEVEL: i32 = 3;
 
 thread_local! {
-    /// The context of a thread. Creating one takes as long as decompressing a text of a few
-    /// kilobytes.
+    // Contexts are kept, because creating one takes as long as a text of a few kilobytes.
+    static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
+/// Appends the frame of a text.
+///
+/// # Errors
+/// Errors of zstd, such as a lack of memory. Then `out` is unchanged.
+pub fn encode(text: &str, out: &mut Vec<u8>) -> io::Result<()> {
+    COMPRESSOR.with_borrow_mut(|kept| {
+        let compressor = match kept {
+            Some(compressor) => compressor,
+            none => none.insert(Compressor::new(LEVEL)?),
+        };
+        let start = out.len();
+        out.resize(start + zstd::zstd_safe::compress_bound(text.len()), 0);
+        let written = compressor.compress_to_buffer(text.as_bytes(), &mut out[start..]);
+        out.truncate(start + *written.as_ref().unwrap_or(&0));
+        written.map(drop)
+    })
+}
+
+/// Returns the frame of the text of the document `id`.
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub(crate) fn frame_of<'a>(text: EntryText<'a>, id: &str) -> Result<Cow<'a, [u8]>, IndexError> {
+    if let Some(code) = text.code {
+        return Ok(code.into());
+    }
+    let mut code = Vec::new();
+    encode(text.text, &mut code).map_err(|error| {
+        IndexError::document(id, format!("its text cannot be compressed: {error}"))
+    })?;
+    Ok(code.into())
 }
 
 /// Decodes the text of a frame. `None` for an invalid frame, or a text of more than
 /// [`MAX_TEXT_BYTES`].
-pub(crate) fn decode(code: &[u8]) -> Option<String> {
+pub fn decode(code: &[u8]) -> Option<String> {
     let bytes = Decompressor::upper_bound(code).filter(|bytes| *bytes <= MAX_TEXT_BYTES)?;
     let text = DECOMPRESSOR.with_borrow_mut(|kept| {
         let decompressor = match kept {
@@ -59,9 +100,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_text_comes_back(text in any::<String>()) {
-            let code = zstd::bulk::compress(text.as_bytes(), 3).unwrap();
-            prop_assert_eq!(decode(&code), Some(text));
+        fn every_text_comes_back(text in any::<String>(), before in any::<Vec<u8>>()) {
+            let mut code = before.clone();
+            encode(&text, &mut code).unwrap();
+            let (start, code) = code.split_at(before.len());
+            prop_assert_eq!(start, before);
+            prop_assert_eq!(code, zstd::bulk::compress(text.as_bytes(), 3).unwrap());
+            prop_assert_eq!(decode(code), Some(text));
         }
     }
 }

@@ -23,6 +23,7 @@ use crate::settings::IndexSettings;
 use crate::tables::version_changes::{FinishedVersions, VersionChanges, batch_originals};
 use crate::tables::write_plan::{self, plan};
 use crate::tables::{categories, duplicates};
+use crate::text_code::frame_of;
 use rusqlite::{Connection, params};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -169,7 +170,6 @@ fn apply<'a>(
         catalogue,
         settings: &state.settings,
         head: &mut writer.head,
-        texts: &mut writer.texts,
         id_filter: &mut writer.id_filter,
         bands: Vec::with_capacity(plan.kept.len() * state.settings.bands),
         ids: Vec::with_capacity(plan.kept.len()),
@@ -261,7 +261,6 @@ struct WriteBatch<'a> {
     catalogue: Catalogue<'a>,
     settings: &'a IndexSettings,
     head: &'a mut CatalogueState,
-    texts: &'a mut Option<zstd::bulk::Compressor<'static>>,
     id_filter: &'a mut IdFilter,
     bands: Vec<Posting>,
     ids: Vec<Posting>,
@@ -301,9 +300,9 @@ impl WriteBatch<'_> {
         changes: &[Change<'_>],
     ) -> Result<(), IndexError> {
         for (document, at) in &finished.ended {
-            if let Some(text) = changes[*at].entry().and_then(|entry| entry.text) {
-                let text = self.compressed(text)?;
-                let inserted = self.insert_text(*document as u32, &text);
+            let Some(entry) = changes[*at].entry() else { continue };
+            if let Some(text) = entry.text {
+                let inserted = self.insert_text(*document as u32, &frame_of(text, entry.id)?);
                 inserted.map_err(|error| self.catalogue.place.database(error))?;
             }
         }
@@ -321,7 +320,7 @@ impl WriteBatch<'_> {
         number: u32,
     ) -> Result<(), IndexError> {
         let text = match entry.text {
-            Some(text) if self.settings.store.has_texts() => Some(self.compressed(text)?),
+            Some(text) if self.settings.store.has_texts() => Some(frame_of(text, entry.id)?),
             _ => None,
         };
         self.insert_rows(number, entry, metadata, text.as_deref()).map_err(|error| {
@@ -385,15 +384,6 @@ impl WriteBatch<'_> {
         self.catalogue.connection.prepare_cached(sql)?.execute(params![number, text, sum])?;
         self.head.text_bytes += text.len() as u64;
         Ok(())
-    }
-
-    fn compressed(&mut self, text: &str) -> Result<Vec<u8>, IndexError> {
-        let failed = |source| IndexError::Io { path: self.catalogue.place.name.clone(), source };
-        let compressor = match &mut *self.texts {
-            Some(compressor) => compressor,
-            none => none.insert(zstd::bulk::Compressor::new(3).map_err(failed)?),
-        };
-        compressor.compress(text.as_bytes()).map_err(failed)
     }
 }
 

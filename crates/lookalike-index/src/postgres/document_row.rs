@@ -1,11 +1,13 @@
 //! A document of a batch, prepared for writing: expensive work is done before the lock is acquired.
 
-use super::row::{checksums, compress_text};
+use super::row::checksums;
 use crate::backend::Change;
 use crate::checksum::RowFields;
 use crate::entry::IndexEntry;
 use crate::error::IndexError;
 use crate::settings::IndexSettings;
+use crate::text_code::frame_of;
+use std::borrow::Cow;
 
 /// Maximum size of a row's set and text together. The server limits a row to 2³⁰ bytes.
 const MAX_ROW_BYTES: usize = 1_000_000_000;
@@ -15,7 +17,7 @@ pub(super) struct DocumentRowValues<'a> {
     pub(super) entry: IndexEntry<'a>,
     pub(super) metadata: String,
     pub(super) set: Option<&'a [u8]>,
-    pub(super) text: Option<Vec<u8>>,
+    pub(super) text: Option<Cow<'a, [u8]>>,
 }
 
 impl DocumentRowValues<'_> {
@@ -43,8 +45,8 @@ pub(super) fn prepare<'a>(
     let metadata = entry.metadata_json()?;
     let set = settings.store.has_sets().then_some(entry.set);
     let text = entry.text.filter(|_| settings.store.has_texts());
-    let text = text.map(|text| compress_text(text, entry.id)).transpose()?;
-    let long = set.map_or(0, <[u8]>::len) + text.as_ref().map_or(0, Vec::len);
+    let text = text.map(|text| frame_of(text, entry.id)).transpose()?;
+    let long = set.map_or(0, <[u8]>::len) + text.as_ref().map_or(0, |text| text.len());
     if long > MAX_ROW_BYTES {
         let why = format!(
             "its set and its compressed text have {long} bytes, PostgreSQL takes \

@@ -8,9 +8,6 @@ use postgres::Row;
 use postgres::types::{FromSql, Type, WasNull};
 use std::error::Error as _;
 
-/// Compression level of texts, the default of zstd.
-const LEVEL: i32 = 3;
-
 /// The types of the columns of an index, and of the results of its queries.
 const TYPES: [Type; 6] = [Type::INT8, Type::INT4, Type::INT2, Type::BOOL, Type::TEXT, Type::BYTEA];
 
@@ -185,13 +182,6 @@ pub(super) fn column<'a, T: FromSql<'a>>(
 /// The value of a column with `octet_length` of a column of `docs`; 0 for `NULL`.
 pub(super) fn length(row: &Row, at: usize) -> Result<i64, IndexError> {
     Ok(column::<Option<i32>>(row, "docs", at)?.unwrap_or(0).into())
-}
-
-/// Compresses a text.
-pub(super) fn compress_text(text: &str, id: &str) -> Result<Vec<u8>, IndexError> {
-    zstd::bulk::compress(text.as_bytes(), LEVEL).map_err(|error| {
-        IndexError::document(id, format!("its text cannot be compressed: {error}"))
-    })
 }
 
 /// Decompresses a text.

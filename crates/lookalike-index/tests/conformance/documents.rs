@@ -47,7 +47,7 @@ impl Document {
             bytes: self.text.len() as u64,
             signature: &self.signature,
             set: &self.code,
-            text: Some(&self.text),
+            text: Some((&*self.text).into()),
             original: self.original.as_deref().map(|bytes| OriginalEntry {
                 bytes,
                 media_type: "text/html",

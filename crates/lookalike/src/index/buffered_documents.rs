@@ -7,7 +7,8 @@ use super::block_reader::UnpreparedDocument;
 use super::original::OwnedOriginal;
 use super::prepare::{DocumentFields, FormerVersion, TextPreparer};
 use crate::read::Location;
-use lookalike_index::entry::IndexEntry;
+use lookalike_index::entry::{EntryText, IndexEntry};
+use lookalike_index::text_code;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -22,8 +23,8 @@ pub(super) struct BufferedDocuments {
     rows: Vec<BufferedRow>,
     /// Ids and texts.
     words: String,
-    /// Encoded shingle sets.
-    sets: Vec<u8>,
+    /// Encoded shingle sets and texts. Encoding them here and not in the index lets threads do it.
+    codes: Vec<u8>,
     signatures: Vec<u32>,
     /// Estimated bytes of memory.
     bytes: usize,
@@ -32,7 +33,7 @@ pub(super) struct BufferedDocuments {
 /// One document, with its positions in the buffers.
 struct BufferedRow {
     id: Range<usize>,
-    text: Option<Range<usize>>,
+    text: Option<BufferedText>,
     set: Range<usize>,
     signature: Range<usize>,
     fingerprint: u128,
@@ -41,6 +42,12 @@ struct BufferedRow {
     fields: DocumentFields,
     is_next_version: bool,
     location: RowLocation,
+}
+
+/// A text in `words` and, if zstd encoded it, its code in `codes`.
+struct BufferedText {
+    text: Range<usize>,
+    code: Option<Range<usize>>,
 }
 
 /// The place from which a document was read.
@@ -111,17 +118,18 @@ impl BufferedDocuments {
         {
             self.bytes += original.bytes().len();
         }
+        let codes = self.codes.len();
         let id = appended(&mut self.words, id);
-        let stored_text = preparer.keeps_texts().then(|| appended(&mut self.words, text));
+        let stored_text = preparer.keeps_texts().then(|| self.push_text(text));
         let prepared = preparer.prepare(text);
-        let set = self.sets.len();
+        let set = self.codes.len();
         let signature = self.signatures.len();
-        prepared.encode_set(&mut self.sets);
+        prepared.encode_set(&mut self.codes);
         self.signatures.extend_from_slice(prepared.signature);
         let row = BufferedRow {
             id,
             text: stored_text,
-            set: set..self.sets.len(),
+            set: set..self.codes.len(),
             signature: signature..self.signatures.len(),
             fingerprint: prepared.fingerprint,
             bytes: prepared.bytes,
@@ -130,9 +138,17 @@ impl BufferedDocuments {
             is_next_version,
             location: RowLocation { source: Arc::clone(source), line },
         };
-        let texts = row.id.len() + row.text.as_ref().map_or(0, Range::len);
-        self.bytes += texts + row.set.len() + 4 * row.signature.len() + ROW_BYTES;
+        let texts = self.words.len() - row.id.start;
+        let codes = self.codes.len() - codes;
+        self.bytes += texts + codes + 4 * row.signature.len() + ROW_BYTES;
         self.rows.push(row);
+    }
+
+    fn push_text(&mut self, text: &str) -> BufferedText {
+        let code = self.codes.len();
+        let encoded = text_code::encode(text, &mut self.codes);
+        let code = encoded.is_ok().then_some(code..self.codes.len());
+        BufferedText { text: appended(&mut self.words, text), code }
     }
 }
 
@@ -172,7 +188,7 @@ impl<'a> PreparedRow<'a> {
 
     /// The document in the form for the index.
     pub(super) fn entry(self) -> IndexEntry<'a> {
-        let BufferedDocuments { words, sets, signatures, .. } = self.documents;
+        let BufferedDocuments { words, codes, signatures, .. } = self.documents;
         let row = self.row;
         let DocumentFields { metadata, added, modified, expires, .. } = &row.fields;
         IndexEntry {
@@ -180,8 +196,11 @@ impl<'a> PreparedRow<'a> {
             fingerprint: row.fingerprint,
             bytes: row.bytes,
             signature: &signatures[row.signature.clone()],
-            set: &sets[row.set.clone()],
-            text: row.text.clone().map(|text| &words[text]),
+            set: &codes[row.set.clone()],
+            text: row.text.as_ref().map(|BufferedText { text, code }| EntryText {
+                text: &words[text.clone()],
+                code: code.clone().map(|code| &codes[code]),
+            }),
             original: row.original.as_ref().map(OwnedOriginal::entry),
             metadata,
             added: *added,

@@ -5,7 +5,7 @@ use crate::engine::prepare::shingles::{SetSigner, SignedSet};
 use crate::read::{Normalization, TextNormalizer};
 use lookalike_core::error::ParamsError;
 use lookalike_core::parameter::Parameter;
-use lookalike_index::entry::{IndexEntry, Metadata};
+use lookalike_index::entry::{EntryText, IndexEntry, Metadata};
 use lookalike_index::query::QueryDocument;
 use lookalike_index::settings::{IndexSettings, OriginalSettings, StoredContent};
 use lookalike_index::{IndexError, set};
@@ -182,7 +182,7 @@ impl PreparedDocument {
             bytes: self.bytes,
             signature: &self.signature,
             set: &self.set,
-            text: self.text.as_deref(),
+            text: self.text.as_deref().map(EntryText::from),
             original: self.original.as_ref().map(OwnedOriginal::entry),
             metadata,
             added: *added,

@@ -52,11 +52,11 @@ fn is_stored(
     let Some(stored) = record(snapshot, document.id, now, wanted)? else { return Ok(false) };
     let is_same = stored.fingerprint == document.fingerprint
         && stored.bytes == document.bytes
-        && stored.text.as_deref() == document.text;
+        && stored.text.as_deref() == document.text.map(|text| text.text);
     if !is_same || !has_originals {
         return Ok(is_same);
     }
-    let text = || document.text.map(|text| original_hash(text.as_bytes()));
+    let text = || document.text.map(|text| original_hash(text.text.as_bytes()));
     let sha256 = document.original.map(|one| one.sha256).or_else(text);
     let versions = snapshot.versions(document.id)?;
     Ok(versions.last().map(|version| version.sha256) == sha256)

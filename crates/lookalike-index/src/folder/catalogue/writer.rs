@@ -18,14 +18,13 @@ pub(crate) struct CatalogueWriter {
     pub(crate) head: CatalogueState,
     /// Released after the connection is closed.
     lock: WriterLock,
-    pub(crate) texts: Option<zstd::bulk::Compressor<'static>>,
     /// Filter of ids; cleared when segments are rebuilt.
     pub(crate) id_filter: IdFilter,
 }
 
 impl CatalogueWriter {
     pub(crate) fn new(connection: Connection, head: CatalogueState, lock: WriterLock) -> Self {
-        Self { connection, head, lock, texts: None, id_filter: IdFilter::default() }
+        Self { connection, head, lock, id_filter: IdFilter::default() }
     }
 
     /// Its connection with the folder of the index.
