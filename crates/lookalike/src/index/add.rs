@@ -19,6 +19,10 @@ const BATCH_DOCUMENTS: usize = 4096;
 /// Bytes of documents after which a smaller batch is written.
 const BATCH_BYTES: usize = 64 << 20;
 
+/// The least number of blocks that are prepared ahead of the writer. While the writer waits for the
+/// disk, threads prepare its next batch.
+const WINDOW: u64 = 16;
+
 /// Reads a collection and adds its documents to an index, in reading order, some thousand at a
 /// time. Stored batches remain stored if a later one fails. The collection must not normalize
 /// texts, because the index applies its own normalization.
@@ -66,7 +70,7 @@ impl CollectionReader<'_> {
         let threads = self.options.threads.get();
         let stream = || Ok(self.blocks(TextPreparer::new(index.settings())?));
         let others = (1..threads).map(|_| stream()).collect::<Result<Vec<_>, IndexError>>()?;
-        write_in_order(writer, 4 * threads as u64, stream()?, others)
+        write_in_order(writer, WINDOW.max(4 * threads as u64), stream()?, others)
     }
 
     /// The blocks that one thread reads, each with its number, up to the first that fails.
