@@ -20,8 +20,9 @@ use std::path::PathBuf;
 /// Reads the inputs again and writes or omits every document, as the findings say. Bad records and
 /// later documents with a repeated id were left out of the run and are also left out here.
 ///
-/// Cost: one more pass over the inputs, by one thread. Memory: a block of the input, and a
-/// sixteenth of the limit for decisions, which are sorted in temporary files.
+/// Cost: one more pass over the inputs. One thread writes, the others read. Under a limit on
+/// memory, one thread does both. Memory: some blocks of the input for each thread, or one under a
+/// limit, and a sixteenth of the limit for decisions, which are sorted in temporary files.
 ///
 /// The caller can cancel through `progress`, which is polled at every document and receives no
 /// counts.
@@ -286,7 +287,7 @@ fn replay(
     let mut cursor = outcomes.cursor();
     let mut sources = 0..collection.sources();
     let mut open = None;
-    findings.replay(&mut |number, document| -> Result<(), DedupError> {
+    findings.replay_records(options, &mut |number, document| -> Result<(), DedupError> {
         progress.advance(0)?;
         let status = findings.status(number)?;
         if document.parent.is_none_or(|parent| parent.number == 1) {

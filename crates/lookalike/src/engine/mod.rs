@@ -34,6 +34,7 @@ mod memory_amount;
 mod no_estimates;
 mod options;
 mod pipeline;
+pub(crate) mod reorder_buffer;
 mod setting;
 pub mod workers;
 

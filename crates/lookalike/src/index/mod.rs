@@ -35,7 +35,6 @@ mod prepare;
 mod prepared_block;
 mod read_documents;
 mod remove;
-mod reorder_buffer;
 pub mod time;
 mod unchanged;
 

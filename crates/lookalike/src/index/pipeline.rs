@@ -6,7 +6,7 @@
 
 use super::batch_writer::{BatchWriter, NotWritten};
 use super::prepared_block::PreparedBlock;
-use super::reorder_buffer::ReorderBuffer;
+use crate::engine::reorder_buffer::ReorderBuffer;
 use parking_lot::Mutex;
 use std::thread::Builder;
 

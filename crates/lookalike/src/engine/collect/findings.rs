@@ -387,15 +387,28 @@ impl Findings {
         take: &mut dyn FnMut(DocumentNumber, &Document<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut scratch = ReadBuffers::default();
-        for i in 0..self.documents.store.blocks.len() {
-            let block = &self.documents.store.blocks[i];
-            let range = self.documents.whole_range(i).filter(|_| !block.notes.reference);
-            let Some(range) = range else { continue };
-            let mut again = Replay { next: range.start, take: &mut *take };
-            block.retained.replay(&mut scratch, &mut again)?;
-            if again.next != range.end {
-                return Err(self.documents.changed(i)?.into());
-            }
+        (0..self.blocks()).try_for_each(|i| self.replay_block(i, &mut scratch, take))
+    }
+
+    /// The number of blocks that were read.
+    pub(super) fn blocks(&self) -> usize {
+        self.documents.store.blocks.len()
+    }
+
+    /// Like [`replay`](Self::replay), for the i-th block.
+    pub(super) fn replay_block<E: From<FindError> + SinkError>(
+        &self,
+        i: usize,
+        scratch: &mut ReadBuffers,
+        take: &mut dyn FnMut(DocumentNumber, &Document<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let block = &self.documents.store.blocks[i];
+        let range = self.documents.whole_range(i).filter(|_| !block.notes.reference);
+        let Some(range) = range else { return Ok(()) };
+        let mut again = Replay { next: range.start, take };
+        block.retained.replay(scratch, &mut again)?;
+        if again.next != range.end {
+            return Err(self.documents.changed(i)?.into());
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ pub(crate) mod group_categories;
 pub(crate) mod group_concentration;
 pub(crate) mod groups;
 pub(crate) mod pairs;
+pub(crate) mod record_replay;
 pub(crate) mod related;
 pub(crate) mod results;
 pub(crate) mod textless_copies;

@@ -4,7 +4,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::BTreeMap;
 
 /// Receives numbered values from several threads and returns them to one thread by number.
-pub(super) struct ReorderBuffer<T> {
+pub(crate) struct ReorderBuffer<T> {
     state: Mutex<ReorderState<T>>,
     changed: Condvar,
     /// The distance from the next value to return at which a sender waits.
@@ -20,7 +20,7 @@ struct ReorderState<T> {
 
 impl<T> ReorderBuffer<T> {
     /// Creates a buffer of at most `window` values.
-    pub(super) fn new(window: u64) -> Self {
+    pub(crate) fn new(window: u64) -> Self {
         let waiting = BTreeMap::new();
         let state = ReorderState { next: 0, waiting, senders: 0, is_closed: false };
         Self { state: Mutex::new(state), changed: Condvar::new(), window }
@@ -32,7 +32,7 @@ impl<T> ReorderBuffer<T> {
 
     /// Adds the value with a number. Waits if it is too far ahead. Returns `false` if the receiver
     /// was dropped.
-    pub(super) fn put(&self, number: u64, value: T) -> bool {
+    pub(crate) fn put(&self, number: u64, value: T) -> bool {
         let mut state = self.state();
         while number >= state.next + self.window && !state.is_closed {
             self.changed.wait(&mut state);
@@ -46,7 +46,7 @@ impl<T> ReorderBuffer<T> {
     }
 
     /// Returns the next value; `None` if all senders are dropped, or if one of them panicked.
-    pub(super) fn take(&self) -> Option<T> {
+    pub(crate) fn take(&self) -> Option<T> {
         let mut state = self.state();
         loop {
             let next = state.next;
@@ -63,20 +63,20 @@ impl<T> ReorderBuffer<T> {
     }
 
     /// Returns a guard that closes the buffer when it is dropped, also by a panic.
-    pub(super) fn receiver(&self) -> ReorderReceiver<'_, T> {
+    pub(crate) fn receiver(&self) -> ReorderReceiver<'_, T> {
         ReorderReceiver(self)
     }
 
     /// Returns a guard for a thread that adds values. Dropping it ends the thread's part, also by a
     /// panic.
-    pub(super) fn sender(&self) -> ReorderSender<'_, T> {
+    pub(crate) fn sender(&self) -> ReorderSender<'_, T> {
         self.state().senders += 1;
         ReorderSender(self)
     }
 }
 
 /// See [`ReorderBuffer::receiver`].
-pub(super) struct ReorderReceiver<'a, T>(&'a ReorderBuffer<T>);
+pub(crate) struct ReorderReceiver<'a, T>(&'a ReorderBuffer<T>);
 
 impl<T> Drop for ReorderReceiver<'_, T> {
     fn drop(&mut self) {
@@ -86,7 +86,7 @@ impl<T> Drop for ReorderReceiver<'_, T> {
 }
 
 /// See [`ReorderBuffer::sender`].
-pub(super) struct ReorderSender<'a, T>(&'a ReorderBuffer<T>);
+pub(crate) struct ReorderSender<'a, T>(&'a ReorderBuffer<T>);
 
 impl<T> Drop for ReorderSender<'_, T> {
     fn drop(&mut self) {
