@@ -7,7 +7,7 @@
 
 use super::candidates::{CandidateRange, CandidateRuns};
 use super::cuts::TokenCuts;
-use super::first_runs::FirstRunsWriter;
+use super::first_runs::{FirstRuns, FirstRunsWriter};
 use crate::engine::ids::RowIndex;
 use crate::engine::prepare::anchor_log::fingerprint;
 use crate::engine::workers::{Counter, on_threads};
@@ -43,18 +43,10 @@ pub(super) struct RunSelection<'a> {
 impl RunSelection<'_> {
     /// Returns the unitigs of all repeated runs, by hashes of `seed`.
     pub(super) fn unitigs(&self, seed: u64, progress: &dyn Progress) -> Result<Unitigs, FindError> {
-        let temp = self.run.temp();
         let budget = self.budget;
         let records = self.records(seed, progress)?;
-        let len = self.candidates.len;
-        let mut runs = FirstRunsWriter::new(temp, len, budget.share(3), budget.share(4));
-        let mut firsts = PositionSet::new(len);
-        group_equal(records.iter().map(|value| value.map(record)), |run| {
-            firsts.insert(run.first);
-            runs.push(run)
-        })?;
+        let (runs, mut firsts) = self.first_runs(&records)?;
         drop(records);
-        let runs = runs.finish()?;
         let classes = firsts.number_members();
         budget.need(classes as u64 * CLASS_BYTES + runs.held())?;
         let repeated = || {
@@ -67,6 +59,39 @@ impl RunSelection<'_> {
             })
         };
         Unitigs::new(repeated, classes)
+    }
+
+    /// Returns the repeated runs, each with the first equal one, and the set of these.
+    fn first_runs(&self, records: &PartedValues) -> Result<(FirstRuns, PositionSet), FindError> {
+        let Self { run, budget, candidates, .. } = self;
+        let len = candidates.len;
+        let runs = FirstRunsWriter::new(run.temp(), len, budget.share(3), budget.share(4));
+        let runs = Mutex::new(runs);
+        let firsts = Mutex::new(PositionSet::new(len));
+        let hand_on = |found: &mut Vec<EqualRun>| {
+            let mut set = firsts.lock();
+            for run in &*found {
+                set.insert(run.first);
+            }
+            drop(set);
+            let mut runs = runs.lock();
+            found.drain(..).try_for_each(|run| runs.push(run))
+        };
+        let parts = Counter::default();
+        on_threads::<_, FindError>(records.readers(self.options.threads), |stop| {
+            let mut found = Vec::new();
+            while !stop.asked()
+                && let Some(i) = parts.next(records.parts())
+            {
+                // Runs with equal hashes are in one part.
+                group_equal(records.part(i).map(|value| value.map(record)), |run| {
+                    found.push(run);
+                    if found.len() < GATHERED { Ok(()) } else { hand_on(&mut found) }
+                })?;
+            }
+            Ok(hand_on(&mut found)?)
+        })?;
+        Ok((runs.into_inner().finish()?, firsts.into_inner()))
     }
 
     /// Returns hash and number of the runs that may repeat, ascending.
@@ -86,7 +111,7 @@ impl RunSelection<'_> {
             }
             Ok(selector.runs.hand_on()?)
         })?;
-        Ok(sorter.into_inner().finish()?)
+        Ok(sorter.into_inner().finish_parts()?)
     }
 }
 

@@ -13,6 +13,7 @@ use super::temp_space::TempSpace;
 use super::value_sorter::{SortedValues, ValueSorter, sort_values};
 use std::borrow::Cow;
 use std::mem::take;
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -119,16 +120,27 @@ impl PartSorter {
     /// # Errors
     /// [`SpillError::TempDir`] and [`SpillError::Io`].
     pub(crate) fn finish(mut self) -> Result<PartedValues, SpillError> {
+        for part in self.parts.iter_mut().filter(|part| part.written.is_empty()) {
+            sort_values(&mut part.held);
+        }
+        Ok(PartedValues { is_sorted: true, ..self.finish_parts()? })
+    }
+
+    /// Returns all numbers. Most parts are sorted whenever they are read, by the thread that reads
+    /// them.
+    ///
+    /// # Errors
+    /// [`SpillError::TempDir`] and [`SpillError::Io`].
+    pub(crate) fn finish_parts(mut self) -> Result<PartedValues, SpillError> {
+        let most_sorted = self.most_sorted;
         for part in &mut self.parts {
             part.len += part.held.len();
-            if part.written.is_empty() {
-                sort_values(&mut part.held);
-            } else if part.len > self.most_sorted {
-                let memory = self.most_sorted * size_of::<u128>();
+            if !part.written.is_empty() && part.len > most_sorted {
+                let memory = most_sorted * size_of::<u128>();
                 part.merged = Some(merged(part, &self.log, &self.temp, memory)?);
             }
         }
-        Ok(PartedValues { parts: self.parts, log: self.log })
+        Ok(PartedValues { parts: self.parts, is_sorted: false, most_sorted, log: self.log })
     }
 }
 
@@ -151,6 +163,10 @@ fn merged(
 #[derive(Debug)]
 pub(crate) struct PartedValues {
     parts: Vec<ValuePart>,
+    /// Whether parts in memory are sorted.
+    is_sorted: bool,
+    /// The most numbers to sort in memory at a time.
+    most_sorted: usize,
     log: SpillLog<u128>,
 }
 
@@ -158,7 +174,30 @@ impl PartedValues {
     /// Iterates over the numbers. Yields [`SpillError::Io`] if the file cannot be read, and ends
     /// after an error.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Result<u128, SpillError>> + '_ {
-        PartReader { of: self, next: 0, merged: None, batch: Cow::default(), taken: 0 }
+        self.read(0..self.parts.len())
+    }
+
+    /// The number of parts.
+    pub(crate) fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Like [`iter`](Self::iter), for the numbers of a part. Numbers with the same upper bits are
+    /// in one part.
+    pub(crate) fn part(&self, i: usize) -> impl Iterator<Item = Result<u128, SpillError>> + '_ {
+        self.read(i..i + 1)
+    }
+
+    /// The number of threads, at most `threads`, that can read parts at the same time.
+    pub(crate) fn readers(&self, threads: NonZeroUsize) -> NonZeroUsize {
+        let sorted = self.parts.iter().filter(|part| part.merged.is_none());
+        let longest = sorted.map(|part| part.len).max().unwrap_or(0);
+        let fit = NonZeroUsize::new(self.most_sorted / longest.max(1));
+        threads.min(fit.unwrap_or(NonZeroUsize::MIN))
+    }
+
+    fn read(&self, parts: Range<usize>) -> PartReader<'_> {
+        PartReader { of: self, parts, merged: None, batch: Cow::default(), taken: 0 }
     }
 
     /// Reads and sorts a part that was not merged.
@@ -176,8 +215,8 @@ impl PartedValues {
 /// Reads the parts one after the other.
 struct PartReader<'a> {
     of: &'a PartedValues,
-    /// The number of the part that follows the batch.
-    next: usize,
+    /// The parts that follow the batch.
+    parts: Range<usize>,
     /// The rest of a merged part.
     merged: Option<Box<dyn Iterator<Item = Result<u128, SpillError>> + 'a>>,
     batch: Cow<'a, [u128]>,
@@ -200,11 +239,12 @@ impl<'a> PartReader<'a> {
                 continue;
             }
             let of: &'a PartedValues = self.of;
-            let Some(part) = of.parts.get(self.next) else { return Ok(false) };
-            self.next += 1;
+            let Some(part) = self.parts.next().and_then(|i| of.parts.get(i)) else {
+                return Ok(false);
+            };
             if let Some(merged) = &part.merged {
                 self.merged = Some(Box::new(merged.iter()));
-            } else if part.written.is_empty() {
+            } else if part.written.is_empty() && of.is_sorted {
                 self.batch = Cow::Borrowed(&part.held);
             } else {
                 self.batch = Cow::Owned(of.sorted(part)?);
@@ -223,7 +263,7 @@ impl Iterator for PartReader<'_> {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => {
-                    self.next = self.of.parts.len();
+                    self.parts = 0..0;
                     self.merged = None;
                     return Some(Err(error));
                 }
@@ -248,11 +288,16 @@ mod tests {
         for some in values.chunks(999) {
             sorter.append(&mut some.to_vec()).unwrap();
         }
-        let sorted = sorter.finish().unwrap();
-        let read = || sorted.iter().collect::<Result<Vec<u128>, SpillError>>().unwrap();
-        assert_eq!(read(), read());
+        let mut sorted = sorter.finish().unwrap();
+        let read =
+            |of: &PartedValues| of.iter().collect::<Result<Vec<u128>, SpillError>>().unwrap();
+        let values = read(&sorted);
+        assert_eq!(read(&sorted), values);
+        sorted.is_sorted = false;
+        let parts = (0..sorted.parts()).flat_map(|i| sorted.part(i));
+        assert!(parts.map(Result::unwrap).eq(values.iter().copied()));
         let is_written = sorted.parts.iter().any(|part| !part.written.is_empty());
-        (read(), is_written, sorted.parts.iter().any(|part| part.merged.is_some()))
+        (values, is_written, sorted.parts.iter().any(|part| part.merged.is_some()))
     }
 
     #[test]
