@@ -68,9 +68,20 @@ impl SetIndex {
     ) -> Result<Self, Interruption> {
         let mut all: Vec<u64> = sets.iter().flat_map(|set| set.iter().copied()).collect();
         all.sort_unstable();
+        // Elements are hashes, so that about eight of them share their upper bits.
+        let shift = u64::BITS - (all.len() / 8).max(2).ilog2();
+        let mut starts = vec![0; (u64::MAX >> shift) as usize + 2];
+        for element in &all {
+            starts[(element >> shift) as usize + 1] += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
         let count = |element: u64| {
-            all.partition_point(|other| *other <= element)
-                - all.partition_point(|other| *other < element)
+            let at = (element >> shift) as usize;
+            let near = &all[starts[at]..starts[at + 1]];
+            near.partition_point(|other| *other <= element)
+                - near.partition_point(|other| *other < element)
         };
         let mut entries = Vec::new();
         let mut needed = Vec::new();
@@ -82,8 +93,11 @@ impl SetIndex {
             // hashes.
             let mut rarest: Vec<(usize, u64, u64)> =
                 set.iter().map(|element| (count(*element), mix64(*element), *element)).collect();
-            rarest.sort_unstable();
-            rarest.truncate(set.len() - least + found);
+            let indexed = set.len() - least + found;
+            if indexed < rarest.len() {
+                rarest.select_nth_unstable(indexed);
+                rarest.truncate(indexed);
+            }
             entries.extend(rarest.iter().map(|(.., element)| ((element >> 32) as u32, number)));
             needed.push(found as u32);
         }
