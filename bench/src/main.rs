@@ -1,8 +1,8 @@
 //! Measures lookalike: every stage alone (`stages`), the whole command next to `wc -w` (`run`), on
 //! a collection with known near-duplicates that it makes itself (`generate`); the runs that have a
-//! bar to reach next to it (`bar NAME`); all scripts, shingles, formats and jobs (`matrix`); what it costs to get texts out of files (`files`); an
-//! index in a folder (`index`); the scanner of JSON records next to other parsers (`json`); how
-//! quickly a server answers (`serve`).
+//! bar to reach next to it (`bar NAME`); all scripts, shingles, formats and jobs (`matrix`); text
+//! extraction from files (`files`); an index in a folder (`index`); the scanner of JSON records
+//! next to other parsers (`json`); how quickly a server answers (`serve`).
 //! Without a command it does `stages` and `run`. See `bench/README.md`; `bench/peers.py` measures
 //! other libraries.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports figures")]
@@ -91,8 +91,8 @@ fn command() -> Result<(), BenchError> {
         }
         Some("bar") => Err(BenchError(format!("bar needs a name; there are {}", bars::NAMES))),
         Some(other) => Err(BenchError(format!(
-            "{other:?} is not a command; there are generate, stages, run, matrix, files, index, json (with \
-             the feature json-peers), serve, bar"
+            "{other:?} is not a command; there are generate, stages, run, matrix, files, index, \
+             json (with the feature json-peers), serve, bar"
         ))),
     }
 }

@@ -25,7 +25,7 @@ const JOBS: [(&str, &str); 9] = [
 ];
 
 /// Scripts: the first letter, the distance between letters, and whether blanks separate words. The
-/// letters replace those of ASCII, so that all scripts have the same documents.
+/// letters replace ASCII letters, so that all scripts have the same documents.
 const SCRIPTS: [(&str, u32, u32, bool); 8] = [
     ("Latin", 'a' as u32, 1, true),
     ("Cyrillic", 0x0430, 1, true),
@@ -49,7 +49,7 @@ pub(crate) fn matrix(
     let binary = options.path("binary").map_or_else(beside_this, Ok)?;
     let runs: usize = options.number("runs", 3)?;
     options.finish()?;
-    let matrix = Matrix { binary, runs, out: collection.documents.with_extension("matrix") };
+    let matrix = JobMatrix { binary, runs, out: collection.documents.with_extension("matrix") };
     let file = &collection.documents;
     let words = matrix.floor("wc -w", &[file])?;
     let mut table = TextTable::new(&[
@@ -104,14 +104,14 @@ pub(crate) fn matrix(
     Ok(())
 }
 
-struct Matrix {
+struct JobMatrix {
     binary: PathBuf,
     runs: usize,
     /// Results, whose names begin with this one.
     out: PathBuf,
 }
 
-impl Matrix {
+impl JobMatrix {
     /// Measures another program on files.
     fn floor(&self, command: &str, files: &[&PathBuf]) -> Result<ProcessCost, BenchError> {
         let mut words = command.split(' ');

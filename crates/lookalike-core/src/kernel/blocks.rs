@@ -21,15 +21,15 @@ pub(super) trait BlockScanner {
     ) -> (u64, u64);
 
     /// Copies 64 bytes from `source` to `target`, lower-cases them (if `FOLD`) and replaces ASCII
-    /// white space by blanks. Returns a mask of the blanks, and a mask of the bytes with which white
-    /// space beyond ASCII begins.
+    /// white space by blanks. Returns a mask of the blanks, and a mask of the first bytes of white
+    /// space beyond ASCII.
     ///
     /// # Safety
     /// 66 bytes are readable at `source` and 64 writable at `target`; the processor has the
     /// instruction set.
     unsafe fn blanks<const FOLD: bool>(source: *const u8, target: *mut u8) -> (u64, u64);
 
-    /// Moves those of 64 bytes that have a bit in `kept` to the front.
+    /// Moves the bytes with a bit in `kept` to the front of 64 bytes.
     ///
     /// # Safety
     /// 64 bytes are readable and writable at `bytes`; the processor has the instruction set.
@@ -92,7 +92,8 @@ impl BlockScanner for Plain {
         // SAFETY: the caller's promise.
         let (bytes, target) =
             unsafe { (&*source.cast::<[u8; 66]>(), &mut *target.cast::<[u8; 64]>()) };
-        let (mut blanks, mut wide) = (0, 0);
+        let mut blanks = 0;
+        let mut wide = 0;
         for (i, target) in target.iter_mut().enumerate() {
             let [a, b, c] = [bytes[i], bytes[i + 1], bytes[i + 2]];
             let is_blank = CLASSES[a as usize] & 2 == 0;
@@ -309,7 +310,8 @@ unsafe fn collapse_blocks<S: BlockScanner, const FOLD: bool>(text: &str, out: &m
     out.clear();
     out.reserve(source.len() + 64);
     // The byte before is a blank, or there is none, so that a blank would be dropped.
-    let (mut at, mut after_blank) = (0, 1);
+    let mut after_blank = 1;
+    let mut at = 0;
     while at < source.len() {
         if at + 66 <= source.len() {
             // SAFETY: 66 bytes are readable from `at` on. Each step writes at most as many bytes as
@@ -323,7 +325,8 @@ unsafe fn collapse_blocks<S: BlockScanner, const FOLD: bool>(text: &str, out: &m
                         S::compress(target, !dropped);
                     }
                     out.set_len(out.len() + 64 - dropped.count_ones() as usize);
-                    (at, after_blank) = (at + 64, blanks >> 63);
+                    at += 64;
+                    after_blank = blanks >> 63;
                     continue;
                 }
             }
@@ -347,7 +350,8 @@ unsafe fn collapse_blocks<S: BlockScanner, const FOLD: bool>(text: &str, out: &m
             } else if after_blank == 0 {
                 out.push(b' ');
             }
-            (at, after_blank) = (next, u64::from(is_blank));
+            at = next;
+            after_blank = u64::from(is_blank);
         }
     }
     out.truncate(out.len() - usize::from(!out.is_empty() && after_blank == 1));

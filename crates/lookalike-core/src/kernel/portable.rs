@@ -177,9 +177,9 @@ pub(super) fn count_equal_rows(probe: &[u8], rows: &[u8], counts: &mut [u16]) {
 /// Buckets of at most this many hashes are not sorted by comparison.
 pub(super) const SMALL_BUCKET: usize = 8;
 
-/// See [`super::Kernel::sort`]. Hashes are uniform, so their top bits divide them into small buckets
-/// in O(n). `sort_small` writes small buckets to their place in `out`, in ascending order. Others,
-/// such as repeats of a frequent word, are sorted by comparison.
+/// See [`super::Kernel::sort`]. Hashes are uniform, so their top bits divide them into small
+/// buckets in O(n). `sort_small` writes small buckets to their place in `out`, in ascending order.
+/// Others, such as repeats of a frequent word, are sorted by comparison.
 #[inline(always)]
 pub(super) fn sort_by_buckets(
     hashes: &[u64],

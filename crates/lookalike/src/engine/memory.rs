@@ -15,7 +15,6 @@
 
 use crate::engine::error::FindError;
 use crate::engine::prepare::long_records::{LongRecords, RecordCost, RecordMemory};
-use crate::engine::prepare::shingle_log::PARTS;
 use crate::engine::workers::MAX_THREADS;
 use crate::read::{Document, TextUnit};
 use std::num::NonZeroUsize;
@@ -474,16 +473,11 @@ impl Budget {
         (self.work() / 16).min(self.results) as usize
     }
 
-    /// Bytes of logged shingles in exact mode.
-    pub(crate) fn shingles(&self) -> usize {
-        self.share(8)
-    }
-
     /// Bytes of all counters of shingles in exact mode, for `shingles` expected ones. Each thread
-    /// holds the counters of one part at a time.
-    pub(crate) fn counters(&self, shingles: u64) -> u64 {
+    /// holds one of `parts` of them at a time.
+    pub(crate) fn counters(&self, shingles: u64, parts: u64) -> u64 {
         let wanted = (shingles + shingles / 2).next_power_of_two().max(1 << 20);
-        let most = (self.work() / 8 / self.threads).saturating_mul(PARTS).max(MIB);
+        let most = (self.work() / 8 / self.threads).saturating_mul(parts).max(MIB);
         let mut bytes = wanted;
         while bytes > most {
             bytes /= 2;

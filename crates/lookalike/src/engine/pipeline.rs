@@ -30,6 +30,8 @@ use std::time::Duration;
 /// Bytes of a word and its separator, on average. The number of shingles of an input is unknown
 /// before it is read.
 const AVERAGE_WORD_BYTES: u64 = 6;
+/// The expected bytes of an input of unknown length.
+const UNKNOWN_BYTES: u64 = 1 << 30;
 /// Rounding of the limit on one record when the least memory for it is computed.
 const BLOCK_ROUNDING: u64 = 16;
 
@@ -84,8 +86,7 @@ pub(crate) fn decide_documents(
     let mut run = FindRun::new(collection, options, progress, &checkpoint, temp);
     let log = options.params.exact().then(|| {
         let bytes: u64 = documents.sources.iter().map(|source| source.bytes).sum();
-        let counters = budget.counters(bytes / AVERAGE_WORD_BYTES);
-        ShingleLog::new(&run.temp, budget.shingles(), counters)
+        ShingleLog::new(&run.temp, &budget, bytes / AVERAGE_WORD_BYTES)
     });
     if let Some(log) = &log {
         documents.log_again(options, log)?;
@@ -139,8 +140,8 @@ impl<'a> FindRun<'a> {
         let Self { collection, options, progress, checkpoint, .. } = *self;
         let temp = Arc::clone(&self.temp);
         let log = options.params.exact().then(|| {
-            let counters = counter_bytes(collection, budget);
-            ShingleLog::new(&temp, budget.shingles(), counters)
+            let bytes = collection.bytes().unwrap_or(UNKNOWN_BYTES);
+            ShingleLog::new(&temp, budget, bytes / AVERAGE_WORD_BYTES)
         });
         let rules = KeepKeyMaker::new(options)?;
         let documents = self.timed(Stage::Prepare, collection.bytes(), || {
@@ -204,9 +205,14 @@ impl<'a> FindRun<'a> {
                 identity::equal_documents(&mut documents, &judged, &budget, &mut equal)?;
             }
             let mut shared = BucketLists::of_buckets(&temp, &budget, checkpoint)?;
-            if let Some(shingles) = &shingles {
-                let (documents, budget, temp) = (&documents, &budget, &temp);
-                let exact = ExactCandidates { documents, shingles, options, budget, temp };
+            if let Some(shingles) = shingles {
+                let exact = ExactCandidates {
+                    documents: &documents,
+                    shingles: &shingles,
+                    options,
+                    budget: &budget,
+                    temp: &temp,
+                };
                 exact.buckets(&mut shared, progress)?;
                 shared.end_band(0, checkpoint)?;
             } else if !options.params.exact() {
@@ -291,9 +297,4 @@ pub(crate) fn spool(
     }
     let length = checkpoint.done.chunks.iter().map(|step| step.texts).max().unwrap_or(0);
     Ok(Some(Arc::new(temp.spool("texts", length)?)))
-}
-
-/// Bytes of counters for the expected number of shingles of the input.
-fn counter_bytes(collection: &Collection, budget: &Budget) -> u64 {
-    budget.counters(collection.bytes().unwrap_or(1 << 30) / AVERAGE_WORD_BYTES)
 }

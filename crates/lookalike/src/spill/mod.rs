@@ -51,7 +51,7 @@ pub(crate) use difference::fmt_list;
 pub use error::{SpillError, SpillPosition};
 pub(crate) use journal::Journal;
 pub(crate) use log::SpillLog;
-pub(crate) use part_log::{CompleteParts, PartLog, PartWriter};
+pub(crate) use part_log::{CompleteParts, PartLog, PartLogWriter};
 pub(crate) use part_sorter::{PartSorter, PartedValues};
 pub(crate) use sorter::{RecordCursor, SortedRecords, Sorter, TakeRecord, until_error};
 pub(crate) use temp_space::TempSpace;

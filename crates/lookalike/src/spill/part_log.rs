@@ -12,9 +12,9 @@ use std::sync::Arc;
 const GATHERED: usize = 1024;
 
 /// The values of all parts.
-pub(crate) struct PartLog<T>(Mutex<Parts<T>>);
+pub(crate) struct PartLog<T>(Mutex<GrowingParts<T>>);
 
-struct Parts<T> {
+struct GrowingParts<T> {
     /// The values that do not fit in memory.
     log: SpillLog<T>,
     /// Bytes of values that still fit in memory.
@@ -39,31 +39,34 @@ impl<T: LogValue> PartLog<T> {
     ) -> Self {
         let log = SpillLog::scratch(temp, name, 0);
         let chunks = std::iter::repeat_with(Vec::new).take(parts).collect();
-        Self(Mutex::new(Parts { log, room: share, chunks }))
+        Self(Mutex::new(GrowingParts { log, room: share, chunks }))
     }
 
     /// Returns the interface of one thread for adding values.
-    pub(crate) fn writer(&self) -> PartWriter<'_, T> {
+    pub(crate) fn writer(&self) -> PartLogWriter<'_, T> {
         let parts = self.0.lock().chunks.len();
-        PartWriter { log: self, gathered: std::iter::repeat_with(Vec::new).take(parts).collect() }
+        PartLogWriter {
+            log: self,
+            gathered: std::iter::repeat_with(Vec::new).take(parts).collect(),
+        }
     }
 
     /// Returns the complete parts.
     pub(crate) fn finish(self) -> CompleteParts<T> {
-        let Parts { log, chunks, .. } = self.0.into_inner();
+        let GrowingParts { log, chunks, .. } = self.0.into_inner();
         CompleteParts { log, chunks: chunks.into_iter().map(Mutex::new).collect() }
     }
 }
 
 /// The values that one thread gathers, by part.
-pub(crate) struct PartWriter<'a, T> {
+pub(crate) struct PartLogWriter<'a, T> {
     log: &'a PartLog<T>,
     gathered: Vec<Vec<T>>,
 }
 
-impl<T: LogValue> PartWriter<'_, T> {
-    /// Adds values to a part, which stay together. Returns whether the next values begin a new
-    /// slice of [`CompleteParts::each`].
+impl<T: LogValue> PartLogWriter<'_, T> {
+    /// Adds values to a part, all to the same slice of [`CompleteParts::each`]. Returns whether the
+    /// next values begin a new slice.
     ///
     /// # Errors
     /// [`SpillError::TempDir`] and [`SpillError::Io`] if the values cannot be written.
@@ -75,7 +78,9 @@ impl<T: LogValue> PartWriter<'_, T> {
     ) -> Result<bool, SpillError> {
         let gathered = &mut self.gathered[part];
         // In contrast to `extend_from_slice`, this calls no function.
-        values.into_iter().for_each(|value| gathered.push(value));
+        for value in values {
+            gathered.push(value);
+        }
         if gathered.len() < GATHERED {
             return Ok(false);
         }

@@ -4,8 +4,8 @@ use crate::kernel::buffers::SortBuffers;
 use crate::kernel::portable::{SMALL_BUCKET, sort_by_buckets};
 use std::arch::x86_64::*;
 
-/// Each hash is compared with its whole bucket at once, which shows its rank. Unlike the steps of an
-/// insertion sort, ranks need no branch that could be mispredicted.
+/// Each hash is compared with its whole bucket at once, which shows its rank. Unlike the steps of
+/// an insertion sort, ranks need no branch that could be mispredicted.
 ///
 /// # Safety
 /// [`has_avx512`](super::has_avx512).
@@ -19,7 +19,8 @@ pub(in crate::kernel) unsafe fn sort_avx512(
         let first = buckets.hashes.as_ptr();
         for (i, &hash) in buckets.hashes.iter().enumerate() {
             let number = (hash >> buckets.shift) as usize;
-            let (start, end) = (buckets.starts[number], buckets.starts[number + 1]);
+            let start = buckets.starts[number];
+            let end = buckets.starts[number + 1];
             let size = (end - start).min(SMALL_BUCKET as u32);
             let used = 0xff_u8 >> (SMALL_BUCKET as u32 - size);
             let value = _mm512_set1_epi64(hash as i64);

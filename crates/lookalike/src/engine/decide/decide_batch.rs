@@ -34,7 +34,8 @@ pub(crate) fn decide_batch(
         let component = OrderedComponent::new(batch, options, batch.candidates.component(i));
         sets.begin(component.len());
         if let Some(threads) = threads {
-            sets.read_ahead(&component, threads)?;
+            let members: Vec<_> = component.classes().collect();
+            sets.read_ahead(batch, &members, threads)?;
         }
         component.decide_component(sets, most_pairs, decided, progress)?;
         Ok::<_, FindError>(progress.advance(component.len() as u64)?)

@@ -4,7 +4,6 @@
 //! held, up to a share of memory. A document that has changed since its first reading is an error.
 
 use crate::engine::decide::batch::ComponentBatch;
-use crate::engine::decide::ordered_component::OrderedComponent;
 use crate::engine::error::FindError;
 use crate::engine::ids::{BatchIndex, ComponentIndex, IdVec};
 use crate::engine::options::FindOptions;
@@ -61,13 +60,14 @@ impl<'a> ShingleSets<'a> {
         self.held_bytes = 0;
     }
 
-    /// Reads sets of a component on all threads, from its first member on, until they fill the share.
+    /// Reads sets of members of a component, each given by its class and one of its documents, on
+    /// all threads, until they fill the share.
     pub(crate) fn read_ahead(
         &mut self,
-        component: &OrderedComponent<'_>,
+        batch: &ComponentBatch,
+        members: &[(ComponentIndex, BatchIndex)],
         threads: NonZeroUsize,
     ) -> Result<(), FindError> {
-        let members: Vec<_> = component.classes().collect();
         let pieces: Vec<_> = members.chunks(READ_AT_ONCE).collect();
         let counter = Counter::default();
         let bytes = AtomicUsize::new(0);
@@ -79,7 +79,7 @@ impl<'a> ShingleSets<'a> {
                     break;
                 }
                 for &(class, document) in pieces[piece] {
-                    let set = reader.read(component.batch, document)?;
+                    let set = reader.read(batch, document)?;
                     bytes.fetch_add(8 * set.len(), Ordering::Relaxed);
                     sets.push((class, Box::from(set)));
                 }

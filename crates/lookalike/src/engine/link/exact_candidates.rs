@@ -41,7 +41,7 @@ const GROUPS: usize = 1 << 10;
 /// Bits of a [`SharedShingle`] below the index of its document.
 const SHINGLE_BITS: u32 = 40;
 
-/// A shingle that other documents have, too: the index of the document in its group, the count of
+/// A shingle that other documents also have: the index of the document in its group, the count of
 /// the shingle (8 bits), the upper half of its hash.
 type SharedShingle = u64;
 
@@ -156,7 +156,9 @@ impl ExactCandidates<'_> {
         })
     }
 
-    /// Adds the keys of the rarest shingles of a document, given all that other documents also have.
+    /// Adds the keys of the rarest shingles of a document. `shared` are all its shingles that other
+    /// documents also have.
+    ///
     /// For Jaccard, keys that the document probes are marked.
     ///
     /// Shingles are known by the upper halves of their hashes, which some may share. A number of
@@ -189,7 +191,8 @@ impl ExactCandidates<'_> {
         progress: &dyn Progress,
     ) -> Result<SpillLog<KeyEntry>, FindError> {
         let counter = Counter::default();
-        let (parts, documents) = (self.shingles.parts(), self.documents.len());
+        let parts = self.shingles.parts();
+        let documents = self.documents.len();
         let before = |part: usize| (documents * part / parts) as u64;
         self.gather("shared", |add| {
             while let Some(part) = counter.next(parts) {
@@ -352,7 +355,9 @@ impl ShingleGroup {
         self.ends.clear();
         self.ends.resize(documents + 2, 0);
         shared.each(number, |shingles| {
-            shingles.iter().for_each(|shingle| self.ends[index(shingle) + 2] += 1);
+            for shingle in shingles {
+                self.ends[index(shingle) + 2] += 1;
+            }
         })?;
         for i in 1..self.ends.len() {
             self.ends[i] += self.ends[i - 1];

@@ -4,15 +4,16 @@
 //! cache, so that counting and looking up a shingle do not wait for the memory, and the texts need
 //! not be read again.
 //!
-//! A shingle takes four bytes: the other bits of its hash, and the difference between the numbers of
-//! its document and of the one before it in the part. Greater differences are escaped. Documents
+//! A shingle takes four bytes: the other bits of its hash, and the difference between the number
+//! of its document and the number before it in the part. Greater differences are escaped. Documents
 //! have temporary numbers, because threads read blocks in any order.
 
 use crate::engine::error::FindError;
 use crate::engine::ids::{DocumentNumber, Id, IdVec};
+use crate::engine::memory::Budget;
 use crate::engine::prepare::documents::RunDocuments;
 use crate::read::BlockNumber;
-use crate::spill::{CompleteParts, PartLog, PartWriter, SpillError, TempSpace};
+use crate::spill::{CompleteParts, PartLog, PartLogWriter, SpillError, TempSpace};
 use lookalike_core::prefix::Counters;
 use parking_lot::Mutex;
 use std::ops::Range;
@@ -22,7 +23,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// The number of parts as an exponent of 2.
 const LOG2_PARTS: u32 = 9;
 /// The number of parts.
-pub(crate) const PARTS: u64 = 1 << LOG2_PARTS;
+const PARTS: u64 = 1 << LOG2_PARTS;
 /// Bits of a hash besides the number of its part.
 const REST_BITS: u32 = u32::BITS - LOG2_PARTS;
 /// In place of a difference: the next value is the number of the document.
@@ -32,7 +33,7 @@ const ESCAPE: u32 = (1 << LOG2_PARTS) - 1;
 const FIRST: u32 = 1 << LOG2_PARTS;
 /// In place of the document before the first one of a slice.
 const NONE: u32 = u32::MAX;
-/// Numbers that a thread takes at a time, so that those of its documents follow each other.
+/// Numbers that a thread takes at a time, so that its documents have consecutive numbers.
 const TAKEN: u32 = 1 << 12;
 
 /// The log while documents are read.
@@ -55,9 +56,14 @@ struct LoggedDocument {
 }
 
 impl ShingleLog {
-    /// Creates an empty log, whose shingles are later counted by `counters` bytes in all. Shingles
-    /// beyond `share` bytes go to a file in `temp`.
-    pub(crate) fn new(temp: &Arc<TempSpace>, share: usize, counters: u64) -> Self {
+    /// Creates an empty log for `expected` shingles, in memory as far as the budget allows, and
+    /// otherwise in a file in `temp`.
+    pub(crate) fn new(temp: &Arc<TempSpace>, budget: &Budget, expected: u64) -> Self {
+        Self::with_share(temp, budget.share(8), budget.counters(expected, PARTS))
+    }
+
+    /// Creates a log with `share` bytes in memory. `counters` bytes in all count its shingles.
+    fn with_share(temp: &Arc<TempSpace>, share: usize, counters: u64) -> Self {
         Self {
             parts: PartLog::new(temp, "shingles", share, PARTS as usize),
             log2_slots: counters.max(2).ilog2().saturating_sub(LOG2_PARTS).max(8),
@@ -106,7 +112,7 @@ impl ShingleLog {
 /// The interface of one thread for adding documents.
 pub(crate) struct ShingleWriter<'a> {
     log: &'a ShingleLog,
-    parts: PartWriter<'a, u32>,
+    parts: PartLogWriter<'a, u32>,
     /// The last document of each part.
     last: Vec<u32>,
     numbers: Range<u32>,
@@ -265,7 +271,7 @@ mod tests {
     /// documents have few, so that numbers in a part differ by much.
     fn logged(share: usize) -> (DocumentShingles, Vec<(u32, u32)>) {
         let temp = Arc::new(TempSpace::new(std::env::temp_dir()));
-        let log = ShingleLog::new(&temp, share, 1 << 18);
+        let log = ShingleLog::with_share(&temp, share, 1 << 18);
         let mut writers = [log.writer(), log.writer()];
         let mut random = SplitMix64::new(4);
         let mut expected = Vec::new();
@@ -278,7 +284,9 @@ mod tests {
             let number = writer.numbers.start - 1;
             expected.extend(hashes.into_iter().map(|hash| (hash, number)));
         }
-        writers.into_iter().for_each(|writer| writer.finish().unwrap());
+        for writer in writers {
+            writer.finish().unwrap();
+        }
         expected.sort_unstable();
         let shingles = DocumentShingles {
             parts: log.parts.finish(),
@@ -309,7 +317,9 @@ mod tests {
     fn counts_are_never_too_low() {
         let (shingles, logged) = logged(usize::MAX);
         let mut exact: BTreeMap<u32, usize> = BTreeMap::new();
-        logged.iter().for_each(|(hash, _)| *exact.entry(*hash).or_default() += 1);
+        for (hash, _) in &logged {
+            *exact.entry(*hash).or_default() += 1;
+        }
         let mut equal = 0;
         let mut counters = shingles.counters();
         for part in 0..shingles.parts() {
