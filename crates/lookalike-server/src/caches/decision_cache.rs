@@ -5,12 +5,12 @@ use lookalike::core::hash::token_hash;
 use lookalike::decisions::{self, Judgment, ReviewDecision};
 use lookalike::store::Index;
 use parking_lot::{Mutex, RwLock};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 
 /// Memory of a judged pair and of a kept document without their ids: of the cache, and of a
 /// computation of groups.
-const PAIR_BYTES: u64 = 256;
+const PAIR_BYTES: u64 = 384;
 const KEPT_BYTES: u64 = 160;
 /// The documents of the last decisions that are remembered, for lists of groups that are kept.
 const TOUCHED: usize = 100_000;
@@ -83,6 +83,8 @@ struct JudgmentEntry {
     /// The number of the decision.
     number: u64,
     is_duplicate: bool,
+    /// The hash of the keeper of the group that the decision separates: its first document.
+    former_keeper: Option<u64>,
     bytes: u32,
 }
 
@@ -96,6 +98,10 @@ pub(crate) struct DecisionsInForce {
     /// The judged pairs, the lesser hash first.
     judged: HashMap<[u128; 2], JudgmentEntry>,
     kept: HashMap<u128, JudgmentEntry>,
+    /// The pairs of duplicates, in both directions.
+    duplicates: BTreeSet<[u128; 2]>,
+    /// The number of separations in force of each former keeper, by the hash of its id.
+    former_keepers: HashMap<u64, u32>,
     /// The number of each of the last decisions, and the hash of a document that it is about.
     touched: VecDeque<(u64, u64)>,
     /// The last decision that is not remembered in `touched` any more.
@@ -116,29 +122,22 @@ impl DecisionsInForce {
         self.last = number;
         self.touch(decision);
         match (decision.judgment, decision.documents.as_slice()) {
-            (Judgment::Undecided, [id]) => {
-                let former = self.kept.remove(&self.hash(id));
-                self.release(former);
-            }
-            (Judgment::Undecided, [a, b]) => {
-                let former = self.judged.remove(&self.pair(a, b));
-                self.release(former);
-            }
+            (Judgment::Undecided, [id]) => self.set_kept(id, None),
+            (Judgment::Undecided, [a, b]) => self.set_judged([a, b], None),
             (judgment @ (Judgment::Duplicate | Judgment::NotDuplicate), [a, b]) => {
                 let is_duplicate = judgment == Judgment::Duplicate;
+                let former_keeper = (!is_duplicate).then(|| id_hash(a));
                 let bytes = memory(decision) as u32;
-                let judged = JudgmentEntry { number, is_duplicate, bytes };
-                let former = self.judged.insert(self.pair(a, b), judged);
-                self.release(former);
-                self.bytes += u64::from(bytes);
+                let judged = JudgmentEntry { number, is_duplicate, former_keeper, bytes };
+                self.set_judged([a, b], Some(judged));
             }
             (Judgment::Keep | Judgment::KeepAll, ids) => {
-                for id in ids {
+                let separates = ids.len() > 1;
+                for (place, id) in ids.iter().enumerate() {
+                    let former_keeper = (separates && place == 0).then(|| id_hash(id));
                     let bytes = KEPT_BYTES as u32 + id.len() as u32;
-                    let kept = JudgmentEntry { number, is_duplicate: false, bytes };
-                    let former = self.kept.insert(self.hash(id), kept);
-                    self.release(former);
-                    self.bytes += u64::from(bytes);
+                    let kept = JudgmentEntry { number, is_duplicate: false, former_keeper, bytes };
+                    self.set_kept(id, Some(kept));
                 }
             }
             _ => {}
@@ -158,8 +157,66 @@ impl DecisionsInForce {
         }
     }
 
-    fn release(&mut self, former: Option<JudgmentEntry>) {
-        self.bytes -= former.map_or(0, |former| u64::from(former.bytes));
+    /// Records a judgment about a pair, or that it is undecided.
+    fn set_judged(&mut self, [a, b]: [&str; 2], judged: Option<JudgmentEntry>) {
+        let pair = self.pair(a, b);
+        let [low, high] = pair;
+        let directions = [[low, high], [high, low]];
+        if judged.is_some_and(|judged| judged.is_duplicate) {
+            self.duplicates.extend(directions);
+        } else {
+            for direction in &directions {
+                self.duplicates.remove(direction);
+            }
+        }
+        let former = match judged {
+            Some(judged) => self.judged.insert(pair, judged),
+            None => self.judged.remove(&pair),
+        };
+        self.account(former, judged);
+    }
+
+    /// Records that a document is kept, or that it is undecided. A document that is kept again
+    /// remains the former keeper of its group.
+    fn set_kept(&mut self, id: &str, kept: Option<JudgmentEntry>) {
+        let hash = self.hash(id);
+        let former = self.kept.remove(&hash);
+        let before = former.and_then(|former| former.former_keeper);
+        let kept =
+            kept.map(|kept| JudgmentEntry { former_keeper: kept.former_keeper.or(before), ..kept });
+        self.kept.extend(kept.map(|kept| (hash, kept)));
+        self.account(former, kept);
+    }
+
+    /// Replaces the memory and the former keeper of an entry.
+    fn account(&mut self, former: Option<JudgmentEntry>, new: Option<JudgmentEntry>) {
+        if let Some(new) = new {
+            self.bytes += u64::from(new.bytes);
+            if let Some(keeper) = new.former_keeper {
+                *self.former_keepers.entry(keeper).or_default() += 1;
+            }
+        }
+        if let Some(former) = former {
+            self.bytes -= u64::from(former.bytes);
+            if let Some(keeper) = former.former_keeper
+                && let Some(count) = self.former_keepers.get_mut(&keeper)
+            {
+                *count -= 1;
+                if *count == 0 {
+                    self.former_keepers.remove(&keeper);
+                }
+            }
+        }
+    }
+
+    /// The number of documents that were keepers of groups which decisions in force separate.
+    pub(crate) fn former_keepers(&self) -> usize {
+        self.former_keepers.len()
+    }
+
+    /// Whether a document was the keeper of a group that a decision in force separates.
+    pub(crate) fn is_former_keeper(&self, id: &str) -> bool {
+        !self.former_keepers.is_empty() && self.former_keepers.contains_key(&id_hash(id))
     }
 
     fn hash(&self, id: &str) -> u128 {
@@ -173,26 +230,42 @@ impl DecisionsInForce {
         [a.min(b), a.max(b)]
     }
 
-    /// The judgment about a keeper and its duplicate. Decisions about changed texts do not count.
-    pub(crate) fn of_pair(
-        &self,
+    /// The judgments about the duplicates of a keeper. Decisions about changed texts do not count.
+    pub(crate) fn of_group<'a>(
+        &'a self,
         keeper: &str,
-        duplicate: &str,
-        changed: &HashSet<u64>,
-    ) -> Option<Judgment> {
-        if self.judged.is_empty() && self.kept.is_empty() {
-            return None;
+        changed: &'a HashSet<u64>,
+    ) -> GroupJudgments<'a> {
+        let connected = if self.is_kept(keeper, changed) {
+            self.connected(self.hash(keeper), changed)
+        } else {
+            HashSet::new()
+        };
+        GroupJudgments { in_force: self, keeper: self.hash(keeper), connected, changed }
+    }
+
+    /// The documents that judgments of duplicates connect with a document. Cost: the number of
+    /// these judgments.
+    fn connected(&self, document: u128, changed: &HashSet<u64>) -> HashSet<u128> {
+        let mut connected = HashSet::from([document]);
+        let mut open = vec![document];
+        while let Some(from) = open.pop() {
+            for &[_, to] in self.duplicates.range([from, 0]..=[from, u128::MAX]) {
+                let judged = self.judged.get(&[from.min(to), from.max(to)]);
+                let counts = judged.is_some_and(|judged| !changed.contains(&judged.number));
+                if counts && connected.insert(to) {
+                    open.push(to);
+                }
+            }
         }
-        let judged = self.judged.get(&self.pair(keeper, duplicate));
-        match judged.filter(|judged| !changed.contains(&judged.number)) {
-            Some(JudgmentEntry { is_duplicate: true, .. }) => Some(Judgment::Duplicate),
-            Some(_) => Some(Judgment::NotDuplicate),
-            None => self.is_kept(duplicate, changed).then_some(Judgment::Keep),
-        }
+        connected
     }
 
     /// Whether a document is kept.
     pub(crate) fn is_kept(&self, id: &str, changed: &HashSet<u64>) -> bool {
+        if self.kept.is_empty() {
+            return false;
+        }
         let kept = self.kept.get(&self.hash(id));
         kept.is_some_and(|kept| !changed.contains(&kept.number))
     }
@@ -224,6 +297,36 @@ impl DecisionsInForce {
     pub(crate) fn touched_after(&self, last: u64) -> Option<impl Iterator<Item = u64>> {
         let from = self.touched.partition_point(|(number, _)| *number <= last);
         (last >= self.forgotten).then(|| self.touched.range(from..).map(|(_, hash)| *hash))
+    }
+}
+
+/// The judgments about a keeper and its duplicates.
+pub(crate) struct GroupJudgments<'a> {
+    in_force: &'a DecisionsInForce,
+    keeper: u128,
+    /// The documents that judgments of duplicates connect with the keeper, if a user chose it.
+    connected: HashSet<u128>,
+    /// The decisions about texts that have changed since.
+    changed: &'a HashSet<u64>,
+}
+
+impl GroupJudgments<'_> {
+    /// The judgment about a duplicate. If a user chose the keeper, judgments about the pairs of
+    /// the former keeper count too.
+    pub(crate) fn of(&self, duplicate: &str) -> Option<Judgment> {
+        let in_force = self.in_force;
+        if in_force.judged.is_empty() && in_force.kept.is_empty() {
+            return None;
+        }
+        let hash = in_force.hash(duplicate);
+        let pair = [self.keeper.min(hash), self.keeper.max(hash)];
+        let judged = in_force.judged.get(&pair);
+        match judged.filter(|judged| !self.changed.contains(&judged.number)) {
+            Some(JudgmentEntry { is_duplicate: true, .. }) => Some(Judgment::Duplicate),
+            Some(_) => Some(Judgment::NotDuplicate),
+            None if in_force.is_kept(duplicate, self.changed) => Some(Judgment::Keep),
+            None => self.connected.contains(&hash).then_some(Judgment::Duplicate),
+        }
     }
 }
 
@@ -281,6 +384,45 @@ mod tests {
             assert!(in_force.bytes <= 10_000 && in_force.judged.len() < 40);
         }
         assert!(in_force.is_too_much && in_force.judged.is_empty());
+    }
+
+    #[test]
+    fn judgments_follow_the_chosen_keeper() {
+        let mut in_force = DecisionsInForce::default();
+        let of = |in_force: &DecisionsInForce, keeper: &str, duplicate: &str| {
+            in_force.of_group(keeper, &HashSet::new()).of(duplicate)
+        };
+        in_force.apply(&decision(1, Judgment::Duplicate, &["a", "b"]), 10_000);
+        in_force.apply(&decision(2, Judgment::Duplicate, &["a", "c"]), 10_000);
+        assert_eq!(of(&in_force, "b", "c"), None);
+        in_force.apply(&decision(3, Judgment::Keep, &["b"]), 10_000);
+        assert_eq!(of(&in_force, "b", "a"), Some(Judgment::Duplicate));
+        assert_eq!(of(&in_force, "b", "c"), Some(Judgment::Duplicate));
+        assert_eq!(of(&in_force, "b", "d"), None);
+        assert_eq!(in_force.of_group("b", &HashSet::from([2])).of("c"), None);
+        in_force.apply(&decision(4, Judgment::NotDuplicate, &["b", "c"]), 10_000);
+        assert_eq!(of(&in_force, "b", "c"), Some(Judgment::NotDuplicate));
+        in_force.apply(&decision(5, Judgment::Undecided, &["c", "b"]), 10_000);
+        in_force.apply(&decision(6, Judgment::Undecided, &["c", "a"]), 10_000);
+        assert_eq!(of(&in_force, "b", "c"), None);
+    }
+
+    #[test]
+    fn former_keepers_follow_separations() {
+        let mut in_force = DecisionsInForce::default();
+        in_force.apply(&decision(1, Judgment::NotDuplicate, &["b", "a"]), 10_000);
+        in_force.apply(&decision(2, Judgment::NotDuplicate, &["b", "c"]), 10_000);
+        in_force.apply(&decision(3, Judgment::KeepAll, &["d", "e"]), 10_000);
+        in_force.apply(&decision(4, Judgment::Keep, &["d"]), 10_000);
+        let former = |in_force: &DecisionsInForce| {
+            ["a", "b", "c", "d", "e"].map(|id| in_force.is_former_keeper(id))
+        };
+        assert_eq!(former(&in_force), [false, true, false, true, false]);
+        in_force.apply(&decision(5, Judgment::Undecided, &["a", "b"]), 10_000);
+        assert!(in_force.is_former_keeper("b"));
+        in_force.apply(&decision(6, Judgment::Duplicate, &["c", "b"]), 10_000);
+        in_force.apply(&decision(7, Judgment::Undecided, &["d"]), 10_000);
+        assert_eq!((former(&in_force), in_force.former_keepers()), ([false; 5], 0));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use lookalike::index::{self, GroupingOptions, params_for};
 use lookalike::progress::{Interruption, Progress};
 use lookalike::store::entry::DocumentNumber;
 use lookalike::store::entry::RecordFields;
+use lookalike::store::backend::Snapshot;
 use lookalike::store::query::MatchSimilarity;
 use lookalike::store::{Index, IndexError};
 use parking_lot::Mutex;
@@ -30,14 +31,25 @@ pub(crate) struct DocumentGroups {
     pub(crate) version: u64,
     /// When they were computed, in µs since 1970: distinguishes computations.
     pub(crate) computed: i64,
-    /// When the first of the documents expires, in ns since 1970.
-    pub(crate) expires: Option<i64>,
+    /// The documents of the index before the computation.
+    pub(crate) stored: StoredDocuments,
     /// Memory of the list.
     pub(crate) bytes: u64,
     /// Which groups are decided about.
     pub(crate) review: Mutex<ReviewProgress>,
     /// The groups in the order of doubt, computed when it is needed.
     pub(crate) doubtful: OnceLock<Vec<u32>>,
+}
+
+/// The documents of an index at the time of a computation.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct StoredDocuments {
+    /// Their number, including expired ones.
+    pub(crate) count: u64,
+    /// The least number that no document had.
+    pub(crate) next: DocumentNumber,
+    /// When the first of them expires, in ns since 1970.
+    pub(crate) expires: Option<i64>,
 }
 
 /// The order of the groups of a list.
@@ -62,11 +74,25 @@ impl DocumentGroups {
             documents: 0,
             version: 0,
             computed: 0,
-            expires: None,
+            stored: StoredDocuments::default(),
             bytes,
             review: Mutex::new(review),
             doubtful: OnceLock::new(),
         }
+    }
+
+    /// Whether documents were added, replaced or removed since the computation, or have expired at
+    /// `now` (in ns since 1970). A replaced document gets a greater number.
+    pub(crate) fn has_other_documents(
+        &self,
+        snapshot: &mut dyn Snapshot,
+        now: i64,
+    ) -> Result<bool, IndexError> {
+        let StoredDocuments { count, next, expires } = self.stored;
+        if snapshot.len() != count || expires.is_some_and(|at| at <= now) {
+            return Ok(true);
+        }
+        Ok(snapshot.scan(next, 1, RecordFields::default(), &mut |_| Ok(()))? > 0)
     }
 
     /// The place in the list of the group at a place of an order.
@@ -111,7 +137,7 @@ pub(crate) fn find(
     decisions: &DecisionCache,
     progress: &dyn Progress,
 ) -> Result<DocumentGroups, Problem> {
-    let (version, expires) = first_expiry(index, now, progress)?;
+    let (version, stored) = stored_documents(index, now, progress)?;
     let params = params_at(index, threshold).map_err(IndexError::from)?;
     let measure = params.measure();
     let mut options = FindOptions::new(params);
@@ -146,7 +172,7 @@ pub(crate) fn find(
     if list.bytes > limits.list_bytes {
         return Err(too_many(limits.list_bytes));
     }
-    Ok(DocumentGroups { duplicates, documents, version, computed: now / 1_000, expires, ..list })
+    Ok(DocumentGroups { duplicates, documents, version, computed: now / 1_000, stored, ..list })
 }
 
 /// The decisions in force. The rest of the log, which may be long, is not held.
@@ -209,30 +235,29 @@ pub(crate) fn least_threshold(index: &Index) -> f64 {
     at(least)
 }
 
-/// The version of the index, and the next expiry of a document. Cost: one pass over the documents
-/// without their sets, which is small compared with the pass over the sets.
-fn first_expiry(
+/// The version of the index, and its documents. Cost: one pass over the documents without their
+/// sets, which is small compared with the pass over the sets.
+fn stored_documents(
     index: &Index,
     now: i64,
     progress: &dyn Progress,
-) -> Result<(u64, Option<i64>), Problem> {
+) -> Result<(u64, StoredDocuments), Problem> {
     const STEP: usize = 1_000;
     let mut snapshot = index.snapshot()?;
-    let mut first: Option<i64> = None;
-    let mut from = DocumentNumber(0);
+    let mut stored = StoredDocuments { count: snapshot.len(), ..StoredDocuments::default() };
     let mut more = true;
     while more {
         progress.advance(0).map_err(|Interruption| interrupted())?;
-        let count = snapshot.scan(from, STEP, RecordFields::default(), &mut |record| {
-            from = record.number.next();
+        let count = snapshot.scan(stored.next, STEP, RecordFields::default(), &mut |record| {
+            stored.next = record.number.next();
             if let Some(at) = record.expires.filter(|_| !record.is_expired(now)) {
-                first = Some(first.map_or(at, |first| first.min(at)));
+                stored.expires = Some(stored.expires.map_or(at, |first| first.min(at)));
             }
             Ok(())
         })?;
         more = count == STEP;
     }
-    Ok((snapshot.version(), first))
+    Ok((snapshot.version(), stored))
 }
 
 fn params_at(index: &Index, threshold: f64) -> Result<Params, ParamsError> {

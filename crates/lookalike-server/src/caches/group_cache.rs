@@ -383,7 +383,7 @@ impl DocumentGroups {
     /// Whether a computation at `now` (in ns since 1970) for this version of the index would use
     /// other documents.
     pub(crate) fn is_stale(&self, version: u64, now: i64) -> bool {
-        self.version != version || self.expires.is_some_and(|at| at <= now)
+        self.version != version || self.stored.expires.is_some_and(|at| at <= now)
     }
 }
 

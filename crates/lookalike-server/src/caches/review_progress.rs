@@ -13,6 +13,11 @@ pub(crate) struct ReviewProgress {
     decided: Vec<bool>,
     /// Groups that are decided about.
     pub(crate) count: usize,
+    /// Groups that decisions have separated, so that the list has them no more.
+    pub(crate) dissolved: usize,
+    /// The number of former keepers among the documents of each group, and their sum.
+    former_keepers: Vec<u32>,
+    listed_former_keepers: usize,
     /// The hash of the id of each document, and the place of its group; sorted.
     places: Vec<(u64, u32)>,
     /// The decisions about texts that have changed since.
@@ -30,7 +35,16 @@ impl ReviewProgress {
         let mut places: Vec<(u64, u32)> = (0..).zip(groups).flat_map(place).collect();
         places.sort_unstable();
         let decided = vec![false; groups.len()];
-        Self { last: None, decided, count: 0, places, changed }
+        Self {
+            last: None,
+            decided,
+            count: 0,
+            dissolved: 0,
+            former_keepers: vec![0; groups.len()],
+            listed_former_keepers: 0,
+            places,
+            changed,
+        }
     }
 
     /// Applies the decisions that came in since the last look.
@@ -44,6 +58,7 @@ impl ReviewProgress {
                 }
             }
         }
+        self.dissolved = in_force.former_keepers().saturating_sub(self.listed_former_keepers);
     }
 
     /// The places of the groups of documents, each once: to look at a group takes time for each of
@@ -62,11 +77,14 @@ impl ReviewProgress {
 
     fn look(&mut self, place: usize, groups: &[DocumentGroup], in_force: &DecisionsInForce) {
         let Some(group) = groups.get(place) else { return };
-        let keeper = &group.keeper.id;
-        let is_decided = group
-            .duplicates
-            .iter()
-            .all(|(one, _)| in_force.of_pair(keeper, &one.id, &self.changed).is_some());
+        let judgments = in_force.of_group(&group.keeper.id, &self.changed);
+        let is_decided = group.duplicates.iter().all(|(one, _)| judgments.of(&one.id).is_some());
+        let members = group.duplicates.iter().map(|(one, _)| one).chain([&group.keeper]);
+        let former_keepers =
+            members.filter(|member| in_force.is_former_keeper(&member.id)).count() as u32;
+        let before = std::mem::replace(&mut self.former_keepers[place], former_keepers);
+        self.listed_former_keepers =
+            self.listed_former_keepers + former_keepers as usize - before as usize;
         if self.decided[place] != is_decided {
             self.decided[place] = is_decided;
             self.count = if is_decided { self.count + 1 } else { self.count - 1 };
@@ -80,7 +98,9 @@ impl ReviewProgress {
 
     /// Memory in bytes.
     pub(crate) fn memory(&self) -> u64 {
-        (self.places.capacity() * size_of::<(u64, u32)>() + self.decided.capacity()) as u64
+        (self.places.capacity() * size_of::<(u64, u32)>()
+            + self.decided.capacity()
+            + self.former_keepers.capacity() * size_of::<u32>()) as u64
     }
 }
 

@@ -285,6 +285,7 @@ impl GroupsAnswer<'_> {
             keeper["category"] =
                 category_cache::document_category(all, &mut *self.snapshot, number)?;
         }
+        let judgments = self.in_force.of_group(keeper_id, self.changed);
         let mut others = JsonList::default();
         for (duplicate, similarity) in group.duplicates.iter().skip(skip) {
             if others.len > 0 && self.is_full() {
@@ -299,8 +300,7 @@ impl GroupsAnswer<'_> {
                 {
                     member["equal_text"] = (text == keeper_text).into();
                 }
-                let judgment = self.in_force.of_pair(keeper_id, &duplicate.id, self.changed);
-                if let Some(judgment) = judgment {
+                if let Some(judgment) = judgments.of(&duplicate.id) {
                     member["decision"] = judgment.name().into();
                 }
                 others.push(&member)?;
@@ -350,6 +350,7 @@ fn show(
     let mut snapshot = index.snapshot()?;
     // The documents may have changed or expired since the list was chosen.
     let stale = stale || found.is_stale(snapshot.version(), now);
+    let documents_changed = found.has_other_documents(&mut *snapshot, now)?;
     let changed = &review.changed;
     let categories = cache.for_answer(&mut *snapshot)?;
     let named = |path| category_cache::named(categories.as_ref(), path);
@@ -403,6 +404,7 @@ fn show(
     }
     let mut rest = json!({
         "groups_total": found.groups.len(), "groups_decided": review.count,
+        "groups_dissolved": review.dissolved, "documents_changed": documents_changed,
         "duplicates_total": found.duplicates, "documents": found.documents,
         "version": found.version, "stale": stale, "last_decision": in_force.last,
     });
@@ -416,6 +418,7 @@ fn show(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::caches::document_groups::StoredDocuments;
     use lookalike::core::params::{Params, ParamsBuilder};
     use lookalike::store::memory::MemoryBackend;
     use lookalike::store::settings::{IndexSettings, StoredContent};
@@ -443,7 +446,8 @@ mod tests {
         };
         let stale_at = |version, now| {
             let list = DocumentGroups::new(Vec::new(), HashSet::new());
-            let list = DocumentGroups { version, computed: 1, expires: Some(1000), ..list };
+            let stored = StoredDocuments { expires: Some(1000), ..list.stored };
+            let list = DocumentGroups { version, computed: 1, stored, ..list };
             let in_force = DecisionsInForce::default();
             let (page, _) =
                 show(&index, &list, (&in_force, &CategoryCache::default()), &part, now).unwrap();

@@ -163,6 +163,65 @@ fn groups_follow_decisions() {
     assert!(!shown(&groups(client, "")).iter().any(|group| group.starts_with("c:")));
 }
 
+/// The total and the decided groups of a review, with those that decisions have separated.
+fn progress(groups: &Value) -> [u64; 2] {
+    let [total, decided, dissolved] = ["groups_total", "groups_decided", "groups_dissolved"]
+        .map(|name| groups[name].as_u64().unwrap());
+    [total + dissolved, decided + dissolved]
+}
+
+#[test]
+fn a_chosen_keeper_stays_decided() {
+    let served = Served::start();
+    let client = &served.client;
+    fill(client);
+    assert_eq!(shown(&groups(client, "")), ["c: a: b:", "e: d:"]);
+    // The page sends both: the pair is one of duplicates, and its other document is kept.
+    let instead = json!([
+        { "decision": "duplicate", "documents": ["c", "a"] },
+        { "decision": "keep", "documents": ["a"] },
+        { "decision": "duplicate", "documents": ["e", "d"] },
+        { "decision": "keep", "documents": ["d"] },
+    ]);
+    decide(client, &instead);
+    let found = groups(client, "");
+    assert_eq!(shown(&found), ["a:keep b: c:duplicate", "d:keep e:duplicate"]);
+    assert_eq!(progress(&found), [2, 1]);
+    // The decision about the pair of the former keeper, which the page still shows.
+    decide(client, &json!([{ "decision": "duplicate", "documents": ["c", "b"] }]));
+    let found = groups(client, "");
+    assert_eq!(shown(&found), ["a:keep b:duplicate c:duplicate", "d:keep e:duplicate"]);
+    assert_eq!(progress(&found), [2, 2]);
+}
+
+#[test]
+fn separated_groups_stay_counted() {
+    let served = Served::start();
+    let client = &served.client;
+    fill(client);
+    assert_eq!(progress(&groups(client, "")), [2, 0]);
+    decide(client, &json!([{ "decision": "not_duplicate", "documents": ["e", "d"] }]));
+    // The list of before, and the next one, which has the group no more.
+    let before = client.get("/v1/groups").ok(200);
+    assert_eq!((progress(&before), &before["documents_changed"]), ([2, 1], &json!(false)));
+    assert_eq!(before["stale"], json!(true));
+    let found = groups(client, "");
+    assert_eq!((shown(&found), progress(&found)), (vec!["c: a: b:".to_owned()], [2, 1]));
+    // A part of a group is separated: the rest is open.
+    decide(client, &json!([{ "decision": "not_duplicate", "documents": ["c", "b"] }]));
+    assert_eq!(progress(&groups(client, "")), [2, 1]);
+    decide(client, &json!([{ "decision": "keep_all", "documents": ["c", "a"] }]));
+    let found = groups(client, "");
+    assert_eq!(progress(&found)[1], 2, "{found}");
+    // Revoked, and separated by keeping all.
+    decide(client, &json!([{ "decision": "undecided", "documents": ["e", "d"], "seen": 3 }]));
+    assert_eq!(progress(&groups(client, ""))[1], 1);
+    decide(client, &json!([{ "decision": "keep_all", "documents": ["e", "d"], "seen": 4 }]));
+    assert_eq!(progress(&groups(client, ""))[1], 2);
+    put(client, "f", "a text about something else");
+    assert_eq!(client.get("/v1/groups").ok(200)["documents_changed"], json!(true));
+}
+
 #[test]
 fn who_decides_is_the_client() {
     let served = Served::with(StoredContent::Sets, |config| {
