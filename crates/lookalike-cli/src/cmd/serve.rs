@@ -71,6 +71,10 @@ struct ServeFlags {
     /// Take no documents and remove none
     #[arg(long)]
     read_only: bool,
+    /// Which document of a group stays: rules of `index groups --keep`, separated by commas, such
+    /// as name,longest for ids that are paths of files [default: longest]
+    #[arg(long, value_name = "RULES")]
+    keep: Option<String>,
     /// The folder that backups over HTTP are made in; without it, none are
     #[arg(long, value_name = "FOLDER")]
     backup_dir: Option<String>,
@@ -137,6 +141,7 @@ impl ServeFlags {
             ("token-file", &self.token_file),
             ("tls-cert", &self.tls_cert),
             ("tls-key", &self.tls_key),
+            ("keep", &self.keep),
             ("backup-dir", &self.backup_dir),
             ("state-dir", &self.state_dir),
             ("webhook", &self.webhook),

@@ -6,14 +6,15 @@ use crate::caches::review_progress::ReviewProgress;
 use crate::http::problem::{Code, Problem};
 use crate::http::response::six_decimals;
 use lookalike::core::error::ParamsError;
+use lookalike::core::keep::KeepPolicy;
 use lookalike::core::params::Params;
 use lookalike::decisions::{self, Decisions, ReviewDecision};
 use lookalike::find::{FindError, FindOptions, Findings, Memory, NoEffect};
 use lookalike::index::{self, GroupingOptions, params_for};
 use lookalike::progress::{Interruption, Progress};
+use lookalike::store::backend::Snapshot;
 use lookalike::store::entry::DocumentNumber;
 use lookalike::store::entry::RecordFields;
-use lookalike::store::backend::Snapshot;
 use lookalike::store::query::MatchSimilarity;
 use lookalike::store::{Index, IndexError};
 use parking_lot::Mutex;
@@ -117,23 +118,25 @@ impl DocumentGroups {
     }
 }
 
-/// Memory of a computation.
+/// Keep order and memory of a computation.
 #[derive(Debug, Clone)]
-pub(crate) struct ComputeLimits {
+pub(crate) struct ComputeOptions {
+    /// Which document of a group is kept.
+    pub(crate) keep: KeepPolicy,
     /// Memory while it runs, and the folder of its temporary files.
     pub(crate) memory: Memory,
     /// Memory of its result.
     pub(crate) list_bytes: u64,
 }
 
-/// Finds groups as `lookalike index groups` does: the longest document of a group is kept. The
+/// Finds groups as `lookalike index groups` does with the same rules of `--keep`. The
 /// threshold of the index uses its bands, others use bands for the same recall. Runs on one thread,
 /// so that processors remain for other requests.
 pub(crate) fn find(
     index: &Index,
     threshold: f64,
     now: i64,
-    limits: &ComputeLimits,
+    compute: &ComputeOptions,
     decisions: &DecisionCache,
     progress: &dyn Progress,
 ) -> Result<DocumentGroups, Problem> {
@@ -142,7 +145,8 @@ pub(crate) fn find(
     let measure = params.measure();
     let mut options = FindOptions::new(params);
     options.threads = NonZeroUsize::MIN;
-    options.memory = limits.memory.clone();
+    options.memory = compute.memory.clone();
+    options.keep = compute.keep.clone();
     let decided = decisions.read(index, |in_force| decided(index, in_force))?;
     if !decided.is_empty() {
         options.decisions = Some(Arc::new(Decisions::new(decided)));
@@ -159,8 +163,8 @@ pub(crate) fn find(
         let keeper = GroupMember { id: found.keeper.id, bytes: found.keeper.bytes };
         let group = DocumentGroup { keeper, duplicates: duplicates.collect() };
         bytes += group.memory();
-        if bytes > limits.list_bytes {
-            return Err(too_many(limits.list_bytes));
+        if bytes > compute.list_bytes {
+            return Err(too_many(compute.list_bytes));
         }
         groups.push(group);
     }
@@ -169,8 +173,8 @@ pub(crate) fn find(
     let changed = changed_decisions(&findings);
     findings.finish().map_err(problem)?;
     let list = DocumentGroups::new(groups, changed);
-    if list.bytes > limits.list_bytes {
-        return Err(too_many(limits.list_bytes));
+    if list.bytes > compute.list_bytes {
+        return Err(too_many(compute.list_bytes));
     }
     Ok(DocumentGroups { duplicates, documents, version, computed: now / 1_000, stored, ..list })
 }

@@ -13,6 +13,7 @@ use crate::config::reload::ReloadConfig;
 use crate::config::tls::TlsIdentity;
 use crate::config::token::Tokens;
 use crate::config::webhook::Webhooks;
+use lookalike::core::keep::KeepPolicy;
 use lookalike::extract::ExtractOptions;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -37,6 +38,8 @@ pub struct Config {
     pub reload: Option<ReloadConfig>,
     /// Whether documents may be changed at all.
     pub writable: bool,
+    /// Which document of a group is kept.
+    pub keep: KeepPolicy,
     /// Limits of requests.
     pub limits: ServerLimits,
     /// Options, process and limits of reading files. The limits of requests also limit files.
@@ -135,6 +138,7 @@ impl Default for Config {
             tls: None,
             reload: None,
             writable: true,
+            keep: KeepPolicy::default(),
             limits: ServerLimits::default(),
             extract: ExtractOptions::default(),
             temp_dir: None,

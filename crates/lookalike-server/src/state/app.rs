@@ -3,7 +3,7 @@
 use crate::caches::agreement_cache::AgreementCache;
 use crate::caches::category_cache::CategoryCache;
 use crate::caches::decision_cache::DecisionCache;
-use crate::caches::document_groups::{self, ComputeLimits};
+use crate::caches::document_groups::{self, ComputeOptions};
 use crate::caches::group_cache::{CacheLimits, GroupCache};
 use crate::config::index_name::IndexName;
 use crate::http::address::QueryParameters;
@@ -206,13 +206,17 @@ fn start_groups(
         temp_dir: config.temp_dir.clone(),
         ..find::Memory::default()
     };
-    let compute_limits = ComputeLimits { memory, list_bytes: list_bytes(limits.held_bytes) };
+    let options = ComputeOptions {
+        keep: config.keep.clone(),
+        memory,
+        list_bytes: list_bytes(limits.held_bytes),
+    };
     let cache_limits =
         CacheLimits { bytes: list_bytes(limits.held_bytes), cursor_time: limits.cursor_time };
     let default_threshold = index.settings().threshold;
     let compute = move |threshold: f64, progress: &dyn Progress| {
         let _turn = turn.lock();
-        document_groups::find(&index, threshold, time::now(), &compute_limits, &decisions, progress)
+        document_groups::find(&index, threshold, time::now(), &options, &decisions, progress)
     };
     GroupCache::start(default_threshold, cache_limits, Box::new(compute))
 }

@@ -23,9 +23,18 @@ Examples:
   lookalike index groups news --threshold 0.6 -o groups.csv
   lookalike index groups news --keep newest --report groups.html";
 
+/// The help of `--keep`: an index does not record whether its ids are paths of files.
+const KEEP: &str = "\
+Which document of a group stays [default: longest]. If ids are paths of files, `--keep name \
+--keep longest` keeps the documents that `find` and `dedup` keep. Rules: name (of the id: final \
+versions before copies, drafts and old versions), longest, shortest, first or last (put), newest, \
+oldest, field:NAME (its highest value; field:NAME:asc the lowest), path:GLOB (an id that matches \
+it). Repeat --keep: the first rule that distinguishes two documents decides";
+
 /// Find groups of near-duplicates in an index
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
+#[command(mut_arg("keep", |keep| keep.help(KEEP)))]
 pub(super) struct GroupsArgs {
     #[command(flatten)]
     place: PlaceArgs,

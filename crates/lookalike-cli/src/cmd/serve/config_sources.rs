@@ -23,6 +23,7 @@ pub(super) const KNOWN: &[(&str, &str, bool)] = &[
     ("read-tokens", "", true),
     ("write-tokens", "", true),
     ("read-only", "false", false),
+    ("keep", "longest", false),
     ("backup-dir", "", false),
     ("state-dir", "", false),
     ("webhook", "", true),

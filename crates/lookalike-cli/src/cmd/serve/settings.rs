@@ -5,6 +5,7 @@ use crate::arguments::duration::patience;
 use crate::cmd::CommandError;
 use crate::output::terminal;
 use crate::service::trusted_certificates::trusted_certificates;
+use lookalike::core::keep::{KeepPolicy, KeepRule};
 use lookalike::extract::ExtractOptions;
 use lookalike::find::parse_memory;
 use lookalike_server::config::reload::ReloadedConfig;
@@ -69,6 +70,7 @@ pub(super) fn read(layers: &ConfigSources) -> Result<ServeSettings, CommandError
         tls: tls(layers)?,
         reload: Some(Arc::new(move || reload(&again).map_err(|error| error.to_string()))),
         writable: !read_only,
+        keep: keep(layers)?,
         limits,
         extract: ExtractOptions::default(),
         temp_dir: Some(std::env::temp_dir()),
@@ -79,6 +81,16 @@ pub(super) fn read(layers: &ConfigSources) -> Result<ServeSettings, CommandError
     let wait = time(layers, "wait")?;
     let state_dir = folder(layers, "state-dir")?;
     Ok(ServeSettings { warnings: warnings(layers), config, state_dir, wait })
+}
+
+/// The rules of the keep order.
+fn keep(layers: &ConfigSources) -> Result<KeepPolicy, CommandError> {
+    let rules = layers.get("keep").value;
+    let rules = split(&rules).map(str::parse).collect::<Result<Vec<KeepRule>, _>>();
+    let rules = rules.ok().filter(|rules| !rules.is_empty()).ok_or_else(|| {
+        layers.refuse("keep", "rules of `index groups --keep`, such as name,longest")
+    })?;
+    Ok(KeepPolicy::new(rules))
 }
 
 fn log_stream(format: LogFormat) -> impl Write {

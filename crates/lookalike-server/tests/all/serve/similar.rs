@@ -2,6 +2,7 @@
 
 use crate::serve::client::Client;
 use crate::serve::served::{Served, containment, with_scheme};
+use lookalike::core::keep::KeepPolicy;
 use lookalike::core::params::Scheme;
 use lookalike::store::settings::StoredContent;
 use serde_json::{Value, json};
@@ -268,6 +269,24 @@ fn settled(client: &Client, path: &str) -> Value {
             assert_eq!(answer.header("retry-after"), Some("1"));
         }
         std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn groups_follow_the_keep_order() {
+    let text = "the council decided on Tuesday to close the old bridge over the river";
+    for (keep, keeper) in
+        [(KeepPolicy::default(), "letter-copy.txt"), (KeepPolicy::of_files(), "letter.txt")]
+    {
+        let served = Served::with(StoredContent::Texts, |config| config.keep = keep);
+        let client = &served.client;
+        for (id, text) in
+            [("letter.txt", text.to_owned()), ("letter-copy.txt", format!("{text} now"))]
+        {
+            client.put(&format!("/v1/documents/{id}"), &json!({ "text": text })).ok(201);
+        }
+        let found = settled(client, "/v1/groups");
+        assert_eq!(found["groups"][0]["keeper"]["id"], keeper);
     }
 }
 
