@@ -55,6 +55,7 @@ pub(crate) const FILES: &[(&str, &str, &str)] = &[
     ("/index/members.js", JAVASCRIPT, include_str!("index/members.js")),
     ("/index/stats.js", JAVASCRIPT, include_str!("index/stats.js")),
     ("/index/versions.js", JAVASCRIPT, include_str!("index/versions.js")),
+    ("/review/actions.js", JAVASCRIPT, include_str!("review/actions.js")),
     ("/review/agreement.js", JAVASCRIPT, include_str!("review/agreement.js")),
     ("/review/bulk.js", JAVASCRIPT, include_str!("review/bulk.js")),
     ("/review/conflicts.js", JAVASCRIPT, include_str!("review/conflicts.js")),

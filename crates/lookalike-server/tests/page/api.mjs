@@ -309,10 +309,12 @@ const ANSWERS = {
         next: to < 120 ? String(to) : undefined,
         groups_total: 120,
         groups_decided: 7,
+        groups_dissolved: 0,
         duplicates_total: 360,
         documents: 12345,
         version: 42,
         stale: false,
+        documents_changed: false,
         last_decision: 3,
       },
     };

@@ -660,6 +660,7 @@ const groupStates = async (browser) => {
         documents: 9,
         version: 1,
         stale: state === "stale",
+        documents_changed: state === "stale",
       },
     };
   };
@@ -1158,18 +1159,27 @@ const reviewing = withMock({}, async (browser, server) => {
   assert.deepEqual([asked.get("state"), asked.get("order")], ["undecided", "doubt"]);
   const shown = () =>
     browser.wait(
-      "document.querySelector('.review-differences .head:last-child')?.innerText.trim()",
+      "document.querySelector('.review-differences .head:last-child a')?.innerText.trim()",
     );
+  assert.deepEqual(
+    await browser.run(
+      "return Array.from(document.querySelectorAll('.review-differences .head'), " +
+        "head => head.innerText.replace(/\\s+/g, ' ').trim())",
+    ),
+    ["Kept: group-0/letter.txt", "Duplicate: group-0/copy-0.txt"],
+  );
   assert.equal(await shown(), "group-0/copy-0.txt");
   await browser.press("d");
   await browser.see("group-0/copy-0.txt: duplicate.");
   assert.equal(await shown(), "group-0/copy-1.txt");
   await browser.press("n", "k");
+  await browser.see("group-0/copy-2.txt is kept instead of group-0/letter.txt.");
   await browser.see("8 of 120 groups decided, 3 decisions now");
   assert.equal(await shown(), "group-1/copy-0.txt");
   // A note is typed, not taken for keys; it goes with the next decision.
   await browser.press("m", "d", "u", "n", KEYS.enter, "a");
   await browser.see("Kept all documents.");
+  assert.equal(await browser.run("return document.querySelector('.review-noted').open"), false);
   await browser.press("u");
   await browser.see("Undone.");
   assert.equal(await shown(), "group-1/copy-0.txt");
@@ -1180,13 +1190,16 @@ const reviewing = withMock({}, async (browser, server) => {
   assert.deepEqual(decided(server), [
     `duplicate ${k} group-0/copy-0.txt`,
     `not_duplicate ${k} group-0/copy-1.txt`,
+    `duplicate ${k} group-0/copy-2.txt`,
     "keep group-0/copy-2.txt",
     `keep_all ${all} dun`,
     `undecided ${a}`,
     "undecided group-1/copy-0.txt",
     "undecided group-1/copy-1.txt",
     "undecided group-1/copy-2.txt",
+    `undecided ${k} group-0/copy-2.txt`,
     "undecided group-0/copy-2.txt",
+    `duplicate ${k} group-0/copy-2.txt`,
     "keep group-0/copy-2.txt",
   ]);
   // With the mouse, in any order.
@@ -1197,6 +1210,128 @@ const reviewing = withMock({}, async (browser, server) => {
   await browser.click(".review-keys button");
   await browser.see("group-1/copy-2.txt: duplicate.");
 });
+
+/** The undecided duplicates of a group are confirmed together, and undone together. */
+const reviewingGroup = withMock({}, async (browser, server) => {
+  await browser.run("location.hash = '#/review'");
+  await browser.see("7 of 120 groups decided");
+  await browser.press("n", "g");
+  await browser.see("Confirmed 2 duplicates of the group. group-1/copy-0.txt and its keeper");
+  await browser.see("8 of 120 groups decided, 2 decisions now");
+  await browser.press(KEYS.left, "g");
+  await browser.see("All duplicates of this group are decided.");
+  await browser.press("u");
+  await browser.see("7 of 120 groups decided, 1 decision now");
+  await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
+  const pairs = [1, 2].map((copy) => `group-0/letter.txt group-0/copy-${copy}.txt`);
+  assert.deepEqual(decided(server), [
+    "not_duplicate group-0/letter.txt group-0/copy-0.txt",
+    ...pairs.map((pair) => `duplicate ${pair}`),
+    ...pairs.map((pair) => `undecided ${pair}`),
+  ]);
+  // A document that a user chose gives way to another one.
+  await browser.press("a", KEYS.left, KEYS.left, "k");
+  await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
+  assert.equal(decided(server).at(-1), "undecided group-0/letter.txt");
+  await browser.press("u");
+  await browser.see("Undone.");
+  await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
+  assert.deepEqual(decided(server).slice(-2), [
+    "keep group-0/copy-1.txt",
+    "keep group-0/letter.txt",
+  ]);
+  await browser.click(".review-help summary");
+  for (const key of ["D", "N", "K", "A", "G", "U", "R", "← →", "F B", "M", "↑ ↓"]) {
+    assert.ok(
+      await browser.run(
+        "return Array.from(document.querySelectorAll('.key-list kbd'))" +
+          ".some(key => key.textContent === arguments[0] && key.checkVisibility())",
+        key,
+      ),
+      key,
+    );
+  }
+});
+
+/**
+ * Only a change of documents is announced.
+ * @type {Case}
+ */
+const reviewStale = async (browser) => {
+  let documentsChanged = false;
+  /** @type {Record<string, Act>} */
+  const special = {
+    "GET /v1/groups": (call) => {
+      const found = /** @type {{json: object}} */ (answering()(call));
+      return { json: { ...found.json, stale: true, documents_changed: documentsChanged } };
+    },
+  };
+  await withMock(special, async (browser, server) => {
+    await browser.open(`${server.url}#/review`);
+    await browser.see("7 of 120 groups decided");
+    assert.equal(await browser.run("return document.querySelector('.stale')"), null);
+    documentsChanged = true;
+    await browser.open(`${server.url}#/review?order=size`);
+    await browser.see("Documents have changed since the server computed these groups.");
+    await browser.click(".stale button");
+  })(browser);
+};
+
+/**
+ * A finished queue says so, and its buttons are disabled.
+ * @type {Case}
+ */
+const reviewFinished = async (browser) => {
+  let isStarted = false;
+  /** @type {Record<string, Act>} */
+  const special = {
+    "GET /v1/groups": () => ({
+      json: {
+        groups: isStarted ? [] : groups(0, 1, 1),
+        groups_total: 3,
+        groups_decided: isStarted ? 3 : 2,
+        groups_dissolved: 2,
+        duplicates_total: 3,
+        documents: 9,
+        version: 1,
+        stale: false,
+        documents_changed: false,
+        last_decision: 0,
+      },
+    }),
+  };
+  await withMock(special, async (browser, server) => {
+    await browser.open(`${server.url}#/review`);
+    await browser.see("4 of 5 groups decided");
+    await browser.click(".review-keys button");
+    const isFinished = async () => {
+      await browser.see("All 5 groups are decided.");
+      await browser.see("5 of 5 groups decided");
+      assert.deepEqual(
+        await browser.run(
+          "return Array.from(document.querySelectorAll('.review-keys button'))" +
+            ".filter(button => !button.disabled).map(button => button.innerText)",
+        ),
+        ["Undo U", "Redo R", "Previous ←"],
+      );
+      assert.deepEqual(
+        await browser.run(
+          "return Array.from(document.querySelectorAll('.review-bar summary'))" +
+            ".filter(one => one.checkVisibility()).map(one => one.innerText.split(':')[0])",
+        ),
+        ["Filters", "Help"],
+      );
+      await hasNoFindings(browser);
+      await browser.view(1280, 900, "light");
+    };
+    await isFinished();
+    await browser.press("d", "g", "u");
+    await browser.see("group-0/copy-0.txt and its keeper");
+    isStarted = true;
+    await browser.open(`${server.url}#/review?order=size`);
+    await isFinished();
+  })(browser);
+};
 
 const reviewFilter = withMock({}, async (browser, server) => {
   await browser.run("location.hash = '#/review'");
@@ -1281,10 +1416,12 @@ const reviewSparse = async (browser) => {
   const rest = {
     groups_total: 9,
     groups_decided: 0,
+    groups_dissolved: 0,
     duplicates_total: 9,
     documents: 99,
     version: 1,
     stale: false,
+    documents_changed: false,
   };
   /** @type {Record<string, Act>} */
   const special = {
@@ -1648,10 +1785,12 @@ const reviewRestarted = async (browser) => {
           groups_total: 120,
           last_decision: 0,
           groups_decided: cursors ? 7 : 10,
+          groups_dissolved: 0,
           duplicates_total: 120,
           documents: 9000,
           version: 1,
           stale: false,
+          documents_changed: false,
         },
       };
     },
@@ -1844,10 +1983,12 @@ const equalSets = withMock(
           groups: [group],
           groups_total: 1,
           groups_decided: 0,
+          groups_dissolved: 0,
           duplicates_total: 2,
           documents: 3,
           version: 1,
           stale: false,
+          documents_changed: false,
         },
       };
     },
@@ -2203,7 +2344,7 @@ const fillsScreen = withMock(
         opened.textsInView && opened.sidesInView && opened.buttonsInView,
         JSON.stringify(opened),
       );
-      assert.equal(opened.buttons, 8);
+      assert.equal(opened.buttons, 9);
       assert.ok(opened.height > 0.4 * height, JSON.stringify(opened));
       // The texts scroll in their box, the buttons stay.
       await browser.run("document.querySelector('.sides').scrollTop = 1e6");
@@ -2237,10 +2378,12 @@ const manyMembers = withMock(
         groups: [LARGE_GROUP, ...groups(1, 4)],
         groups_total: 4,
         groups_decided: 0,
+        groups_dissolved: 0,
         duplicates_total: 5_008,
         documents: 9_000,
         version: 1,
         stale: false,
+        documents_changed: false,
         last_decision: 0,
       },
     }),
@@ -2291,8 +2434,7 @@ const manyMembers = withMock(
     await browser.run("document.activeElement.blur()");
     await press("→", KEYS.right);
     for (const key of ["d", "n", "k", "u", "r"]) await press(key, key, key === "u" ? 3 : 5);
-    await press("a", "a", 1);
-    await press("u", "u", 1);
+    for (const key of ["a", "u", "g", "u"]) await press(key, key, 1);
     const nodes = await browser.run("return document.querySelectorAll('*').length");
     console.log(
       `a group of 5,000 (${nodes} nodes), longest ms from key to frame: ` +
@@ -2323,6 +2465,9 @@ export const CASES = {
   "categories are browsed, with their documents": categories,
   "groups that are pending, stale, large or none": groupStates,
   "groups are decided about by keys, with undo and redo": reviewing,
+  "groups are confirmed by a key": reviewingGroup,
+  "changed documents are announced, decisions are not": reviewStale,
+  "a finished review says so": reviewFinished,
   "groups to decide about are filtered": reviewFilter,
   "texts and buttons of a review fill the screen": fillsScreen,
   "keys are fast in a group of 5,000": manyMembers,

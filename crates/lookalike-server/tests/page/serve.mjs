@@ -28,10 +28,12 @@ const special = {
         ...(to < GROUPS ? { next: String(to) } : {}),
         groups_total: GROUPS,
         groups_decided: 0,
+        groups_dissolved: 0,
         duplicates_total: LARGE_GROUP.duplicates.length + 3 * (GROUPS - 1),
         documents: 12_345,
         version: 42,
         stale: false,
+        documents_changed: false,
         last_decision: 0,
       },
     };

@@ -94,3 +94,11 @@ export const beginning = (text, most) => {
   const last = text.charCodeAt(most - 1);
   return text.slice(0, last >= 0xd800 && last < 0xdc00 ? most - 1 : most);
 };
+
+/**
+ * A text of at most some UTF-16 units; `…` follows a text that is cut.
+ * @param {string} text
+ * @param {number} most
+ * @returns {string}
+ */
+export const shortened = (text, most) => (text.length <= most ? text : `${beginning(text, most)}…`);

@@ -1,7 +1,7 @@
 // Decisions that others made in the meantime: the page shows them and asks whether to decide again.
 
 import { button, make, shownId } from "../dom/dom.js";
-import { beginning, counted, visible } from "../dom/format.js";
+import { counted, shortened, visible } from "../dom/format.js";
 
 /** @import { PresentDecision } from "../client/types.js" */
 
@@ -30,8 +30,8 @@ const ids = (documents) => documents.flatMap((id, at) => [at > 0 ? " and " : "",
  */
 const present = ({ documents, current }) => {
   if (!current) return [...ids(documents), ": no longer in the index"];
-  const who = current.who ? ["by ", make("bdi", {}, visible(beginning(current.who, 80)))] : [];
-  const when = current.when ? ` (${visible(beginning(current.when, 40))})` : "";
+  const who = current.who ? ["by ", make("bdi", {}, visible(shortened(current.who, 80)))] : [];
+  const when = current.when ? ` (${visible(shortened(current.when, 40))})` : "";
   return [...ids(documents), `: ${SAID[current.decision] ?? current.decision} `, ...who, when];
 };
 

@@ -15,10 +15,15 @@ const BATCH = 10_000;
 const DELAY = 20;
 
 /**
- * A decision and its members; `seen` is the number of the last decision when its group
- * was loaded.
- * @typedef {{decision: NewDecision, seen: number, place: import("./queue.js").Place,
- *   members: Member[], before?: MemberDecision[], keeper: string}} Made
+ * What the page shows of a member before and after an action.
+ * @typedef {{member: Member, before?: MemberDecision, after: MemberDecision}} Change
+ */
+
+/**
+ * The decisions of an action; `seen` is the number of the last decision when its group was loaded.
+ * Refused decisions are removed.
+ * @typedef {{decisions: NewDecision[], changes: Change[], seen: number,
+ *   place: import("./queue.js").Place, keeper: string}} Made
  */
 
 /**
@@ -57,23 +62,48 @@ const shown = (decision) =>
   decision === "undecided" ? undefined : decision === "keep_all" ? "keep" : decision;
 
 /**
- * The decisions that undo a decision.
+ * The decisions that undo an action.
  * @param {Made} made
  * @returns {NewDecision[]}
  */
-const reversal = ({ decision, members, before = [], keeper }) => {
-  if (decision.decision === "keep" || decision.decision === "keep_all") {
-    return members.map((member, at) =>
-      before[at] === "keep"
-        ? { decision: "keep", documents: [member.id] }
-        : { decision: "undecided", documents: [member.id] },
-    );
-  }
-  const [earlier] = before;
-  const documents = [keeper, members[0].id];
-  const isPair = earlier === "duplicate" || earlier === "not_duplicate";
-  return [{ decision: isPair ? earlier : "undecided", documents }];
+const reversal = ({ decisions, changes }) => {
+  const before = new Map(changes.map(({ member, before }) => [member.id, before]));
+  /**
+   * @param {NewDecision} one
+   * @returns {NewDecision[]}
+   */
+  const reverse = ({ decision, documents }) => {
+    if (decision === "duplicate" || decision === "not_duplicate") {
+      const earlier = before.get(documents[1]);
+      const isPair = earlier === "duplicate" || earlier === "not_duplicate";
+      return [{ decision: isPair ? earlier : "undecided", documents }];
+    }
+    return documents.map((id) => ({
+      decision: before.get(id) === "keep" ? "keep" : "undecided",
+      documents: [id],
+    }));
+  };
+  return decisions.flatMap(reverse);
 };
+
+/**
+ * The changes of an action by its decisions that were not refused.
+ * @param {Made} made
+ */
+const changesInForce = ({ decisions, changes }) => {
+  const ids = new Set(decisions.flatMap(({ documents }) => documents));
+  return changes.filter(({ member }) => ids.has(member.id));
+};
+
+/**
+ * The changes of an action by one of its decisions.
+ * @param {Made} made
+ * @param {string[]} documents of the decision
+ */
+const changesOf = ({ changes, keeper }, documents) =>
+  changes.filter(
+    ({ member: { id } }) => documents.includes(id) && (documents.length === 1 || id !== keeper),
+  );
 
 /** Decisions of a visit, the unsent ones among them, and the history of undo and redo. */
 export class DecisionLog {
@@ -107,7 +137,7 @@ export class DecisionLog {
   }
 
   /**
-   * Makes a decision.
+   * Makes the decisions of an action.
    * @param {Made} made
    */
   make(made) {
@@ -117,29 +147,25 @@ export class DecisionLog {
 
   /** @param {Made} made */
   apply(made) {
-    const {
-      decision: { decision },
-      members,
-    } = made;
-    made.before = members.map((member) => member.decision);
-    for (const member of members) member.decision = shown(decision);
+    for (const change of changesInForce(made)) {
+      change.before = change.member.decision;
+      change.member.decision = change.after;
+    }
     this.done.push(made);
-    this.send([{ body: made.decision, made, isUndo: false }]);
+    this.send(made.decisions.map((body) => ({ body, made, isUndo: false })));
   }
 
-  /** Takes the last decision back; returns it. */
+  /** Takes the last action back; returns it. */
   undo() {
     const made = this.done.pop();
     if (!made) return undefined;
-    made.members.forEach((member, at) => {
-      member.decision = made.before?.[at];
-    });
+    for (const { member, before } of changesInForce(made)) member.decision = before;
     this.undone.push(made);
     this.send(reversal(made).map((body) => ({ body, made, isUndo: true })));
     return made;
   }
 
-  /** Makes the decision again that was taken back last; returns it. */
+  /** Makes the action again that was taken back last; returns it. */
   redo() {
     const made = this.undone.pop();
     if (made) this.apply(made);
@@ -151,9 +177,9 @@ export class DecisionLog {
    * @param {OwnConflict} conflict
    */
   insist({ item }) {
-    const { body, made } = item;
-    for (const member of made.members) {
-      if (body.documents.includes(member.id)) member.decision = shown(body.decision);
+    const { body, made, isUndo } = item;
+    for (const { member, before, after } of changesOf(made, body.documents)) {
+      member.decision = isUndo ? before : after;
     }
     this.send([item]);
   }
@@ -256,10 +282,17 @@ export class DecisionLog {
 
   /** @param {Item[]} items */
   drop(items) {
-    this.waiting = this.waiting.filter((item) => !items.includes(item));
-    const made = new Set(items.map((item) => item.made));
-    this.done = this.done.filter((one) => !made.has(one));
-    this.undone = this.undone.filter((one) => !made.has(one));
+    const dropped = new Set(items);
+    this.waiting = this.waiting.filter((item) => !dropped.has(item));
+    const bodies = new Set(items.map(({ body }) => body));
+    for (const made of new Set(items.map((item) => item.made))) {
+      const isUndo = items.some((item) => item.isUndo && item.made === made);
+      made.decisions = isUndo ? [] : made.decisions.filter((body) => !bodies.has(body));
+    }
+    /** @param {Made} made */
+    const isLeft = ({ decisions }) => decisions.length > 0;
+    this.done = this.done.filter(isLeft);
+    this.undone = this.undone.filter(isLeft);
   }
 
   /**
@@ -272,9 +305,8 @@ export class DecisionLog {
     const target = targetOf(documents);
     const own = dropped.filter((one) => one === item || targets(one.body).includes(target));
     const last = own.at(-1) ?? item;
-    const id = documents.length === 1 ? documents[0] : undefined;
-    for (const member of last.made.members) {
-      if (id === undefined || member.id === id) member.decision = shown(current?.decision);
+    for (const { member } of changesOf(last.made, documents)) {
+      member.decision = shown(current?.decision);
     }
     // A decision that was undone before it was stored is none.
     const isNothing = last.isUndo && own.some((one) => one.made === last.made && !one.isUndo);

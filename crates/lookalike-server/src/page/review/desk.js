@@ -17,20 +17,21 @@ export const SHORTCUTS = { "←": "ArrowLeft", "→": "ArrowRight" };
 export const keyName = (name) => make("kbd", { "aria-hidden": "true" }, name);
 
 /**
+ * A button of the desk: its text, its key, whether it needs a pair, and its action.
+ * @typedef {{text: string, key: string, needsPair?: boolean, act: () => void}} KeyButton
+ */
+
+/**
  * Buttons that show their keys.
- * @param {Array<[string, string, () => void]>} keys text, key and action
- * @returns {HTMLElement}
+ * @param {KeyButton[]} keys
+ * @returns {HTMLButtonElement[]}
  */
 export const keyButtons = (keys) =>
-  make(
-    "div",
-    { class: "buttons review-keys" },
-    ...keys.map(([text, key, act]) => {
-      const made = button(text, act, { "aria-keyshortcuts": SHORTCUTS[key] ?? key });
-      made.append(" ", keyName(key));
-      return made;
-    }),
-  );
+  keys.map(({ text, key, act }) => {
+    const made = button(text, act, { "aria-keyshortcuts": SHORTCUTS[key] ?? key });
+    made.append(" ", keyName(key));
+    return made;
+  });
 
 /**
  * A part of the desk that is folded at first.
@@ -42,6 +43,32 @@ export const keyButtons = (keys) =>
 export const folded = (name, summary, ...content) =>
   make("details", { class: `fold ${name}` }, make("summary", {}, summary), ...content);
 
+/**
+ * All keys, and what they do; the last one has no button.
+ * @type {[string, string, string?][]}
+ */
+const KEYS = [
+  ["D", "Duplicate: the right document is a duplicate of the kept one."],
+  ["N", "Not a duplicate: both documents stay, and this pair is never shown again."],
+  [
+    "K",
+    "Keep this one instead: the pair is a duplicate, and the right document is kept instead of " +
+      "the left one.",
+  ],
+  ["A", "Keep all: no document of the group is a duplicate."],
+  ["G", "All duplicates: confirms every undecided duplicate of the group."],
+  ["U", "Undo the last decision of this visit. Repeat it for earlier ones."],
+  ["R", "Redo the decision that was undone last."],
+  ["← →", "Previous and next pair."],
+  ["F B", "Next and previous difference of the texts."],
+  ["M", "Note for the next decision."],
+  [
+    "↑ ↓",
+    "In the list of the group: another duplicate. Page Up, Page Down, Home and End too.",
+    "for-keys",
+  ],
+];
+
 const help = () =>
   folded(
     "review-help",
@@ -49,14 +76,16 @@ const help = () =>
     make(
       "p",
       {},
-      "The page shows one duplicate at a time next to the keeper of its group, the document " +
-        "to keep. The index stores each decision.",
+      "The left text is kept. The right text is its duplicate until you decide otherwise. The " +
+        "index stores each decision. Other documents of a group are compared with its new " +
+        "keeper when you load the page again.",
     ),
     make(
-      "p",
-      { class: "for-keys" },
-      "Press the key on a button instead of the button. In the list " +
-        "of the group, arrows, Home and End choose a duplicate.",
+      "dl",
+      { class: "key-list" },
+      ...KEYS.map(([key, does, name]) =>
+        make("div", { class: name }, make("dt", {}, make("kbd", {}, key)), make("dd", {}, does)),
+      ),
     ),
   );
 
@@ -82,7 +111,7 @@ const fit = (desk, signal) => {
 /**
  * The desk.
  * @param {{progress: Node, folds: Node[], notices: (Node|string)[], stage: Node,
- *   buttons: Node}} parts
+ *   buttons: Node[]}} parts
  * @param {AbortSignal} signal aborted when the desk is replaced
  * @returns {HTMLElement}
  */
@@ -93,7 +122,7 @@ export const desk = ({ progress, folds, notices, stage, buttons }, signal) => {
     make("div", { class: "review-bar" }, progress, ...folds, help()),
     ...notices,
     stage,
-    buttons,
+    make("div", { class: "buttons review-keys" }, ...buttons),
   );
   fit(element, signal);
   return element;

@@ -44,8 +44,8 @@ export class ReviewQueue {
     this.total = 0;
     /** Groups decided about before this queue was loaded. */
     this.decidedBefore = 0;
-    /** Whether the index has changed since the groups were computed. */
-    this.stale = false;
+    /** Whether documents have changed since the groups were computed. */
+    this.documentsChanged = false;
     /** @type {string|undefined} */
     this.next = undefined;
     /** @type {Promise<Groups>|null} */
@@ -58,14 +58,20 @@ export class ReviewQueue {
    */
   async begin(pending) {
     const found = await this.load(undefined, pending);
-    this.stale = found.stale;
+    this.documentsChanged = found.documents_changed;
     this.count(found);
   }
 
   /** @param {Groups} found */
   count(found) {
-    this.total = found.groups_total;
-    this.decidedBefore = found.groups_decided - this.decidedHere();
+    // Decisions separate groups, which then leave the list and remain decided.
+    this.total = found.groups_total + found.groups_dissolved;
+    this.decidedBefore = found.groups_decided + found.groups_dissolved - this.decidedHere();
+  }
+
+  /** The number of decided groups. */
+  get decided() {
+    return Math.min(this.total, this.decidedBefore + this.decidedHere());
   }
 
   /** Asks how many groups are decided about, after a change of many. */

@@ -1,5 +1,6 @@
 // The review of groups: one duplicate at a time next to its keeper, decided by keys.
 
+import { allConfirmed, judged, keptAll, keptInstead } from "./actions.js";
 import { agreement } from "./agreement.js";
 import { compareTexts, isAbort } from "../client/api.js";
 import { documentLink, figures, outcome, sides } from "../search/compare.js";
@@ -7,7 +8,7 @@ import { described, differingMetadata } from "../search/described.js";
 import { at, button, field, make, shownId } from "../dom/dom.js";
 import { SHORTCUTS, desk, folded, keyButtons, keyName } from "./desk.js";
 import { DecisionLog, targetOf } from "./decision_log.js";
-import { beginning, count, counted, visible } from "../dom/format.js";
+import { count, counted, shortened, visible } from "../dom/format.js";
 import { onSingleKey } from "../dom/keys.js";
 import { problem } from "../client/problem.js";
 import { contentOf, fillPart } from "../client/view.js";
@@ -20,7 +21,7 @@ import { ReviewQueue } from "./queue.js";
 import { address, forgetViews, reshow } from "../dom/router.js";
 
 /** @import { Comparison, Duplicate, Keeper } from "../client/types.js" */
-/** @import { Member, MemberDecision, NewDecision } from "../client/types.js" */
+/** @import { MemberDecision } from "../client/types.js" */
 /** @import { OwnConflict } from "./decision_log.js" */
 /** @import { SeenPair } from "./pair_list.js" */
 /** @import { Place } from "./queue.js" */
@@ -32,6 +33,19 @@ const KEPT = 60;
 let review = null;
 
 const show = contentOf("review");
+
+/** @param {string} name of a text, above it */
+const headName = (name) => make("span", { class: "head-name" }, `${name}: `);
+
+/** The meaning of the colours of the texts. */
+const colours = () =>
+  make(
+    "span",
+    { class: "note" },
+    make("del", {}, "only kept text"),
+    " ",
+    make("ins", {}, "only duplicate"),
+  );
 
 /** One visit of the view. */
 export class Review {
@@ -62,6 +76,11 @@ export class Review {
     this.conflicts = make("div");
     this.stage = make("div", { class: "review-stage" });
     this.stage.tabIndex = -1;
+    /**
+     * The buttons that need a pair.
+     * @type {HTMLButtonElement[]}
+     */
+    this.pairButtons = [];
     this.groupName = make("span");
     this.list = new MemberList((duplicate) =>
       this.goTo({ group: this.queue.place.group, duplicate }),
@@ -104,27 +123,20 @@ export class Review {
     this.note.addEventListener("keydown", (event) => {
       if (event.key === "Enter" || event.key === "Escape") this.stage.focus();
     });
-    /** @type {[string, string, () => void][]} */
-    const keys = [
-      ["Duplicate", "D", () => this.pair("duplicate")],
-      ["Not a duplicate", "N", () => this.pair("not_duplicate")],
-      ["Keep this one", "K", () => this.keep()],
-      ["Keep all", "A", () => this.keepAll()],
-      ["Undo", "U", () => this.undo()],
-      ["Redo", "R", () => this.redo()],
-      ["Previous", "←", () => this.move("before")],
-      ["Next", "→", () => this.move("after")],
-    ];
-    for (const [, key, act] of keys) this.byKey.set((SHORTCUTS[key] ?? key).toLowerCase(), act);
+    const keys = this.keys();
+    for (const { key, act } of keys) this.byKey.set((SHORTCUTS[key] ?? key).toLowerCase(), act);
     this.byKey.set("m", () => {
+      if (!this.queue.duplicate) return;
       this.noteFold.open = true;
       this.note.focus();
     });
-    const stale = this.queue.stale
+    const buttons = keyButtons(keys);
+    this.pairButtons = buttons.filter((_, at) => keys[at].needsPair);
+    const stale = this.queue.documentsChanged
       ? make(
           "div",
           { class: "warning stale" },
-          make("p", {}, "The index has changed since the server computed these groups."),
+          make("p", {}, "Documents have changed since the server computed these groups."),
           make(
             "div",
             { class: "buttons" },
@@ -137,7 +149,7 @@ export class Review {
       folds: [filterFold(this.params, this.signal), this.groupFold, this.aboutFold, this.noteFold],
       stage: this.stage,
       notices: [stale, this.problems, this.conflicts],
-      buttons: keyButtons(keys),
+      buttons,
     };
     at("review-results").replaceChildren(
       desk(parts, this.signal),
@@ -145,6 +157,24 @@ export class Review {
       exportLists(this.filter, this.signal),
       agreement(this.signal),
     );
+  }
+
+  /**
+   * The buttons of the desk.
+   * @returns {import("./desk.js").KeyButton[]}
+   */
+  keys() {
+    return [
+      { text: "Duplicate", key: "D", needsPair: true, act: () => this.pair("duplicate") },
+      { text: "Not a duplicate", key: "N", needsPair: true, act: () => this.pair("not_duplicate") },
+      { text: "Keep this one instead", key: "K", needsPair: true, act: () => this.keepInstead() },
+      { text: "Keep all", key: "A", needsPair: true, act: () => this.keepAll() },
+      { text: "All duplicates", key: "G", needsPair: true, act: () => this.confirmAll() },
+      { text: "Undo", key: "U", act: () => this.undo() },
+      { text: "Redo", key: "R", act: () => this.redo() },
+      { text: "Previous", key: "←", act: () => this.move("before") },
+      { text: "Next", key: "→", needsPair: true, act: () => this.move("after") },
+    ];
   }
 
   /**
@@ -164,16 +194,10 @@ export class Review {
         );
         return;
       }
-      const end =
-        queue.groups.length === 0
-          ? "No group matches the filters."
-          : "This was the last of these groups.";
-      at("review-status").textContent = [said, end].filter(Boolean).join(" ");
-      this.stage.replaceChildren(
-        make("p", {}, make("a", { class: "button", href: address("groups") }, "All groups")),
-      );
+      this.drawEnd(said);
       return;
     }
+    this.setPairParts(true);
     queue.ahead()?.catch((error) => this.refused(error));
     const differences = make("div", { class: "review-differences" });
     this.stage.replaceChildren(differences);
@@ -181,16 +205,48 @@ export class Review {
     this.found = [];
     this.drawAbout();
     const named =
-      `${visible(beginning(duplicate.id, 80))} and its keeper ` +
-      visible(beginning(group.keeper.id, 80));
+      `${visible(shortened(duplicate.id, 80))} and its keeper ` +
+      visible(shortened(group.keeper.id, 80));
     at("review-status").textContent = [said, `${named}.`].filter(Boolean).join(" ");
     this.drawDifferences(differences, group.keeper.id, duplicate.id);
     this.compareAhead();
   }
 
+  /**
+   * Says that no pair is left, or why none is shown.
+   * @param {string} said
+   */
+  drawEnd(said) {
+    const { total, decided, groups } = this.queue;
+    const end =
+      total === 0
+        ? "The index has no groups of near-duplicates."
+        : decided >= total
+          ? `All ${counted(total, "group")} are decided.`
+          : groups.length === 0
+            ? "No group matches the filters."
+            : "This was the last of these groups.";
+    at("review-status").textContent = [said, end].filter(Boolean).join(" ");
+    this.stage.replaceChildren(
+      make("p", {}, make("a", { class: "button", href: address("groups") }, "All groups")),
+    );
+    // A disabled button loses the focus.
+    if (this.pairButtons.some((one) => one === document.activeElement)) this.stage.focus();
+    this.setPairParts(false);
+  }
+
+  /**
+   * Shows or hides the parts of the desk that describe a pair, and enables or disables its buttons.
+   * @param {boolean} hasPair
+   */
+  setPairParts(hasPair) {
+    for (const fold of [this.groupFold, this.aboutFold, this.noteFold]) fold.hidden = !hasPair;
+    for (const one of this.pairButtons) one.disabled = !hasPair;
+  }
+
   drawProgress() {
     const { queue, made } = this;
-    const decided = Math.min(queue.total, queue.decidedBefore + queue.decidedHere());
+    const { decided } = queue;
     const unsent = this.log.unsent > 0 ? `, ${count(this.log.unsent)} not stored yet` : "";
     this.progress.replaceChildren(
       make("progress", {
@@ -240,7 +296,7 @@ export class Review {
     const metadata = differingMetadata(group.keeper, duplicate);
     this.about.replaceChildren(
       ...this.found,
-      make("div", { class: "abouts" }, half("Keeper", group.keeper), half("Duplicate", duplicate)),
+      make("div", { class: "abouts" }, half("Kept", group.keeper), half("Duplicate", duplicate)),
       ...(metadata ? [metadata] : []),
     );
   }
@@ -271,11 +327,15 @@ export class Review {
   drawDifferences(box, a, b) {
     return fillPart(box, async () => {
       const compared = await this.comparison(a, b);
-      const parts = sides(compared, [documentLink(a), documentLink(b)]);
+      const parts = sides(compared, [
+        make("span", {}, headName("Kept"), documentLink(a)),
+        make("span", {}, headName("Duplicate"), documentLink(b)),
+      ]);
       const legend = parts.filter((part) => part.matches(".legend"));
       const said = make("span", { class: "note" }, outcome(compared));
       const walk = parts.find((part) => part.matches(".walk"));
       walk?.prepend(said);
+      walk?.append(colours());
       box.replaceChildren(
         ...(walk ? [] : [said]),
         ...parts.filter((part) => !legend.includes(part)),
@@ -301,41 +361,40 @@ export class Review {
   /** @param {"duplicate"|"not_duplicate"} decision */
   pair(decision) {
     const { group, duplicate } = this.queue;
-    if (!group || !duplicate) return;
-    this.decide({ decision, documents: [group.keeper.id, duplicate.id] }, [duplicate]);
+    if (group && duplicate) this.decide(judged(group, duplicate, decision));
   }
 
-  keep() {
-    const { duplicate } = this.queue;
-    if (duplicate) this.decide({ decision: "keep", documents: [duplicate.id] }, [duplicate]);
+  keepInstead() {
+    const { group, duplicate } = this.queue;
+    if (group && duplicate) this.decide(keptInstead(group, duplicate));
   }
 
   keepAll() {
     const { group } = this.queue;
-    if (!group) return;
-    const members = [group.keeper, ...group.duplicates];
-    this.decide({ decision: "keep_all", documents: members.map(({ id }) => id) }, members);
+    if (group) this.decide(keptAll(group));
   }
 
-  /**
-   * @param {NewDecision} decision
-   * @param {Member[]} members
-   */
-  decide(decision, members) {
+  confirmAll() {
+    const { group } = this.queue;
+    if (!group) return;
+    const action = allConfirmed(group);
+    if (action) this.decide(action);
+    else at("review-status").textContent = "All duplicates of this group are decided.";
+  }
+
+  /** @param {import("./actions.js").Action} action */
+  decide({ decisions, changes, said }) {
     const { queue } = this;
-    const note = this.note.value.trim();
-    if (note) decision.note = note;
-    this.note.value = "";
     const { group, place } = queue;
     if (!group) return;
+    const note = this.note.value.trim();
+    if (note) for (const decision of decisions) decision.note = note;
+    this.note.value = "";
+    this.noteFold.open = false;
     const { keeper, seen } = group;
-    this.log.make({ decision, members, place, keeper: keeper.id, seen });
+    this.log.make({ decisions, changes, place, keeper: keeper.id, seen });
     this.made += 1;
     forgetViews(["groups"]);
-    const said =
-      decision.decision === "keep_all"
-        ? "Kept all documents."
-        : `${visible(beginning(members[0].id, 80))}: ${NAMES[decision.decision]}.`;
     queue.place = queue.undecidedAfter(place);
     this.draw(said);
   }
@@ -381,13 +440,14 @@ export class Review {
    * @param {OwnConflict[]} conflicts
    */
   conflicting(conflicts) {
-    this.made -= conflicts.filter(({ item }) => !item.isUndo).length;
+    const lost = conflicts.filter(({ item }) => !item.isUndo && item.made.decisions.length === 0);
+    this.made -= new Set(lost.map(({ item }) => item.made)).size;
     /** @param {OwnConflict} conflict */
     const ask = (conflict) =>
       conflictBox(
         conflict,
         () => {
-          if (!conflict.item.isUndo) this.made += 1;
+          if (lost.includes(conflict)) this.made += 1;
           this.log.insist(conflict);
           this.draw("Decided again.");
           this.stage.focus();
