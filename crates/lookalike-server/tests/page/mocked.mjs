@@ -1385,6 +1385,44 @@ const reviewFilter = withMock({}, async (browser, server) => {
   assert.equal(await browser.run("return document.querySelector('#view-review .more').open"), true);
 });
 
+/** A beginning that the server cut ends with an ellipsis, whatever white space it contains. */
+const cutBeginnings = withMock(
+  {
+    "GET /v1/groups": () => {
+      const [group] = groups(0, 1, 1);
+      group.keeper.beginning = `A line.\n\n${"word ".repeat(40)}`.slice(0, 160);
+      group.duplicates[0].beginning = "A short text.";
+      return {
+        json: {
+          groups: [group],
+          groups_total: 1,
+          groups_decided: 0,
+          groups_dissolved: 0,
+          duplicates_total: 1,
+          documents: 2,
+          version: 1,
+          stale: false,
+          documents_changed: false,
+          last_decision: 0,
+        },
+      };
+    },
+  },
+  async (browser, server) => {
+    await browser.open(`${server.url}#/review`);
+    await browser.see("0 of 1 group decided");
+    await browser.click(".review-about summary");
+    await browser.wait("document.querySelectorAll('.about .first-words').length === 2");
+    assert.deepEqual(
+      await browser.run(
+        "return Array.from(document.querySelectorAll('.about .first-words'), " +
+          "one => one.innerText.at(-1))",
+      ),
+      ["…", "."],
+    );
+  },
+);
+
 const agreeing = withMock({}, async (browser) => {
   await browser.run("location.hash = '#/review'");
   await browser.see("7 of 120 groups decided");
@@ -2469,6 +2507,7 @@ export const CASES = {
   "changed documents are announced, decisions are not": reviewStale,
   "a finished review says so": reviewFinished,
   "groups to decide about are filtered": reviewFilter,
+  "cut beginnings end with an ellipsis": cutBeginnings,
   "texts and buttons of a review fill the screen": fillsScreen,
   "keys are fast in a group of 5,000": manyMembers,
   "where two people judged the same, it is shown": agreeing,

@@ -2,7 +2,7 @@
 
 import { memberCells } from "../search/described.js";
 import { button, make, shownId, tableHead } from "../dom/dom.js";
-import { beginning, counted, count, visible } from "../dom/format.js";
+import { count, counted, shortened, visible } from "../dom/format.js";
 import { address, go } from "../dom/router.js";
 
 /** @import { Duplicate, Group, Keeper } from "../client/types.js" */
@@ -20,7 +20,7 @@ const MORE = 500;
  */
 const row = (group, member, chosen) => {
   const keeper = member === group.keeper;
-  const named = beginning(visible(member.id), 80);
+  const named = shortened(visible(member.id), 80);
   const box = make("input", { type: "checkbox", "aria-label": `Choose ${named}` });
   box.addEventListener("change", () => chosen(member.id, box.checked));
   const links = make("td", { class: "do" });

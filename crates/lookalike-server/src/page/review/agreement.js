@@ -2,7 +2,7 @@
 
 import { request } from "../client/api.js";
 import { button, make, shownId, table } from "../dom/dom.js";
-import { beginning, count, counted, visible } from "../dom/format.js";
+import { count, counted, shortened, visible } from "../dom/format.js";
 import { fillPart } from "../client/view.js";
 import { address } from "../dom/router.js";
 
@@ -16,7 +16,7 @@ const percent = (part, whole) => `${((100 * part) / whole).toFixed(1)} %`;
 
 /** @param {Agreements["people"][number]} one */
 const row = (one) => {
-  const [first, second] = one.people.map((name) => visible(beginning(name, 80)));
+  const [first, second] = one.people.map((name) => visible(shortened(name, 80)));
   const agreed = one.both_duplicate + one.both_not_duplicate;
   return [
     make("span", {}, make("bdi", {}, first), " and ", make("bdi", {}, second)),

@@ -3,7 +3,7 @@
 
 import { request } from "../client/api.js";
 import { button, fold, make } from "../dom/dom.js";
-import { beginning, count, counted, time, visible } from "../dom/format.js";
+import { count, counted, shortened, time, visible } from "../dom/format.js";
 import { fillPart } from "../client/view.js";
 import { conflictList } from "./conflicts.js";
 import { targetOf, targets } from "./decision_log.js";
@@ -83,7 +83,7 @@ const bulkActions = async (signal) => {
  * @param {(pairs: SeenPair[]) => Promise<void>} takeBack
  */
 const drawn = ({ rule, moment, who, pairs, changed }, takeBack) => {
-  const by = who ? [" by ", make("bdi", {}, visible(beginning(who, 80)))] : [];
+  const by = who ? [" by ", make("bdi", {}, visible(shortened(who, 80)))] : [];
   /** @type {HTMLElement[]} */
   const nodes = [
     make(

@@ -36,8 +36,10 @@ export const titleOf = ({ metadata: data }) => text(data, TITLE);
  * @param {Described} document
  */
 const words = ({ beginning }) => {
-  const line = (beginning ?? "").trim().replace(/\s+/g, " ");
-  return line.length < BEGINNING ? line : `${line}…`;
+  const all = beginning ?? "";
+  const line = all.trim().replace(/\s+/g, " ");
+  // The server counts characters before white space is removed.
+  return Array.from(all).length < BEGINNING ? line : `${line}…`;
 };
 
 /**

@@ -2,7 +2,7 @@
 
 import { described } from "./described.js";
 import { bar, make, shownId } from "../dom/dom.js";
-import { beginning, count, counted, probability, size, visible } from "../dom/format.js";
+import { count, counted, probability, shortened, size, visible } from "../dom/format.js";
 import { address } from "../dom/router.js";
 
 /** @import { Match, Matches } from "../client/types.js" */
@@ -83,7 +83,7 @@ const facts = (match, whose) => {
  * @param {string|undefined} asked the id of the query; none for a text
  */
 const item = (match, asked) => {
-  const named = beginning(visible(match.id), 80);
+  const named = shortened(visible(match.id), 80);
   const compare = make(
     "a",
     {
@@ -126,7 +126,7 @@ export const matches = (answer, asked) => {
     const title =
       asked === undefined
         ? ["Similar to your text"]
-        : ["Similar to ", shownId(beginning(asked, 300), "")];
+        : ["Similar to ", shownId(shortened(asked, 300), "")];
     parts.unshift(make("h2", {}, ...title));
     parts.push(
       make("ol", { class: "matches" }, ...answer.matches.map((match) => item(match, asked))),
