@@ -68,6 +68,7 @@ pub(crate) const FILES: &[(&str, &str, &str)] = &[
     ("/review/past_bulk.js", JAVASCRIPT, include_str!("review/past_bulk.js")),
     ("/review/queue.js", JAVASCRIPT, include_str!("review/queue.js")),
     ("/review/review.js", JAVASCRIPT, include_str!("review/review.js")),
+    ("/search/changes.js", JAVASCRIPT, include_str!("search/changes.js")),
     ("/search/compare.js", JAVASCRIPT, include_str!("search/compare.js")),
     ("/search/described.js", JAVASCRIPT, include_str!("search/described.js")),
     ("/search/difference_walk.js", JAVASCRIPT, include_str!("search/difference_walk.js")),

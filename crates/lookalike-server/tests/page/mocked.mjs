@@ -406,7 +406,7 @@ const sameWords = withMock(
       "return Array.from(document.querySelector('.rows > .row').children, " +
         "cell => cell.textContent)",
     );
-    assert.deepEqual(row, ["paid FOR -5.20 EUR", "paid for 5,20 EUR\u21b5\n"]);
+    assert.deepEqual(row, ["paid FOR -5.20 EUR", "paid for 5,20 EUR\n"]);
     const marks = await browser.run(
       "return Array.from(document.querySelectorAll('.rows del, " +
         ".rows ins'), mark => [mark.tagName, mark.className, mark.textContent])",
@@ -416,12 +416,54 @@ const sameWords = withMock(
       ["DEL", "same-words", "."],
       ["INS", "same-words", "for "],
       ["INS", "same-words", ","],
-      ["INS", "same-words", "\u21b5\n"],
+      ["INS", "white", "\n"],
     ]);
     const lighter = await browser.run(
       "return getComputedStyle(document.querySelector('.rows ins'))" + ".textDecorationStyle",
     );
     assert.equal(lighter, "dotted");
+  },
+);
+
+/** White space is not marked, and its differences are not visited, until the user asks for both. */
+const whiteSpace = withMock(
+  {
+    "POST /v1/compare": () => ({
+      json: comparison([
+        { kind: "a", text: "one\ntwo", same_words: true },
+        { kind: "b", text: "one two", same_words: true },
+        { kind: "same", text: " and then " },
+        { kind: "a", text: "Monday" },
+        { kind: "b", text: "Thursday" },
+        { kind: "same", text: " came" },
+        { kind: "b", text: "\n", same_words: true },
+      ]),
+    }),
+  },
+  async (browser, server) => {
+    await browser.open(`${server.url}#/compare?a=a&b=b`);
+    await browser.see("The texts differ in 1 place");
+    const said = () =>
+      browser.run("return document.querySelector('.walk [role=status]').textContent");
+    await browser.press("f");
+    assert.match(await said(), /^Difference 1 of 1: “Monday”/);
+    const colours = () =>
+      browser.run(
+        "return ['.rows del.white', '.rows .side'].map(one => " +
+          "getComputedStyle(document.querySelector(one)).color)",
+      );
+    const [plain, ink] = await colours();
+    assert.equal(plain, ink);
+    await browser.click(".walk [aria-pressed]");
+    const [marked] = await colours();
+    assert.notEqual(marked, ink);
+    await browser.press("b");
+    assert.match(await said(), /^Difference 1 of 3: /);
+    await browser.press("f", "f");
+    assert.equal(await said(), "Difference 3 of 3.");
+    await hasNoFindings(browser);
+    await browser.view(1280, 900, "light");
+    await browser.click(".walk [aria-pressed]");
   },
 );
 
@@ -2508,6 +2550,7 @@ export const CASES = {
   "a finished review says so": reviewFinished,
   "groups to decide about are filtered": reviewFilter,
   "cut beginnings end with an ellipsis": cutBeginnings,
+  "white space is marked on request": whiteSpace,
   "texts and buttons of a review fill the screen": fillsScreen,
   "keys are fast in a group of 5,000": manyMembers,
   "where two people judged the same, it is shown": agreeing,

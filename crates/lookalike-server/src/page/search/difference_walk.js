@@ -2,14 +2,18 @@
 // a moved block.
 
 import { button, make } from "../dom/dom.js";
-import { beginning, count } from "../dom/format.js";
+import { count, shortened } from "../dom/format.js";
 import { onSingleKey } from "../dom/keys.js";
+
+/** @import { ChangeKind } from "./changes.js" */
 
 /** The keys for the next and the previous difference. */
 const KEYS = new Map([
   ["f", 1],
   ["b", -1],
 ]);
+/** Kinds of differences, the most important first. */
+const KINDS = /** @type {ChangeKind[]} */ (["words", "written", "white"]);
 /** UTF-16 units of a difference that is read out. */
 const SPOKEN = 80;
 
@@ -18,6 +22,19 @@ const SPOKEN = 80;
  * @type {WeakMap<Element, DifferenceWalk>}
  */
 const walks = new WeakMap();
+
+/** Whether the user asked for marks of white space, for all texts of this visit. */
+let showsWhite = false;
+
+/**
+ * The places that the keys visit: the differences of the first kind that exists. With marks of
+ * white space, all.
+ * @param {ChangeKind[]} kinds
+ */
+const visited = (kinds) => {
+  const first = KINDS.find((kind) => kinds.includes(kind));
+  return Array.from(kinds.keys()).filter((place) => showsWhite || kinds[place] === first);
+};
 
 /**
  * @param {Element[]} marks
@@ -30,22 +47,23 @@ const words = (marks, tag) => {
     .filter(Boolean)
     .join(" ");
   if (text === "") return null;
-  const shown = beginning(text, SPOKEN);
   const where = tag === "del" ? "first" : "second";
-  return `“${shown}${shown.length < text.length ? "…" : ""}” in the ${where}`;
+  return `“${shortened(text, SPOKEN)}” in the ${where}`;
 };
 
 /** A walk over the differences that are drawn in a box. */
 export class DifferenceWalk {
   /**
    * @param {HTMLElement} box
-   * @param {number} total differences
+   * @param {ChangeKind[]} kinds of the differences
    * @param {(isThere: () => boolean) => void} drawUntil draws more of them
    */
-  constructor(box, total, drawUntil) {
+  constructor(box, kinds, drawUntil) {
     this.box = box;
-    this.total = total;
+    this.kinds = kinds;
     this.drawUntil = drawUntil;
+    this.places = visited(kinds);
+    /** The position in the visited places. */
     this.current = -1;
     this.said = make("span", { role: "status", class: "note" });
     /**
@@ -63,8 +81,10 @@ export class DifferenceWalk {
       { class: "buttons walk" },
       key("Previous difference", "B", -1),
       key("Next difference", "F", 1),
+      kinds.includes("white") ? this.whiteButton() : null,
       this.said,
     );
+    box.classList.toggle("shows-white", showsWhite);
     walks.set(this.element, this);
     box.addEventListener("click", ({ target }) => {
       const inside = target instanceof Element ? target : null;
@@ -73,6 +93,23 @@ export class DifferenceWalk {
       const [tag, number] = moved?.dataset.other?.split(" ") ?? [];
       if (number !== undefined) this.toOther(tag, number);
     });
+  }
+
+  /** The button that shows and hides the marks of white space. */
+  whiteButton() {
+    const made = button(
+      "White space",
+      () => {
+        showsWhite = !showsWhite;
+        made.setAttribute("aria-pressed", String(showsWhite));
+        this.box.classList.toggle("shows-white", showsWhite);
+        const place = this.places[this.current];
+        this.places = visited(this.kinds);
+        this.current = this.places.indexOf(place);
+      },
+      { "aria-pressed": String(showsWhite) },
+    );
+    return made;
   }
 
   /**
@@ -88,8 +125,8 @@ export class DifferenceWalk {
    * @param {number} way
    */
   move(way) {
-    const place = this.current + way;
-    if (place < 0 || place >= this.total) {
+    const place = this.places[this.current + way];
+    if (place === undefined) {
       this.said.textContent =
         way > 0 ? "This is the last difference." : "This is the first difference.";
       return;
@@ -107,10 +144,10 @@ export class DifferenceWalk {
     if (marks.length === 0) return;
     for (const mark of this.box.querySelectorAll(".current")) mark.classList.remove("current");
     for (const mark of marks) mark.classList.add("current");
-    this.current = place;
+    this.current = this.places.indexOf(place);
     marks[0].scrollIntoView({ block: "center" });
     const said = [words(marks, "del"), words(marks, "ins")].filter(Boolean).join(", ");
-    const which = `Difference ${count(place + 1)} of ${count(this.total)}`;
+    const which = `Difference ${count(this.current + 1)} of ${count(this.places.length)}`;
     this.said.textContent = said ? `${which}: ${said}.` : `${which}.`;
   }
 

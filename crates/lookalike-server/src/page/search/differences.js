@@ -1,5 +1,6 @@
 // Shows two texts in columns, from their equal and different parts.
 
+import { changeKinds, steps } from "./changes.js";
 import { DifferenceWalk } from "./difference_walk.js";
 import { button, fold, make } from "../dom/dom.js";
 import { count, counted } from "../dom/format.js";
@@ -7,9 +8,9 @@ import { gradually, longText, pieces } from "../dom/gradually.js";
 
 /** @import { Difference } from "../client/types.js" */
 /** @import { Child } from "../dom/dom.js" */
+/** @import { Change, ChangeKind, Segment, Shared } from "./changes.js" */
 
-/** @typedef {{text: string, moved?: number}} Segment a part of one text */
-/** @typedef {{number: number, sameWords: boolean}} Place of a difference */
+/** @typedef {{number: number, kind: ChangeKind}} Place of a difference */
 /** @typedef {Generator<{element: HTMLElement, cost: number}, void>} Drawn rows to draw */
 
 /** Words that both texts share, shown before and after a difference. */
@@ -108,20 +109,30 @@ const signs = (text) =>
   text.replace(/./gsu, (c) => SIGNS[c] || `\\u{${c.codePointAt(0)?.toString(16)}}`);
 
 /**
- * Words are marked, the blanks around them are not; of the same words, whatever differs.
+ * Words are marked, the blanks around them are not; of the same words, whatever differs. The style
+ * sheet hides marks of white space until the user asks for them.
  * @param {"del"|"ins"} tag
  * @param {Segment} piece
  * @param {Place} place
  * @returns {Child[]}
  */
-const marked = (tag, { text, moved }, { number, sameWords }) => {
+const marked = (tag, { text, moved }, { number, kind }) => {
   /**
    * @param {string|undefined} name class
    * @param {string} inner
+   * @param {string} [shown] the symbols of white space
    */
-  const mark = (name, inner) =>
-    make(tag, { class: name, "data-place": number, "data-moved": moved }, inner);
-  if (sameWords) return [mark("same-words", text.trim() === "" ? signs(text) : text)];
+  const mark = (name, inner, shown) =>
+    make(
+      tag,
+      { class: name, "data-place": number, "data-moved": moved, "data-signs": shown },
+      inner,
+    );
+  if (kind === "white") {
+    const shown = text.trim() === "" ? signs(text).replaceAll("\n", "") : undefined;
+    return [mark("white", text, shown)];
+  }
+  if (kind === "written") return [mark("same-words", text.trim() === "" ? signs(text) : text)];
   const inner = text.trim();
   if (inner === "") return [mark("blank", text.replace(/\n/g, "↵\n"))];
   const from = text.indexOf(inner);
@@ -247,35 +258,31 @@ class Rows {
 
   /**
    * Each long part and each moved block has its own row.
-   * @param {Segment[]} a
-   * @param {Segment[]} b
-   * @param {boolean} sameWords
+   * @param {Change} change
    * @returns {Drawn}
    */
-  *changed(a, b, sameWords) {
+  *changed({ a, b, kind }) {
     const left = cut(a);
     const right = cut(b);
-    const place = { number: this.places, sameWords };
+    const place = { number: this.places, kind };
     const most = Math.max(left.length, right.length);
     const lines =
       this.row.empty &&
       [a, b].every((segments) => segments.length === 0 || segments.at(-1)?.text.endsWith("\n"));
-    this.places += most > 0 ? 1 : 0;
+    this.places += 1;
     for (let i = 0; i < most; i += 1) {
       if (i > 0) yield* this.end();
       if (left[i]) this.row.only("a", left[i], place);
       if (right[i]) this.row.only("b", right[i], place);
     }
-    if (lines && most > 0) yield* this.end();
+    if (lines) yield* this.end();
   }
 
   /**
-   * @param {string} text
-   * @param {boolean} first
-   * @param {boolean} last
+   * @param {Shared} shared
    * @returns {Drawn}
    */
-  *same(text, first, last) {
+  *same({ same: text, first, last }) {
     const from = first ? 0 : head(text);
     const to = last ? text.length : tail(text);
     if (to - from < LEAST_FOLDED) {
@@ -290,56 +297,24 @@ class Rows {
 }
 
 /**
- * Parts of either text that follow each other are one change, unless of another kind.
  * @param {Difference[]} parts
  * @returns {Drawn}
  */
 function* rows(parts) {
   const drawn = new Rows();
-  /** @type {Segment[]} */
-  let a = [];
-  /** @type {Segment[]} */
-  let b = [];
-  let sameWords = false;
-  for (const [place, part] of parts.entries()) {
-    const { kind, text, moved } = part;
-    if (kind === "same" || Boolean(part.same_words) !== sameWords) {
-      yield* drawn.changed(a, b, sameWords);
-      a = [];
-      b = [];
-      sameWords = Boolean(part.same_words);
-    }
-    if (kind === "a") a.push({ text, moved });
-    else if (kind === "b") b.push({ text, moved });
-    else yield* drawn.same(text, place === 0, place === parts.length - 1);
-  }
-  yield* drawn.changed(a, b, sameWords);
+  for (const step of steps(parts)) yield* "same" in step ? drawn.same(step) : drawn.changed(step);
   yield* drawn.end();
 }
 
 /**
- * Differences, as the rows count them: parts of one kind that follow each other are one.
- * @param {Difference[]} parts
- */
-const places = (parts) =>
-  parts.filter(
-    (part, at) =>
-      part.kind !== "same" &&
-      (at === 0 ||
-        parts[at - 1].kind === "same" ||
-        Boolean(parts[at - 1].same_words) !== Boolean(part.same_words)),
-  ).length;
-
-/**
- * @param {boolean} changed
- * @param {boolean} written
+ * @param {Set<ChangeKind>} kinds
  * @param {boolean} moved
  */
-const legend = (changed, written, moved) =>
+const legend = (kinds, moved) =>
   make(
     "p",
     { class: "note legend" },
-    ...(changed
+    ...(kinds.has("words")
       ? [
           "Words of the first text only are ",
           make("del", {}, "struck through"),
@@ -348,9 +323,9 @@ const legend = (changed, written, moved) =>
           ". ",
         ]
       : []),
-    ...(written
+    ...(kinds.has("written")
       ? [
-          "Words that differ only in case, punctuation or white space are ",
+          "Words that differ only in case or punctuation are ",
           make("ins", { class: "same-words" }, "dotted"),
           ". ",
         ]
@@ -371,10 +346,8 @@ const legend = (changed, written, moved) =>
  * @returns {HTMLElement[]}
  */
 export const differences = (parts, names) => {
-  const differing = parts.filter(({ kind }) => kind !== "same");
-  const changed = differing.some((part) => !part.same_words);
-  const written = differing.some((part) => part.same_words);
-  const moved = differing.some((part) => part.moved !== undefined);
+  const kinds = changeKinds(parts);
+  const moved = parts.some((part) => part.moved !== undefined);
   const heads = names.map((name) => make("div", { class: "head", role: "columnheader" }, name));
   const body = make("div", { class: "rows", role: "rowgroup" });
   const drawUntil = gradually(body, rows(parts), BUDGET);
@@ -393,7 +366,7 @@ export const differences = (parts, names) => {
     ),
     body,
   );
-  if (!changed && !written) return [box];
-  const walk = new DifferenceWalk(box, places(parts), drawUntil);
-  return [legend(changed, written, moved), walk.element, box];
+  if (kinds.length === 0) return [box];
+  const walk = new DifferenceWalk(box, kinds, drawUntil);
+  return [legend(new Set(kinds), moved), walk.element, box];
 };
