@@ -1,5 +1,5 @@
-// What the keys decide: the decisions about the pair or group that is shown, the changes that the
-// page shows, and a sentence about them.
+// The actions of the deciding keys: decisions about the current pair or group, the changes of its
+// members, and a sentence for the status line.
 
 import { NAMES } from "./conflicts.js";
 import { counted, shortened, visible } from "../dom/format.js";

@@ -15,7 +15,7 @@ const BATCH = 10_000;
 const DELAY = 20;
 
 /**
- * What the page shows of a member before and after an action.
+ * The decision about a member before and after an action.
  * @typedef {{member: Member, before?: MemberDecision, after: MemberDecision}} Change
  */
 

@@ -44,12 +44,12 @@ export const folded = (name, summary, ...content) =>
   make("details", { class: `fold ${name}` }, make("summary", {}, summary), ...content);
 
 /**
- * All keys, and what they do; the last one has no button.
+ * All keys with their actions. The last one has no button.
  * @type {[string, string, string?][]}
  */
 const KEYS = [
   ["D", "Duplicate: the right document is a duplicate of the kept one."],
-  ["N", "Not a duplicate: both documents stay, and this pair is never shown again."],
+  ["N", "Not a duplicate: both documents are kept, and this pair is not shown again."],
   [
     "K",
     "Keep this one instead: the pair is a duplicate, and the right document is kept instead of " +

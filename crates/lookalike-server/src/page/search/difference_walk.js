@@ -23,7 +23,7 @@ const SPOKEN = 80;
  */
 const walks = new WeakMap();
 
-/** Whether the user asked for marks of white space, for all texts of this visit. */
+/** Whether white space is marked, in all texts of this visit. */
 let showsWhite = false;
 
 /**

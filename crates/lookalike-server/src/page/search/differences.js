@@ -110,7 +110,7 @@ const signs = (text) =>
 
 /**
  * Words are marked, the blanks around them are not; of the same words, whatever differs. The style
- * sheet hides marks of white space until the user asks for them.
+ * sheet hides the marks of white space unless they are switched on.
  * @param {"del"|"ins"} tag
  * @param {Segment} piece
  * @param {Place} place
