@@ -1208,7 +1208,7 @@ const reviewing = withMock({}, async (browser, server) => {
       "return Array.from(document.querySelectorAll('.review-differences .head'), " +
         "head => head.innerText.replace(/\\s+/g, ' ').trim())",
     ),
-    ["Kept: group-0/letter.txt", "Duplicate: group-0/copy-0.txt"],
+    ["Kept: group-0/letter.txt only here", "Duplicate: group-0/copy-0.txt only here"],
   );
   assert.equal(await shown(), "group-0/copy-0.txt");
   await browser.press("d");

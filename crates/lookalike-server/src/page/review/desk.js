@@ -56,7 +56,7 @@ const KEYS = [
       "the left one.",
   ],
   ["A", "Keep all: no document of the group is a duplicate."],
-  ["G", "All duplicates: confirms every undecided duplicate of the group."],
+  ["G", "Confirm all: every undecided duplicate of the group is a duplicate."],
   ["U", "Undo the last decision of this visit. Repeat it for earlier ones."],
   ["R", "Redo the decision that was undone last."],
   ["← →", "Previous and next pair."],

@@ -34,17 +34,20 @@ let review = null;
 
 const show = contentOf("review");
 
-/** @param {string} name of a text, above it */
-const headName = (name) => make("span", { class: "head-name" }, `${name}: `);
-
-/** The meaning of the colours of the texts. */
-const colours = () =>
+/**
+ * The head of a text, with the mark of the words that only this text has.
+ * @param {string} name
+ * @param {string} id
+ * @param {"del"|"ins"|null} mark null if no words differ
+ */
+const head = (name, id, mark) =>
   make(
     "span",
-    { class: "note" },
-    make("del", {}, "only kept text"),
+    {},
+    make("span", { class: "head-name" }, `${name}: `),
+    documentLink(id),
     " ",
-    make("ins", {}, "only duplicate"),
+    mark ? make(mark, { class: "head-mark" }, "only here") : null,
   );
 
 /** One visit of the view. */
@@ -169,7 +172,7 @@ export class Review {
       { text: "Not a duplicate", key: "N", needsPair: true, act: () => this.pair("not_duplicate") },
       { text: "Keep this one instead", key: "K", needsPair: true, act: () => this.keepInstead() },
       { text: "Keep all", key: "A", needsPair: true, act: () => this.keepAll() },
-      { text: "All duplicates", key: "G", needsPair: true, act: () => this.confirmAll() },
+      { text: "Confirm all", key: "G", needsPair: true, act: () => this.confirmAll() },
       { text: "Undo", key: "U", act: () => this.undo() },
       { text: "Redo", key: "R", act: () => this.redo() },
       { text: "Previous", key: "←", act: () => this.move("before") },
@@ -327,15 +330,15 @@ export class Review {
   drawDifferences(box, a, b) {
     return fillPart(box, async () => {
       const compared = await this.comparison(a, b);
+      const hasWords = (compared.difference_counts?.words ?? 0) > 0;
       const parts = sides(compared, [
-        make("span", {}, headName("Kept"), documentLink(a)),
-        make("span", {}, headName("Duplicate"), documentLink(b)),
+        head("Kept", a, hasWords ? "del" : null),
+        head("Duplicate", b, hasWords ? "ins" : null),
       ]);
       const legend = parts.filter((part) => part.matches(".legend"));
       const said = make("span", { class: "note" }, outcome(compared));
       const walk = parts.find((part) => part.matches(".walk"));
       walk?.prepend(said);
-      walk?.append(colours());
       box.replaceChildren(
         ...(walk ? [] : [said]),
         ...parts.filter((part) => !legend.includes(part)),
