@@ -11,11 +11,12 @@
 //! of similarity.
 
 use crate::hash;
-use crate::kernel::{
-    self, Kernel, LONG_ENTRIES, PIECE, ScanRule, ShingleBuffer, SortBuffers, TokenBuffer,
-};
+use crate::kernel::{self, Kernel, PIECE, ScanRule, ShingleBuffer, SortBuffers, TokenBuffer};
 use crate::params::{Case, ShingleRule, TokenRule, Unit};
 use crate::text;
+
+/// The most shingles of a document that are sorted into other buffers instead of in place.
+const SORTED_APART: usize = 1 << 17;
 
 /// The shingles of one document, valid until the [`Shingler`] is used for the next.
 #[derive(Debug, Clone, Copy)]
@@ -85,8 +86,8 @@ impl Shingler {
         if self.rule.frequencies() {
             self.number_repeats();
             self.kernel.sort(&self.sorted, set, &mut self.sort);
-        } else if self.shingles.whole().len() > LONG_ENTRIES {
-            // A second buffer of this length would be a large part of the memory of a run.
+        } else if self.shingles.whole().len() > SORTED_APART {
+            // Further buffers of this length would be a large part of the memory of a run.
             self.shingles.take_whole(set);
             set.sort_unstable();
         } else {

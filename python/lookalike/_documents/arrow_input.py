@@ -41,12 +41,18 @@ def batches_of_dataset(docs: Any, names: Sequence[str], rows: int) -> Iterator[A
     """Returns an iterator over batches of some rows and these columns of a
     ``pyarrow.dataset.Dataset``.
     """
-    serial = {"columns": list(names), "batch_size": rows, "use_threads": False}
+    needed = {"columns": list(names), "batch_size": rows}
+    serial = {**needed, "use_threads": False}
+    # Other libraries have datasets whose fragments take other arguments.
+    is_own = type(docs).__module__.startswith("pyarrow")
     try:
-        fragments = docs.get_fragments()
+        fragments = docs.get_fragments() if is_own else None
     except ValueError:
         # The fragments of a filtered dataset are not accessible.
-        batches: Iterator[Any] = iter(docs.scanner(fragment_readahead=1, **serial).to_reader())
+        fragments = None
+    if fragments is None:
+        ahead = {"batch_readahead": 1, "fragment_readahead": 1}
+        batches: Iterator[Any] = iter(docs.scanner(**needed, **ahead).to_reader())
         return batches
     # A scanner reads all row groups of a file ahead of a slow consumer, whatever its limits.
     return (

@@ -90,18 +90,20 @@ impl BlockScanner for Plain {
     #[inline(always)]
     unsafe fn blanks<const FOLD: bool>(source: *const u8, target: *mut u8) -> (u64, u64) {
         // SAFETY: the caller's promise.
-        let (bytes, target) =
-            unsafe { (&*source.cast::<[u8; 66]>(), &mut *target.cast::<[u8; 64]>()) };
+        let bytes = unsafe { &*source.cast::<[u8; 66]>() };
+        let mut copied = [0; 64];
         let mut blanks = 0;
         let mut wide = 0;
-        for (i, target) in target.iter_mut().enumerate() {
+        for (i, copied) in copied.iter_mut().enumerate() {
             let [a, b, c] = [bytes[i], bytes[i + 1], bytes[i + 2]];
             let is_blank = CLASSES[a as usize] & 2 == 0;
             let folded = if FOLD { a.to_ascii_lowercase() } else { a };
-            *target = if is_blank { b' ' } else { folded };
+            *copied = if is_blank { b' ' } else { folded };
             blanks |= u64::from(is_blank) << i;
             wide |= u64::from(begins_wide_blank(a, b, c)) << i;
         }
+        // SAFETY: the caller's promise.
+        unsafe { target.cast::<[u8; 64]>().write(copied) };
         (blanks, wide)
     }
 

@@ -92,7 +92,7 @@ impl TokenBuffer {
 }
 
 /// Number of entries from which a buffer is long.
-pub(crate) const LONG_ENTRIES: usize = 1 << 20;
+const LONG_ENTRIES: usize = 1 << 20;
 
 /// The hashes of a document's shingles, repeats included, in padded buffers.
 #[derive(Debug, Default)]

@@ -31,8 +31,7 @@ mod tests;
 mod x86_64;
 
 pub(crate) use buffers::{
-    HashParameters, LONG_ENTRIES, PIECE, ROW_BLOCK, ScanRule, ShingleBuffer, SortBuffers,
-    TokenBuffer,
+    HashParameters, PIECE, ROW_BLOCK, ScanRule, ShingleBuffer, SortBuffers, TokenBuffer,
 };
 
 use crate::error::ParamsError;

@@ -463,7 +463,7 @@ impl Budget {
         self.need(bytes.saturating_mul(16).div_ceil(9))
     }
 
-    /// Bytes of shingle sets that one thread holds.
+    /// Bytes of shingle sets for each thread.
     pub(crate) fn sets(&self) -> usize {
         (self.work() / 8 / self.threads).min(CACHE_BYTES) as usize
     }

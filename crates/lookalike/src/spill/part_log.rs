@@ -93,6 +93,10 @@ impl<T: LogValue> PartLogWriter<'_, T> {
         // The next values have a size that is known now.
         let next = Vec::with_capacity(GATHERED + 1);
         let values = std::mem::replace(&mut self.gathered[part], next);
+        self.add(part, values)
+    }
+
+    fn add(&self, part: usize, values: Vec<T>) -> Result<(), SpillError> {
         let mut parts = self.log.0.lock();
         let bytes = size_of::<T>() * values.len();
         let chunk = if let Some(room) = parts.room.checked_sub(bytes) {
@@ -110,10 +114,11 @@ impl<T: LogValue> PartLogWriter<'_, T> {
     /// # Errors
     /// As for [`push`](Self::push).
     pub(crate) fn finish(mut self) -> Result<(), SpillError> {
-        let parts = 0..self.gathered.len();
-        parts.into_iter().try_for_each(|part| {
-            self.gathered[part].shrink_to_fit();
-            self.flush(part)
+        let gathered = std::mem::take(&mut self.gathered);
+        let parts = gathered.into_iter().enumerate().filter(|(_, values)| !values.is_empty());
+        parts.into_iter().try_for_each(|(part, mut values)| {
+            values.shrink_to_fit();
+            self.add(part, values)
         })
     }
 }

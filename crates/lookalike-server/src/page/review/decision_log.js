@@ -96,14 +96,18 @@ const changesInForce = ({ decisions, changes }) => {
 };
 
 /**
- * The changes of an action by one of its decisions.
+ * The changes of an action by one of its decisions. A decision about a pair does not change the
+ * keeper.
  * @param {Made} made
+ * @param {NewDecision} body
  * @param {string[]} documents of the decision
  */
-const changesOf = ({ changes, keeper }, documents) =>
-  changes.filter(
-    ({ member: { id } }) => documents.includes(id) && (documents.length === 1 || id !== keeper),
+const changesOf = ({ changes, keeper }, { decision }, documents) => {
+  const isPair = decision === "duplicate" || decision === "not_duplicate";
+  return changes.filter(
+    ({ member: { id } }) => documents.includes(id) && !(isPair && id === keeper),
   );
+};
 
 /** Decisions of a visit, the unsent ones among them, and the history of undo and redo. */
 export class DecisionLog {
@@ -178,7 +182,7 @@ export class DecisionLog {
    */
   insist({ item }) {
     const { body, made, isUndo } = item;
-    for (const { member, before, after } of changesOf(made, body.documents)) {
+    for (const { member, before, after } of changesOf(made, body, body.documents)) {
       member.decision = isUndo ? before : after;
     }
     this.send([item]);
@@ -305,7 +309,7 @@ export class DecisionLog {
     const target = targetOf(documents);
     const own = dropped.filter((one) => one === item || targets(one.body).includes(target));
     const last = own.at(-1) ?? item;
-    for (const { member } of changesOf(last.made, documents)) {
+    for (const { member } of changesOf(last.made, last.body, documents)) {
       member.decision = shown(current?.decision);
     }
     // A decision that was undone before it was stored is none.

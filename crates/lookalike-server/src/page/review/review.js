@@ -231,7 +231,13 @@ export class Review {
             : "This was the last of these groups.";
     at("review-status").textContent = [said, end].filter(Boolean).join(" ");
     this.stage.replaceChildren(
-      make("p", {}, make("a", { class: "button", href: address("groups") }, "All groups")),
+      make(
+        "p",
+        { class: "buttons" },
+        // Documents of a separated group can form a new one.
+        button("Look for new groups", () => reshow("review")),
+        make("a", { class: "button", href: address("groups") }, "All groups"),
+      ),
     );
     // A disabled button loses the focus.
     if (this.pairButtons.some((one) => one === document.activeElement)) this.stage.focus();

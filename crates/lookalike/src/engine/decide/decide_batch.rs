@@ -1,5 +1,5 @@
-//! Decides the components of a batch. Components are independent, so threads process them one after
-//! the other.
+//! Decides the components of a batch. Components are independent, so each thread processes one at a
+//! time. If there are few large ones, all threads first read their shingle sets.
 
 use crate::engine::collect::pairs::MAX_PAIRS;
 use crate::engine::decide::batch::ComponentBatch;
@@ -44,7 +44,11 @@ pub(crate) fn decide_batch(
     let is_large =
         |i: &usize| threads.get() > 1 && batch.candidates.component(*i).members.len() >= LARGE;
     let components = 0..batch.candidates.len();
-    let (large, small): (Vec<usize>, Vec<usize>) = components.partition(is_large);
+    let (mut large, mut small): (Vec<usize>, Vec<usize>) = components.partition(is_large);
+    if large.len() >= threads.get() {
+        // There are enough of them for all threads.
+        small.append(&mut large);
+    }
     let mut decided = BatchResult::default();
     if !large.is_empty() {
         let share = budget.sets().saturating_mul(threads.get());

@@ -22,7 +22,7 @@ const LONG_SET_BYTES: usize = 1 << 20;
 /// Members of which one thread reads the sets before it looks for more.
 const READ_AT_ONCE: usize = 64;
 
-/// The sets of one thread.
+/// The sets of one thread, or of a large component that all threads read.
 pub(crate) struct ShingleSets<'a> {
     documents: &'a RunDocuments,
     options: &'a FindOptions,
@@ -74,14 +74,14 @@ impl<'a> ShingleSets<'a> {
         let read = on_threads::<_, FindError>(threads, |stop| {
             let mut reader = SetReader::new(self.documents, self.options);
             let mut sets = Vec::new();
-            while let Some(piece) = counter.next(pieces.len()) {
-                if stop.asked() || bytes.load(Ordering::Relaxed) > self.share {
-                    break;
-                }
+            while let Some(piece) = counter.next(pieces.len()).filter(|_| !stop.asked()) {
                 for &(class, document) in pieces[piece] {
-                    let set = reader.read(batch, document)?;
-                    bytes.fetch_add(8 * set.len(), Ordering::Relaxed);
-                    sets.push((class, Box::from(set)));
+                    if bytes.load(Ordering::Relaxed) > self.share {
+                        return Ok(sets);
+                    }
+                    let more = 8 * reader.read(batch, document)?.len();
+                    bytes.fetch_add(more, Ordering::Relaxed);
+                    sets.push((class, reader.take()));
                 }
             }
             Ok(sets)

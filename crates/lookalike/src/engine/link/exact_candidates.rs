@@ -21,12 +21,13 @@ use crate::engine::memory::Budget;
 use crate::engine::options::FindOptions;
 use crate::engine::prepare::documents::{DocumentState, RunDocuments};
 use crate::engine::prepare::shingle_log::{DocumentShingles, key};
-use crate::engine::workers::{Counter, on_threads};
+use crate::engine::workers::{Counter, StopFlag, on_threads};
 use crate::progress::Progress;
-use crate::spill::{CompleteParts, PartLog, SpillLog, TempSpace};
+use crate::spill::{CompleteParts, PartLog, SpillError, SpillLog, TempSpace};
 use lookalike_core::params::Measure;
 use lookalike_core::prefix;
 use parking_lot::Mutex;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Entries that one thread gathers before it adds them to the log.
@@ -68,7 +69,7 @@ impl ExactCandidates<'_> {
         lists: &mut BucketLists,
         progress: &dyn Progress,
     ) -> Result<(), FindError> {
-        let probing = self.rare(&self.shared()?, progress)?;
+        let probing = self.rare(&self.shared(progress)?, progress)?;
         if self.options.params.measure() == Measure::Jaccard {
             return self.list(&probing, None, lists);
         }
@@ -87,7 +88,7 @@ impl ExactCandidates<'_> {
     }
 
     /// Counts all shingles, and lists those that occur more than once for each group of documents.
-    fn shared(&self) -> Result<CompleteParts<SharedShingle>, FindError> {
+    fn shared(&self, progress: &dyn Progress) -> Result<CompleteParts<SharedShingle>, FindError> {
         let log2_group = self.log2_group();
         let groups = (self.documents.len() >> log2_group) + 1;
         let log = PartLog::new(self.temp, "shared", self.budget.buckets() / 2, groups);
@@ -97,6 +98,8 @@ impl ExactCandidates<'_> {
             let mut writer = log.writer();
             let mut counted = Vec::new();
             while let Some(part) = counter.next(self.shingles.parts()).filter(|_| !stop.asked()) {
+                // The caller may cancel the run.
+                progress.advance(0)?;
                 self.shingles.count_part(part, &mut counters)?;
                 let mut added = Ok(false);
                 self.shingles.each(part, |shingles| {
@@ -138,19 +141,23 @@ impl ExactCandidates<'_> {
     ) -> Result<SpillLog<KeyEntry>, FindError> {
         let log2_group = self.log2_group();
         let counter = Counter::default();
-        self.gather("rare", |add| {
+        let bytes = self.budget.share(16) / self.options.threads.get();
+        let most = bytes / size_of::<SharedShingle>();
+        self.gather("rare", |add, stop| {
             let mut group = ShingleGroup::default();
-            while let Some(number) = counter.next(shared.len()) {
+            while let Some(number) = counter.next(shared.len()).filter(|_| !stop.asked()) {
                 let first = number << log2_group;
                 let documents = (self.documents.len() - first).min(1 << log2_group);
-                group.read(shared, number, documents)?;
-                shared.clear(number);
-                for index in 0..documents {
-                    let document = DocumentNumber::new(first + index);
-                    self.rarest(document, group.shingles(index), add);
+                group.count(shared, number, documents)?;
+                while group.load_next(shared, number, most)? {
+                    for index in group.loaded.clone() {
+                        let document = DocumentNumber::new(first + index);
+                        self.rarest(document, group.shingles(index), add);
+                    }
+                    add.flush()?;
                 }
+                shared.clear(number);
                 progress.advance(documents as u64)?;
-                add.flush()?;
             }
             Ok(())
         })
@@ -194,8 +201,9 @@ impl ExactCandidates<'_> {
         let parts = self.shingles.parts();
         let documents = self.documents.len();
         let before = |part: usize| (documents * part / parts) as u64;
-        self.gather("shared", |add| {
-            while let Some(part) = counter.next(parts) {
+        self.gather("shared", |add, stop| {
+            while let Some(part) = counter.next(parts).filter(|_| !stop.asked()) {
+                let mut added = Ok(());
                 self.shingles.each(part, |shingles| {
                     shingles.for_each(|upper, number| {
                         if filter.may_have(key(upper)) {
@@ -205,9 +213,14 @@ impl ExactCandidates<'_> {
                             }
                         }
                     });
+                    if added.is_ok() {
+                        added = add.flush();
+                    }
                 })?;
+                added?;
+                // The next step needs the memory.
+                self.shingles.clear(part);
                 progress.advance(before(part + 1) - before(part))?;
-                add.flush()?;
             }
             Ok(())
         })
@@ -217,12 +230,12 @@ impl ExactCandidates<'_> {
     fn gather(
         &self,
         name: &'static str,
-        work: impl Fn(&mut KeyGatherer<'_>) -> Result<(), FindError> + Sync,
+        work: impl Fn(&mut KeyGatherer<'_>, &StopFlag) -> Result<(), FindError> + Sync,
     ) -> Result<SpillLog<KeyEntry>, FindError> {
         let log = Mutex::new(SpillLog::scratch(self.temp, name, self.budget.buckets() / 2));
-        on_threads::<_, FindError>(self.options.threads, |_| {
+        on_threads::<_, FindError>(self.options.threads, |stop| {
             let mut add = KeyGatherer { log: &log, entries: Vec::new() };
-            work(&mut add)?;
+            work(&mut add, stop)?;
             log.lock().append(add.entries)?;
             Ok(())
         })?;
@@ -331,54 +344,93 @@ impl KeyGatherer<'_> {
     }
 }
 
-/// The shared shingles of a group of documents.
+/// The shared shingles of a group of documents, or of the part of it that fits in memory.
 #[derive(Default)]
 struct ShingleGroup {
-    /// The shingles of each document, one after the other.
+    /// The start of the shingles of each document of the group, and the end of the last ones.
+    starts: Vec<usize>,
+    /// The documents in memory.
+    loaded: Range<usize>,
+    /// Their shingles, one document after the other.
     shingles: Vec<SharedShingle>,
-    /// The end of each document's shingles.
-    ends: Vec<usize>,
 }
 
 impl ShingleGroup {
-    /// Reads a group of this many documents.
-    fn read(
+    /// Counts the shared shingles of a group of this many documents.
+    fn count(
         &mut self,
         shared: &CompleteParts<SharedShingle>,
         number: usize,
         documents: usize,
     ) -> Result<(), FindError> {
-        let last = documents.saturating_sub(1);
-        // A temporary file that was altered may have other indices.
-        let index = |shingle: &SharedShingle| ((*shingle >> SHINGLE_BITS) as usize).min(last);
-        // Counts the shingles of each document at its index plus 1.
-        self.ends.clear();
-        self.ends.resize(documents + 2, 0);
+        self.starts.clear();
+        self.starts.resize(documents + 1, 0);
+        let mut is_altered = false;
         shared.each(number, |shingles| {
             for shingle in shingles {
-                self.ends[index(shingle) + 2] += 1;
+                match self.starts.get_mut(document_index(*shingle) + 1) {
+                    Some(count) => *count += 1,
+                    None => is_altered = true,
+                }
             }
         })?;
-        for i in 1..self.ends.len() {
-            self.ends[i] += self.ends[i - 1];
+        if is_altered {
+            return Err(SpillError::altered("the shared shingles").into());
         }
-        // Moves the start of each document's shingles, at its index plus 1, to their end.
-        self.shingles.clear();
-        self.shingles.resize(self.ends[documents + 1], 0);
-        shared.each(number, |shingles| {
-            for shingle in shingles {
-                let end = &mut self.ends[index(shingle) + 1];
-                self.shingles[*end] = *shingle;
-                *end += 1;
-            }
-        })?;
+        for i in 1..self.starts.len() {
+            self.starts[i] += self.starts[i - 1];
+        }
+        self.loaded = 0..0;
         Ok(())
     }
 
-    /// The shingles of a document.
-    fn shingles(&mut self, index: usize) -> &mut [SharedShingle] {
-        &mut self.shingles[self.ends[index]..self.ends[index + 1]]
+    /// Loads the shingles of the next documents, up to `most` shingles and at least one document.
+    /// Returns false after the last document.
+    fn load_next(
+        &mut self,
+        shared: &CompleteParts<SharedShingle>,
+        number: usize,
+        most: usize,
+    ) -> Result<bool, FindError> {
+        let first = self.loaded.end;
+        if first + 1 >= self.starts.len() {
+            return Ok(false);
+        }
+        let start = self.starts[first];
+        let fitting = self.starts[first + 1..].partition_point(|end| end - start <= most);
+        self.loaded = first..first + fitting.max(1);
+        let mut next: Vec<usize> =
+            self.starts[self.loaded.clone()].iter().map(|place| place - start).collect();
+        self.shingles.clear();
+        self.shingles.resize(self.starts[self.loaded.end] - start, 0);
+        let mut is_altered = false;
+        shared.each(number, |shingles| {
+            for shingle in shingles {
+                let Some(index) = document_index(*shingle).checked_sub(first) else { continue };
+                let Some(place) = next.get_mut(index) else { continue };
+                match self.shingles.get_mut(*place) {
+                    Some(target) => *target = *shingle,
+                    None => is_altered = true,
+                }
+                *place += 1;
+            }
+        })?;
+        if is_altered {
+            return Err(SpillError::altered("the shared shingles").into());
+        }
+        Ok(true)
     }
+
+    /// The shingles of a document in memory.
+    fn shingles(&mut self, index: usize) -> &mut [SharedShingle] {
+        let start = self.starts[self.loaded.start];
+        &mut self.shingles[self.starts[index] - start..self.starts[index + 1] - start]
+    }
+}
+
+/// The index of a document in its group.
+fn document_index(shingle: SharedShingle) -> usize {
+    (shingle >> SHINGLE_BITS) as usize
 }
 
 /// A Bloom filter with one hash of the probed keys. It has no false negatives. The bit of a key is

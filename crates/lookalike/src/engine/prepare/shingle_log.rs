@@ -5,8 +5,8 @@
 //! not be read again.
 //!
 //! A shingle takes four bytes: the other bits of its hash, and the difference between the number
-//! of its document and the number before it in the part. Greater differences are escaped. Documents
-//! have temporary numbers, because threads read blocks in any order.
+//! of its document and the number before it in the part. Greater differences take four more.
+//! Documents have temporary numbers, because threads read blocks in any order.
 
 use crate::engine::error::FindError;
 use crate::engine::ids::{DocumentNumber, Id, IdVec};
