@@ -58,9 +58,13 @@ def batches_of_dataset(docs: Any, names: Sequence[str], rows: int) -> Iterator[A
     return (
         batch
         for fragment in fragments
-        for part in getattr(fragment, "split_by_row_group", lambda: [fragment])()
+        for part in _row_groups(fragment)
         for batch in part.to_batches(schema=docs.schema, **serial)
     )
+
+
+def _row_groups(fragment: Any) -> Sequence[Any]:
+    return fragment.split_by_row_group() if hasattr(fragment, "split_by_row_group") else [fragment]
 
 
 def is_lazy_polars(docs: Any) -> bool:
