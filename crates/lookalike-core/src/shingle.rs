@@ -31,7 +31,8 @@ pub struct Shingles<'a> {
 }
 
 /// Divides documents into shingles by one rule. Use one per thread, because it keeps its buffers: 4
-/// bytes per shingle of the longest document ([`Self::set`]: 12).
+/// bytes per shingle of the longest document ([`Self::set`]: 12, and 12 more for each of the first
+/// 131,072 shingles, to sort them).
 #[derive(Debug)]
 pub struct Shingler {
     rule: ShingleRule,

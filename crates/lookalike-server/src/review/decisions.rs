@@ -85,7 +85,7 @@ fn decision(
         && let Some(other) = decision.who.as_ref().filter(|other| *other != name)
     {
         return Err(wrong(format!(
-            "who is {other:?}, but the token belongs to {name:?}; remove who"
+            "the token belongs to {name:?}, not to {other:?}; remove the member `who`"
         )));
     }
     let who = decision.who.clone().or_else(|| who.map(str::to_owned));
