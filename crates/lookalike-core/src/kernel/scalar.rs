@@ -169,10 +169,13 @@ pub(super) fn sketch(parameters: &HashParameters, shingles: &[u32], out: &mut [u
 /// See [`super::Kernel::classic`].
 pub(super) fn classic(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
     for (j, value) in out.iter_mut().enumerate() {
-        let (a, b) = (parameters.a[j], parameters.b[j]);
-        let hashes = shingles.iter().map(|&x| classic_hash(parameters.scheme, x, a, b));
-        *value = hashes.min().unwrap_or(u32::MAX);
+        *value = minimum(parameters.scheme, shingles, parameters.a[j], parameters.b[j]);
     }
+}
+
+/// The minimum of one function of a classic family.
+pub(super) fn minimum(scheme: Scheme, shingles: &[u32], a: u32, b: u32) -> u32 {
+    shingles.iter().map(|&x| classic_hash(scheme, x, a, b)).min().unwrap_or(u32::MAX)
 }
 
 /// One hash of a classic family.

@@ -282,6 +282,28 @@ fn classic_minima_agree() {
 }
 
 #[test]
+fn residues_next_to_the_prime_agree() {
+    let scalar = Kernel::named("scalar").unwrap();
+    let mut random = SplitMix64::new(20);
+    for below in 1..300 {
+        let x = random.next_u32();
+        let mut parameters = parameters(Scheme::ModPrime, 64, below);
+        for (a, b) in parameters.a.iter().zip(&mut parameters.b) {
+            let product = u64::from(*a) * u64::from(x) % scalar::PRIME;
+            let addend = (2 * scalar::PRIME - below - product) % scalar::PRIME;
+            *b = u32::try_from(addend).unwrap_or(*b);
+        }
+        let (mut expected, mut got) = (vec![0; 64], vec![0; 64]);
+        scalar.classic(&parameters, &[x], &mut expected);
+        assert!(expected.contains(&u32::try_from(scalar::PRIME - below).unwrap_or(u32::MAX)));
+        for kernel in Kernel::available() {
+            kernel.classic(&parameters, &[x], &mut got);
+            assert_eq!(got, expected, "{kernel} {below}");
+        }
+    }
+}
+
+#[test]
 fn an_unknown_kernel_is_refused() {
     assert!(Kernel::named("mmx").is_err());
     assert!(Kernel::available().contains(&Kernel::best()));

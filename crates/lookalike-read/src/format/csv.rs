@@ -4,7 +4,9 @@ use crate::bytes::without_mark;
 use crate::document::{DocumentPosition, ExtraFields, Raw, ReadBuffers, SourceSink, StatedFields};
 use crate::error::{Field, ReadError, SkipReason, TableProblem};
 use crate::format::csv_header::CsvHeader;
-use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument, without_line_feed};
+use crate::format::record::{
+    self, InvalidRecord, RecordBoundary, RecordDocument, without_line_feed,
+};
 use crate::format::text_cut::{self, KeptCopier};
 use crate::format::{
     BlockRecords, Continuation, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords,
@@ -278,9 +280,7 @@ impl DocumentColumns {
 /// A value; empty if the record has too few values, which `document` reports.
 fn utf8(record: &ByteRecord, column: usize) -> Result<&str, InvalidRecord> {
     let before = record.range(column).map_or(0, |range| range.start);
-    std::str::from_utf8(record.get(column).unwrap_or_default()).map_err(|e| {
-        InvalidRecord::new(SkipReason::NotUtf8 { column: (before + e.valid_up_to()) as u64 + 1 })
-    })
+    record::utf8(record.get(column).unwrap_or_default(), before).map_err(InvalidRecord::new)
 }
 
 /// The delimiter of a table that begins with `bytes`: the first one for which the header has the

@@ -4,7 +4,9 @@ use crate::bytes::without_mark;
 use crate::document::{DocumentPosition, ExtraFields, Raw, ReadBuffers, SourceSink, StatedFields};
 use crate::error::{ReadError, SkipReason};
 use crate::format::id_rule::IdRule;
-use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument, without_line_feed};
+use crate::format::record::{
+    self, InvalidRecord, RecordBoundary, RecordDocument, without_line_feed,
+};
 use crate::format::text_cut::{self, KeptCopier};
 use crate::format::{BlockRecords, RecordAgain, RecordFormat, TakeText, WholeRecords, jsonl};
 use crate::options::{ReadOptions, SourceInfo};
@@ -164,9 +166,7 @@ fn parse<'a>(line: &'a [u8], options: &ReadOptions) -> Result<RecordDocument<'a>
     if memchr::memchr(0, line).is_some() {
         return Err(InvalidRecord::new(SkipReason::Binary));
     }
-    let line = std::str::from_utf8(line).map_err(|e| {
-        InvalidRecord::new(SkipReason::NotUtf8 { column: e.valid_up_to() as u64 + 1 })
-    })?;
+    let line = record::utf8(line, 0).map_err(InvalidRecord::new)?;
     if options.line_ids {
         return Ok(RecordDocument { id: None, text: line });
     }

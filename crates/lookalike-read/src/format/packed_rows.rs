@@ -6,7 +6,7 @@
 
 use crate::document::{DocumentPosition, ExtraFields, Raw, ReadBuffers, SourceSink, StatedFields};
 use crate::error::{Field, ReadError, SkipReason};
-use crate::format::record::{InvalidRecord, RecordBoundary, RecordDocument};
+use crate::format::record::{self, InvalidRecord, RecordBoundary, RecordDocument};
 use crate::format::{RecordAgain, RecordFormat, TakeText, WholeRecords};
 use crate::options::ReadOptions;
 
@@ -127,7 +127,7 @@ fn set_extra(
     extra: &mut ExtraFields,
 ) -> Result<(), InvalidRecord> {
     for value in PackedValues(row).skip(width(options) - options.fields.len()) {
-        let value = value.map(utf8).transpose();
+        let value = value.map(|value| record::utf8(value, 0)).transpose();
         extra.push(value.map_err(|reason| InvalidRecord { id: id.map(str::to_owned), reason })?);
     }
     Ok(())
@@ -135,12 +135,7 @@ fn set_extra(
 
 fn text<'a>(value: Option<&'a [u8]>, field: Field, name: &str) -> Result<&'a str, SkipReason> {
     match value {
-        Some(value) => utf8(value),
+        Some(value) => record::utf8(value, 0),
         None => Err(SkipReason::Null { field, name: name.to_owned() }),
     }
-}
-
-fn utf8(value: &[u8]) -> Result<&str, SkipReason> {
-    std::str::from_utf8(value)
-        .map_err(|e| SkipReason::NotUtf8 { column: e.valid_up_to() as u64 + 1 })
 }

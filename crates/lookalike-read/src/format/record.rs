@@ -34,6 +34,15 @@ pub(crate) struct RecordBoundary {
     pub(crate) records: u32,
 }
 
+/// Returns the bytes as text. `offset` is the position of the bytes in the record, for the error.
+pub(crate) fn utf8(bytes: &[u8], offset: usize) -> Result<&str, SkipReason> {
+    // `basic` validates fastest and does not locate the error; the standard library does.
+    simdutf8::basic::from_utf8(bytes).map_err(|_| {
+        let valid = std::str::from_utf8(bytes).err().map_or(0, |error| error.valid_up_to());
+        SkipReason::NotUtf8 { column: (offset + valid) as u64 + 1 }
+    })
+}
+
 /// The record without the line feed. Keeps a carriage return before it, so that the line can be
 /// written again verbatim.
 pub(crate) fn without_line_feed(record: &[u8]) -> &[u8] {

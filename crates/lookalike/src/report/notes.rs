@@ -112,8 +112,9 @@ fn folding(effect: &FoldingEffect) -> Option<String> {
         .map(|(script, count)| format!("{script} {}", thousands(count)))
         .collect();
     Some(format!(
-        "{} of {} have letters with several spellings ({}). --normalize fold makes these equal, \
-         and `lookalike tune` measures the effect",
+        "{} of {} contain letters that other texts may write in another way ({}), such as é in one \
+         or two characters. --normalize fold treats these as equal; `lookalike tune` measures the \
+         effect",
         thousands(effect.changed()),
         count(effect.documents(), "document"),
         scripts.join(", ")

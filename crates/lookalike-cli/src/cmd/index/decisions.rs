@@ -5,7 +5,7 @@ use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
 use crate::output::terminal;
 use crate::termination;
-use lookalike::decisions::{self, ReviewDecision, UnknownDocuments};
+use lookalike::decisions::{self, Decisions, ReviewDecision, UnknownDocuments};
 use lookalike::index::time;
 use lookalike::report::phrases::{count, thousands};
 use lookalike::report::{Output, OutputFormat, Target};
@@ -74,7 +74,9 @@ pub(super) fn run(args: &DecisionsArgs) -> CommandResult {
     termination::clean_up(std::iter::once(target.path()))?;
     Output::create(&target)?.finish(|out| write(out, &decisions))?;
     let written = count(decisions.len() as u64, "decision");
-    terminal::stderr().message(&format!("{}: {written}", path.display()))?;
+    let in_force = thousands(Decisions::new(decisions).len());
+    let message = format!("{}: {written}, {in_force} in force", path.display());
+    terminal::stderr().message(&message)?;
     Ok(ExitCode::SUCCESS)
 }
 
