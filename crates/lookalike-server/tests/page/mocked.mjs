@@ -43,7 +43,7 @@ const search = async (browser, text = TEXT) => {
  * @param {Browser} browser
  * @param {[number, "light"|"dark"][]} views
  */
-const hasNoFindings = async (
+export const hasNoFindings = async (
   browser,
   views = [
     [1280, "light"],
@@ -62,7 +62,7 @@ const hasNoFindings = async (
  * @param {(browser: Browser, server: MockServer) => Promise<void>} act
  * @returns {(browser: Browser) => Promise<void>}
  */
-const withMock = (special, act) => async (browser) => {
+export const withMock = (special, act) => async (browser) => {
   const server = await mock(answering(special));
   try {
     await browser.complaints();
@@ -1186,7 +1186,7 @@ const posted = (server) =>
  * The decisions that were sent, as `decision id id`.
  * @param {MockServer} server
  */
-const decided = (server) =>
+export const decided = (server) =>
   posted(server)
     .flat()
     .map(({ decision, documents, note }) =>
@@ -1195,7 +1195,7 @@ const decided = (server) =>
 
 const reviewing = withMock({}, async (browser, server) => {
   await browser.run("location.hash = '#/review'");
-  await browser.see("7 of 120 groups decided, 0 decisions now");
+  await browser.see("7 of 120 groups decided, 0 pairs in this visit");
   await browser.see("The texts differ in 3 places.");
   const asked = server.last("/v1/groups").query;
   assert.deepEqual([asked.get("state"), asked.get("order")], ["undecided", "doubt"]);
@@ -1216,7 +1216,7 @@ const reviewing = withMock({}, async (browser, server) => {
   assert.equal(await shown(), "group-0/copy-1.txt");
   await browser.press("n", "k");
   await browser.see("group-0/copy-2.txt is kept instead of group-0/letter.txt.");
-  await browser.see("8 of 120 groups decided, 3 decisions now");
+  await browser.see("8 of 120 groups decided, 3 pairs in this visit");
   assert.equal(await shown(), "group-1/copy-0.txt");
   // A note is typed, not taken for keys; it goes with the next decision.
   await browser.press("m", "d", "u", "n", KEYS.enter, "a");
@@ -1258,12 +1258,18 @@ const reviewingGroup = withMock({}, async (browser, server) => {
   await browser.run("location.hash = '#/review'");
   await browser.see("7 of 120 groups decided");
   await browser.press("n", "g");
-  await browser.see("Confirmed 2 duplicates of the group. group-1/copy-0.txt and its keeper");
-  await browser.see("8 of 120 groups decided, 2 decisions now");
+  await browser.see(
+    "1 of 2 pairs not shown yet; this is the least similar one (0.955000). " +
+      "Confirm all again to confirm 2 pairs. group-0/copy-2.txt and its keeper",
+  );
+  await browser.see("7 of 120 groups decided, 1 pair in this visit");
+  await browser.press("g");
+  await browser.see("Confirmed 2 pairs as duplicates. group-1/copy-0.txt and its keeper");
+  await browser.see("8 of 120 groups decided, 3 pairs in this visit");
   await browser.press(KEYS.left, "g");
-  await browser.see("All duplicates of this group are decided.");
+  await browser.see("All pairs of this group are decided.");
   await browser.press("u");
-  await browser.see("7 of 120 groups decided, 1 decision now");
+  await browser.see("7 of 120 groups decided, 1 pair in this visit");
   await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
   const pairs = [1, 2].map((copy) => `group-0/letter.txt group-0/copy-${copy}.txt`);
   assert.deepEqual(decided(server), [
@@ -1519,7 +1525,7 @@ const reviewSparse = async (browser) => {
 };
 
 /** A server that stores decisions in a log, as this one does. */
-const logged = () => {
+export const logged = () => {
   /** @type {StoredDecision[]} */
   const log = [];
   /**
@@ -1704,7 +1710,7 @@ const reviewConflicts = async (browser) => {
     await browser.press("d");
     await browser.see("Another person decided in the meantime");
     await browser.see("no duplicates by bob");
-    await browser.see("0 decisions now");
+    await browser.see("0 pairs in this visit");
     const k = "group-0/letter.txt";
     const d = "group-0/copy-0.txt";
     assert.deepEqual(sent(server), [[`duplicate ${k} ${d} 3`]]);
@@ -1718,7 +1724,7 @@ const reviewConflicts = async (browser) => {
     answers.push({ json: { added: 1, unknown: 0, last: 12 } });
     await browser.click(".conflict button");
     await browser.wait("!document.querySelector('.conflict')");
-    await browser.see("1 decision now");
+    await browser.see("1 pair in this visit");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
     assert.deepEqual(sent(server).at(-1), [`duplicate ${k} ${d} 9`]);
     // An own decision that others replaced is not undone.
@@ -1843,7 +1849,7 @@ const keysOff = withMock({}, async (browser, server) => {
   await browser.click("#single-keys");
   await browser.run("document.activeElement.blur()");
   await browser.press("d");
-  await browser.see("1 decision now");
+  await browser.see("1 pair in this visit");
 });
 
 /** A page that is open while the server is started again: nothing that was decided is lost, and the
@@ -2472,7 +2478,7 @@ const manyMembers = withMock(
     await browser.open(`${server.url}#/review`);
     await browser.wait("document.querySelector('.review-differences .sides')");
     await browser.click(".review-members summary");
-    await browser.see("Group 1: 1 of 4,999 duplicates");
+    await browser.see("Group: duplicate 1 of 4,999");
     // From the key to the frame after its changes.
     await browser.run(
       "window.times = []; addEventListener('keydown', () => { " +

@@ -26,6 +26,12 @@ const NOTE = new RegExp(`^${MARK}, (\\S+): (.*)$`, "s");
 export const bulkNote = (rule, now) => `${MARK}, ${now.toISOString()}: ${rule}`;
 
 /**
+ * Whether a decision is a part of an action.
+ * @param {StoredDecision} decision
+ */
+export const isBulk = ({ note }) => NOTE.test(note ?? "");
+
+/**
  * An action: its pairs with an unchanged decision, and the later decisions about the others.
  * @typedef {{rule: string, moment: string, who: string|undefined, pairs: SeenPair[],
  *   changed: PresentDecision[]}} BulkAction
