@@ -178,7 +178,7 @@ const earlierVisits = async (browser) => {
     await hasNoFindings(browser);
     await browser.view(1280, 900, "light");
     await browser.press(KEYS.left);
-    await browser.see("There is no earlier decision.");
+    await browser.see("No earlier decisions.");
     // After the decision, the queue continues.
     await browser.press("d");
     await browser.see("b: duplicate. group-0/copy-0.txt and its keeper");

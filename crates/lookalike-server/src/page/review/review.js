@@ -492,7 +492,7 @@ export class Review {
     try {
       const from = queue.place;
       const group = await this.earlier.next();
-      if (!group) this.say("There is no earlier decision.");
+      if (!group) this.say("No earlier decisions.");
       else {
         queue.earlier.push(group);
         // The user may have moved on in the meantime.
