@@ -61,6 +61,14 @@ const head = (name, id, mark) =>
     mark ? make(mark, { class: "head-mark" }, "only here") : null,
   );
 
+/**
+ * A link to the review with a filter.
+ * @param {Record<string, string>} filter
+ * @param {string} text
+ */
+const reviewLink = (filter, text) =>
+  make("a", { class: "button", href: address("review", filter) }, text);
+
 /** One visit of the view. */
 export class Review {
   /**
@@ -269,12 +277,10 @@ export class Review {
         // Documents of a separated group can form a new one.
         button("Look for new groups", () => reshow("review")),
         isFiltered(this.params)
-          ? make("a", { class: "button", href: address("review") }, "Clear the filters")
-          : make(
-              "a",
-              { class: "button", href: address("review", { state: "decided" }) },
-              "Show decided groups",
-            ),
+          ? reviewLink({}, "Clear the filters")
+          : decided > 0
+            ? reviewLink({ state: "decided" }, "Show decided groups")
+            : null,
       ),
     );
     // A disabled button loses the focus.
