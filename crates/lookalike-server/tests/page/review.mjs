@@ -174,6 +174,7 @@ const earlierVisits = async (browser) => {
     await browser.press(KEYS.left);
     await browser.see("Decision of 2026-11-28 10:00:00 UTC by bob: not a duplicate.");
     assert.deepEqual(await heads(browser), ["Kept: a", "Not a duplicate: b"]);
+    await browser.see("Earlier decision not a duplicate");
     await browser.click(".review-about summary");
     await hasNoFindings(browser);
     await browser.view(1280, 900, "light");

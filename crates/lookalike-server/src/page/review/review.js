@@ -324,7 +324,7 @@ export class Review {
     const all = group.duplicates_total ?? group.duplicates.length;
     const decision = NAMES[group.duplicates[place.duplicate]?.decision ?? ""];
     this.groupName.replaceChildren(
-      group.earlier ?? `Group: duplicate ${count(number)} of ${count(all)}`,
+      group.earlier ? "Earlier decision" : `Group: duplicate ${count(number)} of ${count(all)}`,
       decision ? make("span", { class: "tag" }, decision) : "",
     );
     this.list.show(group.duplicates, place.duplicate);
