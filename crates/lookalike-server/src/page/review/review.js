@@ -325,7 +325,7 @@ export class Review {
     const decision = NAMES[group.duplicates[place.duplicate]?.decision ?? ""];
     this.groupName.replaceChildren(
       group.earlier ? "Earlier decision" : `Group: duplicate ${count(number)} of ${count(all)}`,
-      decision ? make("span", { class: "tag" }, decision) : "",
+      ...(decision ? [" ", make("span", { class: "tag" }, decision)] : []),
     );
     this.list.show(group.duplicates, place.duplicate);
   }
