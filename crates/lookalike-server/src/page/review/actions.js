@@ -49,9 +49,9 @@ export const roles = (group, { decision }) => [
  * @param {Duplicate} duplicate
  */
 export const pairName = (group, duplicate) => {
-  const { keeper } = group;
-  const role = isReplaced(group) ? "the former keeper" : "its keeper";
-  return `${name(duplicate)} and ${role} ${name(keeper)}.`;
+  const isDuplicate = [undefined, "duplicate"].includes(duplicate.decision);
+  const role = isReplaced(group) ? "the former keeper " : isDuplicate ? "its keeper " : "";
+  return `${name(duplicate)} and ${role}${name(group.keeper)}.`;
 };
 
 /**

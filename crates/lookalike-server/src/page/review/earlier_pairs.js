@@ -4,13 +4,10 @@
 import { ApiError, documentPath, request } from "../client/api.js";
 import { shortened, time, visible } from "../dom/format.js";
 import { targetOf, targets } from "./decision_log.js";
-import { isBulk } from "./past_bulk.js";
+import { isBulk, storedDecisions } from "./past_bulk.js";
 
 /** @import { Comparison, StoredDecision } from "../client/types.js" */
 /** @import { SeenGroup } from "./queue.js" */
-
-/** Decisions of a request. */
-const PAGE = 100;
 
 /** @typedef {(a: string, b: string) => Promise<Comparison>} Compare */
 /** @typedef {{documents: [string, string], stored: StoredDecision}} EarlierPair */
@@ -22,7 +19,7 @@ const madeBy = ({ who, when }) =>
     who ? ` by ${visible(shortened(who, 80))}` : "",
   ].join("");
 
-/** Walks backward through the log. */
+/** Walks backward through the pairs of the log. */
 export class EarlierPairs {
   /**
    * @param {number} last the number of the last decision to read
@@ -33,20 +30,13 @@ export class EarlierPairs {
     this.last = last;
     this.compare = compare;
     this.signal = signal;
-    /** The decisions up to this number are not read. */
-    this.unread = last;
     /**
-     * The pairs and documents with a decision that was read, which replaces older ones.
-     * @type {Set<string>}
+     * The decisions in force, by their pair or document. The newest is last.
+     * @type {Map<string, StoredDecision>}
      */
-    this.met = new Set();
-    /**
-     * The documents that are kept.
-     * @type {Set<string>}
-     */
-    this.kept = new Set();
-    /** @type {EarlierPair[]} */
-    this.pairs = [];
+    this.inForce = new Map();
+    /** @type {EarlierPair[]|null} */
+    this.pairs = null;
   }
 
   /**
@@ -54,49 +44,46 @@ export class EarlierPairs {
    * @returns {Promise<SeenGroup|undefined>}
    */
   async next() {
-    for (;;) {
-      const pair = this.pairs.shift();
-      if (pair) {
-        const group = await this.group(pair);
-        if (group) return group;
-      } else if (this.unread <= 0) return undefined;
-      else await this.read();
+    this.pairs ??= await this.read();
+    for (let pair = this.pairs.shift(); pair; pair = this.pairs.shift()) {
+      const group = await this.group(pair);
+      if (group) return group;
     }
+    return undefined;
   }
 
-  /** Reads the decisions before those that were read. */
+  /** @returns {Promise<EarlierPair[]>} */
   async read() {
-    const { signal, unread } = this;
-    const start = Math.max(0, unread - PAGE);
-    /** @type {StoredDecision[]} */
-    const read = [];
-    const query = new URLSearchParams({ after: String(start), limit: String(PAGE) });
-    for (;;) {
-      const page = await request("GET", `v1/decisions?${query}`, { signal });
-      read.push(...page.decisions.filter(({ number }) => number <= unread));
-      if (page.next === undefined || Number(page.next) >= unread) break;
-      query.set("after", page.next);
-    }
-    for (const stored of read.reverse()) this.meet(stored);
-    this.unread = start;
-  }
-
-  /** @param {StoredDecision} stored */
-  meet(stored) {
-    const { decision, documents } = stored;
-    const isPair = decision === "duplicate" || decision === "not_duplicate";
-    const fresh = targets(stored).filter((target) => !this.met.has(target));
-    for (const target of fresh) this.met.add(target);
-    if (decision === "undecided" || fresh.length === 0) return;
-    const [first, ...others] = documents;
-    const current = isPair ? others : others.filter((id) => fresh.includes(targetOf([id])));
-    if (!isPair) for (const id of [first, ...current]) this.kept.add(id);
-    if (isBulk(stored)) return;
-    for (const id of current) {
-      if (isPair || !this.met.has(targetOf([first, id]))) {
-        this.pairs.push({ documents: [first, id], stored });
+    const { inForce } = this;
+    inForce.clear();
+    for await (const decisions of storedDecisions(this.signal)) {
+      for (const one of decisions.filter(({ number }) => number <= this.last)) {
+        for (const target of targets(one)) {
+          inForce.delete(target);
+          inForce.set(target, one);
+        }
       }
     }
+    /** @type {EarlierPair[]} */
+    const pairs = [];
+    for (const [target, stored] of Array.from(inForce).reverse()) {
+      if (isBulk(stored) || stored.decision === "undecided") continue;
+      const [first, second] = stored.documents;
+      /** @type {string[]} */
+      const ids = JSON.parse(target);
+      // "Keep all" is about the pairs of the keeper, which is the first document.
+      const other = ids.length === 2 ? second : ids[0];
+      const later = ids.length === 2 ? undefined : inForce.get(targetOf([first, other]));
+      const isJudged = later !== undefined && later.decision !== "undecided";
+      if (other !== first && !isJudged) pairs.push({ documents: [first, other], stored });
+    }
+    return pairs;
+  }
+
+  /** @param {string} id */
+  keep(id) {
+    const { decision } = this.inForce.get(targetOf([id])) ?? {};
+    return decision === "keep" || decision === "keep_all" ? "keep" : undefined;
   }
 
   /**
@@ -105,8 +92,6 @@ export class EarlierPairs {
    */
   async group({ documents: [a, b], stored }) {
     const { signal } = this;
-    /** @param {string} id */
-    const keep = (id) => (this.kept.has(id) ? "keep" : undefined);
     const judged = stored.decision === "duplicate" ? "duplicate" : "not_duplicate";
     try {
       const [keeper, duplicate, { jaccard }] = await Promise.all([
@@ -115,8 +100,8 @@ export class EarlierPairs {
         this.compare(a, b),
       ]);
       return {
-        keeper: { ...keeper, decision: keep(a) },
-        duplicates: [{ ...duplicate, similarity: jaccard, decision: keep(b) ?? judged }],
+        keeper: { ...keeper, decision: this.keep(a) },
+        duplicates: [{ ...duplicate, similarity: jaccard, decision: this.keep(b) ?? judged }],
         duplicates_before: 0,
         duplicates_total: 1,
         seen: this.last,

@@ -38,7 +38,21 @@ export const isBulk = ({ note }) => NOTE.test(note ?? "");
  */
 
 /**
- * Reads the whole log.
+ * Reads the whole log of decisions.
+ * @param {AbortSignal} signal
+ * @returns {AsyncGenerator<StoredDecision[], void>} its pages
+ */
+export async function* storedDecisions(signal) {
+  const query = new URLSearchParams({ limit: PAGE });
+  for (;;) {
+    const { decisions, next } = await request("GET", `v1/decisions?${query}`, { signal });
+    yield decisions;
+    if (!next) return;
+    query.set("after", next);
+  }
+}
+
+/**
  * @param {AbortSignal} signal
  * @returns {Promise<BulkAction[]>} the newest first
  */
@@ -50,10 +64,8 @@ const bulkActions = async (signal) => {
    *   decisions: StoredDecision[]}>}
    */
   const actions = new Map();
-  const query = new URLSearchParams({ limit: PAGE });
-  for (;;) {
-    const page = await request("GET", `v1/decisions?${query}`, { signal });
-    for (const one of page.decisions) {
+  for await (const decisions of storedDecisions(signal)) {
+    for (const one of decisions) {
       for (const target of targets(one)) last.set(target, one);
       const [, moment, rule] = NOTE.exec(one.note ?? "") ?? [];
       if (rule === undefined || one.decision === "undecided") continue;
@@ -62,8 +74,6 @@ const bulkActions = async (signal) => {
       action.decisions.push(one);
       actions.set(name, action);
     }
-    if (!page.next) break;
-    query.set("after", page.next);
   }
   return Array.from(actions.values(), ({ decisions, rule, moment, who }) => {
     /** @param {StoredDecision} one */

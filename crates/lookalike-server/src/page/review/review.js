@@ -251,8 +251,8 @@ export class Review {
    * @param {string} pair
    */
   say(said, pair = "") {
-    const parts = [said ? make("span", {}, said) : "", make("span", { class: "pair-name" }, pair)];
-    at("review-status").replaceChildren(parts[0], said && pair ? " " : "", pair ? parts[1] : "");
+    const name = pair ? [said ? " " : "", make("span", { class: "pair-name" }, pair)] : [];
+    at("review-status").replaceChildren(said, ...name);
   }
 
   /**
