@@ -151,6 +151,7 @@ const earlierVisits = async (browser) => {
       { decision: "duplicate", documents: ["f", "g"], note: "many at once, 2026-11-20T09: rule" },
       { decision: "duplicate", documents: ["h", "i"] },
       { decision: "undecided", documents: ["i", "h"] },
+      { decision: "duplicate", documents: ["group-0/copy-0.txt", "group-0/letter.txt"] },
     ],
     "bob",
   );
@@ -186,7 +187,7 @@ const earlierVisits = async (browser) => {
     await browser.see("0 of 2 groups decided, 1 pair in this visit");
     await stored(browser);
     assert.deepEqual(decided(server), ["duplicate a b"]);
-    assert.equal(server.last("/v1/decisions").body.decisions[0].seen, 7);
+    assert.equal(server.last("/v1/decisions").body.decisions[0].seen, 8);
     await browser.press("u");
     await browser.see("Undone.");
     await stored(browser);

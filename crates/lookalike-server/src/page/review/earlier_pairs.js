@@ -23,11 +23,13 @@ const madeBy = ({ who, when }) =>
 export class EarlierPairs {
   /**
    * @param {number} last the number of the last decision to read
+   * @param {SeenGroup[]} groups of the queue, whose pairs are left out
    * @param {Compare} compare
    * @param {AbortSignal} signal
    */
-  constructor(last, compare, signal) {
+  constructor(last, groups, compare, signal) {
     this.last = last;
+    this.groups = groups;
     this.compare = compare;
     this.signal = signal;
     /**
@@ -64,6 +66,11 @@ export class EarlierPairs {
         }
       }
     }
+    const listed = new Set(
+      this.groups.flatMap(({ keeper, duplicates }) =>
+        duplicates.map(({ id }) => targetOf([keeper.id, id])),
+      ),
+    );
     /** @type {EarlierPair[]} */
     const pairs = [];
     for (const [target, stored] of Array.from(inForce).reverse()) {
@@ -73,9 +80,11 @@ export class EarlierPairs {
       const ids = JSON.parse(target);
       // "Keep all" is about the pairs of the keeper, which is the first document.
       const other = ids.length === 2 ? second : ids[0];
-      const later = ids.length === 2 ? undefined : inForce.get(targetOf([first, other]));
-      const isJudged = later !== undefined && later.decision !== "undecided";
-      if (other !== first && !isJudged) pairs.push({ documents: [first, other], stored });
+      if (other === first) continue;
+      const pair = targetOf([first, other]);
+      const judged = inForce.get(pair)?.decision ?? "undecided";
+      const isOther = pair !== target && judged !== "undecided";
+      if (!isOther && !listed.has(pair)) pairs.push({ documents: [first, other], stored });
     }
     return pairs;
   }

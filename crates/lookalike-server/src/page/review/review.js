@@ -494,7 +494,8 @@ export class Review {
     if (this.isLoadingEarlier) return;
     this.isLoadingEarlier = true;
     const { queue, signal } = this;
-    this.earlier ??= new EarlierPairs(queue.lastDecision, this.comparison.bind(this), signal);
+    const { lastDecision, groups } = queue;
+    this.earlier ??= new EarlierPairs(lastDecision, groups, this.comparison.bind(this), signal);
     try {
       const from = queue.place;
       const group = await this.earlier.next();
