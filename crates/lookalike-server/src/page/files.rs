@@ -61,6 +61,7 @@ pub(crate) const FILES: &[(&str, &str, &str)] = &[
     ("/review/conflicts.js", JAVASCRIPT, include_str!("review/conflicts.js")),
     ("/review/decision_log.js", JAVASCRIPT, include_str!("review/decision_log.js")),
     ("/review/desk.js", JAVASCRIPT, include_str!("review/desk.js")),
+    ("/review/earlier_pairs.js", JAVASCRIPT, include_str!("review/earlier_pairs.js")),
     ("/review/export.js", JAVASCRIPT, include_str!("review/export.js")),
     ("/review/filter.js", JAVASCRIPT, include_str!("review/filter.js")),
     ("/review/member_list.js", JAVASCRIPT, include_str!("review/member_list.js")),

@@ -188,7 +188,7 @@ const decisions = async (browser, { open }) => {
   await browser.wait("document.querySelector('.review-differences .sides')");
   await browser.see("0 of 1 group decided");
   await browser.press("n");
-  await browser.see("1 of 1 group decided, 1 decision now");
+  await browser.see("1 of 1 group decided, 1 pair in this visit");
   await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
   /** @returns {Promise<StoredDecision[]>} */
   const log = async () => (await (await fetch(new URL("v1/decisions", open))).json()).decisions;

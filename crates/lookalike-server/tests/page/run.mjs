@@ -11,10 +11,12 @@ import { CASES as AXE } from "./axe.mjs";
 import { CASES as LOOKS } from "./looks.mjs";
 import { CASES as MOCKED } from "./mocked.mjs";
 import { CASES as REAL } from "./real.mjs";
+import { CASES as REVIEW } from "./review.mjs";
 import { CASES as WALK } from "./walk.mjs";
 
 const [which, folder, open, guarded, reading, writing] = process.argv.slice(2);
-const all = { axe: AXE, mocked: MOCKED, looks: LOOKS, real: REAL, walk: WALK }[which] ?? {};
+const mocked = { ...MOCKED, ...REVIEW };
+const all = { axe: AXE, mocked, looks: LOOKS, real: REAL, walk: WALK }[which] ?? {};
 const word = process.env.CASE ?? "";
 const cases = Object.entries(all).filter(([name]) => name.includes(word));
 const browser = await Browser.start();

@@ -2,8 +2,9 @@
 
 import { button, make } from "./dom.js";
 
-/** Duration of one step, in milliseconds. */
+/** Least and most duration of one step, in milliseconds. */
 const SLICE = 12;
+const MOST_SLICE = 100;
 
 /** @typedef {{element: Node, cost: number}} Part */
 
@@ -51,13 +52,21 @@ export const gradually = (box, parts, budget) => {
   const all = () => {
     batch();
     acts.replaceChildren(make("p", { class: "note", role: "status" }, "Drawing …"));
-    const step = () => {
+    /** @param {number} slice */
+    const step = (slice) => {
       if (!box.isConnected) return;
-      const until = performance.now() + SLICE;
+      const until = performance.now() + slice;
       some(() => performance.now() > until);
-      if (!next.done) setTimeout(step, 0);
+      if (next.done) return;
+      // On a slow machine, a frame takes longer than a short step. A step as long as the last frame
+      // uses half of the time for drawing.
+      const drawn = performance.now();
+      setTimeout(() => {
+        const frame = performance.now() - drawn;
+        step(Math.min(Math.max(frame, SLICE), MOST_SLICE));
+      }, 0);
     };
-    step();
+    step(SLICE);
   };
   acts.append(button("Show more", goingOn(batch)), button("Show all", goingOn(all)));
   batch();

@@ -25,14 +25,15 @@ export const keysAreOn = () => at("single-keys", HTMLInputElement).checked;
 
 /**
  * Calls a function with each key that is pressed alone, outside of fields.
- * @param {(key: string) => boolean} act takes the name in lower case; returns true if it acted
+ * @param {(key: string, isRepeated: boolean) => boolean} act takes the name in lower case, and
+ *   whether the key is held down; returns true if it acted
  */
 export const onSingleKey = (act) =>
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || !keysAreOn()) return;
     const { target } = event;
     if (target instanceof Element && target.closest("input, textarea, select, dialog")) return;
-    if (act(event.key.toLowerCase())) event.preventDefault();
+    if (act(event.key.toLowerCase(), event.repeat)) event.preventDefault();
   });
 
 /** Installs the handler of the switch, which is kept for all pages of this server. */

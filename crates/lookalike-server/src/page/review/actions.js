@@ -2,9 +2,9 @@
 // members, and a sentence for the status line.
 
 import { NAMES } from "./conflicts.js";
-import { counted, shortened, visible } from "../dom/format.js";
+import { count, counted, shortened, similarity, visible } from "../dom/format.js";
 
-/** @import { Duplicate, Group, NewDecision } from "../client/types.js" */
+/** @import { Duplicate, Group, Member, MemberDecision, NewDecision } from "../client/types.js" */
 /** @import { Change } from "./decision_log.js" */
 
 /** @typedef {{decisions: NewDecision[], changes: Change[], said: string}} Action */
@@ -13,26 +13,75 @@ import { counted, shortened, visible } from "../dom/format.js";
 const name = ({ id }) => visible(shortened(id, 80));
 
 /**
+ * Adds the revocation of `keep` to an action.
+ * @param {Action} action
+ * @param {Member} member
+ * @param {MemberDecision} after its decision without `keep`
+ */
+const revokeKeep = ({ decisions, changes }, member, after) => {
+  decisions.push({ decision: "undecided", documents: [member.id] });
+  if (!changes.some((change) => change.member === member)) {
+    changes.push({ member, after, isRevoked: true });
+  }
+};
+
+/**
+ * Whether a duplicate is kept instead of the keeper, until the server computes the groups again.
+ * @param {Group} group
+ */
+const isReplaced = ({ keeper, duplicates }) =>
+  keeper.decision !== "keep" && duplicates.some(({ decision }) => decision === "keep");
+
+/**
+ * The roles of both documents of a pair.
+ * @param {Group} group
+ * @param {Duplicate} duplicate
+ * @returns {[string, string]}
+ */
+export const roles = (group, { decision }) => [
+  isReplaced(group) ? "Kept before" : "Kept",
+  decision === "keep" ? "Kept" : decision === "not_duplicate" ? "Not a duplicate" : "Duplicate",
+];
+
+/**
+ * Names the documents of a pair.
+ * @param {Group} group
+ * @param {Duplicate} duplicate
+ */
+export const pairName = (group, duplicate) => {
+  const isDuplicate = [undefined, "duplicate"].includes(duplicate.decision);
+  const role = isReplaced(group) ? "the former keeper " : isDuplicate ? "its keeper " : "";
+  return `${name(duplicate)} and ${role}${name(group.keeper)}.`;
+};
+
+/**
  * Judges a pair.
  * @param {Group} group
  * @param {Duplicate} duplicate
  * @param {"duplicate"|"not_duplicate"} decision
  * @returns {Action}
  */
-export const judged = ({ keeper }, duplicate, decision) => ({
-  decisions: [{ decision, documents: [keeper.id, duplicate.id] }],
-  changes: [{ member: duplicate, after: decision }],
-  said: `${name(duplicate)}: ${NAMES[decision]}.`,
-});
+export const judged = ({ keeper }, duplicate, decision) => {
+  /** @type {Action} */
+  const action = {
+    decisions: [{ decision, documents: [keeper.id, duplicate.id] }],
+    changes: [{ member: duplicate, after: decision }],
+    said: `${name(duplicate)}: ${NAMES[decision]}.`,
+  };
+  if (decision === "duplicate" && duplicate.decision === "keep") {
+    revokeKeep(action, duplicate, decision);
+  }
+  return action;
+};
 
 /**
  * Keeps a duplicate instead of its keeper: the pair is one of duplicates, and only the other
- * document is kept.
+ * document is kept. An earlier choice in the group is revoked.
  * @param {Group} group
  * @param {Duplicate} duplicate
  * @returns {Action}
  */
-export const keptInstead = ({ keeper }, duplicate) => {
+export const keptInstead = ({ keeper, duplicates }, duplicate) => {
   /** @type {Action} */
   const action = {
     decisions: [
@@ -42,9 +91,12 @@ export const keptInstead = ({ keeper }, duplicate) => {
     changes: [{ member: duplicate, after: "keep" }],
     said: `${name(duplicate)} is kept instead of ${name(keeper)}.`,
   };
-  if (keeper.decision === "keep") {
-    action.decisions.push({ decision: "undecided", documents: [keeper.id] });
-    action.changes.push({ member: keeper, after: undefined });
+  const kept = duplicates.filter(({ decision }) => decision === "keep");
+  if (keeper.decision === "keep") revokeKeep(action, keeper, undefined);
+  // Several kept duplicates were kept by "Keep all".
+  else if (kept.length === 1 && kept[0] !== duplicate) {
+    revokeKeep(action, kept[0], "duplicate");
+    action.said = `${name(duplicate)} is kept instead of ${name(kept[0])}.`;
   }
   return action;
 };
@@ -64,16 +116,57 @@ export const keptAll = ({ keeper, duplicates }) => {
 };
 
 /**
+ * The undecided duplicates of a group.
+ * @param {Group} group
+ */
+const undecided = ({ duplicates }) => duplicates.filter(({ decision }) => decision === undefined);
+
+/** @param {Duplicate[]} duplicates */
+const leastSimilar = (duplicates) =>
+  duplicates.reduce((least, one) => (one.similarity < least.similarity ? one : least));
+
+/**
+ * The undecided pairs of a group that were not shown. Equal texts need not be shown.
+ * @param {Group} group
+ * @param {Set<Duplicate>} seen
+ */
+const unseen = (group, seen) =>
+  undecided(group).filter((one) => !seen.has(one) && one.equal_text !== true);
+
+/**
+ * The pair to show before all pairs of a group are confirmed: the least similar undecided one.
+ * @param {Group} group
+ * @param {Set<Duplicate>} seen the pairs that were shown
+ * @returns {{duplicate: Duplicate, said: string}|undefined} undefined if it was shown
+ */
+export const pairBeforeAll = (group, seen) => {
+  const hidden = unseen(group, seen);
+  if (hidden.length === 0) return undefined;
+  const open = undecided(group);
+  const duplicate = leastSimilar(hidden);
+  const isLeast = open.every(({ similarity }) => similarity >= duplicate.similarity);
+  if (!isLeast) return undefined;
+  const said =
+    `${count(hidden.length)} of ${counted(open.length, "pair")} not shown yet; this is the least ` +
+    `similar one (${similarity(duplicate.similarity)}). Confirm all again to confirm ` +
+    `${counted(open.length, "pair")}.`;
+  return { duplicate, said };
+};
+
+/**
  * Confirms the undecided duplicates of a group.
  * @param {Group} group
+ * @param {Set<Duplicate>} seen the pairs that were shown
  * @returns {Action|undefined} undefined if all are decided
  */
-export const allConfirmed = ({ keeper, duplicates }) => {
-  const open = duplicates.filter(({ decision }) => decision === undefined);
+export const allConfirmed = (group, seen) => {
+  const open = undecided(group);
   if (open.length === 0) return undefined;
+  const hidden = unseen(group, seen).length;
+  const rest = hidden > 0 ? `, ${count(hidden)} of them not shown` : "";
   return {
-    decisions: open.map(({ id }) => ({ decision: "duplicate", documents: [keeper.id, id] })),
+    decisions: open.map(({ id }) => ({ decision: "duplicate", documents: [group.keeper.id, id] })),
     changes: open.map((member) => ({ member, after: "duplicate" })),
-    said: `Confirmed ${counted(open.length, "duplicate")} of the group.`,
+    said: `Confirmed ${counted(open.length, "pair")} as duplicates${rest}.`,
   };
 };

@@ -15,8 +15,10 @@ const BATCH = 10_000;
 const DELAY = 20;
 
 /**
- * The decision about a member before and after an action.
- * @typedef {{member: Member, before?: MemberDecision, after: MemberDecision}} Change
+ * The decision about a member before and after an action; revoked if the action is about another
+ * member, and ends a `keep` of this one.
+ * @typedef {{member: Member, before?: MemberDecision, after: MemberDecision,
+ *   isRevoked?: boolean}} Change
  */
 
 /**
@@ -64,19 +66,30 @@ const shown = (decision) =>
 /**
  * The decisions that undo an action.
  * @param {Made} made
+ * @param {Made[]} earlier actions
  * @returns {NewDecision[]}
  */
-const reversal = ({ decisions, changes }) => {
+const reversal = ({ decisions, changes }, earlier) => {
   const before = new Map(changes.map(({ member, before }) => [member.id, before]));
+  /**
+   * The decision about a pair before the action. A kept document does not show it.
+   * @param {string[]} documents
+   */
+  const pairBefore = (documents) => {
+    const member = before.get(documents[1]);
+    if (member !== "keep") return member;
+    const target = targetOf(documents);
+    return earlier
+      .flatMap((made) => made.decisions)
+      .findLast((one) => one.documents.length === 2 && targets(one).includes(target))?.decision;
+  };
   /**
    * @param {NewDecision} one
    * @returns {NewDecision[]}
    */
   const reverse = ({ decision, documents }) => {
     if (decision === "duplicate" || decision === "not_duplicate") {
-      const earlier = before.get(documents[1]);
-      const isPair = earlier === "duplicate" || earlier === "not_duplicate";
-      return [{ decision: isPair ? earlier : "undecided", documents }];
+      return [{ decision: pairBefore(documents) ?? "undecided", documents }];
     }
     return documents.map((id) => ({
       decision: before.get(id) === "keep" ? "keep" : "undecided",
@@ -109,6 +122,16 @@ const changesOf = ({ changes, keeper }, { decision }, documents) => {
   );
 };
 
+/**
+ * The members that an action decides about: no keeper, and none that it only revokes.
+ * @param {Made} made
+ * @returns {Member[]}
+ */
+const decidedBy = (made) =>
+  changesInForce(made)
+    .filter(({ member, isRevoked }) => member.id !== made.keeper && !isRevoked)
+    .map(({ member }) => member);
+
 /** Decisions of a visit, the unsent ones among them, and the history of undo and redo. */
 export class DecisionLog {
   /**
@@ -133,11 +156,41 @@ export class DecisionLog {
     this.numbers = new Map();
     /** @type {Promise<void>|null} */
     this.sending = null;
+    /**
+     * The members of the pairs that this visit has decided, with the number of actions.
+     * @type {Map<Member, number>}
+     */
+    this.decided = new Map();
   }
 
-  /** How many decisions the server has not acknowledged. */
+  /** The number of pairs that this visit has decided. */
+  get pairs() {
+    return this.decided.size;
+  }
+
+  /** The number of pairs with decisions that the server has not acknowledged. */
   get unsent() {
-    return this.waiting.length;
+    /** @type {Set<Member>} */
+    const members = new Set();
+    for (const made of new Set(this.waiting.map((item) => item.made))) {
+      const own = this.waiting.filter((item) => item.made === made);
+      const decisions = own.map(({ body }) => body);
+      for (const member of decidedBy({ ...made, decisions })) members.add(member);
+    }
+    return this.waiting.length === 0 ? 0 : Math.max(members.size, 1);
+  }
+
+  /**
+   * Counts members as decided once more, or once less.
+   * @param {Member[]} members
+   * @param {1|-1} by
+   */
+  count(members, by) {
+    for (const member of members) {
+      const times = (this.decided.get(member) ?? 0) + by;
+      if (times > 0) this.decided.set(member, times);
+      else this.decided.delete(member);
+    }
   }
 
   /**
@@ -156,6 +209,7 @@ export class DecisionLog {
       change.member.decision = change.after;
     }
     this.done.push(made);
+    this.count(decidedBy(made), 1);
     this.send(made.decisions.map((body) => ({ body, made, isUndo: false })));
   }
 
@@ -165,7 +219,8 @@ export class DecisionLog {
     if (!made) return undefined;
     for (const { member, before } of changesInForce(made)) member.decision = before;
     this.undone.push(made);
-    this.send(reversal(made).map((body) => ({ body, made, isUndo: true })));
+    this.count(decidedBy(made), -1);
+    this.send(reversal(made, this.done).map((body) => ({ body, made, isUndo: true })));
     return made;
   }
 
@@ -182,9 +237,11 @@ export class DecisionLog {
    */
   insist({ item }) {
     const { body, made, isUndo } = item;
+    const own = { ...made, decisions: [body] };
     for (const { member, before, after } of changesOf(made, body, body.documents)) {
       member.decision = isUndo ? before : after;
     }
+    if (!isUndo) this.count(decidedBy(own), 1);
     this.send([item]);
   }
 
@@ -291,7 +348,15 @@ export class DecisionLog {
     const bodies = new Set(items.map(({ body }) => body));
     for (const made of new Set(items.map((item) => item.made))) {
       const isUndo = items.some((item) => item.isUndo && item.made === made);
+      const before = decidedBy(made);
       made.decisions = isUndo ? [] : made.decisions.filter((body) => !bodies.has(body));
+      const left = new Set(decidedBy(made));
+      if (this.done.includes(made)) {
+        this.count(
+          before.filter((member) => !left.has(member)),
+          -1,
+        );
+      }
     }
     /** @param {Made} made */
     const isLeft = ({ decisions }) => decisions.length > 0;

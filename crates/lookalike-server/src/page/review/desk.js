@@ -56,10 +56,14 @@ const KEYS = [
       "the left one.",
   ],
   ["A", "Keep all: no document of the group is a duplicate."],
-  ["G", "Confirm all: every undecided duplicate of the group is a duplicate."],
+  [
+    "G",
+    "Confirm all: every undecided duplicate of the group is a duplicate. First shows the least " +
+      "similar pair.",
+  ],
   ["U", "Undo the last decision of this visit. Repeat it for earlier ones."],
   ["R", "Redo the decision that was undone last."],
-  ["← →", "Previous and next pair."],
+  ["← →", "Previous and next pair. Before the first pair are the decisions of earlier visits."],
   ["F B", "Next and previous difference of the texts."],
   ["M", "Note for the next decision."],
   [

@@ -39,6 +39,16 @@ const TEXTS = [
 const SEARCH = { name: "search", label: "Text, title or id contains" };
 /** The field with a category of the index. */
 const CATEGORY = { name: "category", label: "Category of the keeper" };
+/**
+ * The default choices. All other fields are empty by default.
+ * @type {Record<string, string>}
+ */
+const DEFAULTS = { state: "undecided", order: "doubt" };
+/** The names of all fields. */
+const FIELDS = [
+  ...Object.keys(DEFAULTS),
+  ...[...NUMBERS, ...TEXTS, SEARCH, CATEGORY].map(({ name }) => name),
+];
 
 /**
  * Dates of documents can have a time of day, so the range ends at the next day.
@@ -56,8 +66,8 @@ const dayAfter = (day) => {
  */
 export const filterOf = (params) => {
   const filter = new URLSearchParams({
-    state: params.get("state") ?? "undecided",
-    order: params.get("order") ?? "doubt",
+    state: params.get("state") ?? DEFAULTS.state,
+    order: params.get("order") ?? DEFAULTS.order,
     beginning: String(BEGINNING),
   });
   for (const { name } of [...NUMBERS, SEARCH, CATEGORY]) {
@@ -192,7 +202,7 @@ const filterForm = (params, signal) => {
         ["all", "all"],
         ["decided", "decided"],
       ],
-      params.get("state") ?? "undecided",
+      params.get("state") ?? DEFAULTS.state,
     ),
     choice(
       "order",
@@ -202,7 +212,7 @@ const filterForm = (params, signal) => {
         ["similarity", "most similar first"],
         ["size", "largest first"],
       ],
-      params.get("order") ?? "doubt",
+      params.get("order") ?? DEFAULTS.order,
     ),
     least,
     rest,
@@ -212,15 +222,29 @@ const filterForm = (params, signal) => {
     event.preventDefault();
     /** @type {Record<string, string>} */
     const chosen = {};
-    for (const name of ["state", "order", threshold.name, ...more.map((one) => one.name)]) {
+    for (const name of FIELDS) {
       /** @type {HTMLInputElement|HTMLSelectElement|null} */
       const field = box.querySelector(`#review-${name}`);
-      chosen[name] = field?.value ?? "";
+      const value = field?.value ?? "";
+      chosen[name] = value === DEFAULTS[name] ? "" : value;
     }
     go(address("review", chosen));
   });
   return box;
 };
+
+/**
+ * The fields that differ from their defaults.
+ * @param {URLSearchParams} params of the address
+ */
+const changed = (params) =>
+  FIELDS.filter((name) => (params.get(name) || DEFAULTS[name]) !== DEFAULTS[name]);
+
+/**
+ * Whether the filter can exclude groups.
+ * @param {URLSearchParams} params of the address
+ */
+export const isFiltered = (params) => changed(params).some((name) => name !== "order");
 
 /**
  * The form of the filter, folded.
@@ -229,7 +253,7 @@ const filterForm = (params, signal) => {
  * @returns {HTMLElement}
  */
 export const filterFold = (params, signal) => {
-  const set = Array.from(params.keys()).length;
+  const set = changed(params).length;
   return folded(
     "review-filter",
     set === 0 ? "Filters" : `Filters: ${set} set`,

@@ -26,13 +26,33 @@ const NOTE = new RegExp(`^${MARK}, (\\S+): (.*)$`, "s");
 export const bulkNote = (rule, now) => `${MARK}, ${now.toISOString()}: ${rule}`;
 
 /**
+ * Whether a decision is a part of an action.
+ * @param {StoredDecision} decision
+ */
+export const isBulk = ({ note }) => NOTE.test(note ?? "");
+
+/**
  * An action: its pairs with an unchanged decision, and the later decisions about the others.
  * @typedef {{rule: string, moment: string, who: string|undefined, pairs: SeenPair[],
  *   changed: PresentDecision[]}} BulkAction
  */
 
 /**
- * Reads the whole log.
+ * Reads the whole log of decisions.
+ * @param {AbortSignal} signal
+ * @returns {AsyncGenerator<StoredDecision[], void>} its pages
+ */
+export async function* storedDecisions(signal) {
+  const query = new URLSearchParams({ limit: PAGE });
+  for (;;) {
+    const { decisions, next } = await request("GET", `v1/decisions?${query}`, { signal });
+    yield decisions;
+    if (!next) return;
+    query.set("after", next);
+  }
+}
+
+/**
  * @param {AbortSignal} signal
  * @returns {Promise<BulkAction[]>} the newest first
  */
@@ -44,10 +64,8 @@ const bulkActions = async (signal) => {
    *   decisions: StoredDecision[]}>}
    */
   const actions = new Map();
-  const query = new URLSearchParams({ limit: PAGE });
-  for (;;) {
-    const page = await request("GET", `v1/decisions?${query}`, { signal });
-    for (const one of page.decisions) {
+  for await (const decisions of storedDecisions(signal)) {
+    for (const one of decisions) {
       for (const target of targets(one)) last.set(target, one);
       const [, moment, rule] = NOTE.exec(one.note ?? "") ?? [];
       if (rule === undefined || one.decision === "undecided") continue;
@@ -56,8 +74,6 @@ const bulkActions = async (signal) => {
       action.decisions.push(one);
       actions.set(name, action);
     }
-    if (!page.next) break;
-    query.set("after", page.next);
   }
   return Array.from(actions.values(), ({ decisions, rule, moment, who }) => {
     /** @param {StoredDecision} one */

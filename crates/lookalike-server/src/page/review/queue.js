@@ -1,4 +1,5 @@
-// The queue of groups to review, and the current place in it.
+// The queue of groups to review, and the current place in it. Pairs of earlier visits precede the
+// queue, and have negative group indexes.
 
 import { ApiError } from "../client/api.js";
 import { groupPage } from "../client/group_page.js";
@@ -11,7 +12,11 @@ const PAGE = 20;
 const LEFT = 5;
 
 /** @typedef {{group: number, duplicate: number}} Place of a duplicate in the queue */
-/** @typedef {Group & {seen: number}} SeenGroup */
+/**
+ * A group, and the number of the last decision that it shows. A pair of an earlier visit names its
+ * decision.
+ * @typedef {Group & {seen: number, earlier?: string}} SeenGroup
+ */
 
 /**
  * A group without documents that were removed since, which have no metadata; empty without keeper.
@@ -39,6 +44,13 @@ export class ReviewQueue {
     this.signal = signal;
     /** @type {SeenGroup[]} */
     this.groups = [];
+    /**
+     * Pairs of earlier visits, the newest first.
+     * @type {SeenGroup[]}
+     */
+    this.earlier = [];
+    /** The number of the last decision when this queue was loaded. */
+    this.lastDecision = 0;
     /** @type {Place} */
     this.place = { group: 0, duplicate: 0 };
     this.total = 0;
@@ -59,7 +71,14 @@ export class ReviewQueue {
   async begin(pending) {
     const found = await this.load(undefined, pending);
     this.documentsChanged = found.documents_changed;
+    this.lastDecision = found.last_decision ?? 0;
     this.count(found);
+    if (this.isOfUndecided) this.place = this.undecidedAfter(this.place);
+  }
+
+  /** Whether the queue lists undecided groups only. */
+  get isOfUndecided() {
+    return this.filter.get("state") === "undecided";
   }
 
   /** @param {Groups} found */
@@ -83,7 +102,7 @@ export class ReviewQueue {
 
   /** Groups of this visit in which something is decided about each duplicate. */
   decidedHere() {
-    if (this.filter.get("state") !== "undecided") return 0;
+    if (!this.isOfUndecided) return 0;
     /** @param {Group} group */
     const isDecided = ({ duplicates }) => duplicates.every((one) => one.decision !== undefined);
     return this.groups.filter(isDecided).length;
@@ -136,11 +155,17 @@ export class ReviewQueue {
   }
 
   /**
-   * The group that is shown; none at the end of the queue.
+   * The group at an index; none at the end of the queue.
+   * @param {number} index
    * @returns {SeenGroup|undefined}
    */
+  at(index) {
+    return index < 0 ? this.earlier[-1 - index] : this.groups[index];
+  }
+
+  /** The group that is shown. */
   get group() {
-    return this.groups[this.place.group];
+    return this.at(this.place.group);
   }
 
   /**
@@ -157,20 +182,21 @@ export class ReviewQueue {
    * @returns {Place}
    */
   after({ group, duplicate }) {
-    const rest = this.groups[group]?.duplicates.length ?? 0;
+    const rest = this.at(group)?.duplicates.length ?? 0;
     if (duplicate + 1 < rest) return { group, duplicate: duplicate + 1 };
     return { group: group + 1, duplicate: 0 };
   }
 
   /**
-   * The place before another one; itself at the start.
+   * The place before another one; itself at the start of the loaded pairs.
    * @param {Place} place
    * @returns {Place}
    */
   before({ group, duplicate }) {
     if (duplicate > 0) return { group, duplicate: duplicate - 1 };
-    if (group === 0) return { group, duplicate };
-    return { group: group - 1, duplicate: this.groups[group - 1].duplicates.length - 1 };
+    const before = this.at(group - 1);
+    if (!before) return { group, duplicate };
+    return { group: group - 1, duplicate: before.duplicates.length - 1 };
   }
 
   /**
@@ -179,7 +205,7 @@ export class ReviewQueue {
    */
   undecidedAfter(place) {
     let at = place;
-    while (this.groups[at.group]?.duplicates[at.duplicate].decision !== undefined) {
+    while (this.at(at.group)?.duplicates[at.duplicate].decision !== undefined) {
       at = this.after(at);
     }
     return at;

@@ -1,6 +1,14 @@
 // The review of groups: one duplicate at a time next to its keeper, decided by keys.
 
-import { allConfirmed, judged, keptAll, keptInstead } from "./actions.js";
+import {
+  allConfirmed,
+  judged,
+  keptAll,
+  keptInstead,
+  pairBeforeAll,
+  pairName,
+  roles,
+} from "./actions.js";
 import { agreement } from "./agreement.js";
 import { compareTexts, isAbort } from "../client/api.js";
 import { documentLink, figures, outcome, sides } from "../search/compare.js";
@@ -8,14 +16,15 @@ import { described, differingMetadata } from "../search/described.js";
 import { at, button, field, make, shownId } from "../dom/dom.js";
 import { SHORTCUTS, desk, folded, keyButtons, keyName } from "./desk.js";
 import { DecisionLog, targetOf } from "./decision_log.js";
-import { count, counted, shortened, visible } from "../dom/format.js";
+import { count, counted } from "../dom/format.js";
 import { onSingleKey } from "../dom/keys.js";
 import { problem } from "../client/problem.js";
 import { contentOf, fillPart } from "../client/view.js";
 import { bulkForm } from "./bulk.js";
 import { NAMES, conflictBox } from "./conflicts.js";
+import { EarlierPairs } from "./earlier_pairs.js";
 import { exportLists } from "./export.js";
-import { filterFold, filterOf } from "./filter.js";
+import { filterFold, filterOf, isFiltered } from "./filter.js";
 import { MemberList } from "./member_list.js";
 import { ReviewQueue } from "./queue.js";
 import { address, forgetViews, reshow } from "../dom/router.js";
@@ -24,10 +33,12 @@ import { address, forgetViews, reshow } from "../dom/router.js";
 /** @import { MemberDecision } from "../client/types.js" */
 /** @import { OwnConflict } from "./decision_log.js" */
 /** @import { SeenPair } from "./pair_list.js" */
-/** @import { Place } from "./queue.js" */
+/** @import { Place, SeenGroup } from "./queue.js" */
 
 /** Comparisons that are kept. */
 const KEPT = 60;
+/** The keys that act again while they are held down. */
+const MOVING = new Set(["arrowleft", "arrowright"]);
 
 /** @type {Review|null} */
 let review = null;
@@ -50,6 +61,14 @@ const head = (name, id, mark) =>
     mark ? make(mark, { class: "head-mark" }, "only here") : null,
   );
 
+/**
+ * A link to the review with a filter.
+ * @param {Record<string, string>} filter
+ * @param {string} text
+ */
+const reviewLink = (filter, text) =>
+  make("a", { class: "button", href: address("review", filter) }, text);
+
 /** One visit of the view. */
 export class Review {
   /**
@@ -68,7 +87,19 @@ export class Review {
     );
     /** @type {Map<string, Promise<Comparison>>} */
     this.compared = new Map();
-    this.made = 0;
+    /**
+     * The pairs that were shown.
+     * @type {Set<Duplicate>}
+     */
+    this.seen = new Set();
+    /**
+     * The groups of which the least similar pair was shown before all are confirmed.
+     * @type {WeakSet<object>}
+     */
+    this.asked = new WeakSet();
+    /** @type {EarlierPairs|null} */
+    this.earlier = null;
+    this.isLoadingEarlier = false;
     /**
      * The actions of keys, once the groups are loaded.
      * @type {Map<string, () => void>}
@@ -207,12 +238,21 @@ export class Review {
     this.drawMembers();
     this.found = [];
     this.drawAbout();
-    const named =
-      `${visible(shortened(duplicate.id, 80))} and its keeper ` +
-      visible(shortened(group.keeper.id, 80));
-    at("review-status").textContent = [said, `${named}.`].filter(Boolean).join(" ");
-    this.drawDifferences(differences, group.keeper.id, duplicate.id);
+    this.seen.add(duplicate);
+    const earlier = group.earlier && `${group.earlier}: ${NAMES[duplicate.decision ?? ""]}.`;
+    this.say(said || (earlier ?? ""), pairName(group, duplicate));
+    this.drawDifferences(differences, group, duplicate);
     this.compareAhead();
+  }
+
+  /**
+   * Shows the result of a key, and names the pair that is shown.
+   * @param {string} said
+   * @param {string} pair
+   */
+  say(said, pair = "") {
+    const name = pair ? [said ? " " : "", make("span", { class: "pair-name" }, pair)] : [];
+    at("review-status").replaceChildren(said, ...name);
   }
 
   /**
@@ -229,14 +269,18 @@ export class Review {
           : groups.length === 0
             ? "No group matches the filters."
             : "This was the last of these groups.";
-    at("review-status").textContent = [said, end].filter(Boolean).join(" ");
+    this.say([said, end].filter(Boolean).join(" "));
     this.stage.replaceChildren(
       make(
         "p",
         { class: "buttons" },
         // Documents of a separated group can form a new one.
         button("Look for new groups", () => reshow("review")),
-        make("a", { class: "button", href: address("groups") }, "All groups"),
+        isFiltered(this.params)
+          ? reviewLink({}, "Clear the filters")
+          : decided > 0
+            ? reviewLink({ state: "decided" }, "Show decided groups")
+            : null,
       ),
     );
     // A disabled button loses the focus.
@@ -254,9 +298,9 @@ export class Review {
   }
 
   drawProgress() {
-    const { queue, made } = this;
+    const { queue, log } = this;
     const { decided } = queue;
-    const unsent = this.log.unsent > 0 ? `, ${count(this.log.unsent)} not stored yet` : "";
+    const unsent = log.unsent > 0 ? `, ${count(log.unsent)} not stored yet` : "";
     this.progress.replaceChildren(
       make("progress", {
         max: Math.max(queue.total, 1),
@@ -267,7 +311,7 @@ export class Review {
         "span",
         {},
         `${count(decided)} of ${counted(queue.total, "group")} decided, ` +
-          `${counted(made, "decision")} now${unsent}`,
+          `${counted(log.pairs, "pair")} in this visit${unsent}`,
       ),
     );
   }
@@ -280,8 +324,8 @@ export class Review {
     const all = group.duplicates_total ?? group.duplicates.length;
     const decision = NAMES[group.duplicates[place.duplicate]?.decision ?? ""];
     this.groupName.replaceChildren(
-      `Group ${count(place.group + 1)}: ${count(number)} of ${counted(all, "duplicate")}`,
-      decision ? make("span", { class: "tag" }, decision) : "",
+      group.earlier ? "Earlier decision" : `Group: duplicate ${count(number)} of ${count(all)}`,
+      ...(decision ? [" ", make("span", { class: "tag" }, decision)] : []),
     );
     this.list.show(group.duplicates, place.duplicate);
   }
@@ -303,9 +347,10 @@ export class Review {
         ...described(document),
       );
     const metadata = differingMetadata(group.keeper, duplicate);
+    const [left, right] = roles(group, duplicate);
     this.about.replaceChildren(
       ...this.found,
-      make("div", { class: "abouts" }, half("Kept", group.keeper), half("Duplicate", duplicate)),
+      make("div", { class: "abouts" }, half(left, group.keeper), half(right, duplicate)),
       ...(metadata ? [metadata] : []),
     );
   }
@@ -330,16 +375,18 @@ export class Review {
 
   /**
    * @param {HTMLElement} box
-   * @param {string} a
-   * @param {string} b
+   * @param {SeenGroup} group
+   * @param {Duplicate} duplicate
    */
-  drawDifferences(box, a, b) {
+  drawDifferences(box, group, duplicate) {
+    const [a, b] = [group.keeper.id, duplicate.id];
     return fillPart(box, async () => {
       const compared = await this.comparison(a, b);
       const hasWords = (compared.difference_counts?.words ?? 0) > 0;
+      const [left, right] = roles(group, duplicate);
       const parts = sides(compared, [
-        head("Kept", a, hasWords ? "del" : null),
-        head("Duplicate", b, hasWords ? "ins" : null),
+        head(left, a, hasWords ? "del" : null),
+        head(right, b, hasWords ? "ins" : null),
       ]);
       const legend = parts.filter((part) => part.matches(".legend"));
       const said = make("span", { class: "note" }, outcome(compared));
@@ -361,9 +408,9 @@ export class Review {
     let place = this.queue.place;
     for (let ahead = 0; ahead < 2; ahead += 1) {
       place = this.queue.after(place);
-      const group = this.queue.groups[place.group];
+      const group = this.queue.at(place.group);
       const duplicate = group?.duplicates[place.duplicate];
-      if (duplicate) this.comparison(group.keeper.id, duplicate.id).catch(() => {});
+      if (group && duplicate) this.comparison(group.keeper.id, duplicate.id).catch(() => {});
     }
   }
 
@@ -386,9 +433,16 @@ export class Review {
   confirmAll() {
     const { group } = this.queue;
     if (!group) return;
-    const action = allConfirmed(group);
+    const first = this.asked.has(group) ? undefined : pairBeforeAll(group, this.seen);
+    if (first) {
+      this.asked.add(group);
+      const duplicate = group.duplicates.indexOf(first.duplicate);
+      this.goTo({ group: this.queue.place.group, duplicate }, first.said);
+      return;
+    }
+    const action = allConfirmed(group, this.seen);
     if (action) this.decide(action);
-    else at("review-status").textContent = "All duplicates of this group are decided.";
+    else this.say("All pairs of this group are decided.");
   }
 
   /** @param {import("./actions.js").Action} action */
@@ -402,7 +456,6 @@ export class Review {
     this.noteFold.open = false;
     const { keeper, seen } = group;
     this.log.make({ decisions, changes, place, keeper: keeper.id, seen });
-    this.made += 1;
     forgetViews(["groups"]);
     queue.place = queue.undecidedAfter(place);
     this.draw(said);
@@ -411,27 +464,52 @@ export class Review {
   undo() {
     const made = this.log.undo();
     if (!made) {
-      at("review-status").textContent = "Nothing to undo.";
+      this.say("Nothing to undo in this visit. Previous shows earlier decisions.");
       return;
     }
-    this.made -= 1;
     this.goTo(made.place, "Undone.");
   }
 
   redo() {
     const made = this.log.redo();
     if (!made) {
-      at("review-status").textContent = "Nothing to redo.";
+      this.say("Nothing to redo.");
       return;
     }
-    this.made += 1;
     this.queue.place = this.queue.undecidedAfter(made.place);
     this.draw("Decided again.");
   }
 
   /** @param {"before"|"after"} way */
   move(way) {
-    this.goTo(this.queue[way](this.queue.place));
+    const { queue } = this;
+    const to = queue[way](queue.place);
+    const isStart = to.group === queue.place.group && to.duplicate === queue.place.duplicate;
+    if (isStart) this.moveToEarlier();
+    else this.goTo(to);
+  }
+
+  /** Loads the pair with the decision before those that are loaded, and shows it. */
+  async moveToEarlier() {
+    if (this.isLoadingEarlier) return;
+    this.isLoadingEarlier = true;
+    const { queue, signal } = this;
+    const { lastDecision, groups } = queue;
+    this.earlier ??= new EarlierPairs(lastDecision, groups, this.comparison.bind(this), signal);
+    try {
+      const from = queue.place;
+      const group = await this.earlier.next();
+      if (!group) this.say("No earlier decisions.");
+      else {
+        queue.earlier.push(group);
+        // The user may have moved on in the meantime.
+        if (queue.place === from) this.goTo({ group: -queue.earlier.length, duplicate: 0 });
+      }
+    } catch (error) {
+      this.refused(error);
+    } finally {
+      this.isLoadingEarlier = false;
+    }
   }
 
   /**
@@ -449,14 +527,11 @@ export class Review {
    * @param {OwnConflict[]} conflicts
    */
   conflicting(conflicts) {
-    const lost = conflicts.filter(({ item }) => !item.isUndo && item.made.decisions.length === 0);
-    this.made -= new Set(lost.map(({ item }) => item.made)).size;
     /** @param {OwnConflict} conflict */
     const ask = (conflict) =>
       conflictBox(
         conflict,
         () => {
-          if (lost.includes(conflict)) this.made += 1;
           this.log.insist(conflict);
           this.draw("Decided again.");
           this.stage.focus();
@@ -506,9 +581,9 @@ export class Review {
 
 /** Installs the handlers of keys, and of leaving the page. */
 export const watchReview = () => {
-  onSingleKey((key) => {
+  onSingleKey((key, isRepeated) => {
     const act = at("view-review").hidden ? undefined : review?.byKey.get(key);
-    act?.();
+    if (!isRepeated || MOVING.has(key)) act?.();
     return act !== undefined;
   });
   window.addEventListener("beforeunload", (event) => {

@@ -9,7 +9,7 @@
  * @typedef {"words"|"written"|"white"} ChangeKind
  */
 /** @typedef {{a: Segment[], b: Segment[], kind: ChangeKind}} Change */
-/** @typedef {{same: string, first: boolean, last: boolean}} Shared the whole of it is folded */
+/** @typedef {{same: string}} Shared */
 
 /** @param {Segment[]} segments */
 const withoutWhite = (segments) =>
@@ -25,8 +25,9 @@ const withoutWhite = (segments) =>
  * @returns {ChangeKind}
  */
 const kindOf = (a, b, sameWords) => {
-  if (withoutWhite(a) === withoutWhite(b)) return "white";
-  return sameWords ? "written" : "words";
+  if (sameWords) return withoutWhite(a) === withoutWhite(b) ? "white" : "written";
+  // The words of "no where" and "nowhere" differ.
+  return withoutWhite([...a, ...b]) === "" ? "white" : "words";
 };
 
 /**
@@ -45,7 +46,7 @@ export function* steps(parts) {
     b = [];
     return change.a.length + change.b.length > 0 ? [change] : [];
   };
-  for (const [at, part] of parts.entries()) {
+  for (const part of parts) {
     const { kind, text, moved } = part;
     if (kind === "same" || Boolean(part.same_words) !== sameWords) {
       yield* ended();
@@ -53,7 +54,7 @@ export function* steps(parts) {
     }
     if (kind === "a") a.push({ text, moved });
     else if (kind === "b") b.push({ text, moved });
-    else yield { same: text, first: at === 0, last: at === parts.length - 1 };
+    else yield { same: text };
   }
   yield* ended();
 }

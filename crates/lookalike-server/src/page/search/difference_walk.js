@@ -7,13 +7,15 @@ import { onSingleKey } from "../dom/keys.js";
 
 /** @import { ChangeKind } from "./changes.js" */
 
+/** @typedef {(isThere: () => boolean) => void} DrawUntil */
+
 /** The keys for the next and the previous difference. */
 const KEYS = new Map([
   ["f", 1],
   ["b", -1],
 ]);
-/** Kinds of differences, the most important first. */
-const KINDS = /** @type {ChangeKind[]} */ (["words", "written", "white"]);
+/** Kinds of marked differences, the most important first. */
+const KINDS = /** @type {ChangeKind[]} */ (["words", "written"]);
 /** UTF-16 units of a difference that is read out. */
 const SPOKEN = 80;
 
@@ -25,6 +27,28 @@ const walks = new WeakMap();
 
 /** Whether white space is marked, in all texts of this visit. */
 let showsWhite = false;
+
+/** Whether white space is marked. */
+export const marksWhite = () => showsWhite;
+
+/**
+ * Scrolls a mark to the middle of the texts. The page scrolls only if the mark is not in the
+ * window then.
+ * @param {HTMLElement} box of the texts
+ * @param {HTMLElement} mark
+ */
+const scrollTo = (box, mark) => {
+  const middle = () => {
+    const { top, height } = mark.getBoundingClientRect();
+    return top + Math.min(height, box.clientHeight) / 2;
+  };
+  box.scrollTop += middle() - (box.getBoundingClientRect().top + box.clientHeight / 2);
+  // The buttons of a review cover the end of the window.
+  const buttons = document.querySelector(".review-keys")?.getBoundingClientRect().top;
+  if (middle() < 0 || middle() > (buttons || window.innerHeight)) {
+    mark.scrollIntoView({ block: "center" });
+  }
+};
 
 /**
  * The places that the keys visit: the differences of the first kind that exists. With marks of
@@ -56,12 +80,13 @@ export class DifferenceWalk {
   /**
    * @param {HTMLElement} box
    * @param {ChangeKind[]} kinds of the differences
-   * @param {(isThere: () => boolean) => void} drawUntil draws more of them
+   * @param {() => DrawUntil} draw draws the first of them, and returns a function that draws more
    */
-  constructor(box, kinds, drawUntil) {
+  constructor(box, kinds, draw) {
     this.box = box;
     this.kinds = kinds;
-    this.drawUntil = drawUntil;
+    this.draw = draw;
+    this.drawUntil = draw();
     this.places = visited(kinds);
     /** The position in the visited places. */
     this.current = -1;
@@ -76,12 +101,17 @@ export class DifferenceWalk {
       made.append(" ", make("kbd", { "aria-hidden": "true" }, name));
       return made;
     };
+    this.white = kinds.includes("white")
+      ? button("White space", () => this.setWhite(!showsWhite), {
+          "aria-pressed": String(showsWhite),
+        })
+      : null;
     this.element = make(
       "div",
       { class: "buttons walk" },
       key("Previous difference", "B", -1),
       key("Next difference", "F", 1),
-      kinds.includes("white") ? this.whiteButton() : null,
+      this.white,
       this.said,
     );
     box.classList.toggle("shows-white", showsWhite);
@@ -95,21 +125,20 @@ export class DifferenceWalk {
     });
   }
 
-  /** The button that shows and hides the marks of white space. */
-  whiteButton() {
-    const made = button(
-      "White space",
-      () => {
-        showsWhite = !showsWhite;
-        made.setAttribute("aria-pressed", String(showsWhite));
-        this.box.classList.toggle("shows-white", showsWhite);
-        const place = this.places[this.current];
-        this.places = visited(this.kinds);
-        this.current = this.places.indexOf(place);
-      },
-      { "aria-pressed": String(showsWhite) },
-    );
-    return made;
+  /**
+   * Shows or hides the marks of white space, and draws the texts again: only hidden white space is
+   * folded.
+   * @param {boolean} isShown
+   */
+  setWhite(isShown) {
+    showsWhite = isShown;
+    this.white?.setAttribute("aria-pressed", String(isShown));
+    this.box.classList.toggle("shows-white", isShown);
+    const place = this.places[this.current];
+    this.places = visited(this.kinds);
+    this.current = this.places.indexOf(place);
+    this.drawUntil = this.draw();
+    if (this.current >= 0) this.goTo(place);
   }
 
   /**
@@ -125,12 +154,19 @@ export class DifferenceWalk {
    * @param {number} way
    */
   move(way) {
+    // Only white space differs.
+    if (this.places.length === 0) this.setWhite(true);
     const place = this.places[this.current + way];
     if (place === undefined) {
       this.said.textContent =
         way > 0 ? "This is the last difference." : "This is the first difference.";
       return;
     }
+    this.goTo(place);
+  }
+
+  /** @param {number} place */
+  goTo(place) {
     this.drawUntil(() => this.marks(place).length > 0);
     this.show(place);
   }
@@ -145,7 +181,7 @@ export class DifferenceWalk {
     for (const mark of this.box.querySelectorAll(".current")) mark.classList.remove("current");
     for (const mark of marks) mark.classList.add("current");
     this.current = this.places.indexOf(place);
-    marks[0].scrollIntoView({ block: "center" });
+    scrollTo(this.box, marks[0]);
     const said = [words(marks, "del"), words(marks, "ins")].filter(Boolean).join(", ");
     const which = `Difference ${count(this.current + 1)} of ${count(this.places.length)}`;
     this.said.textContent = said ? `${which}: ${said}.` : `${which}.`;
@@ -163,7 +199,7 @@ export class DifferenceWalk {
     const there = find();
     if (!there) return;
     this.show(Number(there.dataset.place));
-    there.scrollIntoView({ block: "center" });
+    scrollTo(this.box, there);
     /** @type {HTMLElement|null|undefined} */
     const back = there.parentElement?.querySelector(`.moved-to[data-other$=" ${moved}"]`);
     back?.focus({ preventScroll: true });

@@ -1,7 +1,7 @@
 // Shows two texts in columns, from their equal and different parts.
 
 import { changeKinds, steps } from "./changes.js";
-import { DifferenceWalk } from "./difference_walk.js";
+import { DifferenceWalk, marksWhite } from "./difference_walk.js";
 import { button, fold, make } from "../dom/dom.js";
 import { count, counted } from "../dom/format.js";
 import { gradually, longText, pieces } from "../dom/gradually.js";
@@ -279,22 +279,77 @@ class Rows {
   }
 
   /**
-   * @param {Shared} shared
+   * @param {Step[]} all
    * @returns {Drawn}
    */
-  *same({ same: text, first, last }) {
-    const from = first ? 0 : head(text);
-    const to = last ? text.length : tail(text);
+  *plain(all) {
+    for (const step of all) yield* "same" in step ? this.shared(step.same) : this.changed(step);
+  }
+
+  /**
+   * A part with the same words in both texts. Its middle is folded, with its differences in white
+   * space.
+   * @param {Step[]} all
+   * @param {boolean} isFirst whether the texts begin with it
+   * @param {boolean} isLast
+   * @returns {Drawn}
+   */
+  *equal(all, isFirst, isLast) {
+    const text = firstText(all);
+    const from = isFirst ? 0 : head(text);
+    const to = isLast ? text.length : tail(text);
     if (to - from < LEAST_FOLDED) {
-      yield* this.shared(text);
+      yield* this.plain(all);
       return;
     }
-    if (from > 0) yield* this.shared(text.slice(0, from));
+    const [before, middle, after] = divided(all, from, to);
+    yield* this.plain(before);
     yield* this.end();
-    yield { element: foldedRow(text.slice(from, to)), cost: ROW_COST };
-    if (to < text.length) yield* this.shared(text.slice(to));
+    yield { element: foldedRow(firstText(middle)), cost: ROW_COST };
+    this.places += middle.filter((step) => !("same" in step)).length;
+    yield* this.plain(after);
   }
 }
+
+/** @typedef {Change|Shared} Step */
+
+/**
+ * The text of steps in the first text.
+ * @param {Step[]} all
+ */
+const firstText = (all) =>
+  all.flatMap((step) => ("same" in step ? [step.same] : step.a.map(({ text }) => text))).join("");
+
+/**
+ * Divides steps into three parts at two positions of the first text. Changes are not divided.
+ * @param {Step[]} all
+ * @param {number} from
+ * @param {number} to
+ * @returns {[Step[], Step[], Step[]]}
+ */
+const divided = (all, from, to) => {
+  /** @type {[Step[], Step[], Step[]]} */
+  const parts = [[], [], []];
+  let end = 0;
+  for (const step of all) {
+    const start = end;
+    end += firstText([step]).length;
+    if (!("same" in step)) {
+      parts[start < from ? 0 : end <= to ? 1 : 2].push(step);
+      continue;
+    }
+    const [first, second] = [from, to].map((place) =>
+      Math.min(Math.max(place - start, 0), step.same.length),
+    );
+    const texts = [
+      step.same.slice(0, first),
+      step.same.slice(first, second),
+      step.same.slice(second),
+    ];
+    for (const [at, same] of texts.entries()) if (same) parts[at].push({ same });
+  }
+  return parts;
+};
 
 /**
  * @param {Difference[]} parts
@@ -302,7 +357,21 @@ class Rows {
  */
 function* rows(parts) {
   const drawn = new Rows();
-  for (const step of steps(parts)) yield* "same" in step ? drawn.same(step) : drawn.changed(step);
+  const foldsWhite = !marksWhite();
+  let isFirst = true;
+  /** @type {Step[]} */
+  let equal = [];
+  for (const step of steps(parts)) {
+    if ("same" in step || (step.kind === "white" && foldsWhite)) {
+      equal.push(step);
+      continue;
+    }
+    if (equal.length > 0) yield* drawn.equal(equal, isFirst, false);
+    isFirst = false;
+    equal = [];
+    yield* drawn.changed(step);
+  }
+  if (equal.length > 0) yield* drawn.equal(equal, isFirst, true);
   yield* drawn.end();
 }
 
@@ -349,8 +418,7 @@ export const differences = (parts, names) => {
   const kinds = changeKinds(parts);
   const moved = parts.some((part) => part.moved !== undefined);
   const heads = names.map((name) => make("div", { class: "head", role: "columnheader" }, name));
-  const body = make("div", { class: "rows", role: "rowgroup" });
-  const drawUntil = gradually(body, rows(parts), BUDGET);
+  let body = make("div", { class: "rows", role: "rowgroup" });
   const box = make(
     "div",
     {
@@ -366,7 +434,17 @@ export const differences = (parts, names) => {
     ),
     body,
   );
-  if (kinds.length === 0) return [box];
-  const walk = new DifferenceWalk(box, kinds, drawUntil);
+  const drawRows = () => {
+    // The rows of a replaced body are drawn no further.
+    const empty = make("div", { class: "rows", role: "rowgroup" });
+    body.replaceWith(empty);
+    body = empty;
+    return gradually(body, rows(parts), BUDGET);
+  };
+  if (kinds.length === 0) {
+    drawRows();
+    return [box];
+  }
+  const walk = new DifferenceWalk(box, kinds, drawRows);
   return [legend(new Set(kinds), moved), walk.element, box];
 };

@@ -1,0 +1,124 @@
+// The pairs that earlier visits have decided, the newest decision first. The log of decisions is
+// their only list: decided groups are not in the queue, and separated pairs are in no group.
+
+import { ApiError, documentPath, request } from "../client/api.js";
+import { shortened, time, visible } from "../dom/format.js";
+import { targetOf, targets } from "./decision_log.js";
+import { isBulk, storedDecisions } from "./past_bulk.js";
+
+/** @import { Comparison, StoredDecision } from "../client/types.js" */
+/** @import { SeenGroup } from "./queue.js" */
+
+/** @typedef {(a: string, b: string) => Promise<Comparison>} Compare */
+/** @typedef {{documents: [string, string], stored: StoredDecision}} EarlierPair */
+
+/** @param {StoredDecision} decision */
+const madeBy = ({ who, when }) =>
+  [
+    when ? ` of ${visible(shortened(time(when).replace(/\.\d+/, ""), 40))}` : "",
+    who ? ` by ${visible(shortened(who, 80))}` : "",
+  ].join("");
+
+/** Walks backward through the pairs of the log. */
+export class EarlierPairs {
+  /**
+   * @param {number} last the number of the last decision to read
+   * @param {SeenGroup[]} groups of the queue, whose pairs are left out
+   * @param {Compare} compare
+   * @param {AbortSignal} signal
+   */
+  constructor(last, groups, compare, signal) {
+    this.last = last;
+    this.groups = groups;
+    this.compare = compare;
+    this.signal = signal;
+    /**
+     * The decisions in force, by their pair or document. The newest is last.
+     * @type {Map<string, StoredDecision>}
+     */
+    this.inForce = new Map();
+    /** @type {EarlierPair[]|null} */
+    this.pairs = null;
+  }
+
+  /**
+   * The next older pair that is in force, as a group. Undefined if there is none.
+   * @returns {Promise<SeenGroup|undefined>}
+   */
+  async next() {
+    this.pairs ??= await this.read();
+    for (let pair = this.pairs.shift(); pair; pair = this.pairs.shift()) {
+      const group = await this.group(pair);
+      if (group) return group;
+    }
+    return undefined;
+  }
+
+  /** @returns {Promise<EarlierPair[]>} */
+  async read() {
+    const { inForce } = this;
+    inForce.clear();
+    for await (const decisions of storedDecisions(this.signal)) {
+      for (const one of decisions.filter(({ number }) => number <= this.last)) {
+        for (const target of targets(one)) {
+          inForce.delete(target);
+          inForce.set(target, one);
+        }
+      }
+    }
+    const listed = new Set(
+      this.groups.flatMap(({ keeper, duplicates }) =>
+        duplicates.map(({ id }) => targetOf([keeper.id, id])),
+      ),
+    );
+    /** @type {EarlierPair[]} */
+    const pairs = [];
+    for (const [target, stored] of Array.from(inForce).reverse()) {
+      if (isBulk(stored) || stored.decision === "undecided") continue;
+      const [first, second] = stored.documents;
+      /** @type {string[]} */
+      const ids = JSON.parse(target);
+      // "Keep all" is about the pairs of the keeper, which is the first document.
+      const other = ids.length === 2 ? second : ids[0];
+      if (other === first) continue;
+      const pair = targetOf([first, other]);
+      const judged = inForce.get(pair)?.decision ?? "undecided";
+      const isOther = pair !== target && judged !== "undecided";
+      if (!isOther && !listed.has(pair)) pairs.push({ documents: [first, other], stored });
+    }
+    return pairs;
+  }
+
+  /** @param {string} id */
+  keep(id) {
+    const { decision } = this.inForce.get(targetOf([id])) ?? {};
+    return decision === "keep" || decision === "keep_all" ? "keep" : undefined;
+  }
+
+  /**
+   * @param {EarlierPair} pair
+   * @returns {Promise<SeenGroup|undefined>} undefined if a document was removed
+   */
+  async group({ documents: [a, b], stored }) {
+    const { signal } = this;
+    const judged = stored.decision === "duplicate" ? "duplicate" : "not_duplicate";
+    try {
+      const [keeper, duplicate, { jaccard }] = await Promise.all([
+        request("GET", documentPath(a), { signal }),
+        request("GET", documentPath(b), { signal }),
+        this.compare(a, b),
+      ]);
+      return {
+        keeper: { ...keeper, decision: this.keep(a) },
+        duplicates: [{ ...duplicate, similarity: jaccard, decision: this.keep(b) ?? judged }],
+        duplicates_before: 0,
+        duplicates_total: 1,
+        seen: this.last,
+        earlier: `Decision${madeBy(stored)}`,
+      };
+    } catch (error) {
+      if (error instanceof ApiError && error.code === "unknown-document") return undefined;
+      throw error;
+    }
+  }
+}
