@@ -46,9 +46,10 @@ def drawn(programs, theme):
         top = 44 + ROW * row
         length = max(2, round(LONGEST * float(program["cpu_seconds"]) / most))
         weight = ' font-weight="600"' if is_ours else ""
+        style = f' text-anchor="end"{weight}'
         label = f"{program['cpu_seconds']} s, recall {program['recall']}"
         lines += [
-            text(LEFT - 12, top + 16, program["program"], theme["text"], ' text-anchor="end"' + weight),
+            text(LEFT - 12, top + 16, program["program"], theme["text"], style),
             f'<rect x="{LEFT}" y="{top}" width="{length}" height="{BAR}" rx="2"'
             f' fill="{theme["ours" if is_ours else "other"]}"/>',
             text(LEFT + length + 10, top + 16, label, theme["text"], weight),
