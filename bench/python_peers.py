@@ -9,21 +9,20 @@ gaoya and datasketch those that are installed. What is absent is reported and le
 macOS.
 
 TASK      All near-duplicate pairs at Jaccard 0.8 of word 5-grams: words by str.split(), in lower
-          case. For lookalike that is tokens="whitespace". The rows "default words" take words as
-          `find` does when nothing is said, and give groups alone; no pairs, hence no recall.
+          case. For lookalike that is tokens="whitespace". The rows "default words" use the default
+          word rule of `find`. They report groups and no pairs, hence no recall.
 COUNTED   For Python: from a pyarrow.Table in memory (id, text) to the pairs in memory, in a
           process of its own: tokenising, signatures, the index, queries, verification where there
           is one. Reading the table and the imports are not counted. For the program: the whole
           process, from JSONL in the page cache to the file that it writes. CPU seconds are user
           and system of all threads and of child processes. The median of --runs by CPU counts.
-          "tokens given" leaves out of that what this program does in Python itself, lower case,
-          words and shingles: what the library would take if they were there already.
-QUALITY   Reported pairs against the truth. Without --truth that is `find --exact`, which
-          bench/README.md holds against a truth made independently; groups of more than
-          --truth-cap documents are left out on both sides, since every library finds them and they
-          have most pairs. A --truth for words that are not in lower case gives other pairs.
-PEERS     Those of peers.py, whose --help says how each is used, with 128 permutations; the texts
-          that they are given are in lower case.
+          "tokens given" excludes lower case, words and shingles, which this program creates in
+          Python: the cost of the library for existing tokens.
+QUALITY   Reported pairs against the truth. Without --truth, the truth is `find --exact`. Groups of
+          more than --truth-cap documents are left out on both sides, since every library finds
+          them and they have most pairs. A --truth for words in their original case has other pairs.
+PEERS     The libraries of peers.py, whose --help describes the use of each, with 128 permutations.
+          They take texts in lower case.
 """
 
 import argparse

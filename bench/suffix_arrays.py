@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""CPU seconds and memory of finding what is repeated in texts by a suffix array, for the passages
-of bench/README.md: the way of google-research/deduplicate-text-datasets, all in memory, by
-pydivsufsort (libdivsufsort, and Kasai's longest common prefixes).
+"""CPU seconds and memory of finding what is repeated in texts by a suffix array, for
+comparison with passages (bench/others.md). It works as google-research/deduplicate-text-datasets,
+but in memory, by pydivsufsort (libdivsufsort, and Kasai's longest common prefixes).
 
     pip install pydivsufsort
     bench/suffix_arrays.py c100k.jsonl [--length 300]

@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 /// What a run must not exceed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -46,7 +47,9 @@ pub(crate) fn bar(
     options.finish()?;
     let documents = count_lines(&collection.documents)?;
     let table = TextTable::new(&["run", "CPU s", "wall s", "peak MB", "µs each", "bar", "met"]);
-    let mut bench = LimitBench { binary, runs, collection, documents, table, notes: Vec::new() };
+    let results = measure::results_folder()?;
+    let notes = Vec::new();
+    let mut bench = LimitBench { binary, runs, results, collection, documents, table, notes };
     match name {
         "memory" => bench.memory()?,
         "exact" => bench.exact()?,
@@ -66,6 +69,7 @@ pub(crate) fn bar(
 struct LimitBench<'a> {
     binary: PathBuf,
     runs: usize,
+    results: TempDir,
     collection: &'a BenchCollection,
     documents: u64,
     table: TextTable,
@@ -76,8 +80,8 @@ struct LimitBench<'a> {
 impl LimitBench<'_> {
     /// Unlimited memory and 512 MiB; the groups must be the same bytes.
     fn memory(&mut self) -> Result<(), BenchError> {
-        let free = self.sibling("groups.jsonl");
-        let tight = self.sibling("limited.jsonl");
+        let free = self.result("groups.jsonl");
+        let tight = self.result("limited.jsonl");
         let cpu = |seconds| (self.documents == 1_000_000).then_some(seconds);
         let bars = [cpu(6.0), cpu(14.0)].map(|cpu| RunLimit { cpu, peak: None });
         self.find("find, groups", &[], &free, bars[0])?;
@@ -92,7 +96,7 @@ impl LimitBench<'_> {
     /// Exact runs next to signatures, at three thresholds; within 8 GiB from a million on.
     fn exact(&mut self) -> Result<(), BenchError> {
         for (text, threshold) in [("0.8", 0.8), ("0.7", 0.7), ("0.5", 0.5)] {
-            let out = self.sibling("groups.jsonl");
+            let out = self.result("groups.jsonl");
             let signatures = ["--threshold", text];
             self.find(&format!("find -t {text}"), &signatures, &out, RunLimit::default())?;
             let mut exact = vec!["--exact", "--threshold", text];
@@ -114,11 +118,11 @@ impl LimitBench<'_> {
 
     /// The audit of 2,000 documents costs at most what the run itself did.
     fn audit(&mut self) -> Result<(), BenchError> {
-        let report = self.sibling("report.json");
+        let report = self.result("report.json");
         let find = self.arguments("find", &["--json"]);
         let run = self.measure(&find, Some(&report))?;
         self.row("find --json", run, RunLimit::default());
-        let outcome = self.sibling("audit.txt");
+        let outcome = self.result("audit.txt");
         let mut audit = vec![OsString::from("audit"), (&report).into()];
         audit.push((&self.collection.documents).into());
         audit.extend(["--format", "jsonl", "--sample", SAMPLE, "--quiet"].map(OsString::from));
@@ -133,7 +137,7 @@ impl LimitBench<'_> {
     /// Recall of planted excerpts, and how many sets were compared for it.
     fn containment(&mut self) -> Result<(), BenchError> {
         let options = ["--measure", "containment"];
-        let report = self.sibling("report.json");
+        let report = self.result("report.json");
         let spent = self.measure(
             &self.arguments("find", &[&options[..], &["--json"]].concat()),
             Some(&report),
@@ -160,15 +164,15 @@ impl LimitBench<'_> {
 
     /// Survivors to a file next to the groups alone.
     fn dedup(&mut self) -> Result<(), BenchError> {
-        let groups = self.sibling("groups.jsonl");
+        let groups = self.result("groups.jsonl");
         self.find("find, groups", &[], &groups, RunLimit::default())?;
-        let kept = self.sibling("kept.jsonl");
+        let kept = self.result("kept.jsonl");
         let arguments = self.arguments("dedup", &["--output", &kept.to_string_lossy()]);
         let spent = self.measure(&arguments, None)?;
         self.row("dedup", spent, RunLimit::default());
         let lines = count_lines(&kept)?;
         self.notes.push(format!("{lines} of {} documents stay", self.documents));
-        std::fs::remove_file(&kept).map_err(|error| BenchError::new(kept.display(), error))
+        Ok(())
     }
 
     /// All passages of 50 words, written, and the documents without them: without a limit, and
@@ -178,7 +182,7 @@ impl LimitBench<'_> {
         let is_large = self.documents >= 1_000_000;
         let limits: &[&str] = if is_large { &["1GiB", "256MiB"] } else { &["200MiB"] };
         let input = self.collection.documents.clone();
-        let groups = self.sibling("groups.jsonl");
+        let groups = self.result("groups.jsonl");
         let find = self.measure(&output_of("find", &[], &input, &groups), None)?;
         self.row("find, groups", find, RunLimit::default());
         let free = RunLimit {
@@ -190,17 +194,15 @@ impl LimitBench<'_> {
             None => free.cpu,
         };
         self.limited("passages", &[], limits, free, limited)?;
-        let rows = count_lines(&self.sibling("passages.jsonl"))?;
+        let rows = count_lines(&self.result("passages.jsonl"))?;
         self.notes.push(format!("{rows} rows of places"));
-        self.limited("cut", &[], limits, RunLimit::default(), None)?;
-        let cut = self.sibling("cut.jsonl");
-        std::fs::remove_file(&cut).map_err(|error| BenchError::new(cut.display(), error))
+        self.limited("cut", &[], limits, RunLimit::default(), None)
     }
 
     /// CPU seconds of `passages` for each document of another collection.
     fn passages_each(&mut self, of: &Path) -> Result<f64, BenchError> {
         let documents = count_lines(of)?;
-        let out = self.sibling("limited.jsonl");
+        let out = self.result("limited.jsonl");
         let spent = self.measure(&output_of("passages", &[], of, &out), None)?;
         let name = format!("passages, {documents} documents");
         self.table.row(&cells(&name, documents, spent, RunLimit::default()));
@@ -218,8 +220,8 @@ impl LimitBench<'_> {
         cpu: Option<f64>,
     ) -> Result<(), BenchError> {
         let input = self.collection.documents.clone();
-        let free = self.sibling(&format!("{command}.jsonl"));
-        let tight = self.sibling("limited.jsonl");
+        let free = self.result(&format!("{command}.jsonl"));
+        let tight = self.result("limited.jsonl");
         let name = [&[command], options].concat().join(" ");
         let spent = self.measure(&output_of(command, options, &input, &free), None)?;
         self.row(&name, spent, bar);
@@ -232,7 +234,7 @@ impl LimitBench<'_> {
             self.row(&format!("{name} --memory {limit}"), spent, RunLimit { cpu, peak });
             self.same(&free, &tight)?;
         }
-        std::fs::remove_file(&tight).map_err(|error| BenchError::new(tight.display(), error))
+        Ok(())
     }
 
     /// Very many documents within 4 GiB; a document costs at most 1.2 times what it costs in
@@ -244,7 +246,7 @@ impl LimitBench<'_> {
         if let Some(sibling) = sibling {
             let fewer = BenchCollection::of(sibling.to_owned(), None);
             let documents = count_lines(sibling)?;
-            let arguments = arguments(&fewer, "find", &limit, &self.sibling("groups.jsonl"));
+            let arguments = arguments(&fewer, "find", &limit, &self.result("groups.jsonl"));
             let spent = self.measure(&arguments, None)?;
             let each = spent.cpu_seconds / documents as f64;
             bar.cpu = Some(1.2 * each * self.documents as f64);
@@ -252,13 +254,13 @@ impl LimitBench<'_> {
             self.table.row(&cells(&name, documents, spent, RunLimit { cpu: None, peak }));
         }
         let name = format!("find --memory 4GiB, {} documents", self.documents);
-        self.find(&name, &limit, &self.sibling("groups.jsonl"), bar)?;
+        self.find(&name, &limit, &self.result("groups.jsonl"), bar)?;
         self.score(&name, &limit, "jaccard", 0.8)
     }
 
-    /// A file next to the collection.
-    fn sibling(&self, extension: &str) -> PathBuf {
-        self.collection.documents.with_extension(extension)
+    /// Path of a result in the temporary folder.
+    fn result(&self, name: &str) -> PathBuf {
+        self.results.path().join(name)
     }
 
     fn arguments(&self, command: &str, options: &[&str]) -> Vec<OsString> {
@@ -322,7 +324,7 @@ impl LimitBench<'_> {
         column: &str,
         threshold: f64,
     ) -> Result<FoundScore, BenchError> {
-        let pairs = self.sibling("found.csv");
+        let pairs = self.result("found.csv");
         let file = pairs.to_string_lossy();
         let options = [options, &["--pairs", &file]].concat();
         measure::child_to(&self.binary, &self.arguments("find", &options), None)?;

@@ -3,8 +3,8 @@
 //! bar to reach next to it (`bar NAME`); all scripts, shingles, formats and jobs (`matrix`); text
 //! extraction from files (`files`); an index in a folder (`index`); the scanner of JSON records
 //! next to other parsers (`json`); how quickly a server answers (`serve`).
-//! Without a command it does `stages` and `run`. See `bench/README.md`; `bench/peers.py` measures
-//! other libraries.
+//! Without a command it does `stages` and `run`. See `contributing/measuring.md`;
+//! `bench/peers.py` measures other libraries.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports figures")]
 
 mod bars;

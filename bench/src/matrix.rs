@@ -10,8 +10,10 @@ use std::ffi::OsString;
 use std::fs::{File, remove_dir_all, remove_file};
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
-/// The jobs on the collection, by the arguments besides the file. `OUT` is a file of results.
+/// The jobs on the collection, by the arguments besides the file. `OUT` is a path in the folder of
+/// results.
 const JOBS: [(&str, &str); 9] = [
     ("find", "find -o OUT.csv"),
     ("find --shingle bag", "find --shingle bag -o OUT.csv"),
@@ -49,7 +51,7 @@ pub(crate) fn matrix(
     let binary = options.path("binary").map_or_else(beside_this, Ok)?;
     let runs: usize = options.number("runs", 3)?;
     options.finish()?;
-    let matrix = JobMatrix { binary, runs, out: collection.documents.with_extension("matrix") };
+    let matrix = JobMatrix { binary, runs, results: measure::results_folder()? };
     let file = &collection.documents;
     let words = matrix.floor("wc -w", &[file])?;
     let mut table = TextTable::new(&[
@@ -78,13 +80,13 @@ pub(crate) fn matrix(
         let (one, all) = matrix.job(job, file)?;
         row(name, bytes, one, Some(all));
     }
-    let report = matrix.out.with_extension("json");
+    let report = matrix.result("report.json");
     let audit = ["find".into(), file.into(), "--quiet".into(), "--report".into(), (&report).into()];
     measure::child(&matrix.binary, &audit)?;
     let (one, all) = matrix.job(&format!("audit {}", report.display()), file)?;
     row("audit", bytes, one, Some(all));
     for (program, ending) in [("gzip", "gz"), ("zstd", "zst")] {
-        let compressed = matrix.out.with_extension(format!("jsonl.{ending}"));
+        let compressed = matrix.result(&format!("documents.jsonl.{ending}"));
         let arguments = ["-c".into(), file.into()];
         measure::child_to(Path::new(program), &arguments, Some(&compressed))?;
         let floor = matrix.floor(&format!("{program} -dc"), &[&compressed])?;
@@ -94,7 +96,7 @@ pub(crate) fn matrix(
         remove_file(&compressed).map_err(|error| BenchError::new(compressed.display(), error))?;
     }
     for script in SCRIPTS {
-        let text = matrix.out.with_extension("script.jsonl");
+        let text = matrix.result("script.jsonl");
         let bytes = transliterate(file, &text, script)?;
         let (one, all) = matrix.job(JOBS[0].1, &text)?;
         row(&format!("find, {}", script.0), bytes, one, Some(all));
@@ -107,11 +109,15 @@ pub(crate) fn matrix(
 struct JobMatrix {
     binary: PathBuf,
     runs: usize,
-    /// Results, whose names begin with this one.
-    out: PathBuf,
+    /// Results and inputs made for one row, removed at the end.
+    results: TempDir,
 }
 
 impl JobMatrix {
+    fn result(&self, name: &str) -> PathBuf {
+        self.results.path().join(name)
+    }
+
     /// Measures another program on files.
     fn floor(&self, command: &str, files: &[&PathBuf]) -> Result<ProcessCost, BenchError> {
         let mut words = command.split(' ');
@@ -124,14 +130,14 @@ impl JobMatrix {
     /// Measures a job on a file with one thread and with all threads.
     fn job(&self, job: &str, file: &Path) -> Result<(ProcessCost, ProcessCost), BenchError> {
         let measured = |threads: &[&str]| {
-            let out = self.out.display().to_string();
+            let out = self.result("out").display().to_string();
             let mut arguments: Vec<OsString> =
                 job.split(' ').map(|word| word.replace("OUT", &out).into()).collect();
             arguments.push(file.into());
             arguments.extend(["--quiet"].iter().chain(threads).map(OsString::from));
             measure::median_run(self.runs, || {
                 // A new index needs a new folder.
-                remove_dir_all(self.out.with_extension("matrix.index")).ok();
+                remove_dir_all(self.result("out.index")).ok();
                 measure::child(&self.binary, &arguments)
             })
         };

@@ -11,6 +11,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
+use tempfile::TempDir;
 
 /// What one run of a process took.
 #[derive(Debug, Clone, Copy)]
@@ -100,6 +101,18 @@ pub(crate) fn measure_one(
     }
     let usage = usage(UsageWho::RUSAGE_CHILDREN)?;
     Ok(format!("{} {wall} {}", cpu_seconds(&usage), peak_bytes(&usage)))
+}
+
+/// Creates a temporary folder for the results of the measured programs. They are removed with it.
+///
+/// # Errors
+///
+/// If the folder cannot be created.
+pub(crate) fn results_folder() -> Result<TempDir, BenchError> {
+    tempfile::Builder::new()
+        .prefix("lookalike-bench-")
+        .tempdir()
+        .map_err(|error| BenchError::new("the temporary folder of results", error))
 }
 
 /// The CPU seconds of this thread (of this process, where the system does not tell threads apart)

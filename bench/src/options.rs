@@ -74,7 +74,7 @@ impl BenchOptions {
     pub(crate) fn finish(self) -> Result<(), BenchError> {
         self.0.first().map_or(Ok(()), |(name, _)| {
             Err(BenchError(format!(
-                "--{name} is not an option of this command; see bench/README.md"
+                "--{name} is not an option of this command; see contributing/measuring.md"
             )))
         })
     }

@@ -10,9 +10,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Measures and prints. Options: `--binary FILE` (`lookalike` next to this program), `--threshold
-/// T` (0.8), `--runs N` (3; the median counts), `--pairs FILE` (next to the collection). Pairs,
-/// whose number is the square of a cluster's size, are asked for where there is a truth to score
-/// them.
+/// T` (0.8), `--runs N` (3; the median counts), `--pairs FILE` (keeps the pairs). Pairs, whose
+/// number is the square of a cluster's size, are requested only with a truth to score them.
 pub(crate) fn run(
     collection: &BenchCollection,
     mut options: BenchOptions,
@@ -20,8 +19,8 @@ pub(crate) fn run(
     let binary = options.path("binary").map_or_else(beside_this, Ok)?;
     let threshold: f64 = options.number("threshold", 0.8)?;
     let runs: usize = options.number("runs", 3)?;
-    let pairs =
-        options.path("pairs").unwrap_or_else(|| collection.documents.with_extension("found.csv"));
+    let results = measure::results_folder()?;
+    let pairs = options.path("pairs").unwrap_or_else(|| results.path().join("pairs.csv"));
     options.finish()?;
     if !binary.exists() {
         return Err(BenchError(format!(
@@ -36,7 +35,7 @@ pub(crate) fn run(
     let count_words = [OsString::from("-w"), file.into()];
     let floor = measure::median_run(runs, || measure::child(Path::new("wc"), &count_words))?;
     let mut measured = vec![("wc -w", floor)];
-    let groups = file.with_extension("groups.jsonl");
+    let groups = results.path().join("groups.jsonl");
     let find = find_arguments(file, threshold, "--output", &groups);
     let spent = measure::median_run(runs, || measure::child(&binary, &find))?;
     measured.push(("find, groups", spent));

@@ -2,7 +2,7 @@
 //!
 //! Used instead of `petgraph`, whose sets also store a rank for each number, and which would be the
 //! only dependency of this crate. Its sets return the same labels for 10 million unions, in 1.1 to
-//! 1.4 times the time and twice the memory (November 2026, `bench/README.md`).
+//! 1.4 times the time and twice the memory (November 2026, `contributing/libraries.md`).
 
 /// Disjoint sets of the numbers below a length. The root of a set is its first number.
 #[derive(Debug, Clone)]

@@ -1,4 +1,6 @@
-//! The algorithms of lookalike: near-duplicate documents, found fast and verified.
+#![doc = include_str!("../README.md")]
+//!
+//! # Modules
 //!
 //! ```text
 //! "Héllo  World …"  text → "hello world …"  shingle → {h1, h2, …}  signature → [m1 … m128]
@@ -30,29 +32,6 @@
 //! | [`naive`] | a small collection | reference results by comparing all pairs |
 //! | [`hash`] | bytes | the frozen hashes, `docs/reference/signature.md` in code |
 //! | [`kernel`] | the inner loops | the same bits, computed faster |
-//!
-//! # Example
-//!
-//! ```
-//! use lookalike_core::params::{Params, ParamsBuilder};
-//! use lookalike_core::shingle::Shingler;
-//! use lookalike_core::signature::Signer;
-//! use lookalike_core::verify;
-//!
-//! let params = Params::new(&ParamsBuilder::default())?;
-//! let mut shingler = Shingler::new(params.shingle());
-//! let (mut a, mut b) = (Vec::new(), Vec::new());
-//! shingler.set("The quick brown fox jumps over the lazy dog.", &mut a);
-//! shingler.set("the quick brown fox jumps over the lazy cat", &mut b);
-//! let overlap = verify::overlap(&a, &b);
-//! assert_eq!((overlap.intersection, overlap.left, overlap.right), (4, 5, 5));
-//!
-//! let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
-//! let first = signer.sign(shingler.shingle("one two three four five six").hashes).to_vec();
-//! let again = signer.sign(shingler.shingle("One, two, three: four five six!").hashes).to_vec();
-//! assert_eq!(verify::estimate(&first, &again), 1.0);
-//! # Ok::<(), lookalike_core::error::ParamsError>(())
-//! ```
 //!
 //! # What is absent
 //!

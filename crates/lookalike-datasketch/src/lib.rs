@@ -1,4 +1,6 @@
-//! MinHash sketches with the bits of datasketch 2.0.0, without Python.
+#![doc = include_str!("../README.md")]
+//!
+//! # Modules
 //!
 //! ```text
 //! token  token_hasher → hash  scheme (loops) → hash values  bands → bucket_tables → record numbers
@@ -15,28 +17,6 @@
 //! | [`partitions`] | intervals of sizes for LSH Ensemble |
 //! | [`bucket_tables`] | records by the bytes of their bands |
 //! | [`allocation`] | vectors of lengths that a caller chooses |
-//!
-//! # Example
-//!
-//! ```
-//! use lookalike_datasketch::instruction_set::InstructionSet;
-//! use lookalike_datasketch::scheme::{PermutationScheme, Permutations};
-//! use lookalike_datasketch::token_hasher::TokenHasher;
-//!
-//! let scheme = PermutationScheme::Affine32;
-//! let permutations = Permutations::drawn(scheme, 1, 128)?;
-//! let sketch = |text: &str| {
-//!     let tokens: Vec<&[u8]> = text.split(' ').map(str::as_bytes).collect();
-//!     let (mut hashes, mut values) = (Vec::new(), scheme.no_values(128)?);
-//!     TokenHasher::Sha32.hash_all(&tokens, &mut hashes);
-//!     permutations.lower(InstructionSet::best(), scheme, &mut hashes, &mut values);
-//!     Ok::<_, lookalike_datasketch::allocation::AllocationError>(values)
-//! };
-//! let one = sketch("the quick brown fox")?;
-//! assert_eq!(one.equal_to(&sketch("fox the brown quick")?), 128);
-//! assert!(one.equal_to(&sketch("the quick brown dog")?) < 128);
-//! # Ok::<(), lookalike_datasketch::allocation::AllocationError>(())
-//! ```
 
 pub mod allocation;
 pub mod bucket_tables;

@@ -1,7 +1,7 @@
 //! Detection of the kind of a file by its first bytes, and by its name where they are ambiguous.
 //!
 //! Used instead of infer, since text formats (mail, mailboxes, pages) have no magic number
-//! (`bench/README.md`).
+//! (`contributing/libraries.md`).
 
 use crate::encoding;
 use crate::reading::Limits;

@@ -1,4 +1,6 @@
-//! Extracts the text of web pages, mail, PDF, office files and archives of these.
+#![doc = include_str!("../README.md")]
+//!
+//! # Design
 //!
 //! ```text
 //! name, bytes ─ FileKind::of ─┬─ html, rtf, office, pdf, plain text ──► PartSink::part
@@ -11,37 +13,6 @@
 //! panics of parsers are caught, and PDF can be read in a worker process ([`WorkerCommand`]).
 //!
 //! The crate opens no files: it takes their bytes.
-//!
-//! # Example
-//!
-//! ```
-//! use lookalike_extract::{ExtractOptions, ExtractedPart, Extractor, FailedPart, PartSink};
-//! use std::convert::Infallible;
-//!
-//! /// Paths within the file, and texts.
-//! #[derive(Default)]
-//! struct Texts(Vec<(String, String)>);
-//!
-//! impl PartSink for Texts {
-//!     type Error = Infallible;
-//!
-//!     fn part(&mut self, part: &ExtractedPart<'_>) -> Result<(), Infallible> {
-//!         self.0.push((part.within.to_owned(), part.text.to_owned()));
-//!         Ok(())
-//!     }
-//!
-//!     fn failed(&mut self, failed: &FailedPart<'_>) -> Result<(), Infallible> {
-//!         eprintln!("{}: {}", failed.within, failed.failure);
-//!         Ok(())
-//!     }
-//! }
-//!
-//! let mut texts = Texts::default();
-//! let mut extractor = Extractor::new(&ExtractOptions::default());
-//! extractor.extract("note.rtf", br"{\rtf1 Two \b words\b0 .}", &mut texts)?;
-//! assert_eq!(texts.0, [(String::new(), "Two words.".to_owned())]);
-//! # Ok::<(), Infallible>(())
-//! ```
 
 pub mod archive;
 pub mod date;

@@ -1,7 +1,7 @@
 //! Rich Text Format 1.9: the control words that affect text.
 //!
 //! Excluded groups, code pages per font, and limits need control of the reader. The crate
-//! rtf-parser has none of them (`bench/README.md`).
+//! rtf-parser has none of them (`contributing/libraries.md`).
 //!
 //! Excluded, as in other office files: headers, footers, comments, deleted text, field codes,
 //! pictures, list numbers. Text boxes follow their paragraph, footnotes the whole text.

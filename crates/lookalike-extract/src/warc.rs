@@ -1,7 +1,7 @@
 //! WARC files (ISO 28500): records of a crawl.
 //!
 //! Used instead of the crate `warc`, since the reader splits a prefix of a file, and a damaged
-//! record is skipped alone (`bench/README.md`).
+//! record is skipped alone (`contributing/libraries.md`).
 
 mod header;
 mod http;

@@ -1,5 +1,6 @@
-//! A persistent index. Documents are added, replaced and removed by id. Queries find the
-//! near-duplicates of any text, and verify them.
+#![doc = include_str!("../README.md")]
+//!
+//! # Modules
 //!
 //! ```text
 //! IndexEntry ─ write → Backend (documents, signatures, shingle sets; band postings)
@@ -25,61 +26,6 @@
 //! | [`nearest`] | the documents nearest to a document, whatever their similarity |
 //! | [`query_by_id`] | queries for documents similar to a document of the index |
 //! | [`index`] | an opened index in any kind of storage |
-//!
-//! # Example
-//!
-//! ```
-//! use lookalike_core::params::{Params, ParamsBuilder};
-//! use lookalike_core::shingle::Shingler;
-//! use lookalike_core::signature::Signer;
-//! use lookalike_index::Index;
-//! use lookalike_index::backend::Change;
-//! use lookalike_index::entry::{IndexEntry, Metadata, RecordFields};
-//! use lookalike_index::memory::MemoryBackend;
-//! use lookalike_index::query::{QueryBuffers, QueryDocument, QueryRequest};
-//! use lookalike_index::set;
-//! use lookalike_index::settings::{IndexSettings, StoredContent};
-//!
-//! let params = Params::new(&ParamsBuilder::default())?;
-//! let settings = IndexSettings::new(&params, "as written", StoredContent::Sets)?;
-//! let index = Index::new(Box::new(MemoryBackend::new(settings)))?;
-//!
-//! let mut shingler = Shingler::new(params.shingle());
-//! let mut signer = Signer::new(params.scheme(), params.num_hashes(), params.seed());
-//! let (mut shingles, mut encoded) = (Vec::new(), Vec::new());
-//! let text = "One, two, three, four, five, six, seven.";
-//! let fingerprint = shingler.set(text, &mut shingles);
-//! let signature = signer.sign(shingler.shingle(text).hashes).to_vec();
-//! set::encode(&shingles, &mut encoded);
-//! index.write(&[Change::Add(IndexEntry {
-//!     id: "a",
-//!     fingerprint,
-//!     bytes: text.len() as u64,
-//!     signature: &signature,
-//!     set: &encoded,
-//!     text: None,
-//!     original: None,
-//!     metadata: &Metadata::default(),
-//!     added: 0,
-//!     modified: None,
-//!     expires: None,
-//! })])?;
-//!
-//! let document = QueryDocument { set: &shingles, fingerprint, signature: &signature };
-//! let request = QueryRequest {
-//!     threshold: params.threshold(),
-//!     top: Some(10),
-//!     nearest: None,
-//!     filters: &[],
-//!     now: 0,
-//!     except: None,
-//!     wanted: RecordFields::default(),
-//! };
-//! let result = index.query(&document, &request, &mut QueryBuffers::default())?;
-//! assert_eq!(result.matches[0].record.id, "a");
-//! assert_eq!(result.matches[0].similarity.value(), 1.0);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 //!
 //! Nothing here reads documents from files, shingles texts, prints, or reads the clock.
 

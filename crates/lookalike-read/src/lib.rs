@@ -1,49 +1,12 @@
-//! Reading of inputs as documents. Takes files, folders and standard input. Returns the documents
-//! of each, block by block, to any number of threads, and lists every file or record that was not
-//! read.
+#![doc = include_str!("../README.md")]
+//!
+//! # Design
 //!
 //! ```text
 //! Collection::open ── next_block ──► Block ── read ──► DocumentSink::document
 //!                                      │                           ::skipped
 //!                                      └─ retain ──► RetainedBlock ── fetch ──► text
 //!                                                                  └─ replay ──► DocumentSink
-//! ```
-//!
-//! # Example
-//!
-//! ```
-//! use lookalike_read::{
-//!     Collection, Document, DocumentSink, ReadBuffers, ReadError, ReadOptions, SkippedItem,
-//! };
-//!
-//! /// Ids and texts.
-//! #[derive(Default)]
-//! struct Texts(Vec<(String, String)>);
-//!
-//! impl DocumentSink for Texts {
-//!     type Error = ReadError;
-//!
-//!     fn document(&mut self, document: &Document<'_>) -> Result<(), ReadError> {
-//!         self.0.push((document.id.to_owned(), document.text.to_owned()));
-//!         Ok(())
-//!     }
-//!
-//!     fn skipped(&mut self, skipped: SkippedItem) -> Result<(), ReadError> {
-//!         eprintln!("{skipped}");
-//!         Ok(())
-//!     }
-//! }
-//!
-//! # let folder = tempfile::tempdir()?;
-//! # let input = folder.path().join("news.jsonl");
-//! # std::fs::write(&input, "{\"id\": \"a\", \"text\": \"The words of a story\"}\n")?;
-//! let collection = Collection::open(&[input], &ReadOptions::default())?;
-//! let (mut buffers, mut texts) = (ReadBuffers::default(), Texts::default());
-//! while let Some(block) = collection.next_block_in_order()? {
-//!     block.read(&mut buffers, &mut texts)?;
-//! }
-//! assert_eq!(texts.0, [("a".to_owned(), "The words of a story".to_owned())]);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! The format of each input:

@@ -1,7 +1,7 @@
 //! Conversions that every error of a use case implements.
 
-/// Converts an error to an outer error, which wraps it in a variant. Contents of the variants after
-/// the colon are converted instead, so that each cause has one form in the outer error.
+/// Implements `From` of an error for the outer error that wraps it in a variant. The variants after
+/// the colon are unwrapped first, so that each cause has one form in the outer error.
 macro_rules! wraps_error {
     ($outer:ident::$variant:ident($inner:ident $(: $($shared:ident),+)?)) => {
         impl From<$inner> for $outer {

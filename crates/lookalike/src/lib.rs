@@ -1,27 +1,6 @@
-//! Finds near-duplicate documents in files. Reads the files, runs the stages of [`lookalike_core`]
-//! in parallel, and reports verified results.
+#![doc = include_str!("../README.md")]
 //!
-//! ```
-//! use lookalike::{FindOptions, Params, ParamsBuilder, find};
-//!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let folder = tempfile::tempdir()?;
-//! # let letters = folder.path().to_owned();
-//! # std::fs::write(letters.join("a.txt"), "one two three four five six seven eight")?;
-//! # std::fs::write(letters.join("b.txt"), "one two three four five six seven eight")?;
-//! let builder = ParamsBuilder { threshold: 0.8, ..ParamsBuilder::default() };
-//! let options = FindOptions::new(Params::new(&builder)?);
-//! let findings = find(&[letters], &options)?;
-//! for group in findings.groups.iter() {
-//!     let group = group?;
-//!     for duplicate in &group.duplicates {
-//!         println!("{} is a copy of {}", duplicate.id, group.keeper.id);
-//!     }
-//! }
-//! # assert_eq!(findings.counts.duplicates, 1);
-//! # Ok(())
-//! # }
-//! ```
+//! # Modules
 //!
 //! ```text
 //! inputs ─ read → documents ─ find → findings ─ report → tables and reports

@@ -2,7 +2,7 @@
 
 ``pyarrow.table``, ``pyarrow.array`` and ``pyarrow.scalar``, and functions of ``pyarrow.compute``
 that get a value of Python, import pandas where it is installed, to see whether what they get is of
-it. This takes each new process of a cluster 1.1 CPU seconds and some 50 MB (``bench/README.md``).
+it. This takes each new process of a cluster 1.1 CPU seconds and some 50 MB (``bench/cluster.md``).
 """
 
 from __future__ import annotations

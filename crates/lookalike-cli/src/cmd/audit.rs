@@ -1,4 +1,4 @@
-//! `lookalike audit REPORT INPUT…`: how much of what there is a finished run has found.
+//! `lookalike audit REPORT INPUT…`: measures the recall of a finished run.
 
 use super::{CommandError, CommandResult};
 use crate::arguments::decision_args::DecisionArgs;
@@ -140,8 +140,8 @@ pub(super) fn refuse_confidence(confidence: f64) -> Result<(), CommandError> {
     Err(CommandError::Usage(audit::AuditError::Confidence { got: confidence }.to_string()))
 }
 
-/// Writes an audit for people: what was measured, the figures by range, and how to know more by
-/// `option`, which says how many documents are drawn.
+/// Writes an audit for people: the measured recall, the figures by range, and advice. `option` is
+/// the spelling of the option for the size of the sample.
 pub(super) fn write_text(
     out: &mut impl Write,
     audit: &Audit,
@@ -225,7 +225,8 @@ fn write_without_neighbours(
 /// Writes how many documents would make a wide interval narrow.
 fn write_interval_advice(out: &mut impl Write, audit: &Audit) -> io::Result<()> {
     let width = audit.overall.interval.width();
-    // Where all documents were drawn, only some of many neighbours were judged.
+    // If all documents were drawn, a larger sample is impossible: the interval is wide because only
+    // some of many neighbours were judged.
     if width <= WIDTH || audit.is_complete() {
         return Ok(());
     }
@@ -281,17 +282,17 @@ fn write_row(out: &mut impl Write, name: &str, figures: &Figures) -> io::Result<
     )
 }
 
-/// An interval, rounded outwards so that it holds no less.
+/// Formats an interval, rounded outwards so that it contains the unrounded interval.
 fn span(interval: Interval) -> String {
     format!("{:.4} to {}", (interval.low * 1e4).floor() / 1e4, upper_end(interval.high))
 }
 
-/// Four decimals, rounded up.
+/// Formats four decimals, rounded up.
 fn upper_end(value: f64) -> String {
     format!("{:.4}", (value * 1e4).ceil() / 1e4)
 }
 
-/// Four decimals, of which 1.0000 is 1 and nothing else.
+/// Formats four decimals. Only 1 is written as `1.0000`.
 fn four_decimals(value: f64) -> String {
     format!("{:.4}", if value < 1.0 { value.min(0.9999) } else { value })
 }

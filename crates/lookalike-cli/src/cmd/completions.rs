@@ -1,4 +1,4 @@
-//! `lookalike completions SHELL`: the script that makes a shell complete the command's options.
+//! `lookalike completions SHELL`: prints a script with which a shell completes options.
 
 use super::CommandResult;
 use super::index::IndexArgs;
@@ -26,7 +26,7 @@ pub(crate) struct CompletionsArgs {
 /// Prints the script that completes `definition`, the whole command.
 pub(crate) fn run(args: &CompletionsArgs, definition: &Command) -> CommandResult {
     let mut script = Vec::new();
-    // The script is complete before it is printed: the generator panics where it cannot write.
+    // Write to memory first: the generator panics if it cannot write.
     clap_complete::generate(args.shell, &mut shown(definition), "lookalike", &mut script);
     let mut out = terminal::stdout();
     out.write_all(&script)?;
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &CompletionsArgs, definition: &Command) -> CommandResult
     Ok(ExitCode::SUCCESS)
 }
 
-/// The command without hidden subcommands, which the generator would complete.
+/// Returns the command without hidden subcommands, since the generator would complete them.
 fn shown(command: &Command) -> Command {
     let subcommands = command.get_subcommands().filter(|command| !command.is_hide_set());
     Command::new("lookalike")
@@ -44,8 +44,8 @@ fn shown(command: &Command) -> Command {
         .subcommands(subcommands.cloned().map(defined))
 }
 
-/// A command with its own commands: the generator also completes those of `help`, which are made
-/// before deferred definitions are.
+/// Adds the subcommands of a command. The generator also completes `help`, which clap builds before
+/// it evaluates deferred definitions.
 fn defined(command: Command) -> Command {
     match command.get_name() {
         "index" => IndexArgs::augment_args(command.defer(|defined| defined)),

@@ -1,4 +1,4 @@
-//! `lookalike evaluate REPORT TRUTH`: what a report has right, too much, and not.
+//! `lookalike evaluate REPORT TRUTH`: the correct, the wrong and the missed pairs of a report.
 
 use super::CommandResult;
 use crate::arguments::parameter_args::threshold;
@@ -125,7 +125,7 @@ fn write_text(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
     examples(out, "similarity differs", evaluation.different.as_ref())
 }
 
-/// The errors of estimates by exact similarity, a line each.
+/// Writes the errors of estimates, one line for each range of exact similarity.
 fn estimate_ranges(out: &mut impl Write, ranges: &[EstimateRange]) -> io::Result<()> {
     if ranges.is_empty() {
         return Ok(());
@@ -148,7 +148,7 @@ fn estimate_ranges(out: &mut impl Write, ranges: &[EstimateRange]) -> io::Result
     Ok(())
 }
 
-/// Six decimals, of which 1.000000 is 1 and nothing else.
+/// Formats six decimals. Only 1 is written as `1.000000`.
 fn six_decimals(value: f64) -> String {
     if value < 1.0 { format!("{:.6}", value.min(0.999_999)) } else { format!("{value:.6}") }
 }

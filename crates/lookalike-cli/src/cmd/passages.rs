@@ -1,4 +1,4 @@
-//! `lookalike passages INPUT…`: what is repeated in documents, as a table, files or JSON.
+//! `lookalike passages INPUT…`: repeated passages of documents, as a table, files or JSON.
 
 mod args;
 mod print;

@@ -2,7 +2,7 @@
 //!
 //! In place of `plotters` and `textplots`: there is one curve, in characters and as SVG by the same
 //! scale. The SVG of `plotters` has no title, description or dark colours, and `textplots` has no
-//! ASCII and no labels between the ends of an axis (November 2026, `bench/README.md`).
+//! ASCII and no labels between the ends of an axis (November 2026, `contributing/libraries.md`).
 
 use lookalike::core::curve::{candidate_probability, steepest};
 use lookalike::core::params::RecallCaveat;

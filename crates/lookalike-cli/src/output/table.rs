@@ -9,7 +9,8 @@
 //! Every line has its group's number, so that a line found by `grep` says where it belongs.
 //!
 //! Used instead of `comfy-table`, which holds all rows before it prints the first one, and takes
-//! 976 MB for a million rows (November 2026, `bench/README.md`). Groups are printed one at a time.
+//! 976 MB for a million rows (November 2026, `contributing/libraries.md`). Groups are printed one
+//! at a time.
 
 use crate::output::printed_paths::PrintedPaths;
 use crate::output::terminal::Style;

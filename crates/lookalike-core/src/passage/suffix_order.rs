@@ -8,7 +8,7 @@
 //! numbers, because passages are joined to unitigs before.
 //!
 //! No crate has been compared. `cargo x bench passages` measures the whole search;
-//! `bench/README.md` compares it with suffix arrays of whole collections (November 2026).
+//! `bench/others.md` compares it with suffix arrays of whole collections (November 2026).
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! Splits tar archives (POSIX ustar and pax, GNU, V7) into entries.
 //!
 //! Used instead of the crate `tar`, which reads from a stream and cannot split a buffer that holds
-//! a prefix of an archive (`bench/README.md`).
+//! a prefix of an archive (`contributing/libraries.md`).
 //!
 //! Global headers (`g`) are skipped: they contain comments and owners.
 

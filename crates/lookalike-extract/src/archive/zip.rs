@@ -1,7 +1,7 @@
 //! The entries of a ZIP archive.
 //!
 //! Used instead of the crate `zip`, which keeps one file of a name and needs the central directory
-//! (tests `archives.rs`, `hostile.rs`). `bench/README.md` compares the parts of both.
+//! (tests `archives.rs`, `hostile.rs`). `contributing/libraries.md` compares the parts of both.
 //!
 //! Entries come from the central directory. If it is missing, as in a truncated archive, the
 //! local headers are followed from the beginning. Of entries that share bytes, only the first is

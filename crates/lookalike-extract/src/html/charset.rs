@@ -1,7 +1,7 @@
 //! Detection of the encoding of a page.
 //!
 //! In place of a library: html5gum takes UTF-8, and `encoding_rs` has no search for declarations
-//! (November 2026; speed is part of the pages in `bench/README.md`).
+//! (November 2026; speed is part of the pages in `bench/matrix.md`).
 
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use memchr::{memchr, memmem};

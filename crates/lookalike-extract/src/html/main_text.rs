@@ -3,7 +3,7 @@
 //! Used instead of a port of Readability, which needs a tree of the page without a limit of depth
 //! and memory. The port `dom_smoothie` selects only the copyright notice of 32 of 848 pages, so
 //! that 184 pairs of different pages become near-duplicates. Here there are 15 (November 2026,
-//! `bench/README.md`).
+//! `contributing/libraries.md`).
 //!
 //! Declarations of the page come first: `main` and `article`, `nav` and `footer`, roles, then names
 //! of classes. Without `main`, blocks are classified by shallow features as in

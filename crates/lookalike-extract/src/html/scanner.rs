@@ -3,7 +3,7 @@
 //! the tokenizer then consumes all of it.
 //!
 //! Used next to html5gum for speed; a property test compares both texts. html5gum alone takes
-//! 1.6 times the CPU time (`bench/README.md`, November 2026).
+//! 1.6 times the CPU time (`contributing/libraries.md`, November 2026).
 
 use super::page_builder::{CharacterTarget, PageBuilder};
 use super::tag::Tag;

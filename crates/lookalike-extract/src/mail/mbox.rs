@@ -1,7 +1,7 @@
 //! Splits mailboxes into messages.
 //!
 //! In place of a library, since the reader splits a prefix of a mailbox. None has been compared
-//! (November 2026); speed: messages that begin with `From ` in `bench/README.md`.
+//! (November 2026); speed: messages that begin with `From ` in `bench/matrix.md`.
 
 use super::header;
 use crate::kind::is_separator;

@@ -5,7 +5,7 @@
 //! the limits, and damaged encodings are decoded as far as possible (see `transfer.rs`). More of
 //! mailparse is not used because of damage, not speed: of 3,249 messages it refuses six bodies, at
 //! 208 to 487 MB/s without texts of pages; 211 and 271 here with them, measured on another day
-//! (November 2026, `bench/README.md`).
+//! (November 2026, `bench/matrix.md`).
 //!
 //! ```text
 //! bytes ─ MailHeader::split ─► header, body ─ parts::list ─► parts ─ BodyReader ─┬─► text

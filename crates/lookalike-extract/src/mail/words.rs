@@ -2,7 +2,7 @@
 //!
 //! Used instead of mailparse, which decodes each word alone and so breaks characters that a sender
 //! divided. mailparse takes 1.8 times the CPU time for the same values (November 2026,
-//! `bench/README.md`).
+//! `contributing/libraries.md`).
 
 use super::charset;
 use super::transfer;

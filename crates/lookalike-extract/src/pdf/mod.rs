@@ -8,7 +8,7 @@
 //!
 //! The crate lopdf parses objects; text extraction from them is own code instead of the one in
 //! lopdf, pdf-extract or `pdf_oxide`: it needs limits in every loop and text without a stack that
-//! grows with the file. `bench/README.md` compares its speed and its text with `pdftotext` of
+//! grows with the file. `bench/matrix.md` compares its speed and its text with `pdftotext` of
 //! poppler (November 2026): manuals agree to a Jaccard similarity of 0.88 and 0.94 with default
 //! shingles.
 //!

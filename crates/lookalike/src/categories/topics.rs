@@ -4,7 +4,7 @@
 //!
 //! The crate `linfa-clustering` is not used. It needs a dense matrix, and takes about 100 times the
 //! CPU time for 2,000 documents with a vocabulary of 2,000 words (November 2026,
-//! `bench/README.md`).
+//! `contributing/libraries.md`).
 
 use super::vocabulary::{TopicVocabulary, WordPlace};
 use lookalike_core::hash::SplitMix64;

@@ -1,4 +1,4 @@
-//! The counts of each benchmark, and the items of which most is in the corpus.
+//! Prints the counts of each benchmark, and the items with the greatest shares in the corpus.
 
 use crate::output::summary::percent;
 use crate::output::terminal::Style;

@@ -1,6 +1,6 @@
-//! Names in, files out: groups, pairs and skipped as they are found, reports of the whole.
+//! The output files of a run: groups, pairs, skipped records and reports.
 //!
-//! All names are checked, and all files made, before a run begins.
+//! Before a run begins, all names are checked, and all files are created for a test.
 
 use super::args::FindOutputArgs;
 use crate::cmd::CommandError;
@@ -11,7 +11,7 @@ use lookalike::report::run_page::RunSubject;
 use lookalike::report::{self, Output, OutputError, OutputFormat, OutputKind, Target};
 use std::path::{Path, PathBuf};
 
-/// The files that are asked for.
+/// The requested files.
 pub(in crate::cmd) struct FindTargets {
     targets: Vec<(OutputKind, Target)>,
     cells: CellRule,
@@ -20,7 +20,7 @@ pub(in crate::cmd) struct FindTargets {
 }
 
 impl FindTargets {
-    /// Refuses names that do not say what to write, and two outputs of one name.
+    /// Refuses names whose extension is not a format of the output.
     pub(in crate::cmd) fn new(args: &FindOutputArgs) -> Result<Self, CommandError> {
         let single = [
             ("--output", OutputKind::Groups, &args.output),
@@ -39,17 +39,17 @@ impl FindTargets {
         Ok(Self { targets, cells: args.csv.cells(), written: WrittenFiles::default() })
     }
 
-    /// The names of all of them.
+    /// Returns the names of all files.
     pub(in crate::cmd) fn paths(&self) -> impl Iterator<Item = &Path> {
         self.targets.iter().map(|(_, target)| target.path())
     }
 
-    /// Whether a page is among them.
+    /// Returns true if one of the files is an HTML page.
     pub(in crate::cmd) fn has_page(&self) -> bool {
         self.targets.iter().any(|(_, target)| target.format() == OutputFormat::Html)
     }
 
-    /// Refuses two outputs of one name; inputs are never overwritten.
+    /// Refuses two outputs of one name, and outputs that are inputs.
     pub(in crate::cmd) fn refuse_taken(
         &self,
         inputs: &[PathBuf],
@@ -59,8 +59,8 @@ impl FindTargets {
             .map_err(|taken| CommandError::Usage(taken.to_string()))
     }
 
-    /// Removes what earlier runs left, and tries whether all files can be written: that is an error
-    /// before the work, and an interruption leaves nothing behind.
+    /// Removes temporary files of earlier runs, and checks that all files can be written. An
+    /// unwritable file is therefore an error before the work.
     pub(in crate::cmd) fn check_writable(
         &mut self,
         inputs: &[PathBuf],

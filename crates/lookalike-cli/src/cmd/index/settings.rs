@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use lookalike::core::params::{Measure, Params, ParamsBuilder};
 use lookalike::store::settings::{IndexSettings, StoredContent};
 
-/// What is kept of a document.
+/// The stored content of a document.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum StoreArg {
     /// Signatures only: similarities are estimates, and groups are unavailable

@@ -1,7 +1,7 @@
-//! Answers in, a table for people or a JSON object a line out.
+//! Prints the answers of queries, as a table for people or as one JSON object per line.
 //!
 //! ```text
-//! similarity  document                         asked for: draft.txt
+//! similarity  resembles draft.txt
 //!      0.842  office/tenancy-notice-flat-3.txt
 //! ```
 
@@ -24,7 +24,7 @@ use std::io::{self, BufWriter, Write};
 
 const LESS: Style = Style::DIMMED;
 const BOLD: Style = Style::BOLD;
-/// Columns of the similarity and the gap behind it.
+/// Columns of the similarity and the gap after it.
 const TAKEN: usize = "similarity".len() + 2;
 /// The least columns of an id that is shortened.
 const LEAST_ID: usize = 20;
@@ -42,7 +42,7 @@ const LIKELY: f64 = 0.5;
 pub(super) struct QueryOutput<'a> {
     args: &'a QueryArgs,
     estimated: bool,
-    /// Columns of a line, where there is a terminal.
+    /// Columns of a line, on a terminal.
     width: Option<usize>,
     out: BufWriter<Stdout>,
     asked: u64,
@@ -54,15 +54,15 @@ pub(super) struct QueryOutput<'a> {
     recall_caveat: Option<RecallCaveat>,
     measure: Measure,
     settings: IndexSettings,
-    /// The nearest documents of the first ones without a match, by id.
+    /// The nearest documents of the first queries without a match, with the ids of the queries.
     nearest: Vec<(String, QueryResult)>,
     skipped: Vec<SkippedItem>,
-    /// Those of the index, where it has any.
+    /// The categories of the index, if it has some.
     pub(super) categories: Option<IndexCategories>,
 }
 
-/// What an index says of the document of a query and of its matches, in addition to the matches
-/// themselves: categories, where it has any, and for objects of JSON the sizes of groups.
+/// Data of the index about the document of a query and its matches: their categories, and for JSON
+/// the sizes of their groups.
 #[derive(Default)]
 pub(super) struct MatchDetails {
     category: Option<CategoryNumber>,
@@ -126,12 +126,12 @@ impl<'a> QueryOutput<'a> {
         self.categories.as_ref()?.model().get(number?)
     }
 
-    /// Takes down what is no document.
+    /// Stores an item that was not read, for the messages at the end.
     pub(super) fn skipped(&mut self, skipped: SkippedItem) {
         self.skipped.push(skipped);
     }
 
-    /// Writes what was found for one document.
+    /// Writes the matches of one document.
     pub(super) fn print(
         &mut self,
         id: &str,
@@ -271,7 +271,7 @@ impl<'a> QueryOutput<'a> {
         value
     }
 
-    /// Says what the table does not; whether anything was found.
+    /// Prints the messages after the table. Returns true if a query has a match.
     pub(super) fn finish(mut self) -> io::Result<bool> {
         self.out.flush()?;
         let mut err = terminal::stderr();

@@ -11,7 +11,7 @@
 //!
 //! The crate `wide` has no byte compression, and `std::simd` is not stable; neither has been
 //! compared. `cargo x bench stages` measures each stage, `lookalike find FILE --kernel avx2` a run
-//! with one kernel (`bench/README.md`, November 2026).
+//! with one kernel (`bench/scale.md`).
 #![allow(clippy::wildcard_imports, reason = "intrinsics are named as the manuals name them")]
 #![allow(clippy::cast_possible_wrap, reason = "intrinsics take bit patterns as signed numbers")]
 

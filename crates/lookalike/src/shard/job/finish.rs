@@ -11,9 +11,10 @@ use crate::spill::codec::FieldReader;
 
 impl Job {
     /// Combines the findings of all tasks into the findings of [`find`](crate::find()) on the whole
-    /// collection, without reading its documents again. So the findings return no texts, and the
-    /// numbers of documents in groups have no meaning. Records are sorted within the memory of
+    /// collection, without reading its documents again. The findings therefore return no texts, and
+    /// the document numbers in groups have no meaning. Records are sorted within the memory of
     /// `options`. Skipped and empty items are held in memory.
+    ///
     /// # Errors
     /// [`JobError::NotDone`] before all tasks of `decide` are done, and errors of
     /// reading their files and of temporary files.

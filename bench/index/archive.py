@@ -1,4 +1,6 @@
-"""An index that keeps originals, held against zip and zstd: `python bench/archive.py FOLDER…`.
+"""An index that keeps originals, compared with zip and zstd.
+
+    python bench/index/archive.py FOLDER…
 
 Takes --count pages (*.html) from the folders, evenly, puts them into an index with --store
 originals (the release build, or --program), reads every page back over HTTP, compares it byte for

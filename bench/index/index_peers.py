@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measure datasketch as an index, in memory and with Redis, next to `cargo x bench index`.
 
-    bench/index_peers.py [--docs 100000] [--queries 2000] [--peers memory,redis]
+    bench/index/index_peers.py [--docs 100000] [--queries 2000] [--peers memory,redis]
                          [--redis-server redis-server]
 
 Needs datasketch and redis (`pip install datasketch redis`) and, for the peer `redis`, a Redis

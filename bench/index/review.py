@@ -1,4 +1,6 @@
-"""Times of the service while people decide about groups: `python bench/review.py INDEX [--walk]`.
+"""Times of the service while people decide about groups.
+
+    python bench/index/review.py INDEX [--walk]
 
 Starts `lookalike serve INDEX` (the release build), waits until the groups are computed, and
 measures from outside, in milliseconds: the first page of the queue, 1,000 steps of a review (a
@@ -116,7 +118,8 @@ def stored(connection):
 
 def walk():
     """Decides about 200 groups in a browser, which prints its times."""
-    cases = pathlib.Path(__file__).parent.parent / "crates/lookalike-server/tests/page/run.mjs"
+    root = pathlib.Path(__file__).parent.parent.parent
+    cases = root / "crates/lookalike-server/tests/page/run.mjs"
     with tempfile.TemporaryDirectory() as folder:
         url = f"http://{ADDRESS[0]}:{ADDRESS[1]}/"
         subprocess.run(["node", cases, "walk", folder, url], check=True)
