@@ -96,6 +96,7 @@ fn an_index_keeps_decisions_and_applies_them() {
     // What was exported is what a run takes; a later decision revokes an earlier one.
     place.run(&["index", "decisions", "x", "-o", "log.jsonl"]).ok();
     assert_eq!(place.read("log.jsonl"), lines);
+    assert_eq!(place.run(&["index", "decisions", "x", "-o", "-"]).ok(), lines);
     let from_file = [&find[..], &["--decisions", "log.jsonl"]].concat();
     assert_eq!(groups(place.run(&from_file)), expected);
     let revoked = br#"{"decision":"undecided","documents":["c","a"]}"#;

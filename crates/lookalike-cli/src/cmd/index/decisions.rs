@@ -63,7 +63,8 @@ pub(super) fn run(args: &DecisionsArgs) -> CommandResult {
         return compact(args);
     }
     let decisions = decisions::of_index(&args.place.read()?, 0)?;
-    let Some(path) = &args.output else {
+    let file = args.output.as_ref().filter(|path| path.as_os_str() != "-");
+    let Some(path) = file else {
         let mut out = BufWriter::with_capacity(1 << 16, terminal::stdout().json());
         write(&mut out, &decisions)?;
         out.flush()?;
