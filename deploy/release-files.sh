@@ -1,6 +1,6 @@
 #!/bin/sh
 # Writes the files of a release next to the program: manual pages, completions, and the licences of
-# linked crates, for which cargo-about must be installed.
+# linked crates.
 #
 # release-files.sh PROGRAM FOLDER
 set -eu
@@ -31,9 +31,5 @@ done
 "$program" completions powershell >"$folder/completions/_lookalike.ps1"
 
 # Two lists, because the command and the package for Python link different crates.
-licences() {
-    cargo about generate --config "$root/deploy/about.toml" --fail --output-file "$1" \
-        --manifest-path "$root/$2" $3 "$root/deploy/about.hbs"
-}
-licences "$folder/LICENSE-THIRD-PARTY" crates/lookalike-cli/Cargo.toml --all-features
-licences "$root/python/LICENSE-THIRD-PARTY" python/Cargo.toml ""
+python3 "$root/deploy/licences.py" "$folder/LICENSE-THIRD-PARTY" lookalike-cli postgres
+python3 "$root/deploy/licences.py" "$root/python/LICENSE-THIRD-PARTY" lookalike-python
