@@ -63,12 +63,19 @@ fn compare(root: &Path) -> Result<String, String> {
     ))
 }
 
-/// The version that the crates of the workspace state, which come from no registry.
+/// The latest version that a crate of the workspace states. `lookalike-core` states an earlier one,
+/// which clippy checks (`incompatible_msrv`).
 fn workspace_version(metadata: &Value) -> Result<String, String> {
-    let mut packages = metadata["packages"].as_array().into_iter().flatten();
-    let version = packages.find(|package| package["source"].is_null());
-    let version = version.and_then(|package| package["rust_version"].as_str());
-    version.map(str::to_owned).ok_or_else(|| "Cargo.toml has no rust-version".to_owned())
+    let mut latest: Option<(RustVersion, &str)> = None;
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let Some(stated) = package["rust_version"].as_str() else { continue };
+        let version = parse(stated)?;
+        if package["source"].is_null() && latest.is_none_or(|(found, _)| version > found) {
+            latest = Some((version, stated));
+        }
+    }
+    let latest = latest.map(|(_, stated)| stated.to_owned());
+    latest.ok_or_else(|| "Cargo.toml has no rust-version".to_owned())
 }
 
 /// Lines `name version needs Rust …`.

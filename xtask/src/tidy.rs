@@ -79,12 +79,14 @@ const PRINTING: (&str, &str) = ("crates/lookalike-cli/src/", "output/terminal.rs
 pub(crate) fn run(root: &Path, lowers: bool, skips: &mut TestCounts) -> Result<(), String> {
     let mut findings = Vec::new();
     let files = files(root)?;
+    let address = address(root)?;
     // Python reads the prose while this process reads the sources.
     let prose = ProseCheck::start(root, skips);
     for name in &files {
         let bytes = std::fs::read(root.join(name));
         let bytes = bytes.map_err(|error| format!("cannot read {name}: {error}"))?;
         file(name, &bytes, &mut findings);
+        repository_address(name, &bytes, &address, &mut findings);
     }
     promises::check(root, &files, &mut findings)?;
     let crates = source::crates(root, &files)?;
@@ -115,6 +117,23 @@ pub(crate) fn run(root: &Path, lowers: bool, skips: &mut TestCounts) -> Result<(
         return Ok(());
     }
     Err(format!("tidy found {} things:\n{}", findings.len(), findings.join("\n")))
+}
+
+/// The address of the repository without its scheme, from `Cargo.toml`.
+fn address(root: &Path) -> Result<String, String> {
+    let manifest = std::fs::read_to_string(root.join("Cargo.toml"));
+    let manifest = manifest.map_err(|error| format!("cannot read Cargo.toml: {error}"))?;
+    let found = manifest.lines().find_map(|line| line.strip_prefix("repository = \"https://"));
+    let found = found.and_then(|rest| rest.strip_suffix('"'));
+    found.map(str::to_owned).ok_or_else(|| "Cargo.toml has no repository".to_owned())
+}
+
+/// Finds the address of the repository outside of `Cargo.toml`, from which everything else reads it.
+fn repository_address(name: &str, bytes: &[u8], address: &str, findings: &mut Vec<String>) {
+    let holds = bytes.windows(address.len()).any(|part| part == address.as_bytes());
+    if holds && name != "Cargo.toml" {
+        findings.push(format!("{name} has the address of the repository, which only Cargo.toml has"));
+    }
 }
 
 /// The files that git tracks, or would track if everything were added.
@@ -316,6 +335,19 @@ mod tests {
         assert_eq!(found("a.bin", &"x".repeat(MAX_BYTES + 1)).len(), 1);
         assert!(found("a.md", "see https://example.org").is_empty());
     }
+
+    #[test]
+    fn the_address_of_the_repository_has_one_place() {
+        let found = |name: &str, text: &str| {
+            let mut findings = Vec::new();
+            repository_address(name, text.as_bytes(), "example.org/a", &mut findings);
+            findings.len()
+        };
+        assert_eq!(found("README.md", "see https://example.org/a/issues"), 1);
+        assert_eq!(found("Cargo.toml", "https://example.org/a"), 0);
+        assert_eq!(found("README.md", "see https://example.org/b"), 0);
+    }
+
     #[test]
     fn folders_with_many_files() {
         let files = |folder: &str, count: usize| -> Vec<String> {

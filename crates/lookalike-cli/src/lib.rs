@@ -38,6 +38,7 @@ mod service;
 mod short_help;
 mod termination;
 mod usage;
+mod version;
 
 use arguments::deferred_args::DeferredArgs;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -87,10 +88,15 @@ static DEFINITION: LazyLock<Mutex<clap::Command>> = LazyLock::new(|| Mutex::new(
 #[derive(Parser)]
 #[command(name = "lookalike", version, long_version = VERSION, after_help = EXAMPLE)]
 #[command(subcommand_required = true, arg_required_else_help = true, disable_help_flag = true)]
+#[command(disable_version_flag = true)]
 struct Cli {
     /// Print help (--help: all options)
     #[arg(short, long, global = true, action = ArgAction::Help)]
     help: Option<bool>,
+
+    /// Print version (with --json: also commit, features and kernels)
+    #[arg(short = 'V', long, action = ArgAction::Version)]
+    version: Option<bool>,
 
     #[command(flatten)]
     color: ColorArgs,
@@ -153,6 +159,9 @@ pub fn main(
     worker: Option<&WorkerCommand>,
 ) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if version::is_json_requested(&arguments) {
+        return version::print_json();
+    }
     let code = match parse(&arguments) {
         Ok(mut cli) => {
             cli.color.when.apply();

@@ -14,8 +14,7 @@
 //! curve at the threshold lose about half of the pairs there.
 //!
 //! Chosen numbers decide results, so they are computed only with additions, multiplications and
-//! divisions, which return the same bits on every platform. Only [`steepest`] and [`midpoint`],
-//! which are for display, use roots.
+//! divisions, which return the same bits on every platform.
 
 use crate::error::ParamsError;
 use crate::parameter::MAX_NUM_HASHES;
@@ -62,13 +61,13 @@ pub fn candidate_probability(similarity: f64, bands: usize, rows: usize) -> f64 
 pub fn steepest(bands: usize, rows: usize) -> f64 {
     let b = bands.max(1) as f64;
     let r = rows.max(1) as f64;
-    if rows <= 1 { 0.0 } else { ((r - 1.0) / (b * r - 1.0)).powf(1.0 / r) }
+    if rows <= 1 { 0.0 } else { root((r - 1.0) / (b * r - 1.0), rows) }
 }
 
 /// The textbook's approximation of the threshold of a banding: `(1/b)^(1/r)`, 0 to 1. The
 /// probability there is `1 − (1 − 1/b)ᵇ`, about 0.63, so a third of the pairs is lost.
 pub fn midpoint(bands: usize, rows: usize) -> f64 {
-    (1.0 / bands.max(1) as f64).powf(1.0 / rows.max(1) as f64)
+    root(1.0 / bands.max(1) as f64, rows.max(1))
 }
 
 /// A signature length with bands and rows; `bands × rows ≤ num_hashes`.
@@ -354,6 +353,24 @@ fn power(
         times /= 2;
     }
     result
+}
+
+/// The root of degree `degree` of a value from 0 to 1, by bisection. `powf` rounds differently on
+/// each platform.
+fn root(value: f64, degree: usize) -> f64 {
+    let mut low = 0.0;
+    let mut high = 1.0;
+    loop {
+        let middle = f64::midpoint(low, high);
+        if middle <= low || middle >= high {
+            return high;
+        }
+        if power(middle, degree, 1.0, |a, b| a * b) < value {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
 }
 
 #[cfg(test)]

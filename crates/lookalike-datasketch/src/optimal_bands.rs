@@ -93,7 +93,7 @@ fn part(function: &impl Fn(f64) -> f64, from: f64, to: f64) -> QuadratureInterva
     let spread = spread * half.abs();
     let mut error = ((kronrod - gauss) * half).abs();
     if spread != 0.0 && error != 0.0 {
-        error = spread * (200.0 * error / spread).powf(1.5).min(1.0);
+        error = spread * libm::pow(200.0 * error / spread, 1.5).min(1.0);
     }
     if absolute > f64::MIN_POSITIVE / (50.0 * f64::EPSILON) {
         error = error.max(50.0 * f64::EPSILON * absolute);
@@ -167,7 +167,7 @@ pub struct ErrorWeights {
 /// `∫₀ˣ (1−sʳ)ᵇ ds = (x·(1−xʳ)ᵇ + r·b·∫₀ˣ (1−sʳ)ᵇ⁻¹ ds) / (1 + r·b)`.
 fn exact_errors(threshold: f64, rows: usize, weights: ErrorWeights) -> impl Iterator<Item = f64> {
     let rows = rows as f64;
-    let miss = 1.0 - threshold.powf(rows);
+    let miss = 1.0 - libm::pow(threshold, rows);
     let mut below = threshold;
     let mut whole = 1.0;
     let mut misses = 1.0;
@@ -184,7 +184,7 @@ fn exact_errors(threshold: f64, rows: usize, weights: ErrorWeights) -> impl Iter
 /// positives are the probability of a hit below the threshold, false negatives the probability of a
 /// miss above it.
 pub fn error_areas(threshold: f64, bands: f64, rows: f64) -> (f64, f64) {
-    let hit = |s: f64| 1.0 - (1.0 - s.powf(rows)).powf(bands);
+    let hit = |s: f64| 1.0 - libm::pow(1.0 - libm::pow(s, rows), bands);
     (integral(hit, 0.0, threshold), integral(|s| 1.0 - hit(s), threshold, 1.0))
 }
 
@@ -238,7 +238,7 @@ pub fn containment_bands<E>(
     check: impl FnMut() -> Result<(), E>,
 ) -> Result<(usize, usize), E> {
     least_error(num_perm, most_rows, check, |b, r| {
-        let hit = |t: f64| 1.0 - (1.0 - (t / (1.0 + ratio - t)).powf(r)).powf(b);
+        let hit = |t: f64| 1.0 - libm::pow(1.0 - libm::pow(t / (1.0 + ratio - t), r), b);
         let positive = integral(hit, 0.0, threshold.min(ratio));
         let most = ratio.min(1.0);
         let negative =

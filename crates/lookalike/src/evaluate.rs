@@ -151,7 +151,8 @@ impl EvaluationFile {
 /// Whether two similarities differ by more than rounding: by more than half a unit of the last
 /// decimal of the one with fewer decimals. With six decimals each they must be equal.
 fn differ(x: FileSimilarity, y: FileSimilarity) -> bool {
-    let unit = 10f64.powi(-i32::from(x.decimals.min(y.decimals)));
+    let decimals = x.decimals.min(y.decimals);
+    let unit = (0..decimals).fold(1.0, |unit, _| unit * 10.0).recip();
     (x.value - y.value).abs() > unit * 0.500_000_1
 }
 

@@ -100,3 +100,17 @@ fn help_of_other_spellings() {
     assert_eq!(place.run(&["find", "letters/", "-qh"]).ok(), short);
     assert_ne!(short, long);
 }
+
+#[test]
+fn version_as_json_names_the_build() {
+    let printed = Place::new().run(&["--version", "--json"]).ok();
+    let version: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(version["version"], env!("CARGO_PKG_VERSION"));
+    let features = version["features"].as_array().unwrap();
+    assert_eq!(features.iter().any(|name| name == "parquet"), cfg!(feature = "parquet"));
+    assert_eq!(features.iter().any(|name| name == "postgres"), cfg!(feature = "postgres"));
+    assert_eq!(version["kernels"].as_array().unwrap().last().unwrap(), "scalar");
+    // Without a repository, such as in an archive of the sources, there is no commit.
+    let is_commit = |text: &str| text.len() == 40 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    assert!(version["commit"].as_str().is_none_or(is_commit), "{version}");
+}

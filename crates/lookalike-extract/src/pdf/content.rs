@@ -57,6 +57,11 @@ impl<'a> PdfResources<'a> {
 type Matrix = [f64; 6];
 const UNIT: Matrix = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0];
 
+/// The length of a vector. The function `hypot` differs between systems in the last bit.
+fn vector_length(x: f64, y: f64) -> f64 {
+    (x * x + y * y).sqrt()
+}
+
 /// The transformation `a`, then `b`.
 fn product(a: &Matrix, b: &Matrix) -> Matrix {
     [
@@ -348,11 +353,11 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
         let sign = if font.vertical { -1.0 } else { 1.0 };
         let ax = matrix[along.0] * sign;
         let ay = matrix[along.1] * sign;
-        let length = ax.hypot(ay);
+        let length = vector_length(ax, ay);
         let upright = if size < 0.0 || unit < 0.0 { -1.0 } else { 1.0 };
         let along =
             if length > 0.0 { (upright * ax / length, upright * ay / length) } else { (1.0, 0.0) };
-        let em = (size * font.em * matrix[2].hypot(matrix[3])).abs();
+        let em = (size * font.em * vector_length(matrix[2], matrix[3])).abs();
         let place = |moved: f64| TextPosition {
             x: ax * moved + matrix[2] * rise + matrix[4],
             y: ay * moved + matrix[3] * rise + matrix[5],

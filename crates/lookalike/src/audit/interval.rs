@@ -75,7 +75,7 @@ fn lower_end(k: u64, n: u64, tail: f64) -> f64 {
     }
     if k == n {
         // P(X ≥ n) = pⁿ.
-        return tail.powf(1.0 / n as f64);
+        return libm::pow(tail, 1.0 / n as f64);
     }
     let mut low = 0.0;
     let mut high = k as f64 / n as f64;
@@ -106,7 +106,8 @@ fn upper_tail(k: u64, n: u64, p: f64) -> f64 {
             break;
         }
     }
-    (log_choose(n, k) + k as f64 * p.ln() + (n - k) as f64 * (-p).ln_1p()).exp() * sum
+    let log = log_choose(n, k) + k as f64 * libm::log(p) + (n - k) as f64 * libm::log1p(-p);
+    libm::exp(log) * sum
 }
 
 /// ln (n choose k).
@@ -118,11 +119,11 @@ fn log_choose(n: u64, k: u64) -> f64 {
 /// from n = 32 on).
 fn log_factorial(n: u64) -> f64 {
     if n < 32 {
-        return (2..=n).map(|i| (i as f64).ln()).sum();
+        return (2..=n).map(|i| libm::log(i as f64)).sum();
     }
     let x = n as f64;
     let series = (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / (1260.0 * x * x)) / (x * x)) / x;
-    (x + 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series
+    (x + 0.5) * libm::log(x) - x + 0.5 * libm::log(2.0 * std::f64::consts::PI) + series
 }
 
 #[cfg(test)]

@@ -50,7 +50,10 @@ pub(super) fn rounded(count: f64) -> String {
     if count > 0.0 && count < 10.0 {
         return format!("{count:.1}");
     }
-    let step = 10f64.powf((count.max(100.0).log10().floor() - 2.0).max(0.0));
+    let mut step = 1.0;
+    while count >= step * 1000.0 && step < 1e18 {
+        step *= 10.0;
+    }
     thousands(((count / step).round() * step) as u64)
 }
 

@@ -136,6 +136,38 @@ fn a_folder_with_texts_comes_back_as_it_was() {
     assert!(text.out.lines().nth(3).unwrap().len() > 100, "{}", text.out);
 }
 
+/// The commands of docs/reference/stability.md: exported lines and decisions make an index that
+/// answers like the old one.
+#[test]
+fn an_index_is_upgraded_by_export_and_import() {
+    let place = Place::new();
+    let documents = collection(12);
+    place.file("a.jsonl", jsonl(&documents));
+    let settings = ["--threshold", "0.5", "--shingle", "words:3"];
+    place.run(&[&["index", "create", "old", "a.jsonl"][..], &settings].concat()).ok();
+    let before = groups(&place, &["index", "groups", "old"]);
+    // A decision changes the groups.
+    let pair: Vec<&str> = before.1.lines().nth(1).unwrap().split(',').take(2).collect();
+    let decision = json!({"decision": "not_duplicate", "documents": pair});
+    place.file("d.jsonl", format!("{decision}\n"));
+    place.run(&["index", "decisions", "old", "--add", "d.jsonl", "--who", "me"]).ok();
+    let decided = groups(&place, &["index", "groups", "old"]);
+    assert_ne!(decided, before);
+
+    place.run(&["index", "export", "old", "--output", "old.jsonl"]).ok();
+    place.run(&["index", "decisions", "old", "--output", "old-decisions.jsonl"]).ok();
+    let create = ["index", "create", "new", "old.jsonl", "--exported"];
+    place.run(&[&create[..], &settings].concat()).ok();
+    place.run(&["index", "decisions", "new", "--add", "old-decisions.jsonl"]).ok();
+    place.run(&["index", "check", "new"]).ok();
+    place.run(&["index", "export", "new", "--output", "new.jsonl"]).ok();
+    assert_eq!(place.read("new.jsonl"), place.read("old.jsonl"));
+    assert_eq!(groups(&place, &["index", "groups", "new"]), decided);
+    let (id, _) = &documents[0];
+    let answer = |index: &str| place.run(&["query", index, "--id", id, "--json"]).ok();
+    assert_eq!(answer("new"), answer("old"));
+}
+
 #[test]
 fn lines_of_an_export_keep_what_they_say() {
     let place = Place::new();

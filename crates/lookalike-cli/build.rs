@@ -1,0 +1,38 @@
+//! Sets `LOOKALIKE_COMMIT`, the commit that `lookalike --version --json` prints: from the variable
+//! of that name, from the record of a published crate, or from the repository of a clone.
+
+use std::path::Path;
+use std::process::Command;
+
+fn main() {
+    println!("cargo:rerun-if-env-changed=LOOKALIKE_COMMIT");
+    let named = std::env::var("LOOKALIKE_COMMIT").ok();
+    if let Some(commit) = named.or_else(of_published_crate).or_else(of_clone) {
+        println!("cargo:rustc-env=LOOKALIKE_COMMIT={commit}");
+    }
+}
+
+fn of_published_crate() -> Option<String> {
+    let record = std::fs::read_to_string(".cargo_vcs_info.json").ok()?;
+    let (_, rest) = record.split_once("\"sha1\": \"")?;
+    Some(rest.split_once('"')?.0.to_owned())
+}
+
+/// The commit of a clone of this repository. A repository of another project that contains this
+/// crate has its own commits, so the folder must be where this repository has it.
+fn of_clone() -> Option<String> {
+    let folder = Path::new("../..").canonicalize().ok()?;
+    let root = git(&["rev-parse", "--show-toplevel"])?;
+    if Path::new(&root).canonicalize().ok()? != folder {
+        return None;
+    }
+    // Git appends to this file with each commit and checkout.
+    println!("cargo:rerun-if-changed={}", git(&["rev-parse", "--git-path", "logs/HEAD"])?);
+    git(&["rev-parse", "HEAD"])
+}
+
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned())
+}
