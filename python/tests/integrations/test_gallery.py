@@ -1,4 +1,4 @@
-"""The code of docs/gallery.md makes its pictures, in target/gallery."""
+"""The code of docs/guides/gallery.md makes its pictures, in target/gallery."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGE = ROOT / "docs" / "gallery.md"
+PAGE = ROOT / "docs" / "guides" / "gallery.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 FOLDER = ROOT / "target" / "gallery"
 EXAMPLES = [
     (TEXT[: block.start(1)].count("\n"), block.group(1))
     for block in re.finditer(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 ]
-PICTURES = re.findall(r"^!\[.+\]\(\.\./target/gallery/(.+)\)$", TEXT, re.MULTILINE)
+PICTURES = re.findall(r"^!\[.+\]\(\.\./\.\./target/gallery/(.+)\)$", TEXT, re.MULTILINE)
 PNG = b"\x89PNG\r\n\x1a\n"
 # The smallest picture with axes is larger; an empty canvas of this size is not.
 LEAST_BYTES = 8_000

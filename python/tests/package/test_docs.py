@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "guides"
 GUIDES = {
     name: (DOCS / name).read_text(encoding="utf-8") for name in ("python.md", "python-index.md")
 }

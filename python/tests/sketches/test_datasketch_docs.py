@@ -1,4 +1,4 @@
-"""The examples of docs/datasketch.md run, one behind the other, and print what they say."""
+"""The examples of docs/guides/datasketch.md run, one behind the other, and print what they say."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("numpy", reason="numpy is not installed")
 
-GUIDE = Path(__file__).resolve().parents[3] / "docs" / "datasketch.md"
+GUIDE = Path(__file__).resolve().parents[3] / "docs" / "guides" / "datasketch.md"
 TEXT = GUIDE.read_text(encoding="utf-8")
 
 

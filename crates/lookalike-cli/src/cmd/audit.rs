@@ -262,7 +262,7 @@ fn write_table(out: &mut impl Write, audit: &Audit) -> io::Result<()> {
         out,
         "\nrecall: of one neighbour of each document; its interval is exact. pair recall: of all \
          pairs, so that\nlarge groups count more; its interval is approximate, by resampling. \
-         docs/audit.md explains both."
+         docs/explanation/audit.md explains both."
     )
 }
 
