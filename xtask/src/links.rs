@@ -4,6 +4,12 @@ use crate::source;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+/// The list of pages for programs.
+const LIST: &str = "llms.txt";
+
+/// The pages with the help of each command, which the list does not name.
+const HELP: &str = "docs/reference/commands/";
+
 /// Reports relative links of Markdown files whose file or heading does not exist, and pages that
 /// `llms.txt` does not list.
 ///
@@ -15,10 +21,18 @@ pub(crate) fn check(
     findings: &mut Vec<String>,
 ) -> Result<(), String> {
     let mut pages = BTreeMap::new();
-    for name in files.iter().filter(|name| source::extension(name) == "md") {
+    let is_page = |name: &&String| source::extension(name) == "md" || *name == LIST;
+    for name in files.iter().filter(is_page) {
         let text = std::fs::read_to_string(root.join(name));
         let text = text.map_err(|error| format!("cannot read {name}: {error}"))?;
         pages.insert(name.as_str(), without_code_blocks(&text));
+    }
+    let list = pages.get(LIST).map_or("", String::as_str);
+    let is_listed = |name: &str| {
+        !name.starts_with("docs/") || name.starts_with(HELP) || list.contains(&format!("({name})"))
+    };
+    for name in pages.keys().filter(|name| !is_listed(name)) {
+        findings.push(format!("{name}: {LIST} does not list the page"));
     }
     let headings: BTreeMap<_, _> =
         pages.iter().map(|(name, text)| (*name, anchors(text))).collect();

@@ -250,7 +250,9 @@ fn tune_advises_a_measure_and_a_threshold() {
 
 #[test]
 fn every_command_of_the_guide_is_accepted() {
-    let guide = std::fs::read_to_string(root().join("docs/guides/choosing.md")).unwrap();
+    let guides = ["choosing", "plagiarism"].map(|name| format!("docs/guides/{name}.md"));
+    let guides = guides.map(|name| std::fs::read_to_string(root().join(name)).unwrap());
+    let guide = guides.concat();
     let place = Place::new();
     let help = place.run(&["find", "--help"]).out;
     let (mut commands, mut options) = (0, 0);

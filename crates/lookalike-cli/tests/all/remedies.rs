@@ -179,23 +179,6 @@ fn unknown_ids_fail_removal() {
     place.run(&["index", "remove", "x", "b"]).ok();
 }
 
-/// The first example of `docs/guides/review.md`, as far as it ends by itself.
-#[test]
-fn review_guide_creates_its_index() {
-    let path = crate::command::root().join("docs/guides/review.md");
-    let guide = std::fs::read_to_string(path).unwrap();
-    let command = guide.lines().find_map(|line| line.strip_prefix("$ lookalike ")).unwrap();
-    let place = Place::new();
-    let line = r#"{"id":"a","text":"some words","title":"one","date":"2026-01-01"}"#;
-    place.file("articles.jsonl", line);
-    place.run(&command.split(' ').collect::<Vec<_>>()).ok();
-    let line: Value = serde_json::from_str(&place.run(&["index", "export", "news"]).ok()).unwrap();
-    assert_eq!(
-        (&line["metadata"]["title"], &line["metadata"]["date"]),
-        (&"one".into(), &"2026-01-01".into())
-    );
-}
-
 #[test]
 fn blank_lines_go_as_the_guide_says() {
     let path = crate::command::root().join("docs/guides/units.md");
