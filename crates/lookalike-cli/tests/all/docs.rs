@@ -133,7 +133,7 @@ fn script(page: &Page, port: &str) -> String {
             let lines = step.shown.len().max(1);
             writeln!(
                 script,
-                "{command} > service{number}.log & for _ in $(seq 100); do \
+                "{command} > service{number}.log 2>&1 & for _ in $(seq 100); do \
                  [ $(wc -l < service{number}.log) -ge {lines} ] && break; sleep 0.1; done; \
                  cat service{number}.log"
             )
@@ -155,11 +155,12 @@ fn check(page: &Page) -> Vec<String> {
     fs::copy(root().join("examples/records.jsonl"), place.path("corpus.jsonl")).unwrap();
     let copy = ["-a", "fixtures/sample/.", "letters"];
     assert!(Command::new("cp").args(copy).current_dir(place.path("")).status().unwrap().success());
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = port.local_addr().unwrap().port().to_string();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port().to_string();
+    drop(free);
     let programs = Path::new(env!("CARGO_BIN_EXE_lookalike")).parent().unwrap();
-    let output = Command::new("bash")
-        .args(["-c", &script(page, &port)])
+    let output = Command::new("timeout")
+        .args(["120", "bash", "-c", &script(page, &port)])
         .current_dir(place.path(""))
         .env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", programs.display()))
         .env("LOOKALIKE_LISTEN", format!("127.0.0.1:{port}"))
