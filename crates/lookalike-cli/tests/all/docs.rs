@@ -17,7 +17,6 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
 
 /// Precedes the number of a command in the output of a page's script.
 const MARK: char = '\u{1f}';
@@ -26,7 +25,6 @@ const MARK: char = '\u{1f}';
 const MEASURED: &[&str] = &["s", "ms", "µs", "MB/s", "GB/s", "documents/s"];
 
 /// A command of a page, with the output that the page shows.
-#[derive(Default)]
 struct Step {
     line: usize,
     command: String,
@@ -172,7 +170,7 @@ fn check(page: &Page) -> Vec<String> {
         .env_remove("COLUMNS")
         .output()
         .unwrap();
-    let output = String::from_utf8_lossy(&output.stdout).replace(&port, "8377");
+    let output = String::from_utf8_lossy(&output.stdout).replace(&format!(":{port}"), ":8377");
     let output = output.replace(&format!("{}/", place.path("").display()), "");
     let mark = format!("\n{MARK}");
     let mut parts = output.split(&mark).skip(1);
@@ -185,18 +183,13 @@ fn check(page: &Page) -> Vec<String> {
         };
         let code = code.map_or("no exit code", |code| code.trim());
         let fails = step.shown.iter().any(|line| line.starts_with("error: "));
-        let printed: Vec<&str> = printed.lines().collect();
-        let normal =
-            |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| normal(line)).collect() };
-        let shown: Vec<&str> = step.shown.iter().map(String::as_str).collect();
-        let is_equal = shown.is_empty() || matches_lines(&normal(&shown), &normal(&printed));
+        let shown: Vec<String> = step.shown.iter().map(|line| normal(line)).collect();
+        let lines: Vec<String> = printed.lines().map(normal).collect();
+        let is_equal = shown.is_empty() || matches_lines(&shown, &lines);
         if !is_equal || (code == "0") == fails {
             differences.push(format!(
-                "{}:{}: $ {}\nexit code {code}; the output is\n{}\n",
-                page.name,
-                step.line,
-                step.command,
-                printed.join("\n")
+                "{}:{}: $ {}\nexit code {code}; the output is\n{printed}",
+                page.name, step.line, step.command
             ));
         }
     }
@@ -209,7 +202,7 @@ fn normal(line: &str) -> String {
         |word: &str| word.len() >= 20 && word[10..].starts_with('T') && word.ends_with('Z');
     let words: Vec<&str> = line.trim_end().split(' ').collect();
     let word = |(at, word): (usize, &&str)| {
-        let unit = words.get(at + 1).map_or("", |unit| unit.trim_end_matches([',', '.', ')']));
+        let unit = words.get(at + 1).map_or("", |unit| unit.trim_end_matches([',', '.', ';', ')']));
         let is_number =
             word.trim_start_matches('(').starts_with(|letter: char| letter.is_ascii_digit());
         match *word {
@@ -258,23 +251,15 @@ fn matches_text(shown: &str, printed: &str) -> bool {
 #[test]
 fn pages_show_the_output_of_their_commands() {
     let pages: Vec<Page> = page_names().iter().map(|name| parse(name)).collect();
-    let differences = Mutex::new(Vec::new());
-    let waiting = Mutex::new(pages.iter());
-    // Services wait, so that more pages than cores run at a time.
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                loop {
-                    let Some(page) = waiting.lock().unwrap().next() else { break };
-                    differences.lock().unwrap().extend(check(page));
-                }
-            });
-        }
+    let differences: Vec<String> = std::thread::scope(|scope| {
+        let parts = pages.chunks(pages.len().div_ceil(4));
+        let check_all = |part: &[Page]| part.iter().flat_map(check).collect::<Vec<_>>();
+        let threads: Vec<_> = parts.map(|part| scope.spawn(move || check_all(part))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
     let run: usize = pages.iter().map(|page| page.steps.len()).sum();
     let not_run: usize = pages.iter().map(|page| page.not_run).sum();
     println!("documentation: {run} commands run, {not_run} blocks not run");
-    let differences = differences.into_inner().unwrap();
     assert!(differences.is_empty(), "\n{}", differences.join("\n"));
     assert!(run > 100, "{run}");
 }
