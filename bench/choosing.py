@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The figures of docs/choosing.md: what settings of `find` find on documents whose truth is known.
+"""The figures of docs/guides/choosing.md: what settings of `find` find on documents whose truth is
+known.
 
     bench/choosing.py --program target/release/lookalike --data ../shared/data [SECTION]...
 

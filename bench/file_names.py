@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The figures of docs/dedup.md: which keep rules keep the final version of a file.
+"""The figures of docs/reference/keep.md: which keep rules keep the final version of a file.
 
     bench/file_names.py --program target/release/lookalike CLONE...
 

@@ -174,7 +174,7 @@ def contamination(
     """Finds the items of a benchmark that a corpus contains, and the share of each. Ignores line
     breaks, punctuation and case.
 
-    See ``lookalike.find`` for other errors, and ``docs/contamination.md`` for definitions.
+    See ``lookalike.find`` for other errors, and ``docs/guides/contamination.md`` for definitions.
 
     Args:
         docs: The corpus, as for ``lookalike.find``.

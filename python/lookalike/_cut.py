@@ -89,7 +89,7 @@ def cut(
     Raises:
         OptionError: An option is unknown, or has an invalid value.
 
-    See ``passages`` for other errors and cost, and ``docs/passages.md`` for definitions.
+    See ``passages`` for other errors and cost, and ``docs/guides/passages.md`` for definitions.
 
     Examples:
         >>> import lookalike

@@ -155,8 +155,8 @@ def dedup(
               ``ContaminationResult.write_documents`` wrote, ids (or rows), or dicts of ``id`` and
               ``source``, such as ``ContaminationResult.documents``. With ``annotate`` their reason
               is ``dropped``.
-            - ``unit``: removes duplicate parts of texts from their documents (``docs/units.md``). A
-              document without remaining parts is removed.
+            - ``unit``: removes duplicate parts of texts from their documents
+              (``docs/guides/units.md``). A document without remaining parts is removed.
 
     Raises:
         OptionError: An option is unknown or has an invalid value, a column of ``annotate`` exists,
@@ -232,7 +232,7 @@ def dedup_files(
         paths: A file, a folder, or a pattern such as ``news/*.jsonl``; or several of these.
         output: The file or folder to write, in the format of the input. A folder that does not
             exist must be a ``str`` that ends in ``/`` (a ``Path`` cannot). Optional with ``add``.
-        annotate: Writes all documents with the decision about each (``docs/dedup.md``).
+        annotate: Writes all documents with the decision about each (``docs/guides/dedup.md``).
         removed: A file ``.csv`` or ``.jsonl`` to which the removed documents are written, each with
             its keeper and the reason.
         threshold: As for ``find``.

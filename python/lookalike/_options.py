@@ -241,8 +241,8 @@ OPTIONS: dict[str, str] = {
     "estimates": "whether pairs have the estimates of their signatures",
     "decisions": "user decisions (docs/reference/decisions.md): the path of a file or of an "
     "index, an Index, or a list of dicts",
-    "drop": "documents to remove in any case: the path of a list (docs/dedup.md), ids, or dicts "
-    "of id and source (dedup)",
+    "drop": "documents to remove in any case: the path of a list (docs/guides/dedup.md), ids, or "
+    "dicts of id and source (dedup)",
     "source_field": "the column by whose values documents are counted",
     "path_field": "the column of paths for 'path:GLOB' and 'name'",
     "memory": "the most memory for the run, in bytes or such as '512MiB'",

@@ -158,8 +158,8 @@ def passages(
     """Finds passages that are repeated within and between documents, also if the documents are not
     near-duplicates. Hashes select candidates, whose words are then compared.
 
-    Raises the errors of ``lookalike.find``. ``docs/passages.md`` defines passages and places.
-    ``lookalike.cut`` removes them.
+    Raises the errors of ``lookalike.find``. ``docs/guides/passages.md`` defines passages and
+    places. ``lookalike.cut`` removes them.
 
     Args:
         docs: As for ``lookalike.find``.

@@ -18,7 +18,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Measures the share of similar pairs that the run of a report found. Returns JSON in the format
-/// of `docs/audit.md`.
+/// of `docs/explanation/audit.md`.
 #[pyfunction]
 #[pyo3(signature = (report, documents, reference, options, sample, confidence, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "the package names each of them")]

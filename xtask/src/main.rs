@@ -7,6 +7,8 @@ mod budgets;
 mod commands;
 mod cpu_time;
 mod deny;
+mod docs;
+mod links;
 mod measure;
 mod members;
 mod msrv;
@@ -38,10 +40,11 @@ use std::process::ExitCode;
 const HELP: &str = "\
 Between two edits:
 cargo x quick [BASE]    tidy, then format, clippy and tests of the changed crates
-cargo x tidy [--lower]  sizes, order of the stages, import cycles, names, prose, tests of promises;
+cargo x tidy [--lower]  sizes, order of the stages, import cycles, names, prose, links, promises;
                         --lower first lowers xtask/budgets.txt
 cargo x page [PORT]     serves the web page from its folder, with mock data; with --check checks
                         format, lints and types of its JavaScript
+cargo x docs            builds the site of the documentation in target/site, if MkDocs is installed
 cargo x measure         lines, lengths of functions and files, import cycles, packed tuples
 
 Before a change is ready:
@@ -134,6 +137,9 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
         ["msrv"] => in_stages(CommandRole::Last, |stages| {
             stages.run("minimum Rust version", |counts| msrv::run(root, counts))
         }),
+        ["docs"] => in_stages(CommandRole::Last, |stages| {
+            stages.run("documentation site", |counts| docs::run(root, counts))
+        }),
         ["page", "--check"] => in_stages(CommandRole::Last, |stages| {
             stages.run("page", |counts| page::lint(root, counts))
         }),
@@ -166,6 +172,7 @@ fn lint(root: &Path, stages: &mut Stages) -> Result<(), String> {
     stages.run("Python files", |counts| ruff::run(root, counts))?;
     stages.run("tidy", |counts| tidy::run(root, false, counts))?;
     stages.run("page", |counts| page::lint(root, counts))?;
+    stages.run("documentation site", |counts| docs::run(root, counts))?;
     stages.run("features of the wheel", |_| wheel_features::run(root))?;
     stages.run("minimum Rust version", |counts| msrv::run_after_clippy(root, counts))?;
     stages.run("dependencies", |counts| deny::run(root, counts))?;

@@ -12,7 +12,7 @@ use std::path::Path;
 /// The list of promises.
 const FILE: &str = "xtask/promises.txt";
 /// The document whose list items are its promises, word by word.
-const LISTED: &str = "docs/threat-model.md";
+const LISTED: &str = "docs/explanation/threat-model.md";
 /// Begins the part of a section of [`LISTED`] whose items are not promises.
 const NOT_PROMISED: &str = "Not promised";
 
@@ -261,13 +261,13 @@ mod tests {
     fn items_of_the_threat_model_are_listed() {
         let listed = "* Item.\n## Threat\n* One.\n* Two.\n| One. | a.rs::same |\n\n\
                       Not promised:\n\n* Three.\n";
-        let list = "[docs/threat-model.md]\nOne.\n    a::b::same\nFour.\n    a::b::same\n";
+        let list = format!("[{LISTED}]\nOne.\n    a::b::same\nFour.\n    a::b::same\n");
         assert_eq!(
-            found(list, listed),
+            found(&list, listed),
             [
-                "xtask/promises.txt:4: docs/threat-model.md has no such text",
-                "docs/threat-model.md:4: xtask/promises.txt has no such promise with tests",
-                "docs/threat-model.md:5: names of tests belong to xtask/promises.txt",
+                format!("xtask/promises.txt:4: {LISTED} has no such text"),
+                format!("{LISTED}:4: xtask/promises.txt has no such promise with tests"),
+                format!("{LISTED}:5: names of tests belong to xtask/promises.txt"),
             ]
         );
     }

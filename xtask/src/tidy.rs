@@ -1,11 +1,11 @@
 //! Rules that neither the compiler nor clippy checks: sizes of files and folders, the order of the
-//! stages, import cycles, names, prose, and contents that must not be committed.
+//! stages, import cycles, names, prose, links, and contents that must not be committed.
 
 use crate::budgets::{Budgets, Counts, Measurement};
 use crate::prose::ProseCheck;
 use crate::source::{self, SourceCrate};
 use crate::stages::TestCounts;
-use crate::{promises, type_names};
+use crate::{links, promises, type_names};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
@@ -89,6 +89,7 @@ pub(crate) fn run(root: &Path, lowers: bool, skips: &mut TestCounts) -> Result<(
         repository_address(name, &bytes, &address, &mut findings);
     }
     promises::check(root, &files, &mut findings)?;
+    links::check(root, &files, &mut findings)?;
     let crates = source::crates(root, &files)?;
     long_files(&crates, &mut findings);
     for core in crates.iter().filter(|source| source.folder == CORE) {

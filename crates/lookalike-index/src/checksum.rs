@@ -1,5 +1,5 @@
 //! Checksums of the stored data of a document, verified at every read.
-//! `docs/reference/index.md` and `docs/reference/postgres.md` specify them.
+//! `docs/reference/index-folder.md` and `docs/reference/postgres.md` specify them.
 
 use crate::entry::IndexEntry;
 use crate::original::DocumentVersion;

@@ -3,8 +3,8 @@
 //!
 //! A run whose reference is an index removes documents that resemble a document there. The index
 //! stores the ids of removed documents, each with its keeper. A keeper can then be weighted by the
-//! number of documents that it represents, in whatever batches they were. `docs/dedup.md` describes
-//! the rule.
+//! number of documents that it represents, in whatever batches they were. `docs/guides/dedup.md`
+//! describes the rule.
 
 use crate::entry::{DocumentNumber, check_id};
 use crate::error::IndexError;

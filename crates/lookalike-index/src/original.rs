@@ -2,8 +2,8 @@
 //!
 //! An index whose settings have [`originals`](crate::settings::IndexSettings::originals) stores the
 //! original of each document, once for equal bytes. If a document with another original replaces a
-//! document, the former one is kept as a version. `docs/reference/index.md` specifies how they are
-//! stored.
+//! document, the former one is kept as a version. `docs/reference/index-folder.md` specifies how
+//! they are stored.
 
 use crate::document_number::DocumentNumber;
 use sha2::{Digest, Sha256};

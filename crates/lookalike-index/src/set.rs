@@ -11,8 +11,8 @@
 //! lowest of each byte. This is the code of Elias and Fano: within about a bit per hash of the
 //! minimum for such sets, 58 bits a hash for 300 of them.
 //!
-//! These bytes are stored and specified (`docs/reference/index.md`), so that no library can replace
-//! this file: `sucds` has Elias-Fano sequences in memory, and its own form on disk.
+//! These bytes are stored and specified (`docs/reference/index-folder.md`), so that no library can
+//! replace this file: `sucds` has Elias-Fano sequences in memory, and its own form on disk.
 
 use crate::error::IndexError;
 

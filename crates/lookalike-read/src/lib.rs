@@ -31,8 +31,8 @@
 //! Ids of files are paths: relative to the folder if one folder is the only input, otherwise the
 //! named input followed by the path. They always contain `/`, with bytes that are not UTF-8 as
 //! `\xNN` and backslashes as `\x5C`. Ids of records come from the record; a JSON number is an id by
-//! its text. The id of a document in a file or archive ends with its name there; `docs/files.md`
-//! describes further rules.
+//! its text. The id of a document in a file or archive ends with its name there;
+//! `docs/reference/files.md` describes further rules.
 
 mod bytes;
 mod collection;

@@ -1,6 +1,7 @@
 """The decision about each row of an annotated frame, as expressions that every engine computes.
 
-``docs/dedup.md`` specifies the columns. A row has at most one row among the members of groups.
+``docs/guides/dedup.md`` specifies the columns. A row has at most one row among the members of
+groups.
 """
 
 from __future__ import annotations

@@ -597,7 +597,7 @@ class Index:
 
     def group_sizes(self, ids: Iterable[Id]) -> list[int]:
         """Returns the number of documents that each document represents: itself and its duplicates
-        that ``dedup(…, add=True)`` recorded (``docs/dedup.md``). Use it to weight a corpus.
+        that ``dedup(…, add=True)`` recorded (``docs/guides/dedup.md``). Use it to weight a corpus.
 
         Args:
             ids: Ids of documents.

@@ -292,8 +292,8 @@ class FindResult:
     @property
     @once
     def better_setting(self) -> dict[str, Any] | None:
-        """The setting of ``docs/choosing.md`` that finds clearly more, if few documents are in
-        groups. It contains ``in_use`` and ``better``, as in reports, each a dict of ``job``,
+        """The setting of ``docs/guides/choosing.md`` that finds clearly more, if few documents are
+        in groups. It contains ``in_use`` and ``better``, as in reports, each a dict of ``job``,
         ``measure``, ``shingle``, ``threshold``, ``documents``, ``with_neighbour``,
         ``with_passage``, ``pairs`` and ``background``. ``options`` are the options of ``find`` for
         the setting. ``None`` if no setting finds clearly more, or if the collection is not small.

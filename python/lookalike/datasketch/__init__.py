@@ -1,7 +1,7 @@
 """datasketch 2.0.0, many times faster: change ``datasketch`` to ``lookalike.datasketch``.
 
-Hash values, bands and results are identical to datasketch's, bit for bit. ``docs/datasketch.md``
-lists the differences.
+Hash values, bands and results are identical to datasketch's, bit for bit.
+``docs/guides/datasketch.md`` lists the differences.
 """
 
 from __future__ import annotations

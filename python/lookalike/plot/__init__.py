@@ -8,8 +8,8 @@
 - ``lookalike.plot.tables``: the figures of these pictures, without any other package
 
 Each function draws with the installed library, matplotlib before altair, or with ``backend=``. It
-returns the ``Axes`` or the chart, which you can change further. ``docs/gallery.md`` shows all
-pictures. Each function also takes its table of ``lookalike.plot.tables`` instead of a result.
+returns the ``Axes`` or the chart, which you can change further. ``docs/guides/gallery.md`` shows
+all pictures. Each function also takes its table of ``lookalike.plot.tables`` instead of a result.
 
 >>> import lookalike.plot
 >>> found = lookalike.find(["a b c d e f"] * 3)

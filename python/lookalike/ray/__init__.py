@@ -6,7 +6,7 @@ byte.
 >>> found.write("groups")  # doctest: +SKIP
 >>> survivors = lookalike.ray.dedup(ds, id="url")  # doctest: +SKIP
 
-Nodes need this package and pyarrow. ``docs/cluster.md`` says when a cluster is worth it.
+Nodes need this package and pyarrow. ``docs/guides/cluster.md`` says when a cluster is worth it.
 """
 
 from lookalike.ray._find import FindResult, dedup, find

@@ -9,7 +9,7 @@ for byte, on Spark 3.5 and later, Spark Connect, and Sail.
 >>> survivors = lookalike.spark.dedup(df, id="url")  # doctest: +SKIP
 >>> lookalike.spark.audit(found, sample=2000).recall  # doctest: +SKIP
 
-Executors need this package and pyarrow. ``docs/cluster.md`` says when a cluster is worth it.
+Executors need this package and pyarrow. ``docs/guides/cluster.md`` says when a cluster is worth it.
 """
 
 from lookalike.spark._audit import audit

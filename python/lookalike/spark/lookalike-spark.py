@@ -1,6 +1,7 @@
 """``lookalike.spark`` as a program: the file that ``spark-submit`` takes.
 
-``python -m lookalike.spark --script`` prints where it is; ``docs/cluster.md`` has its options.
+``python -m lookalike.spark --script`` prints where it is; ``docs/guides/cluster.md`` has its
+options.
 """
 
 import sys

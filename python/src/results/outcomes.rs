@@ -1,5 +1,5 @@
 //! The outcome of each document in memory, as a table: the columns of `--annotate`
-//! (`docs/dedup.md`).
+//! (`docs/guides/dedup.md`).
 
 use crate::arrow::table::ArrowTable;
 use crate::arrow::text_column::TextColumn;

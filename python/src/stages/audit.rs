@@ -194,7 +194,7 @@ impl SampleSearch {
     }
 
     /// Compares the duplicates of a run, or its pairs if there are any, with the results of the
-    /// search. Returns JSON in the format of `docs/audit.md`.
+    /// search. Returns JSON in the format of `docs/explanation/audit.md`.
     fn judge(
         &self,
         py: Python<'_>,

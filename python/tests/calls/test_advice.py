@@ -177,7 +177,7 @@ def records(number: int) -> list[str]:
     ],
 )
 def test_each_job_has_its_setting(pair: Any, length: int, options: dict[str, Any]) -> None:
-    """Jobs and settings of ``docs/choosing.md``, without what is the default already."""
+    """Jobs and settings of ``docs/guides/choosing.md``, without what is the default already."""
     docs = [text for number in range(20) for text in pair(number)]
     docs += [" ".join(words(1_000 + number, length)) for number in range(40)]
     better = lookalike.find(docs).better_setting

@@ -450,7 +450,7 @@ def test_a_link_needs_every_byte_to_be_equal(tmp_path: Path) -> None:
 
 
 def test_records_are_written_as_utf_8_with_an_end_to_the_last_line(tmp_path: Path) -> None:
-    """As ``docs/dedup.md`` says for JSONL and CSV, of input in UTF-16 and of input with a mark."""
+    """As ``docs/guides/dedup.md`` says for JSONL and CSV, in UTF-16 and with a mark."""
     jsonl = '{"id": "a",  "text": "é one"}\r\n\n{"text": "two", "id": "b", "n": 1.50}'
     (tmp_path / "in.jsonl").write_bytes(jsonl.encode("utf-16"))
     (tmp_path / "in.csv").write_bytes('\ufeffid,text\r\na,"é\none"\nb,two'.encode())

@@ -173,7 +173,7 @@ def test_the_table_and_the_check(
 def test_the_guide_has_the_tables(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    guide = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
+    guide = (ROOT / "docs" / "reference" / "cluster.md").read_text(encoding="utf-8")
     files = [
         ROOT / "bench" / "cluster_costs" / f"{name}.json" for name in ("small", "large", "bands")
     ]

@@ -1,4 +1,7 @@
-"""The code of docs/gallery.md makes its pictures, in target/gallery."""
+"""The code of docs/guides/gallery.md draws the pictures that the page shows.
+
+``target/gallery`` then has the pictures in both styles. Copy them to ``docs/guides/img`` after a
+change of the page or of ``lookalike.plot``."""
 
 from __future__ import annotations
 
@@ -16,17 +19,15 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGE = ROOT / "docs" / "gallery.md"
+PAGE = ROOT / "docs" / "guides" / "gallery.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 FOLDER = ROOT / "target" / "gallery"
 EXAMPLES = [
     (TEXT[: block.start(1)].count("\n"), block.group(1))
     for block in re.finditer(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 ]
-PICTURES = re.findall(r"^!\[.+\]\(\.\./target/gallery/(.+)\)$", TEXT, re.MULTILINE)
-PNG = b"\x89PNG\r\n\x1a\n"
-# The smallest picture with axes is larger; an empty canvas of this size is not.
-LEAST_BYTES = 8_000
+PICTURES = re.findall(r"(?:src|srcset)=\"img/(.+?)\"", TEXT)
+MOST_BYTES = 30_000
 
 
 @dataclass
@@ -39,25 +40,44 @@ class Run:
 
 @pytest.fixture(scope="module")
 def run() -> Iterator[Run]:
-    """The code of the page, run in the folder of the pictures."""
-    pytest.importorskip(
+    """The code of the page, run in the folder of the pictures with a light and a dark style."""
+    matplotlib = pytest.importorskip(
         "matplotlib", reason="matplotlib is not installed, which draws the gallery"
-    ).use("agg")
+    )
     pytest.importorskip("altair", reason="altair is not installed, which draws the gallery")
+    matplotlib.use("agg")
     # A picture of an earlier run would hide that none is made.
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
-    out, before, defined = io.StringIO(), os.getcwd(), dict[str, Any]()
+    before = os.getcwd()
     os.chdir(FOLDER)
+    fixed = {"svg.fonttype": "none", "svg.hashsalt": "gallery", "savefig.transparent": True}
     try:
-        with contextlib.redirect_stdout(out):
-            for line, example in EXAMPLES:
-                # Empty lines before it make the numbers in a traceback those of the page.
-                exec(compile("\n" * line + example, str(PAGE), "exec"), defined)
+        for style, suffix in [("dark_background", "-dark"), ("default", "")]:
+            out, defined = io.StringIO(), dict[str, Any]()
+            with (
+                contextlib.redirect_stdout(out),
+                matplotlib.style.context(style),
+                matplotlib.rc_context(fixed),
+                pytest.MonkeyPatch.context() as patch,
+            ):
+                # The pictures have no date of their own.
+                patch.setenv("SOURCE_DATE_EPOCH", "0")
+                for line, example in EXAMPLES:
+                    # Empty lines before it make the numbers in a traceback those of the page.
+                    exec(compile("\n" * line + example, str(PAGE), "exec"), defined)
+            for path in FOLDER.glob("*.svg"):
+                if suffix and not path.stem.endswith(suffix):
+                    path.rename(path.with_stem(path.stem + suffix))
+            sys.modules["matplotlib.pyplot"].close("all")
         yield Run(out.getvalue().splitlines(), defined)
     finally:
         os.chdir(before)
-        sys.modules["matplotlib.pyplot"].close("all")
+
+
+def labels(picture: Path) -> list[str]:
+    """The texts of a picture."""
+    return re.findall(r"<text[^>]*>([^<]*)</text>", picture.read_text(encoding="utf-8"))
 
 
 def test_what_is_said_is_printed(run: Run) -> None:
@@ -65,14 +85,15 @@ def test_what_is_said_is_printed(run: Run) -> None:
     assert said and run.printed == said
 
 
-@pytest.mark.parametrize("picture", PICTURES)
-def test_each_picture_is_made(picture: str, run: Run) -> None:
-    made = (FOLDER / picture).read_bytes()
-    assert made.startswith(PNG) and len(made) > LEAST_BYTES
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_page_shows_the_picture(name: str, run: Run) -> None:
+    shown = PAGE.parent / "img" / name
+    assert shown.stat().st_size < MOST_BYTES
+    assert labels(shown) and labels(shown) == labels(FOLDER / name)
 
 
 def test_each_picture_is_shown(run: Run) -> None:
-    assert {path.name for path in FOLDER.glob("*.png")} == set(PICTURES) and len(PICTURES) == 8
+    assert {path.name for path in FOLDER.glob("*.svg")} == set(PICTURES)
 
 
 def test_charts_are_put_together(run: Run) -> None:

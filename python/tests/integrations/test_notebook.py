@@ -1,4 +1,4 @@
-"""docs/python.ipynb is executed as a reader does, and draws what it says."""
+"""docs/tutorials/python.ipynb is executed as a reader does, and draws what it says."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-NOTEBOOK = Path(__file__).resolve().parents[3] / "docs" / "python.ipynb"
+NOTEBOOK = Path(__file__).resolve().parents[3] / "docs" / "tutorials" / "python.ipynb"
 PNG = b"\x89PNG\r\n\x1a\n"
 # The smallest picture with axes is larger; an empty canvas of this size is not.
 LEAST_BYTES = 5_000

@@ -23,7 +23,7 @@ Example, on one machine:
   lookalike shard finish job -o groups.csv       the bytes of `lookalike find pages/ -o groups.csv`
 
 On many machines, a scheduler runs `lookalike shard keys job 0`, `lookalike shard keys job 1`, …
-wherever it likes; docs/shard.md has scripts.";
+wherever it likes; docs/guides/shard.md has scripts.";
 
 // What it does is said in `lib.rs`, since that is listed where the arguments are not defined.
 #[derive(Debug, clap::Args)]

@@ -1,5 +1,5 @@
 //! Advice on settings: `find` and `dedup` where they find little, `tune`, and the commands of
-//! `docs/choosing.md`.
+//! `docs/guides/choosing.md`.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "this is a test")]
 
@@ -34,7 +34,7 @@ fn few_results_name_the_setting_that_finds_more() {
     let options = "--measure containment --shingle words:2 --threshold 0.3";
     let expected = format!(
         "note: 0 of 80 documents {NOTE}, and 40 with {options} (40 share a passage). Try these \
-         options for copies with some words changed (docs/choosing.md)"
+         options for copies with some words changed (docs/guides/choosing.md)"
     );
     assert_eq!(note(&run.err), Some(expected.as_str()), "{}", run.err);
     let on_page = format!("<p class=\"note\">{}.</p>", expected.strip_prefix("note: ").unwrap());
@@ -229,7 +229,7 @@ fn tune_advises_a_measure_and_a_threshold() {
          --threshold 0.3:\n40 of 80 documents have a neighbour by it, 40 of them share a passage \
          with it; by the setting in use, 0 have one.",
         "Another setting than words:5 at 0.8 finds clearly more",
-        "docs/choosing.md",
+        "docs/guides/choosing.md",
     ] {
         assert!(run.out.contains(part), "{part}: {}", run.out);
     }
@@ -250,7 +250,9 @@ fn tune_advises_a_measure_and_a_threshold() {
 
 #[test]
 fn every_command_of_the_guide_is_accepted() {
-    let guide = std::fs::read_to_string(root().join("docs/choosing.md")).unwrap();
+    let guides = ["choosing", "plagiarism"].map(|name| format!("docs/guides/{name}.md"));
+    let guides = guides.map(|name| std::fs::read_to_string(root().join(name)).unwrap());
+    let guide = guides.concat();
     let place = Place::new();
     let help = place.run(&["find", "--help"]).out;
     let (mut commands, mut options) = (0, 0);

@@ -1,8 +1,9 @@
 //! `-h` and `--help` of every command.
 #![allow(clippy::unwrap_used, reason = "tests may stop at anything unexpected")]
 
-use crate::command::Place;
+use crate::command::{Place, root};
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 /// Runs a command for its help at 80 columns.
 fn help(command: &[String], flag: &str) -> String {
@@ -113,4 +114,28 @@ fn version_as_json_names_the_build() {
     // Without a repository, such as in an archive of the sources, there is no commit.
     let is_commit = |text: &str| text.len() == 40 && text.bytes().all(|b| b.is_ascii_hexdigit());
     assert!(version["commit"].as_str().is_none_or(is_commit), "{version}");
+}
+
+/// The pages of the commands in the documentation. A test that fails has written the new page.
+#[test]
+#[cfg(all(feature = "serve", feature = "sqlite", feature = "postgres"))]
+fn reference_pages_show_the_help() {
+    let all = commands();
+    let mut changed = Vec::new();
+    for name in all.iter().filter(|command| command.len() == 1).map(|command| &command[0]) {
+        let mut page = format!("# `lookalike {name}`\n");
+        for command in all.iter().filter(|command| command.first() == Some(name)) {
+            if command.len() > 1 {
+                writeln!(page, "\n## `lookalike {}`", command.join(" ")).unwrap();
+            }
+            write!(page, "\n```text\n{}```\n", help(command, "--help")).unwrap();
+        }
+        let path = format!("docs/reference/commands/{name}.md");
+        if std::fs::read_to_string(root().join(&path)).ok().as_ref() != Some(&page) {
+            std::fs::create_dir_all(root().join("docs/reference/commands")).unwrap();
+            std::fs::write(root().join(&path), page).unwrap();
+            changed.push(path);
+        }
+    }
+    assert!(changed.is_empty(), "out of date, and written again: {changed:?}");
 }

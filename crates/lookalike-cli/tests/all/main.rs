@@ -16,6 +16,7 @@ mod contamination;
 mod decisions;
 mod dedup;
 mod deploy;
+mod docs;
 mod evaluate;
 mod faults;
 mod files;

@@ -88,7 +88,7 @@ fn standard_output_is_no_folder() {
     assert_eq!(place.read("survivors/mail.mbox"), MAILBOX);
 }
 
-/// The first command of `docs/choosing.md` that writes a folder.
+/// The first command of `docs/guides/choosing.md` that writes a folder.
 #[test]
 fn new_folders_take_every_kind() {
     let place = place();
@@ -179,25 +179,10 @@ fn unknown_ids_fail_removal() {
     place.run(&["index", "remove", "x", "b"]).ok();
 }
 
-/// The first example of `docs/review.md`, as far as it ends by itself.
-#[test]
-fn review_guide_creates_its_index() {
-    let guide = std::fs::read_to_string(crate::command::root().join("docs/review.md")).unwrap();
-    let command = guide.lines().find_map(|line| line.strip_prefix("$ lookalike ")).unwrap();
-    let place = Place::new();
-    let line = r#"{"id":"a","text":"some words","title":"one","date":"2026-01-01"}"#;
-    place.file("articles.jsonl", line);
-    place.run(&command.split(' ').collect::<Vec<_>>()).ok();
-    let line: Value = serde_json::from_str(&place.run(&["index", "export", "news"]).ok()).unwrap();
-    assert_eq!(
-        (&line["metadata"]["title"], &line["metadata"]["date"]),
-        (&"one".into(), &"2026-01-01".into())
-    );
-}
-
 #[test]
 fn blank_lines_go_as_the_guide_says() {
-    let guide = std::fs::read_to_string(crate::command::root().join("docs/units.md")).unwrap();
+    let path = crate::command::root().join("docs/guides/units.md");
+    let guide = std::fs::read_to_string(path).unwrap();
     let said = "`A⏎⏎B` without `A` is `⏎B` with `--unit line` and `B` with `--unit paragraph`";
     assert!(guide.contains(said));
     let place = Place::new();

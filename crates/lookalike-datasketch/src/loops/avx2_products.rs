@@ -7,8 +7,8 @@
 //! the values that depend on the hash alone. More groups do not fit into the registers.
 //!
 //! No library has these permutations. datasketch computes them with `NumPy` and takes 1,500 to
-//! 2,900 ns a token in all (`docs/datasketch.md`). Measured with 128 values, the least of 40 rounds
-//! on two shared cores (`cargo run --release --package lookalike-datasketch --example
+//! 2,900 ns a token in all (`docs/guides/datasketch.md`). Measured with 128 values, the least of 40
+//! rounds on two shared cores (`cargo run --release --package lookalike-datasketch --example
 //! instruction_sets`, November 2026): `affine64` takes 109 ns a token with these products and 201
 //! portable; `legacy` takes 77 and 250.
 #![expect(unsafe_code, reason = "vectors are loaded from arrays and stored to them")]

@@ -8,8 +8,8 @@
 //! half of them: of several signatures the last ones are removed. A signature without text before
 //! it is kept.
 //!
-//! `docs/files.md` has the measurement: 98 % of the signatures in two sets of messages are within
-//! the bounds.
+//! `docs/reference/files.md` has the measurement: 98 % of the signatures in two sets of messages
+//! are within the bounds.
 
 use crate::reading::CutText;
 use std::collections::VecDeque;

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The catalogue is authoritative; segments are derived from it and can be rebuilt.
-//! `docs/reference/index.md` specifies both. One process writes, and any number of processes read,
-//! each at its own snapshots.
+//! `docs/reference/index-folder.md` specifies both. One process writes, and any number of processes
+//! read, each at its own snapshots.
 
 mod catalogue;
 mod index_folder;

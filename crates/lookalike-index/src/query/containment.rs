@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn keys_are_those_of_the_specification() {
-        // docs/reference/index.md, "Postings for containment".
+        // docs/reference/index-folder.md, "Postings for containment".
         let mut keys = Vec::new();
         document_keys(1, &[1, 2], &mut keys);
         let place = |x: u64| mix64(x ^ 0x6f72_6465_7200_0001);

@@ -1,5 +1,5 @@
 //! Measured recall: the share of the true neighbours of a random sample that a run found.
-//! `docs/audit.md` explains the figures and why the interval is valid.
+//! `docs/explanation/audit.md` explains the figures and why the interval is valid.
 //!
 //! ```text
 //! collection  draw → sample  index, search (the collection again) → Neighbours

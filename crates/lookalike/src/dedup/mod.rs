@@ -1,5 +1,5 @@
-//! Writes the survivors of a run in the format of the input. `docs/dedup.md` specifies the output
-//! of each format.
+//! Writes the survivors of a run in the format of the input. `docs/guides/dedup.md` specifies the
+//! output of each format.
 //!
 //! ```text
 //! Findings ─ Outcomes (by document number) ──┐

@@ -12,7 +12,7 @@ const LEAST_NEIGHBOURS: u64 = 4;
 /// The minimum factor between the numbers of documents with a neighbour by two settings.
 const CLEARLY_MORE: f64 = 2.0;
 
-/// The job of a setting, as described in `docs/choosing.md`.
+/// The job of a setting, as described in `docs/guides/choosing.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingJob {
     /// The job of the run; the setting is the one in use.

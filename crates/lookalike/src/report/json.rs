@@ -181,7 +181,7 @@ struct TimeView {
     seconds: f64,
 }
 
-/// An audit; `docs/audit.md` has its members.
+/// An audit; `docs/explanation/audit.md` has its members.
 #[derive(Serialize)]
 struct AuditView<'a> {
     format: u32,

@@ -24,7 +24,7 @@ pub fn better_setting(findings: &Findings) -> Option<String> {
     let BetterSetting { used, better } = findings.better_setting.as_ref()?;
     Some(format!(
         "{} of {} have a near-duplicate here, and {} with {} ({} share a passage). Try these \
-         options for {} (docs/choosing.md)",
+         options for {} (docs/guides/choosing.md)",
         thousands(used.with_neighbour),
         count(used.documents, "document"),
         thousands(better.with_neighbour),

@@ -1,5 +1,5 @@
 //! Counts the documents with a neighbour, by the run's setting and by the settings of
-//! `docs/choosing.md`.
+//! `docs/guides/choosing.md`.
 //!
 //! ```text
 //! texts ─ candidates (settings) ─ neighbours (exact, all pairs) → SettingProfile …
@@ -77,7 +77,8 @@ impl SettingTexts<'_> {
     }
 }
 
-/// Returns the current setting, then the settings of `docs/choosing.md` that find further pairs.
+/// Returns the current setting, then the settings of `docs/guides/choosing.md` that find further
+/// pairs.
 pub fn settings_to_compare(used: Setting, texts: &SettingTexts<'_>) -> Vec<Setting> {
     let words = |size| {
         let rule = ShingleRule::new(Unit::Words, size).ok()?;

@@ -1,5 +1,5 @@
-//! The commands of `docs/shard.md` run as they stand there, with fewer tasks, and leave the groups
-//! of `find`.
+//! The commands of `docs/guides/shard.md` run as they stand there, with fewer tasks, and leave the
+//! groups of `find`.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test")]
@@ -39,7 +39,7 @@ echo "$id"
 "#;
 
 fn guide() -> String {
-    fs::read_to_string(root().join("docs/shard.md")).unwrap()
+    fs::read_to_string(root().join("docs/guides/shard.md")).unwrap()
 }
 
 /// The blocks of a language, in the order of the guide.

@@ -1,4 +1,4 @@
-//! The layout of a segment file, as specified in `docs/reference/index.md`.
+//! The layout of a segment file, as specified in `docs/reference/index-folder.md`.
 
 /// The magic number of a segment file.
 pub(crate) const MAGIC: [u8; 8] = *b"LKALSEGM";

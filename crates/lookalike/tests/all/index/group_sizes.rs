@@ -1,5 +1,5 @@
 //! How many documents each document of an index represents, over all batches: the rule of
-//! `docs/dedup.md`, held against comparing all with all.
+//! `docs/guides/dedup.md`, held against comparing all with all.
 #![cfg(feature = "sqlite")]
 #![allow(clippy::unwrap_used, reason = "a test")]
 

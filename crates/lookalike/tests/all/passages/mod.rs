@@ -537,7 +537,7 @@ fn within(path: &Path, limit: u64) -> Result<PassageFindings, FindError> {
     )
 }
 
-/// The first refusal names the limit of docs/memory.md, which is exact.
+/// The first refusal names the limit of docs/reference/memory.md, which is exact.
 #[test]
 fn a_long_document_needs_what_its_words_take() {
     let folder = tempfile::tempdir().unwrap();

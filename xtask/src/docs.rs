@@ -1,0 +1,19 @@
+//! The site of the documentation, built by MkDocs.
+
+use crate::commands;
+use crate::stages::TestCounts;
+use std::path::Path;
+
+/// Builds the site in `target/site`; warnings are errors. Without MkDocs and its theme, says so.
+///
+/// # Errors
+/// MkDocs warns or fails.
+pub(crate) fn run(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
+    if !commands::succeeds("python3", &["-c", "import material, mkdocs"]) {
+        counts.say_skipped("the site is not built: `pip install -r docs/requirements.txt`");
+        return Ok(());
+    }
+    let mut mkdocs = commands::program("python3");
+    mkdocs.args(["-m", "mkdocs", "build", "--strict"]);
+    commands::call(mkdocs.env("NO_MKDOCS_2_WARNING", "1").current_dir(root))
+}
