@@ -1,8 +1,7 @@
 """The Python code of the documentation runs, block by block, and prints what the pages show.
 
-Each page has a folder with ``letters``, ``corpus.jsonl`` and the folder ``fixtures`` of the
-repository, and the blocks of a page share their names. A block after ``<!-- not run: REASON -->``
-is not run."""
+Each page has a folder with the folders ``fixtures`` and ``examples`` of the repository, and the
+blocks of a page share their names. A block after ``<!-- not run: REASON -->`` is not run."""
 
 from __future__ import annotations
 
@@ -11,7 +10,6 @@ import importlib.util
 import io
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -51,9 +49,8 @@ def defined(folder: Path) -> dict[str, dict[str, Any]]:
     for name in PAGES:
         page = folder / name
         page.mkdir(parents=True)
-        shutil.copytree(ROOT / "fixtures/sample", page / "letters")
-        shutil.copy(ROOT / "examples/records.jsonl", page / "corpus.jsonl")
-        (page / "fixtures").symlink_to(ROOT / "fixtures")
+        for link in ("fixtures", "examples"):
+            (page / link).symlink_to(ROOT / link)
     return {name: {} for name in PAGES}
 
 
