@@ -42,8 +42,8 @@ Between two edits:
 cargo x quick [BASE]    tidy, then format, clippy and tests of the changed crates
 cargo x tidy [--lower]  sizes, order of the stages, import cycles, names, prose, links, promises;
                         --lower first lowers xtask/budgets.txt
-cargo x page [PORT]     serves the web page from its folder, with mock data; with --check checks
-                        format, lints and types of its JavaScript
+cargo x page [PORT]     serves the web page from its folder, with mock data.
+                        --check: format, lints and types of its JavaScript.
 cargo x docs            builds the site of the documentation in target/site, if MkDocs is installed
 cargo x measure         lines, lengths of functions and files, import cycles, packed tuples
 

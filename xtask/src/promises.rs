@@ -85,13 +85,20 @@ fn check_list(list: &str, functions: &TestFunctions, listed: &str, findings: &mu
     if let Some(promise) = untested {
         findings.push(format!("{FILE}: no test follows the promise `{promise}`"));
     }
+    let mut lines: Vec<(usize, String)> = Vec::new();
+    for (number, line) in (1..).zip(listed.lines()) {
+        match (line.strip_prefix("  "), lines.last_mut()) {
+            (Some(rest), Some((_, item))) => *item = format!("{item} {rest}"),
+            _ => lines.push((number, line.to_owned())),
+        }
+    }
     for (promise, number) in &promises {
-        if !listed.contains(promise) {
+        if !lines.iter().any(|(_, line)| line.contains(promise)) {
             findings.push(format!("{FILE}:{number}: {LISTED} has no such text"));
         }
     }
     let mut is_promised = false;
-    for (number, line) in (1..).zip(listed.lines()) {
+    for (number, line) in &lines {
         if [".rs::", ".py::"].iter().any(|test| line.contains(test)) {
             findings.push(format!("{LISTED}:{number}: names of tests belong to {FILE}"));
         } else if line.starts_with("## ") {
@@ -259,15 +266,15 @@ mod tests {
 
     #[test]
     fn items_of_the_threat_model_are_listed() {
-        let listed = "* Item.\n## Threat\n* One.\n* Two.\n| One. | a.rs::same |\n\n\
+        let listed = "* Item.\n## Threat\n* One\n  item.\n* Two.\n| One. | a.rs::same |\n\n\
                       Not promised:\n\n* Three.\n";
-        let list = format!("[{LISTED}]\nOne.\n    a::b::same\nFour.\n    a::b::same\n");
+        let list = format!("[{LISTED}]\nOne item.\n    a::b::same\nFour.\n    a::b::same\n");
         assert_eq!(
             found(&list, listed),
             [
                 format!("xtask/promises.txt:4: {LISTED} has no such text"),
-                format!("{LISTED}:4: xtask/promises.txt has no such promise with tests"),
-                format!("{LISTED}:5: names of tests belong to xtask/promises.txt"),
+                format!("{LISTED}:5: xtask/promises.txt has no such promise with tests"),
+                format!("{LISTED}:6: names of tests belong to xtask/promises.txt"),
             ]
         );
     }

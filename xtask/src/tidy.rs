@@ -129,11 +129,11 @@ fn address(root: &Path) -> Result<String, String> {
     found.map(str::to_owned).ok_or_else(|| "Cargo.toml has no repository".to_owned())
 }
 
-/// Finds the address of the repository outside of `Cargo.toml`, from which everything else reads it.
+/// Finds the address of the repository outside of `Cargo.toml`, its only place.
 fn repository_address(name: &str, bytes: &[u8], address: &str, findings: &mut Vec<String>) {
     let holds = bytes.windows(address.len()).any(|part| part == address.as_bytes());
     if holds && name != "Cargo.toml" {
-        findings.push(format!("{name} has the address of the repository, which only Cargo.toml has"));
+        findings.push(format!("{name} repeats the address of the repository in Cargo.toml"));
     }
 }
 

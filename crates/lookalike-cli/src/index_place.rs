@@ -4,16 +4,16 @@ use crate::cmd::CommandError;
 use lookalike::store::index::IndexLocation;
 use std::path::{Path, PathBuf};
 
-/// Parses the place of an index. The environment completes an address of PostgreSQL.
+/// Parses the place of an index. The environment completes an address in PostgreSQL.
 ///
 /// # Errors
 /// An address or a file of passwords that cannot be read.
 pub(crate) fn place(text: &str) -> Result<IndexLocation, CommandError> {
     if ["http://", "https://"].iter().any(|scheme| text.starts_with(scheme)) {
         return Err(CommandError::Usage(format!(
-            "{} is a service, and this command opens an index itself: name its folder or its address in \
-             PostgreSQL. index add, update, remove, export, compact, check and backup accept a \
-             service",
+            "{} is a service, and this command opens an index itself: name its folder or its \
+             address in PostgreSQL. index add, update, remove, export, compact, check and backup \
+             accept a service",
             lookalike::report::phrases::one_line(text)
         )));
     }

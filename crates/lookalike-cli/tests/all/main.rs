@@ -28,7 +28,6 @@ mod passages;
 mod remedies;
 mod report;
 mod resume;
-mod resume_passages;
 mod same_bytes;
 mod serve;
 mod service;

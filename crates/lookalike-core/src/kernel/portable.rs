@@ -149,8 +149,9 @@ fn minima(
 
 /// Minima of `(a·x + b) mod PRIME` without division or comparison.
 ///
-/// 2³² ≡ −15, so the upper half of a product counts −15 each. Two such reductions leave the residue,
-/// or for a residue within 240 of the prime 15 less. Minima of that size are computed again.
+/// 2³² ≡ −15, so each unit of the upper half of a product counts −15. Two such reductions leave the
+/// residue, or 15 less for a residue within 240 of the prime. Minima of that size are computed
+/// again.
 /// Functions are reduced in pairs, because the halves of a pair fill the 64-bit lanes that a vector
 /// multiplication reads (AVX2, 300 shingles × 128 functions: 25 → 12 µs).
 #[inline(always)]

@@ -1,5 +1,4 @@
-//! Searches for passages that are stopped go on where they were and end with the same bytes, or say
-//! why not.
+//! Interrupted searches for passages resume and end with the same bytes, or report why they cannot.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::command::Place;
@@ -98,7 +97,7 @@ fn killed_late(scenario: &Scenario, place: &Place) -> Vec<String> {
 
 /// Every prefix of the journal is what a kill may leave, with more in the other files than it says.
 #[test]
-fn every_prefix_of_the_journal_leads_to_the_same_bytes() {
+fn every_prefix_of_the_passage_journal_leads_to_the_same_bytes() {
     let place = place_with_inputs();
     for scenario in scenarios() {
         let (expected, _) = scenario.expected(&place);

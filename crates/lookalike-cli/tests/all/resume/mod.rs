@@ -1,5 +1,7 @@
-//! Runs that are stopped go on where they were and end with the same bytes, or say why not.
+//! Interrupted runs resume and end with the same bytes, or report why they cannot.
 #![allow(clippy::unwrap_used, reason = "a test")]
+
+mod passages;
 
 use crate::command::Place;
 use crate::crash::{
