@@ -44,7 +44,6 @@ cargo x tidy [--lower]  sizes, order of the stages, import cycles, names, prose,
                         --lower first lowers xtask/budgets.txt
 cargo x page [PORT]     serves the web page from its folder, with mock data.
                         --check: format, lints and types of its JavaScript.
-cargo x docs            builds the site of the documentation in target/site, if MkDocs is installed
 cargo x measure         lines, lengths of functions and files, import cycles, packed tuples
 
 Before a change is ready:
@@ -62,6 +61,7 @@ Rarely:
 cargo x soak            `check`, then all tests at full size; also installs Spark and Ray
 cargo x spark           tests Spark and Ray on clusters; installs both (1.5 GB), needs Java
 cargo x bench [ARG…]    measures on a generated corpus; arguments go to the benchmark
+cargo x docs            builds the site of the documentation; needs MkDocs
 cargo x deny            licences, versions and advisories of the dependencies, by cargo-deny
 cargo x msrv            compiles the workspace with the minimum Rust version
 cargo x unicode         writes the Unicode table; with --check only compares it

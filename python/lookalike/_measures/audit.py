@@ -32,7 +32,8 @@ from lookalike.errors import OptionError
 @dataclass(frozen=True)
 class AuditResult:
     """The measured recall of a run. ``docs/explanation/audit.md`` explains the estimate and its
-    interval."""
+    interval.
+    """
 
     recall: float | None
     """The share of true neighbours that the run found. One neighbour is drawn for each document

@@ -6,11 +6,11 @@ change of the page or of ``lookalike.plot``."""
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import os
 import re
 import shutil
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +46,7 @@ def run() -> Iterator[Run]:
     )
     pytest.importorskip("altair", reason="altair is not installed, which draws the gallery")
     matplotlib.use("agg")
+    plt = importlib.import_module("matplotlib.pyplot")
     # A picture of an earlier run would hide that none is made.
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
@@ -57,8 +58,8 @@ def run() -> Iterator[Run]:
             out, defined = io.StringIO(), dict[str, Any]()
             with (
                 contextlib.redirect_stdout(out),
-                matplotlib.style.context(style),
-                matplotlib.rc_context(fixed),
+                plt.style.context(style),
+                plt.rc_context(fixed),
                 pytest.MonkeyPatch.context() as patch,
             ):
                 # The pictures have no date of their own.
@@ -69,7 +70,7 @@ def run() -> Iterator[Run]:
             for path in FOLDER.glob("*.svg"):
                 if suffix and not path.stem.endswith(suffix):
                     path.rename(path.with_stem(path.stem + suffix))
-            sys.modules["matplotlib.pyplot"].close("all")
+            plt.close("all")
         yield Run(out.getvalue().splitlines(), defined)
     finally:
         os.chdir(before)
