@@ -9,28 +9,34 @@ the same everywhere. Python 3.10, standard library only.
 import json
 import random
 
-NOUNS = (
+
+def split(words: str) -> list[str]:
+    """The words of a list."""
+    return words.split()
+
+
+NOUNS = split(
     "archive baker bridge canal carpenter chapel choir clock concert council courtyard crane "
     "dairy doctor engineer farmer ferry fountain garden gate glacier granary harbour hospital inn "
     "island kitchen ladder lantern library lighthouse mansion map market meadow mill miller mine "
     "museum orchard painter painting pharmacy pier potter prison quarry railway ranger river "
     "school station surgeon tailor teacher theatre tower tram tunnel valley village vineyard "
     "violin weaver windmill workshop"
-).split()
-ADJECTIVES = (
+)
+ADJECTIVES = split(
     "ancient broad busy calm careful clever cold crooked curious dark distant dry early eastern "
     "empty faded famous flooded foreign frozen gentle golden green grey heavy hidden honest "
     "hollow late lively lonely modest muddy narrow northern noisy old patient painted quiet "
     "rebuilt remote rough round rusty shallow silver slow small southern steep stone sunny "
     "tired upper western wide wooden young"
-).split()
-VERBS = (
+)
+VERBS = split(
     "admired bought borrowed built cleaned closed counted described drew explored feared "
     "followed found guarded inspected inherited left measured moved named opened owned painted "
     "photographed praised quoted reached remembered repaired sketched sold studied surrounded "
     "visited watched"
-).split()
-PLACES = "above below beneath beside beyond inside near opposite past towards".split()
+)
+PLACES = split("above below beneath beside beyond inside near opposite past towards")
 NOTICE = (
     "This page is part of the river almanac, a free collection of notes about towns and people "
     "along the water. Readers may copy and change every text, provided that they name the almanac "
@@ -42,10 +48,12 @@ source = random.Random(1)
 
 
 def noun_phrase() -> str:
+    """Such as `the old bridge`."""
     return f"the {source.choice(ADJECTIVES)} {source.choice(NOUNS)}"
 
 
 def sentence() -> str:
+    """A sentence of eleven or thirteen words."""
     words = f"{noun_phrase()} {source.choice(VERBS)} {noun_phrase()}"
     words += f" {source.choice(PLACES)} {noun_phrase()}"
     if source.random() < 0.5:
@@ -59,6 +67,7 @@ def edited(sentences: list[str], share: float) -> list[str]:
 
 
 def question() -> str:
+    """The first half of a question of the quiz."""
     return f"Who {source.choice(VERBS)} {noun_phrase()} {source.choice(PLACES)} {noun_phrase()}"
 
 
