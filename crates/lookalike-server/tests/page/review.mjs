@@ -388,6 +388,30 @@ const foldedWhite = withMock(
 );
 
 /**
+ * At the end of a queue, the page waits for the groups that separated documents form.
+ * @type {Case}
+ */
+const newGroups = async (browser) => {
+  let asked = 0;
+  const all = groups(0, 1, 1);
+  await withMock(
+    {
+      "GET /v1/groups": (call) => {
+        asked += 1;
+        const isNew = asked === 4;
+        return listing(isNew ? all : [], { groups_total: 1, stale: asked < 4 })(call);
+      },
+    },
+    async (browser, server) => {
+      await browser.open(`${server.url}#/review`);
+      await browser.see("The server computes the groups.");
+      await browser.see("0 of 1 groups decided");
+      assert.equal(asked, 4);
+    },
+  )(browser);
+};
+
+/**
  * All cases by name.
  * @type {Record<string, Case>}
  */
@@ -397,6 +421,7 @@ export const CASES = {
   "decisions of earlier visits precede the queue": earlierVisits,
   "a queue begins at an undecided pair": firstUndecided,
   "filters are counted and cleared": clearingFilters,
+  "a finished queue waits for new groups": newGroups,
   "differences scroll the texts only": onTelephone,
   "joined words are other words": joinedWords,
   "equal words fold whatever their white space is": foldedWhite,

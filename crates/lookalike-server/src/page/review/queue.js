@@ -1,7 +1,7 @@
 // The queue of groups to review, and the current place in it. Pairs of earlier visits precede the
 // queue, and have negative group indexes.
 
-import { ApiError } from "../client/api.js";
+import { ApiError, later } from "../client/api.js";
 import { groupPage } from "../client/group_page.js";
 
 /** @import { Duplicate, Group, Groups } from "../client/types.js" */
@@ -10,6 +10,8 @@ import { groupPage } from "../client/group_page.js";
 const PAGE = 20;
 /** If fewer groups remain, the queue loads the next page. */
 const LEFT = 5;
+/** Maximum number of requests, one a second, while the server computes the groups again. */
+const TRIES = 60;
 
 /** @typedef {{group: number, duplicate: number}} Place of a duplicate in the queue */
 /**
@@ -69,11 +71,26 @@ export class ReviewQueue {
    * @param {() => void} pending called before each pause while the groups are computed
    */
   async begin(pending) {
-    const found = await this.load(undefined, pending);
+    let found = await this.load(undefined, pending);
+    // Decisions separate groups, whose documents can form new ones. If this list has nothing left to
+    // decide, wait for the next one.
+    for (let tries = 0; found.stale && tries < TRIES && this.isDone; tries += 1) {
+      pending();
+      await later(1, this.signal);
+      this.groups = [];
+      found = await this.load(undefined, pending);
+    }
     this.documentsChanged = found.documents_changed;
     this.lastDecision = found.last_decision ?? 0;
     this.count(found);
     if (this.isOfUndecided) this.place = this.undecidedAfter(this.place);
+  }
+
+  /** Whether no loaded duplicate is undecided. */
+  get isDone() {
+    return this.groups.every(({ duplicates }) =>
+      duplicates.every(({ decision }) => decision !== undefined),
+    );
   }
 
   /** Whether the queue lists undecided groups only. */
