@@ -405,7 +405,7 @@ const newGroups = async (browser) => {
     async (browser, server) => {
       await browser.open(`${server.url}#/review`);
       await browser.see("The server computes the groups.");
-      await browser.see("0 of 1 groups decided");
+      await browser.see("0 of 1 group decided");
       assert.equal(asked, 4);
     },
   )(browser);
