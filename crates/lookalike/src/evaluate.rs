@@ -152,7 +152,7 @@ impl EvaluationFile {
 /// decimal of the one with fewer decimals. With six decimals each they must be equal.
 fn differ(x: FileSimilarity, y: FileSimilarity) -> bool {
     let decimals = x.decimals.min(y.decimals);
-    let unit = (0..decimals).fold(1.0, |unit, _| unit * 10.0).recip();
+    let unit = (0..decimals).fold(1.0_f64, |unit, _| unit * 10.0).recip();
     (x.value - y.value).abs() > unit * 0.500_000_1
 }
 
