@@ -79,7 +79,7 @@ pub fn lot_limit(population: u64, sample: NonZeroUsize, attempt: u32) -> u64 {
     // Six standard deviations above the sample.
     let wanted = sample + 6.0 * sample.sqrt() + 20.0;
     // Products of powers of two, which are exact.
-    let attempts = (0..attempt.min(64)).fold(1.0, |factor, _| factor * 4.0);
+    let attempts = (0..attempt.min(64)).fold(1.0_f64, |factor, _| factor * 4.0);
     let share = wanted / population as f64 * attempts;
     if share < 1.0 { (share * 4_294_967_296.0 * 4_294_967_296.0) as u64 } else { u64::MAX }
 }

@@ -50,7 +50,7 @@ pub(super) fn rounded(count: f64) -> String {
     if count > 0.0 && count < 10.0 {
         return format!("{count:.1}");
     }
-    let mut step = 1.0;
+    let mut step = 1.0_f64;
     while count >= step * 1000.0 && step < 1e18 {
         step *= 10.0;
     }
