@@ -1,14 +1,14 @@
-//! Sets `LOOKALIKE_COMMIT`, the commit that `lookalike --version --json` prints: from the variable
+//! Sets `BUILD_COMMIT`, the commit that `lookalike --version --json` prints: from the variable
 //! of that name, from the record of a published crate, or from the repository of a clone.
 
 use std::path::Path;
 use std::process::Command;
 
 fn main() {
-    println!("cargo:rerun-if-env-changed=LOOKALIKE_COMMIT");
-    let named = std::env::var("LOOKALIKE_COMMIT").ok();
+    println!("cargo:rerun-if-env-changed=BUILD_COMMIT");
+    let named = std::env::var("BUILD_COMMIT").ok();
     if let Some(commit) = named.or_else(of_published_crate).or_else(of_clone) {
-        println!("cargo:rustc-env=LOOKALIKE_COMMIT={commit}");
+        println!("cargo:rustc-env=BUILD_COMMIT={commit}");
     }
 }
 
@@ -19,8 +19,12 @@ fn of_published_crate() -> Option<String> {
 }
 
 /// The commit of a clone of this repository. A repository of another project that contains this
-/// crate has its own commits, so the folder must be where this repository has it.
+/// crate has its own commits, so the folder must be where this repository has it. Builds without
+/// optimisation have no commit: the crate would be compiled again after each.
 fn of_clone() -> Option<String> {
+    if std::env::var("PROFILE").ok()? == "debug" {
+        return None;
+    }
     let folder = Path::new("../..").canonicalize().ok()?;
     let root = git(&["rev-parse", "--show-toplevel"])?;
     if Path::new(&root).canonicalize().ok()? != folder {

@@ -31,7 +31,7 @@ pub(crate) fn print_json() -> ExitCode {
     let kernels = Kernel::available().into_iter().rev().map(|kernel| kernel.to_string());
     let version = json!({
         "version": env!("CARGO_PKG_VERSION"),
-        "commit": option_env!("LOOKALIKE_COMMIT"),
+        "commit": option_env!("BUILD_COMMIT"),
         "features": features.collect::<Vec<_>>(),
         "kernels": kernels.collect::<Vec<_>>(),
     });

@@ -124,8 +124,8 @@ impl SampleAdvice {
         writeln!(
             out,
             "\nA neighbour reaches the threshold. A passage is three shingles of five words in \
-             common that few other\ndocuments have. docs/guides/choosing.md says which job each \
-             setting suits, and how many false pairs to expect."
+             common that few other\ndocuments have. docs/guides/choosing.md names the setting for \
+             each job, and how many false\npairs to expect."
         )?;
         let Some(sentence) = self.better_sentence() else { return Ok(()) };
         let style = Style::BOLD;
