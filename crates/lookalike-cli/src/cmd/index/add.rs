@@ -295,7 +295,7 @@ impl AddSummary<'_> {
             }
             if added.without_shingles > 0 {
                 parts.push(format!(
-                    "{} without a token, which resemble nothing",
+                    "{} without a word",
                     thousands(added.without_shingles)
                 ));
             }

@@ -297,7 +297,7 @@ impl<'a> QueryOutput<'a> {
         writeln!(err, "{}", matches_line(self.with_matches, self.asked, least))?;
         if self.without_shingles > 0 {
             let empty = count(self.without_shingles, "document");
-            writeln!(err, "{empty} without a token, which nothing resembles")?;
+            writeln!(err, "{empty} without a word, which nothing resembles")?;
         }
         if self.estimated {
             writeln!(err, "similarities are estimates: the index keeps signatures only")?;
