@@ -4,7 +4,7 @@ use crate::commands;
 use crate::stages::TestCounts;
 use std::path::Path;
 
-/// Builds the site in `target/site`; warnings are errors. Without MkDocs and its theme, says so.
+/// Builds the site in `target/site`; warnings are errors. Without MkDocs, says so.
 ///
 /// # Errors
 /// MkDocs warns or fails.

@@ -34,15 +34,23 @@ pub(crate) fn check(
     for name in pages.keys().filter(|name| !is_listed(name)) {
         findings.push(format!("{name}: {LIST} does not list the page"));
     }
+    let mut present: BTreeSet<&str> = files.iter().map(String::as_str).collect();
+    for name in files {
+        present.extend(name.match_indices('/').map(|(at, _)| &name[..at]));
+    }
     let headings: BTreeMap<_, _> =
         pages.iter().map(|(name, text)| (*name, anchors(text))).collect();
     for (name, text) in &pages {
         for (number, link) in links(text) {
             let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
-            let target = if path.is_empty() { (*name).to_owned() } else { resolve(name, path) };
-            if !root.join(&target).exists() {
-                findings.push(format!("{name}:{number}: {target} does not exist"));
-            } else if let Some(anchors) = headings.get(target.as_str())
+            let target =
+                if path.is_empty() { Some((*name).to_owned()) } else { resolve(name, path) };
+            let target = target.filter(|target| present.contains(target.as_str()));
+            let Some(target) = target else {
+                findings.push(format!("{name}:{number}: {path} is not in the repository"));
+                continue;
+            };
+            if let Some(anchors) = headings.get(target.as_str())
                 && !anchor.is_empty()
                 && !anchors.contains(anchor)
             {
@@ -68,15 +76,17 @@ fn without_code_blocks(text: &str) -> String {
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut links = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
-        let targets = line.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
-        links.extend(
-            targets.filter(|(target, _)| !target.contains(':')).map(|(target, _)| (number, target)),
-        );
+        for (start, end) in [("](", ')'), (" src=\"", '"'), (" srcset=\"", '"')] {
+            let targets = line.split(start).skip(1).filter_map(|rest| rest.split_once(end));
+            let targets = targets.map(|(target, _)| target).filter(|target| !target.contains(':'));
+            links.extend(targets.map(|target| (number, target)));
+        }
     }
     links
 }
 
-/// The anchors of a page's headings, as forges and the site form them.
+/// The anchors of a page's headings, as forges form them. The site names repeated headings
+/// differently.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut counts = BTreeMap::<String, usize>::new();
     let mut anchors = BTreeSet::new();
@@ -91,18 +101,18 @@ fn anchors(text: &str) -> BTreeSet<String> {
     anchors
 }
 
-/// The path of a link's target, from the root.
-fn resolve(page: &str, link: &str) -> String {
+/// The path of a link's target, from the root. `None` above the root.
+fn resolve(page: &str, link: &str) -> Option<String> {
     let mut parts: Vec<&str> = page.split('/').collect();
     parts.pop();
     for part in link.split('/').filter(|part| !part.is_empty() && *part != ".") {
         if part == ".." {
-            parts.pop();
+            parts.pop()?;
         } else {
             parts.push(part);
         }
     }
-    parts.join("/")
+    Some(parts.join("/"))
 }
 
 #[cfg(test)]
@@ -120,7 +130,9 @@ mod tests {
     fn relative_links_are_resolved() {
         let text = without_code_blocks("[a](../b.md#c) [d](https://e.org)\n```\n[f](g)\n```\n");
         assert_eq!(links(&text), [(1, "../b.md#c")]);
-        assert_eq!(resolve("docs/guides/a.md", "../b.md"), "docs/b.md");
-        assert_eq!(resolve("a.md", "./docs/"), "docs");
+        assert_eq!(resolve("docs/guides/a.md", "../b.md").as_deref(), Some("docs/b.md"));
+        assert_eq!(resolve("a.md", "./docs/").as_deref(), Some("docs"));
+        assert_eq!(resolve("docs/a.md", "../../b.md"), None);
+        assert_eq!(links("<img src=\"a.svg\" alt=\"b\">"), [(1, "a.svg")]);
     }
 }

@@ -18,7 +18,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 #: Pages whose code has tests of its own: it needs a cluster, or draws pictures.
-OTHERS = {"docs/guides/cluster.md", "docs/guides/gallery.md", "docs/tutorials/cluster.md"}
+OTHERS = {"docs/guides/cluster.md", "docs/guides/gallery.md"}
 OPTIONAL = {"numpy", "pyarrow", "pandas", "polars", "datasets", "sklearn", "matplotlib", "altair"}
 PAGES = {
     path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")

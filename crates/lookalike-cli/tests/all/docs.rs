@@ -5,7 +5,8 @@
 //! prompts of its `console` blocks, in order. The lines that a page shows below a command must be
 //! the output of the command; `…` stands for any text in a line, or for any lines. Output that a
 //! page does not show is not compared. Hidden comments prepare a page (`<!-- setup: COMMANDS -->`)
-//! or exclude the next block (`<!-- not run: REASON -->`).
+//! or exclude the next block (`<!-- not run: REASON -->`). Blocks of `sh` and `bash` need such a
+//! reason.
 
 #![cfg(all(feature = "serve", feature = "sqlite", target_os = "linux"))]
 #![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
@@ -41,6 +42,12 @@ struct Page {
 /// The pages of the documentation, relative to the root.
 fn page_names() -> BTreeSet<String> {
     let mut names = BTreeSet::from(["README.md".to_owned(), "python/README.md".to_owned()]);
+    for entry in fs::read_dir(root().join("crates")).unwrap() {
+        let name = format!("crates/{}/README.md", entry.unwrap().file_name().display());
+        if root().join(&name).is_file() {
+            names.insert(name);
+        }
+    }
     let mut folders = vec![PathBuf::from("docs")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(root().join(&folder)).unwrap() {
@@ -85,13 +92,14 @@ fn parse(name: &str) -> Page {
         page.steps.push(Step { line, command: command.trim().to_owned(), shown: Vec::new() });
     }
     for (line, language, content, before) in blocks(&text) {
-        if language != "console" {
+        if !["console", "sh", "bash"].contains(&language) {
             continue;
         }
         if before.starts_with("<!-- not run: ") {
             page.not_run += 1;
             continue;
         }
+        assert_eq!(language, "console", "{name}:{line}: say why the block is not run");
         let mut is_continued = false;
         for (line, text) in (line..).zip(content) {
             let command = text.strip_prefix("$ ");
@@ -115,12 +123,15 @@ fn parse(name: &str) -> Page {
 
 /// Whether a command runs until it is stopped.
 fn is_service(command: &str) -> bool {
-    ["lookalike serve ", "lookalike watch "].iter().any(|start| command.starts_with(start))
+    let is_endless = |start| command.starts_with(start) && !command.contains("--once");
+    ["lookalike serve ", "lookalike watch "].into_iter().any(is_endless)
 }
 
 /// The script of a page. It marks the output of each command with its number and exit code.
 fn script(page: &Page, port: &str) -> String {
-    let mut script = "exec 2>&1\ntrap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\n".to_owned();
+    let mut script = "exec 2>&1\ntrap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\n\
+                      curl() { command curl --fail-with-body --silent --show-error \"$@\"; }\n"
+        .to_owned();
     for (number, step) in page.steps.iter().enumerate() {
         let command = step.command.replace("8377", port);
         let command = command.replace("cargo run --release -- ", "lookalike ");
@@ -131,9 +142,9 @@ fn script(page: &Page, port: &str) -> String {
             let lines = step.shown.len().max(1);
             writeln!(
                 script,
-                "{command} > service{number}.log 2>&1 & for _ in $(seq 100); do \
+                "{command} > service{number}.log 2>&1 & service=$!; for _ in $(seq 100); do \
                  [ $(wc -l < service{number}.log) -ge {lines} ] && break; sleep 0.1; done; \
-                 cat service{number}.log"
+                 cat service{number}.log; kill -0 $service"
             )
             .unwrap();
         } else {
@@ -161,8 +172,14 @@ fn check(page: &Page) -> Vec<String> {
     let port = free.local_addr().unwrap().port().to_string();
     drop(free);
     let programs = Path::new(env!("CARGO_BIN_EXE_lookalike")).parent().unwrap();
-    let output = Command::new("timeout")
-        .args(["120", "bash", "-c", &script(page, &port)])
+    let mut script_command = Command::new("timeout");
+    for (name, _) in std::env::vars_os() {
+        if name.as_encoded_bytes().starts_with(b"LOOKALIKE_") {
+            script_command.env_remove(name);
+        }
+    }
+    let output = script_command
+        .args(["--kill-after=10", "120", "bash", "-c", &script(page, &port)])
         .current_dir(place.path(""))
         .env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", programs.display()))
         .env("LOOKALIKE_LISTEN", format!("127.0.0.1:{port}"))

@@ -294,10 +294,7 @@ impl AddSummary<'_> {
                 parts.push(format!("{} already in the index", thousands(added.existing)));
             }
             if added.without_shingles > 0 {
-                parts.push(format!(
-                    "{} without a word",
-                    thousands(added.without_shingles)
-                ));
+                parts.push(format!("{} without a word", thousands(added.without_shingles)));
             }
             err.message(&format!("{name}: {}, {}", parts.join(", "), seconds(elapsed)))?;
         }
