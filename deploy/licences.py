@@ -47,7 +47,8 @@ def files(crate: dict) -> list[Path]:
 
 def texts(crate: dict, crates: dict[str, dict]) -> list[str]:
     """Return the texts of a crate, of another one of its repository, or of its licence."""
-    same = [other for other in crates.values() if other["repository"] == crate["repository"]]
+    repository = crate["repository"]
+    same = [other for other in crates.values() if repository and other["repository"] == repository]
     for other in [crate, *same]:
         if other["license"] == crate["license"] and files(other):
             return [file.read_text(errors="replace").strip() for file in files(other)]

@@ -25,6 +25,12 @@ for command in $(commands); do
     done
 done
 
+pages=$(find "$folder/man" -name '*.1' | wc -l)
+if [ "$pages" -lt 20 ]; then
+    echo "$0: $pages manual pages, expected at least 20; \`commands\` misread the help" >&2
+    exit 1
+fi
+
 "$program" completions bash >"$folder/completions/lookalike.bash"
 "$program" completions zsh >"$folder/completions/_lookalike"
 "$program" completions fish >"$folder/completions/lookalike.fish"

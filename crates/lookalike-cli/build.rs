@@ -6,13 +6,14 @@ use std::process::Command;
 
 fn main() {
     println!("cargo:rerun-if-env-changed=BUILD_COMMIT");
-    let named = std::env::var("BUILD_COMMIT").ok();
-    if let Some(commit) = named.or_else(of_published_crate).or_else(of_clone) {
+    let named = std::env::var("BUILD_COMMIT").ok().filter(|commit| !commit.is_empty());
+    if let Some(commit) = named.or_else(published_commit).or_else(clone_commit) {
         println!("cargo:rustc-env=BUILD_COMMIT={commit}");
     }
 }
 
-fn of_published_crate() -> Option<String> {
+/// The commit in the record that cargo adds to a published crate.
+fn published_commit() -> Option<String> {
     let record = std::fs::read_to_string(".cargo_vcs_info.json").ok()?;
     let (_, rest) = record.split_once("\"sha1\": \"")?;
     Some(rest.split_once('"')?.0.to_owned())
@@ -21,7 +22,7 @@ fn of_published_crate() -> Option<String> {
 /// The commit of a clone of this repository. A repository of another project that contains this
 /// crate has its own commits, so the folder must be where this repository has it. Builds without
 /// optimisation have no commit: the crate would be compiled again after each.
-fn of_clone() -> Option<String> {
+fn clone_commit() -> Option<String> {
     if std::env::var("PROFILE").ok()? == "debug" {
         return None;
     }
