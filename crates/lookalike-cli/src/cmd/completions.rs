@@ -40,6 +40,7 @@ fn shown(command: &Command) -> Command {
     Command::new("lookalike")
         .version(env!("CARGO_PKG_VERSION"))
         .disable_help_flag(true)
+        .disable_version_flag(true)
         .args(command.get_arguments())
         .subcommands(subcommands.cloned().map(defined))
 }
