@@ -404,12 +404,53 @@ const newGroups = async (browser) => {
     },
     async (browser, server) => {
       await browser.open(`${server.url}#/review`);
-      await browser.see("The server computes the groups.");
+      await browser.see("Looking for new groups …");
+      await browser.click(".review-filter summary");
+      await browser.click("#view-review .more summary");
+      await browser.paste("#review-search", "budget");
+      await browser.see("group-0/copy-0.txt and its keeper");
       await browser.see("0 of 1 group decided");
       assert.equal(asked, 4);
+      assert.equal(
+        await browser.run("return document.querySelector('#review-search').value"),
+        "budget",
+      );
     },
   )(browser);
 };
+
+/** With a filter, the page does not wait for new groups. */
+const noNewGroups = withMock(
+  {
+    "GET /v1/groups": (call) => {
+      const all = groups(0, 1, 1);
+      all[0].duplicates[0].decision = "duplicate";
+      const isFound = call.query.get("state") === "decided";
+      return listing(isFound ? all : [], { groups_total: 2, stale: true })(call);
+    },
+  },
+  async (browser, server) => {
+    for (const [filter, said] of [
+      ["state=decided", "group-0/copy-0.txt and its keeper"],
+      ["search=budget", "No group matches the filters."],
+    ]) {
+      await browser.open(`${server.url}#/review?${filter}`);
+      await browser.see(said);
+      await pause(1500);
+      assert.equal(server.calls.filter(({ path }) => path === "/v1/groups").length, 1);
+      server.calls.length = 0;
+    }
+    // Another view ends the search for new groups.
+    await browser.run("location.hash = '#/review'");
+    await browser.see("Looking for new groups …");
+    await browser.click(".review-stage button");
+    await browser.run("location.hash = '#/review?state=decided'");
+    await browser.see("group-0/copy-0.txt and its keeper");
+    const asked = server.calls.length;
+    await pause(1500);
+    assert.equal(server.calls.length, asked);
+  },
+);
 
 /**
  * All cases by name.
@@ -422,6 +463,7 @@ export const CASES = {
   "a queue begins at an undecided pair": firstUndecided,
   "filters are counted and cleared": clearingFilters,
   "a finished queue waits for new groups": newGroups,
+  "a filtered queue does not wait for new groups": noNewGroups,
   "differences scroll the texts only": onTelephone,
   "joined words are other words": joinedWords,
   "equal words fold whatever their white space is": foldedWhite,
