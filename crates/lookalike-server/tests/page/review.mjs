@@ -8,8 +8,8 @@ import { decided, hasNoFindings, logged, withMock } from "./mocked.mjs";
 import { refusal } from "./mock.mjs";
 
 /** @import { Browser, Case } from "./driver.mjs" */
-/** @import { Act } from "./mock.mjs" */
-/** @import { Difference, Group } from "../../src/page/client/types.js" */
+/** @import { Act, MockServer } from "./mock.mjs" */
+/** @import { Difference, Group, NewDecision } from "../../src/page/client/types.js" */
 
 /**
  * The answer with some groups.
@@ -196,6 +196,49 @@ const earlierVisits = async (browser) => {
     await browser.see("group-0/copy-0.txt and its keeper");
   })(browser);
 };
+
+/**
+ * Opens the pair of the newest decision of an earlier visit.
+ * @param {NewDecision[]} stored
+ * @param {(browser: Browser, server: MockServer) => Promise<void>} act
+ * @param {Record<string, Act>} more answers
+ * @returns {Case}
+ */
+const withEarlier =
+  (stored, act, more = {}) =>
+  async (browser) => {
+    const { log, add, answers } = logged();
+    add(stored, "bob");
+    const special = {
+      ...answers,
+      "GET /v1/groups": listing(groups(0, 2, 1), { last_decision: log.length }),
+      ...more,
+    };
+    await withMock(special, async (browser, server) => {
+      await browser.open(`${server.url}#/review`);
+      await browser.see("0 of 2 groups decided");
+      await browser.press(KEYS.left);
+      await act(browser, server);
+    })(browser);
+  };
+
+/** Undoing a decision about a kept document restores the stored decision about its pair. */
+const earlierPairUndone = withEarlier(
+  [
+    { decision: "duplicate", documents: ["a", "c"] },
+    { decision: "keep", documents: ["c"] },
+  ],
+  async (browser, server) => {
+    await browser.see("c and the former keeper a.");
+    await browser.press("d");
+    await browser.see("c: duplicate.");
+    await stored(browser);
+    await browser.press("u");
+    await browser.see("Undone.");
+    await stored(browser);
+    assert.deepEqual(decided(server), ["duplicate a c", "undecided c", "duplicate a c", "keep c"]);
+  },
+);
 
 /** A queue begins at an undecided pair. */
 const firstUndecided = withMock(
@@ -460,6 +503,7 @@ export const CASES = {
   "the least similar pair is shown before a group is confirmed": confirmingUnseen,
   "the second kept document replaces the first": keepingAnother,
   "decisions of earlier visits precede the queue": earlierVisits,
+  "undo restores the pair of a document kept earlier": earlierPairUndone,
   "a queue begins at an undecided pair": firstUndecided,
   "filters are counted and cleared": clearingFilters,
   "a finished queue waits for new groups": newGroups,

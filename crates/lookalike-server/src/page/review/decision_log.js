@@ -70,18 +70,19 @@ const shown = (decision) =>
  * @returns {NewDecision[]}
  */
 const reversal = ({ decisions, changes }, earlier) => {
-  const before = new Map(changes.map(({ member, before }) => [member.id, before]));
+  const changed = new Map(changes.map((change) => [change.member.id, change]));
   /**
    * The decision about a pair before the action. A kept document does not show it.
    * @param {string[]} documents
    */
   const pairBefore = (documents) => {
-    const member = before.get(documents[1]);
-    if (member !== "keep") return member;
+    const change = changed.get(documents[1]);
+    if (change?.before !== "keep") return change?.before;
     const target = targetOf(documents);
-    return earlier
+    const last = earlier
       .flatMap((made) => made.decisions)
-      .findLast((one) => one.documents.length === 2 && targets(one).includes(target))?.decision;
+      .findLast((one) => one.documents.length === 2 && targets(one).includes(target));
+    return last?.decision ?? change.member.pairDecision;
   };
   /**
    * @param {NewDecision} one
@@ -92,7 +93,7 @@ const reversal = ({ decisions, changes }, earlier) => {
       return [{ decision: pairBefore(documents) ?? "undecided", documents }];
     }
     return documents.map((id) => ({
-      decision: before.get(id) === "keep" ? "keep" : "undecided",
+      decision: changed.get(id)?.before === "keep" ? "keep" : "undecided",
       documents: [id],
     }));
   };
@@ -376,6 +377,7 @@ export class DecisionLog {
     const last = own.at(-1) ?? item;
     for (const { member } of changesOf(last.made, last.body, documents)) {
       member.decision = shown(current?.decision);
+      if (documents.length === 2) member.pairDecision = member.decision;
     }
     // A decision that was undone before it was stored is none.
     const isNothing = last.isUndo && own.some((one) => one.made === last.made && !one.isUndo);

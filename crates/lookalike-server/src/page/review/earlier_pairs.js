@@ -96,6 +96,15 @@ export class EarlierPairs {
   }
 
   /**
+   * @param {string} a
+   * @param {string} b
+   */
+  pairDecision(a, b) {
+    const { decision } = this.inForce.get(targetOf([a, b])) ?? {};
+    return decision === "duplicate" || decision === "not_duplicate" ? decision : undefined;
+  }
+
+  /**
    * @param {EarlierPair} pair
    * @returns {Promise<SeenGroup|undefined>} undefined if a document was removed
    */
@@ -110,7 +119,14 @@ export class EarlierPairs {
       ]);
       return {
         keeper: { ...keeper, decision: this.keep(a) },
-        duplicates: [{ ...duplicate, similarity: jaccard, decision: this.keep(b) ?? judged }],
+        duplicates: [
+          {
+            ...duplicate,
+            similarity: jaccard,
+            decision: this.keep(b) ?? judged,
+            pairDecision: this.pairDecision(a, b),
+          },
+        ],
         duplicates_before: 0,
         duplicates_total: 1,
         seen: this.last,

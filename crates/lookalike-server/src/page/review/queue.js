@@ -4,7 +4,7 @@
 import { ApiError, later } from "../client/api.js";
 import { groupPage } from "../client/group_page.js";
 
-/** @import { Duplicate, Group, Groups } from "../client/types.js" */
+/** @import { Duplicate, Group, Groups, Member } from "../client/types.js" */
 
 /** Groups of a request. */
 const PAGE = 20;
@@ -17,7 +17,8 @@ const TRIES = 60;
 /**
  * A group, and the number of the last decision that it shows. A pair of an earlier visit names its
  * decision.
- * @typedef {Group & {seen: number, earlier?: string}} SeenGroup
+ * @typedef {Omit<Group, "duplicates"> & {duplicates: (Duplicate & Member)[], seen: number,
+ *   earlier?: string}} SeenGroup
  */
 
 /**
@@ -32,7 +33,12 @@ const present = (group, seen) => ({
   duplicates:
     group.keeper.metadata === null
       ? []
-      : group.duplicates.filter(({ metadata }) => metadata !== null),
+      : group.duplicates
+          .filter(({ metadata }) => metadata !== null)
+          .map((one) => ({
+            ...one,
+            pairDecision: one.decision === "keep" ? undefined : one.decision,
+          })),
 });
 
 /** @param {Duplicate[]} duplicates */
