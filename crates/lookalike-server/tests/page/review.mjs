@@ -240,6 +240,23 @@ const earlierPairUndone = withEarlier(
   },
 );
 
+/** The decision of others is named only while it is the shown one. */
+const earlierDecidedAgain = withEarlier(
+  [{ decision: "not_duplicate", documents: ["a", "b"] }],
+  async (browser) => {
+    await browser.see("by bob: not a duplicate.");
+    await browser.press("d");
+    await browser.see("b: duplicate.");
+    await browser.press(KEYS.left);
+    await browser.see("b and its keeper a.");
+    const said = "return document.querySelector('#review-status').textContent";
+    assert.equal(await browser.run(said), "b and its keeper a.");
+    await browser.press("u");
+    await browser.press(KEYS.right, KEYS.left);
+    await browser.see("by bob: not a duplicate.");
+  },
+);
+
 /** A queue begins at an undecided pair. */
 const firstUndecided = withMock(
   {
@@ -504,6 +521,7 @@ export const CASES = {
   "the second kept document replaces the first": keepingAnother,
   "decisions of earlier visits precede the queue": earlierVisits,
   "undo restores the pair of a document kept earlier": earlierPairUndone,
+  "an earlier decision is named while it is shown": earlierDecidedAgain,
   "a queue begins at an undecided pair": firstUndecided,
   "filters are counted and cleared": clearingFilters,
   "a finished queue waits for new groups": newGroups,

@@ -3,6 +3,7 @@
 
 import { ApiError, documentPath, request } from "../client/api.js";
 import { shortened, time, visible } from "../dom/format.js";
+import { NAMES } from "./conflicts.js";
 import { targetOf, targets } from "./decision_log.js";
 import { isBulk, storedDecisions } from "./past_bulk.js";
 
@@ -111,6 +112,7 @@ export class EarlierPairs {
   async group({ documents: [a, b], stored }) {
     const { signal } = this;
     const judged = stored.decision === "duplicate" ? "duplicate" : "not_duplicate";
+    const decision = this.keep(b) ?? judged;
     try {
       const [keeper, duplicate, { jaccard }] = await Promise.all([
         request("GET", documentPath(a), { signal }),
@@ -123,14 +125,14 @@ export class EarlierPairs {
           {
             ...duplicate,
             similarity: jaccard,
-            decision: this.keep(b) ?? judged,
+            decision,
             pairDecision: this.pairDecision(a, b),
           },
         ],
         duplicates_before: 0,
         duplicates_total: 1,
         seen: this.last,
-        earlier: `Decision${madeBy(stored)}`,
+        earlier: { said: `Decision${madeBy(stored)}: ${NAMES[decision]}.`, decision },
       };
     } catch (error) {
       if (error instanceof ApiError && error.code === "unknown-document") return undefined;

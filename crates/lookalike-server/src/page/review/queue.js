@@ -4,7 +4,7 @@
 import { ApiError, later } from "../client/api.js";
 import { groupPage } from "../client/group_page.js";
 
-/** @import { Duplicate, Group, Groups, Member } from "../client/types.js" */
+/** @import { Duplicate, Group, Groups, Member, MemberDecision } from "../client/types.js" */
 
 /** Groups of a request. */
 const PAGE = 20;
@@ -18,7 +18,7 @@ const TRIES = 60;
  * A group, and the number of the last decision that it shows. A pair of an earlier visit names its
  * decision.
  * @typedef {Omit<Group, "duplicates"> & {duplicates: (Duplicate & Member)[], seen: number,
- *   earlier?: string}} SeenGroup
+ *   earlier?: {said: string, decision: MemberDecision}}} SeenGroup
  */
 
 /**

@@ -267,8 +267,10 @@ export class Review {
     this.found = [];
     this.drawAbout();
     this.seen.add(duplicate);
-    const earlier = group.earlier && `${group.earlier}: ${NAMES[duplicate.decision ?? ""]}.`;
-    this.say(said || (earlier ?? ""), pairName(group, duplicate));
+    // The user may have decided again.
+    const { earlier } = group;
+    const stored = earlier?.decision === duplicate.decision ? (earlier?.said ?? "") : "";
+    this.say(said || stored, pairName(group, duplicate));
     this.drawDifferences(differences, group, duplicate);
     this.compareAhead();
   }
