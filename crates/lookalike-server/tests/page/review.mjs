@@ -2,7 +2,7 @@
 // decided without a warning.
 
 import assert from "node:assert/strict";
-import { comparison, groups, words } from "./api.mjs";
+import { answering, comparison, groups, words } from "./api.mjs";
 import { KEYS, pause } from "./driver.mjs";
 import { decided, hasNoFindings, logged, withMock } from "./mocked.mjs";
 import { refusal } from "./mock.mjs";
@@ -254,6 +254,29 @@ const earlierDecidedAgain = withEarlier(
     await browser.press("u");
     await browser.press(KEYS.right, KEYS.left);
     await browser.see("by bob: not a duplicate.");
+  },
+);
+
+let failures = 1;
+
+/** A pair of an earlier visit that could not be loaded is requested again. */
+const earlierPairFailed = withEarlier(
+  [
+    { decision: "duplicate", documents: ["a", "b"] },
+    { decision: "duplicate", documents: ["c", "d"] },
+  ],
+  async (browser) => {
+    await browser.see("The server failed");
+    await browser.press(KEYS.left);
+    await browser.see("d and its keeper c.");
+    await browser.press(KEYS.left);
+    await browser.see("b and its keeper a.");
+  },
+  {
+    "GET /v1/documents/c": (call) => {
+      failures -= 1;
+      return failures < 0 ? answering()(call) : refusal(500, "", "broken");
+    },
   },
 );
 
@@ -522,6 +545,7 @@ export const CASES = {
   "decisions of earlier visits precede the queue": earlierVisits,
   "undo restores the pair of a document kept earlier": earlierPairUndone,
   "an earlier decision is named while it is shown": earlierDecidedAgain,
+  "an earlier pair that failed is requested again": earlierPairFailed,
   "a queue begins at an undecided pair": firstUndecided,
   "filters are counted and cleared": clearingFilters,
   "a finished queue waits for new groups": newGroups,

@@ -48,8 +48,10 @@ export class EarlierPairs {
    */
   async next() {
     this.pairs ??= await this.read();
-    for (let pair = this.pairs.shift(); pair; pair = this.pairs.shift()) {
-      const group = await this.group(pair);
+    while (this.pairs.length > 0) {
+      // A pair whose requests fail remains the next one.
+      const group = await this.group(this.pairs[0]);
+      this.pairs.shift();
       if (group) return group;
     }
     return undefined;
