@@ -174,7 +174,7 @@ const earlierVisits = async (browser) => {
     assert.deepEqual(await heads(browser), ["Kept before: a", "Kept: c"]);
     await browser.press(KEYS.left);
     await browser.see("Decision of 2026-11-28 10:00:00 UTC by bob: not a duplicate.");
-    assert.deepEqual(await heads(browser), ["Kept: a", "Not a duplicate: b"]);
+    assert.deepEqual(await heads(browser), ["Kept before: a", "Not a duplicate: b"]);
     await browser.see("Earlier decision not a duplicate");
     await browser.click(".review-about summary");
     await hasNoFindings(browser);
@@ -277,6 +277,41 @@ const earlierPairFailed = withEarlier(
       failures -= 1;
       return failures < 0 ? answering()(call) : refusal(500, "", "broken");
     },
+  },
+);
+
+/** A document that is kept instead of a keeper of earlier visits replaces the one kept before. */
+const earlierKeptInstead = withEarlier(
+  [
+    { decision: "duplicate", documents: ["a", "c"] },
+    { decision: "keep", documents: ["c"] },
+    { decision: "duplicate", documents: ["a", "b"] },
+  ],
+  async (browser, server) => {
+    await browser.see("b and the former keeper a.");
+    await browser.press("k");
+    await browser.see("b is kept instead of c.");
+    await stored(browser);
+    assert.deepEqual(decided(server), ["duplicate a b", "keep b", "undecided c"]);
+    await browser.press(KEYS.left);
+    await browser.see("Earlier decision kept");
+    await browser.press(KEYS.left);
+    await browser.see("c and the former keeper a.");
+    assert.deepEqual(await heads(browser), ["Kept before: a", "Duplicate: c"]);
+    await browser.press("k");
+    await browser.see("c is kept instead of b.");
+    await stored(browser);
+    assert.deepEqual(decided(server).slice(3), ["duplicate a c", "keep c", "undecided b"]);
+    await browser.press("u", "u");
+    await stored(browser);
+    assert.deepEqual(decided(server).slice(6), [
+      "duplicate a c",
+      "undecided c",
+      "keep b",
+      "duplicate a b",
+      "undecided b",
+      "keep c",
+    ]);
   },
 );
 
@@ -546,6 +581,7 @@ export const CASES = {
   "undo restores the pair of a document kept earlier": earlierPairUndone,
   "an earlier decision is named while it is shown": earlierDecidedAgain,
   "an earlier pair that failed is requested again": earlierPairFailed,
+  "keeping replaces the document kept earlier": earlierKeptInstead,
   "a queue begins at an undecided pair": firstUndecided,
   "filters are counted and cleared": clearingFilters,
   "a finished queue waits for new groups": newGroups,

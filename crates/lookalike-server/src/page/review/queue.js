@@ -16,9 +16,9 @@ const TRIES = 60;
 /** @typedef {{group: number, duplicate: number}} Place of a duplicate in the queue */
 /**
  * A group, and the number of the last decision that it shows. A pair of an earlier visit names its
- * decision.
+ * decision, and has the other duplicates of its keeper that earlier visits have decided.
  * @typedef {Omit<Group, "duplicates"> & {duplicates: (Duplicate & Member)[], seen: number,
- *   earlier?: {said: string, decision: MemberDecision}}} SeenGroup
+ *   earlier?: {said: string, decision: MemberDecision}, others?: Member[]}} SeenGroup
  */
 
 /**
