@@ -315,6 +315,28 @@ const earlierKeptInstead = withEarlier(
   },
 );
 
+/** A decision about many pairs changes those of earlier visits too. */
+const earlierDecidedByMany = withEarlier(
+  [{ decision: "not_duplicate", documents: ["group-5/letter.txt", "group-5/copy-0.txt"] }],
+  async (browser) => {
+    await browser.see("Earlier decision not a duplicate");
+    await browser.click(".review-bulk summary");
+    await browser.paste("#bulk-least", "0.96");
+    await browser.click(".review-bulk form button");
+    await browser.see("1 pair of 1 group would become");
+    await browser.click(".review-bulk .buttons button");
+    await browser.see("1 pair decided as duplicates");
+    await browser.press(KEYS.left);
+    await browser.see("Earlier decision duplicate");
+  },
+  {
+    "GET /v1/groups": (call) => {
+      const isBulk = call.query.get("limit") !== "20";
+      return listing(isBulk ? groups(5, 6, 1) : groups(0, 2, 1), { last_decision: 1 })(call);
+    },
+  },
+);
+
 /** A queue begins at an undecided pair. */
 const firstUndecided = withMock(
   {
@@ -582,6 +604,7 @@ export const CASES = {
   "an earlier decision is named while it is shown": earlierDecidedAgain,
   "an earlier pair that failed is requested again": earlierPairFailed,
   "keeping replaces the document kept earlier": earlierKeptInstead,
+  "many decisions change earlier pairs": earlierDecidedByMany,
   "a queue begins at an undecided pair": firstUndecided,
   "filters are counted and cleared": clearingFilters,
   "a finished queue waits for new groups": newGroups,

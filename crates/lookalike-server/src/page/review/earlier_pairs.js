@@ -53,9 +53,15 @@ export class EarlierPairs {
    */
   async next() {
     this.pairs ??= await this.read();
+    const listed = new Set(
+      this.groups.flatMap(({ keeper, duplicates }) =>
+        duplicates.map(({ id }) => targetOf([keeper.id, id])),
+      ),
+    );
     while (this.pairs.length > 0) {
+      const [pair] = this.pairs;
       // A pair whose requests fail remains the next one.
-      const group = await this.group(this.pairs[0]);
+      const group = listed.has(targetOf(pair.documents)) ? undefined : await this.group(pair);
       this.pairs.shift();
       if (group) return group;
     }
@@ -74,11 +80,6 @@ export class EarlierPairs {
         }
       }
     }
-    const listed = new Set(
-      this.groups.flatMap(({ keeper, duplicates }) =>
-        duplicates.map(({ id }) => targetOf([keeper.id, id])),
-      ),
-    );
     /** @type {EarlierPair[]} */
     const pairs = [];
     for (const [target, stored] of Array.from(inForce).reverse()) {
@@ -92,7 +93,7 @@ export class EarlierPairs {
       const pair = targetOf([first, other]);
       const judged = inForce.get(pair)?.decision ?? "undecided";
       const isOther = pair !== target && judged !== "undecided";
-      if (!isOther && !listed.has(pair)) pairs.push({ documents: [first, other], stored });
+      if (!isOther) pairs.push({ documents: [first, other], stored });
     }
     return pairs;
   }

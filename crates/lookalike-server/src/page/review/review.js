@@ -581,16 +581,19 @@ export class Review {
   async decidedMany(pairs, decision) {
     for (const { documents, seen } of pairs) this.log.saw(documents, seen);
     const changed = new Set(pairs.map(({ documents }) => targetOf(documents)));
-    for (const { keeper, duplicates } of this.queue.groups) {
+    const { queue } = this;
+    for (const { keeper, duplicates } of [...queue.groups, ...queue.earlier]) {
       for (const one of duplicates) {
-        if (changed.has(targetOf([keeper.id, one.id]))) one.decision = decision;
+        if (!changed.has(targetOf([keeper.id, one.id]))) continue;
+        one.pairDecision = decision;
+        if (one.decision !== "keep") one.decision = decision;
       }
     }
     forgetViews(["groups"]);
-    this.queue.place = this.queue.undecidedAfter(this.queue.place);
+    queue.place = queue.undecidedAfter(queue.place);
     this.draw("");
     try {
-      await this.queue.recount();
+      await queue.recount();
       this.drawProgress();
     } catch (error) {
       this.refused(error);
