@@ -233,16 +233,19 @@ export class DecisionLog {
   }
 
   /**
-   * Decides in spite of what others decided, which the page has shown.
+   * Decides in spite of what others decided, which the page has shown: an action of its own, which
+   * can be undone. An undo that was refused is sent again.
    * @param {OwnConflict} conflict
    */
   insist({ item }) {
     const { body, made, isUndo } = item;
-    const own = { ...made, decisions: [body] };
-    for (const { member, before, after } of changesOf(made, body, body.documents)) {
-      member.decision = isUndo ? before : after;
+    const changes = changesOf(made, body, body.documents);
+    if (!isUndo) {
+      const own = changes.map((change) => ({ ...change }));
+      this.apply({ ...made, decisions: [body], changes: own });
+      return;
     }
-    if (!isUndo) this.count(decidedBy(own), 1);
+    for (const { member, before } of changes) member.decision = before;
     this.send([item]);
   }
 
