@@ -1720,15 +1720,32 @@ const reviewConflicts = async (browser) => {
       ),
     );
     await hasNoFindings(browser, [[1280, "light"]]);
-    // Asked again, with the decision in view.
+    // Asked again, with the decision in view, until no other person has decided in between.
+    const renewed = { ...BOB, number: 10 };
+    answers.push(conflict({ position: 0, documents: pair, current: renewed }));
+    await browser.click(".conflict button");
+    await browser.wait("!document.querySelector('.conflict')");
+    await browser.see("no duplicates by bob");
+    await browser.see("0 pairs in this visit");
+    assert.deepEqual(sent(server).at(-1), [`duplicate ${k} ${d} 9`]);
     answers.push({ json: { added: 1, unknown: 0, last: 12 } });
     await browser.click(".conflict button");
     await browser.wait("!document.querySelector('.conflict')");
     await browser.see("1 pair in this visit");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
-    assert.deepEqual(sent(server).at(-1), [`duplicate ${k} ${d} 9`]);
-    // An own decision that others replaced is not undone.
+    assert.deepEqual(sent(server).at(-1), [`duplicate ${k} ${d} 10`]);
+    // It can be undone and made again.
     answers.push({ json: { added: 1, unknown: 0, last: 13 } });
+    await browser.press("u");
+    await browser.see("0 pairs in this visit");
+    await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
+    assert.deepEqual(sent(server).at(-1), [`not_duplicate ${k} ${d} 12`]);
+    answers.push({ json: { added: 1, unknown: 0, last: 14 } });
+    await browser.press("r");
+    await browser.see("1 pair in this visit");
+    await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
+    // An own decision that others replaced is not undone.
+    answers.push({ json: { added: 1, unknown: 0, last: 15 } });
     await browser.press("n");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
     const second = ["group-0/copy-1.txt", k];
@@ -1741,7 +1758,7 @@ const reviewConflicts = async (browser) => {
     );
     await browser.press("u");
     await browser.see("duplicates by bob");
-    assert.deepEqual(sent(server).at(-1), [`undecided ${k} group-0/copy-1.txt 13`]);
+    assert.deepEqual(sent(server).at(-1), [`undecided ${k} group-0/copy-1.txt 15`]);
     const calls = sent(server).length;
     await browser.click(".conflict button:last-child");
     await browser.wait("!document.querySelector('.conflict')");

@@ -2,14 +2,14 @@
 // decided without a warning.
 
 import assert from "node:assert/strict";
-import { comparison, groups, words } from "./api.mjs";
+import { answering, comparison, groups, words } from "./api.mjs";
 import { KEYS, pause } from "./driver.mjs";
 import { decided, hasNoFindings, logged, withMock } from "./mocked.mjs";
 import { refusal } from "./mock.mjs";
 
 /** @import { Browser, Case } from "./driver.mjs" */
-/** @import { Act } from "./mock.mjs" */
-/** @import { Difference, Group } from "../../src/page/client/types.js" */
+/** @import { Act, MockServer } from "./mock.mjs" */
+/** @import { Difference, Group, NewDecision } from "../../src/page/client/types.js" */
 
 /**
  * The answer with some groups.
@@ -174,7 +174,7 @@ const earlierVisits = async (browser) => {
     assert.deepEqual(await heads(browser), ["Kept before: a", "Kept: c"]);
     await browser.press(KEYS.left);
     await browser.see("Decision of 2026-11-28 10:00:00 UTC by bob: not a duplicate.");
-    assert.deepEqual(await heads(browser), ["Kept: a", "Not a duplicate: b"]);
+    assert.deepEqual(await heads(browser), ["Kept before: a", "Not a duplicate: b"]);
     await browser.see("Earlier decision not a duplicate");
     await browser.click(".review-about summary");
     await hasNoFindings(browser);
@@ -196,6 +196,146 @@ const earlierVisits = async (browser) => {
     await browser.see("group-0/copy-0.txt and its keeper");
   })(browser);
 };
+
+/**
+ * Opens the pair of the newest decision of an earlier visit.
+ * @param {NewDecision[]} stored
+ * @param {(browser: Browser, server: MockServer) => Promise<void>} act
+ * @param {Record<string, Act>} more answers
+ * @returns {Case}
+ */
+const withEarlier =
+  (stored, act, more = {}) =>
+  async (browser) => {
+    const { log, add, answers } = logged();
+    add(stored, "bob");
+    const special = {
+      ...answers,
+      "GET /v1/groups": listing(groups(0, 2, 1), { last_decision: log.length }),
+      ...more,
+    };
+    await withMock(special, async (browser, server) => {
+      await browser.open(`${server.url}#/review`);
+      await browser.see("0 of 2 groups decided");
+      await browser.press(KEYS.left);
+      await act(browser, server);
+    })(browser);
+  };
+
+/** Undoing a decision about a kept document restores the stored decision about its pair. */
+const earlierPairUndone = withEarlier(
+  [
+    { decision: "duplicate", documents: ["a", "c"] },
+    { decision: "keep", documents: ["c"] },
+  ],
+  async (browser, server) => {
+    await browser.see("c and the former keeper a.");
+    await browser.press("d");
+    await browser.see("c: duplicate.");
+    await stored(browser);
+    await browser.press("u");
+    await browser.see("Undone.");
+    await stored(browser);
+    assert.deepEqual(decided(server), ["duplicate a c", "undecided c", "duplicate a c", "keep c"]);
+  },
+);
+
+/** The decision of others is named only while it is the shown one. */
+const earlierDecidedAgain = withEarlier(
+  [{ decision: "not_duplicate", documents: ["a", "b"] }],
+  async (browser) => {
+    await browser.see("by bob: not a duplicate.");
+    await browser.press("d");
+    await browser.see("b: duplicate.");
+    await browser.press(KEYS.left);
+    await browser.see("b and its keeper a.");
+    const said = "return document.querySelector('#review-status').textContent";
+    assert.equal(await browser.run(said), "b and its keeper a.");
+    await browser.press("u");
+    await browser.press(KEYS.right, KEYS.left);
+    await browser.see("by bob: not a duplicate.");
+  },
+);
+
+let failures = 1;
+
+/** A pair of an earlier visit that could not be loaded is requested again. */
+const earlierPairFailed = withEarlier(
+  [
+    { decision: "duplicate", documents: ["a", "b"] },
+    { decision: "duplicate", documents: ["c", "d"] },
+  ],
+  async (browser) => {
+    await browser.see("The server failed");
+    await browser.press(KEYS.left);
+    await browser.see("d and its keeper c.");
+    await browser.press(KEYS.left);
+    await browser.see("b and its keeper a.");
+  },
+  {
+    "GET /v1/documents/c": (call) => {
+      failures -= 1;
+      return failures < 0 ? answering()(call) : refusal(500, "", "broken");
+    },
+  },
+);
+
+/** A document that is kept instead of a keeper of earlier visits replaces the one kept before. */
+const earlierKeptInstead = withEarlier(
+  [
+    { decision: "duplicate", documents: ["a", "c"] },
+    { decision: "keep", documents: ["c"] },
+    { decision: "duplicate", documents: ["a", "b"] },
+  ],
+  async (browser, server) => {
+    await browser.see("b and the former keeper a.");
+    await browser.press("k");
+    await browser.see("b is kept instead of c.");
+    await stored(browser);
+    assert.deepEqual(decided(server), ["duplicate a b", "keep b", "undecided c"]);
+    await browser.press(KEYS.left);
+    await browser.see("Earlier decision kept");
+    await browser.press(KEYS.left);
+    await browser.see("c and the former keeper a.");
+    assert.deepEqual(await heads(browser), ["Kept before: a", "Duplicate: c"]);
+    await browser.press("k");
+    await browser.see("c is kept instead of b.");
+    await stored(browser);
+    assert.deepEqual(decided(server).slice(3), ["duplicate a c", "keep c", "undecided b"]);
+    await browser.press("u", "u");
+    await stored(browser);
+    assert.deepEqual(decided(server).slice(6), [
+      "duplicate a c",
+      "undecided c",
+      "keep b",
+      "duplicate a b",
+      "undecided b",
+      "keep c",
+    ]);
+  },
+);
+
+/** A decision about many pairs changes those of earlier visits too. */
+const earlierDecidedByMany = withEarlier(
+  [{ decision: "not_duplicate", documents: ["group-5/letter.txt", "group-5/copy-0.txt"] }],
+  async (browser) => {
+    await browser.see("Earlier decision not a duplicate");
+    await browser.click(".review-bulk summary");
+    await browser.paste("#bulk-least", "0.96");
+    await browser.click(".review-bulk form button");
+    await browser.see("1 pair of 1 group would become");
+    await browser.click(".review-bulk .buttons button");
+    await browser.see("1 pair decided as duplicates");
+    await browser.press(KEYS.left);
+    await browser.see("Earlier decision duplicate");
+  },
+  {
+    "GET /v1/groups": (call) => {
+      const isBulk = call.query.get("limit") !== "20";
+      return listing(isBulk ? groups(5, 6, 1) : groups(0, 2, 1), { last_decision: 1 })(call);
+    },
+  },
+);
 
 /** A queue begins at an undecided pair. */
 const firstUndecided = withMock(
@@ -404,12 +544,53 @@ const newGroups = async (browser) => {
     },
     async (browser, server) => {
       await browser.open(`${server.url}#/review`);
-      await browser.see("The server computes the groups.");
+      await browser.see("Looking for new groups …");
+      await browser.click(".review-filter summary");
+      await browser.click("#view-review .more summary");
+      await browser.paste("#review-search", "budget");
+      await browser.see("group-0/copy-0.txt and its keeper");
       await browser.see("0 of 1 group decided");
       assert.equal(asked, 4);
+      assert.equal(
+        await browser.run("return document.querySelector('#review-search').value"),
+        "budget",
+      );
     },
   )(browser);
 };
+
+/** With a filter, the page does not wait for new groups. */
+const noNewGroups = withMock(
+  {
+    "GET /v1/groups": (call) => {
+      const all = groups(0, 1, 1);
+      all[0].duplicates[0].decision = "duplicate";
+      const isFound = call.query.get("state") === "decided";
+      return listing(isFound ? all : [], { groups_total: 2, stale: true })(call);
+    },
+  },
+  async (browser, server) => {
+    for (const [filter, said] of [
+      ["state=decided", "group-0/copy-0.txt and its keeper"],
+      ["search=budget", "No group matches the filters."],
+    ]) {
+      await browser.open(`${server.url}#/review?${filter}`);
+      await browser.see(said);
+      await pause(1500);
+      assert.equal(server.calls.filter(({ path }) => path === "/v1/groups").length, 1);
+      server.calls.length = 0;
+    }
+    // Another view ends the search for new groups.
+    await browser.run("location.hash = '#/review'");
+    await browser.see("Looking for new groups …");
+    await browser.click(".review-stage button");
+    await browser.run("location.hash = '#/review?state=decided'");
+    await browser.see("group-0/copy-0.txt and its keeper");
+    const asked = server.calls.length;
+    await pause(1500);
+    assert.equal(server.calls.length, asked);
+  },
+);
 
 /**
  * All cases by name.
@@ -419,9 +600,15 @@ export const CASES = {
   "the least similar pair is shown before a group is confirmed": confirmingUnseen,
   "the second kept document replaces the first": keepingAnother,
   "decisions of earlier visits precede the queue": earlierVisits,
+  "undo restores the pair of a document kept earlier": earlierPairUndone,
+  "an earlier decision is named while it is shown": earlierDecidedAgain,
+  "an earlier pair that failed is requested again": earlierPairFailed,
+  "keeping replaces the document kept earlier": earlierKeptInstead,
+  "many decisions change earlier pairs": earlierDecidedByMany,
   "a queue begins at an undecided pair": firstUndecided,
   "filters are counted and cleared": clearingFilters,
   "a finished queue waits for new groups": newGroups,
+  "a filtered queue does not wait for new groups": noNewGroups,
   "differences scroll the texts only": onTelephone,
   "joined words are other words": joinedWords,
   "equal words fold whatever their white space is": foldedWhite,

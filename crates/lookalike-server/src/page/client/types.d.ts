@@ -36,8 +36,11 @@ export type ServedIndex = Schema<"ServedIndex">;
 
 /** The decision about a member of a group, undefined without one. */
 export type MemberDecision = Duplicate["decision"];
-/** A document of a group, and the decision about it that the page shows. */
-export type Member = { id: string; decision?: MemberDecision };
+/**
+ * A document of a group, the decision about it that the page shows, and the stored one about its
+ * pair, which a kept document does not show.
+ */
+export type Member = { id: string; decision?: MemberDecision; pairDecision?: MemberDecision };
 /** Documents that others decided about, with the present decision; none if one was removed. */
 export type PresentDecision = Pick<Conflict, "documents" | "current">;
 

@@ -6,6 +6,7 @@ import { count, counted, shortened, similarity, visible } from "../dom/format.js
 
 /** @import { Duplicate, Group, Member, MemberDecision, NewDecision } from "../client/types.js" */
 /** @import { Change } from "./decision_log.js" */
+/** @import { SeenGroup } from "./queue.js" */
 
 /** @typedef {{decisions: NewDecision[], changes: Change[], said: string}} Action */
 
@@ -25,16 +26,19 @@ const revokeKeep = ({ decisions, changes }, member, after) => {
   }
 };
 
+/** @param {Member} member */
+const isKept = ({ decision }) => decision === "keep";
+
 /**
  * Whether a duplicate is kept instead of the keeper, until the server computes the groups again.
- * @param {Group} group
+ * @param {SeenGroup} group
  */
-const isReplaced = ({ keeper, duplicates }) =>
-  keeper.decision !== "keep" && duplicates.some(({ decision }) => decision === "keep");
+const isReplaced = ({ keeper, duplicates, others = [] }) =>
+  !isKept(keeper) && [...duplicates, ...others].some(isKept);
 
 /**
  * The roles of both documents of a pair.
- * @param {Group} group
+ * @param {SeenGroup} group
  * @param {Duplicate} duplicate
  * @returns {[string, string]}
  */
@@ -45,7 +49,7 @@ export const roles = (group, { decision }) => [
 
 /**
  * Names the documents of a pair.
- * @param {Group} group
+ * @param {SeenGroup} group
  * @param {Duplicate} duplicate
  */
 export const pairName = (group, duplicate) => {
@@ -77,11 +81,11 @@ export const judged = ({ keeper }, duplicate, decision) => {
 /**
  * Keeps a duplicate instead of its keeper: the pair is one of duplicates, and only the other
  * document is kept. An earlier choice in the group is revoked.
- * @param {Group} group
+ * @param {SeenGroup} group
  * @param {Duplicate} duplicate
  * @returns {Action}
  */
-export const keptInstead = ({ keeper, duplicates }, duplicate) => {
+export const keptInstead = ({ keeper, duplicates, others = [] }, duplicate) => {
   /** @type {Action} */
   const action = {
     decisions: [
@@ -91,12 +95,14 @@ export const keptInstead = ({ keeper, duplicates }, duplicate) => {
     changes: [{ member: duplicate, after: "keep" }],
     said: `${name(duplicate)} is kept instead of ${name(keeper)}.`,
   };
-  const kept = duplicates.filter(({ decision }) => decision === "keep");
-  if (keeper.decision === "keep") revokeKeep(action, keeper, undefined);
   // Several kept duplicates were kept by "Keep all".
-  else if (kept.length === 1 && kept[0] !== duplicate) {
-    revokeKeep(action, kept[0], "duplicate");
-    action.said = `${name(duplicate)} is kept instead of ${name(kept[0])}.`;
+  const kept = duplicates.filter(isKept);
+  const earlier = kept.length === 1 && kept[0] !== duplicate ? kept : others.filter(isKept);
+  if (isKept(keeper)) revokeKeep(action, keeper, undefined);
+  else if (earlier.length > 0) {
+    for (const one of earlier) revokeKeep(action, one, "duplicate");
+    const names = earlier.map(name).join(" and ");
+    action.said = `${name(duplicate)} is kept instead of ${names}.`;
   }
   return action;
 };

@@ -70,18 +70,19 @@ const shown = (decision) =>
  * @returns {NewDecision[]}
  */
 const reversal = ({ decisions, changes }, earlier) => {
-  const before = new Map(changes.map(({ member, before }) => [member.id, before]));
+  const changed = new Map(changes.map((change) => [change.member.id, change]));
   /**
    * The decision about a pair before the action. A kept document does not show it.
    * @param {string[]} documents
    */
   const pairBefore = (documents) => {
-    const member = before.get(documents[1]);
-    if (member !== "keep") return member;
+    const change = changed.get(documents[1]);
+    if (change?.before !== "keep") return change?.before;
     const target = targetOf(documents);
-    return earlier
+    const last = earlier
       .flatMap((made) => made.decisions)
-      .findLast((one) => one.documents.length === 2 && targets(one).includes(target))?.decision;
+      .findLast((one) => one.documents.length === 2 && targets(one).includes(target));
+    return last?.decision ?? change.member.pairDecision;
   };
   /**
    * @param {NewDecision} one
@@ -92,7 +93,7 @@ const reversal = ({ decisions, changes }, earlier) => {
       return [{ decision: pairBefore(documents) ?? "undecided", documents }];
     }
     return documents.map((id) => ({
-      decision: before.get(id) === "keep" ? "keep" : "undecided",
+      decision: changed.get(id)?.before === "keep" ? "keep" : "undecided",
       documents: [id],
     }));
   };
@@ -232,16 +233,19 @@ export class DecisionLog {
   }
 
   /**
-   * Decides in spite of what others decided, which the page has shown.
+   * Decides in spite of what others decided, which the page has shown: an action of its own, which
+   * can be undone. An undo that was refused is sent again.
    * @param {OwnConflict} conflict
    */
   insist({ item }) {
     const { body, made, isUndo } = item;
-    const own = { ...made, decisions: [body] };
-    for (const { member, before, after } of changesOf(made, body, body.documents)) {
-      member.decision = isUndo ? before : after;
+    const changes = changesOf(made, body, body.documents);
+    if (!isUndo) {
+      const own = changes.map((change) => ({ ...change }));
+      this.apply({ ...made, decisions: [body], changes: own });
+      return;
     }
-    if (!isUndo) this.count(decidedBy(own), 1);
+    for (const { member, before } of changes) member.decision = before;
     this.send([item]);
   }
 
@@ -376,6 +380,7 @@ export class DecisionLog {
     const last = own.at(-1) ?? item;
     for (const { member } of changesOf(last.made, last.body, documents)) {
       member.decision = shown(current?.decision);
+      if (documents.length === 2) member.pairDecision = member.decision;
     }
     // A decision that was undone before it was stored is none.
     const isNothing = last.isUndo && own.some((one) => one.made === last.made && !one.isUndo);

@@ -3,10 +3,11 @@
 
 import { ApiError, documentPath, request } from "../client/api.js";
 import { shortened, time, visible } from "../dom/format.js";
+import { NAMES } from "./conflicts.js";
 import { targetOf, targets } from "./decision_log.js";
 import { isBulk, storedDecisions } from "./past_bulk.js";
 
-/** @import { Comparison, StoredDecision } from "../client/types.js" */
+/** @import { Comparison, Member, StoredDecision } from "../client/types.js" */
 /** @import { SeenGroup } from "./queue.js" */
 
 /** @typedef {(a: string, b: string) => Promise<Comparison>} Compare */
@@ -37,6 +38,11 @@ export class EarlierPairs {
      * @type {Map<string, StoredDecision>}
      */
     this.inForce = new Map();
+    /**
+     * The keepers and their duplicates, by their ids.
+     * @type {Map<string, Member>}
+     */
+    this.members = new Map();
     /** @type {EarlierPair[]|null} */
     this.pairs = null;
   }
@@ -47,8 +53,16 @@ export class EarlierPairs {
    */
   async next() {
     this.pairs ??= await this.read();
-    for (let pair = this.pairs.shift(); pair; pair = this.pairs.shift()) {
-      const group = await this.group(pair);
+    const listed = new Set(
+      this.groups.flatMap(({ keeper, duplicates }) =>
+        duplicates.map(({ id }) => targetOf([keeper.id, id])),
+      ),
+    );
+    while (this.pairs.length > 0) {
+      const [pair] = this.pairs;
+      // A pair whose requests fail remains the next one.
+      const group = listed.has(targetOf(pair.documents)) ? undefined : await this.group(pair);
+      this.pairs.shift();
       if (group) return group;
     }
     return undefined;
@@ -66,11 +80,6 @@ export class EarlierPairs {
         }
       }
     }
-    const listed = new Set(
-      this.groups.flatMap(({ keeper, duplicates }) =>
-        duplicates.map(({ id }) => targetOf([keeper.id, id])),
-      ),
-    );
     /** @type {EarlierPair[]} */
     const pairs = [];
     for (const [target, stored] of Array.from(inForce).reverse()) {
@@ -84,15 +93,54 @@ export class EarlierPairs {
       const pair = targetOf([first, other]);
       const judged = inForce.get(pair)?.decision ?? "undecided";
       const isOther = pair !== target && judged !== "undecided";
-      if (!isOther && !listed.has(pair)) pairs.push({ documents: [first, other], stored });
+      if (!isOther) pairs.push({ documents: [first, other], stored });
     }
     return pairs;
   }
 
-  /** @param {string} id */
+  /**
+   * @param {string} id
+   * @returns {"keep"|undefined}
+   */
   keep(id) {
     const { decision } = this.inForce.get(targetOf([id])) ?? {};
     return decision === "keep" || decision === "keep_all" ? "keep" : undefined;
+  }
+
+  /**
+   * A keeper, or the duplicate of a keeper. All pairs of the keeper share it.
+   * @param {string[]} documents the keeper and its duplicate, or the keeper only
+   * @returns {Member}
+   */
+  member(...documents) {
+    const key = JSON.stringify(documents);
+    const known = this.members.get(key);
+    if (known) return known;
+    const id = documents[documents.length - 1];
+    const { decision } = this.inForce.get(targetOf(documents)) ?? {};
+    const pairDecision =
+      decision === "duplicate" || decision === "not_duplicate" ? decision : undefined;
+    /** @type {Member} */
+    const member = { id, decision: this.keep(id) ?? pairDecision, pairDecision };
+    this.members.set(key, member);
+    return member;
+  }
+
+  /**
+   * The other documents that can be kept instead of a keeper: duplicates, and documents that are
+   * not kept for another reason.
+   * @param {string} keeper
+   * @param {string} duplicate
+   */
+  others(keeper, duplicate) {
+    /** @param {StoredDecision} stored */
+    const isOther = ({ decision, documents: [first, second] }) =>
+      first === keeper &&
+      second !== duplicate &&
+      (decision === "duplicate" || (decision === "not_duplicate" && !this.keep(second)));
+    return Array.from(this.inForce.values())
+      .filter(isOther)
+      .map(({ documents }) => this.member(...documents));
   }
 
   /**
@@ -101,20 +149,23 @@ export class EarlierPairs {
    */
   async group({ documents: [a, b], stored }) {
     const { signal } = this;
-    const judged = stored.decision === "duplicate" ? "duplicate" : "not_duplicate";
     try {
       const [keeper, duplicate, { jaccard }] = await Promise.all([
         request("GET", documentPath(a), { signal }),
         request("GET", documentPath(b), { signal }),
         this.compare(a, b),
       ]);
+      const left = this.member(a);
+      const kept = left.decision === "keep" ? left.decision : undefined;
+      const decision = this.keep(b) ?? this.member(a, b).pairDecision;
       return {
-        keeper: { ...keeper, decision: this.keep(a) },
-        duplicates: [{ ...duplicate, similarity: jaccard, decision: this.keep(b) ?? judged }],
+        keeper: Object.assign(left, keeper, { decision: kept }),
+        duplicates: [Object.assign(this.member(a, b), duplicate, { similarity: jaccard })],
         duplicates_before: 0,
         duplicates_total: 1,
         seen: this.last,
-        earlier: `Decision${madeBy(stored)}`,
+        earlier: { said: `Decision${madeBy(stored)}: ${NAMES[decision ?? ""]}.`, decision },
+        others: this.others(a, b),
       };
     } catch (error) {
       if (error instanceof ApiError && error.code === "unknown-document") return undefined;

@@ -4,20 +4,21 @@
 import { ApiError, later } from "../client/api.js";
 import { groupPage } from "../client/group_page.js";
 
-/** @import { Duplicate, Group, Groups } from "../client/types.js" */
+/** @import { Duplicate, Group, Groups, Member, MemberDecision } from "../client/types.js" */
 
 /** Groups of a request. */
 const PAGE = 20;
 /** If fewer groups remain, the queue loads the next page. */
 const LEFT = 5;
-/** Maximum number of requests, one a second, while the server computes the groups again. */
+/** Maximum number of requests for new groups, one a second. */
 const TRIES = 60;
 
 /** @typedef {{group: number, duplicate: number}} Place of a duplicate in the queue */
 /**
  * A group, and the number of the last decision that it shows. A pair of an earlier visit names its
- * decision.
- * @typedef {Group & {seen: number, earlier?: string}} SeenGroup
+ * decision, and has the other duplicates of its keeper that earlier visits have decided.
+ * @typedef {Omit<Group, "duplicates"> & {duplicates: (Duplicate & Member)[], seen: number,
+ *   earlier?: {said: string, decision: MemberDecision}, others?: Member[]}} SeenGroup
  */
 
 /**
@@ -32,8 +33,16 @@ const present = (group, seen) => ({
   duplicates:
     group.keeper.metadata === null
       ? []
-      : group.duplicates.filter(({ metadata }) => metadata !== null),
+      : group.duplicates
+          .filter(({ metadata }) => metadata !== null)
+          .map((one) => ({
+            ...one,
+            pairDecision: one.decision === "keep" ? undefined : one.decision,
+          })),
 });
+
+/** @param {Duplicate[]} duplicates */
+const isDecided = (duplicates) => duplicates.every(({ decision }) => decision !== undefined);
 
 /** The loaded groups, and the place of the current duplicate. */
 export class ReviewQueue {
@@ -58,6 +67,8 @@ export class ReviewQueue {
     this.total = 0;
     /** Groups decided about before this queue was loaded. */
     this.decidedBefore = 0;
+    /** Whether documents or decisions have changed since the groups were computed. */
+    this.isStale = false;
     /** Whether documents have changed since the groups were computed. */
     this.documentsChanged = false;
     /** @type {string|undefined} */
@@ -71,26 +82,36 @@ export class ReviewQueue {
    * @param {() => void} pending called before each pause while the groups are computed
    */
   async begin(pending) {
-    let found = await this.load(undefined, pending);
-    // Decisions separate groups, whose documents can form new ones. If this list has nothing left to
-    // decide, wait for the next one.
-    for (let tries = 0; found.stale && tries < TRIES && this.isDone; tries += 1) {
-      pending();
-      await later(1, this.signal);
-      this.groups = [];
-      found = await this.load(undefined, pending);
-    }
+    const found = await this.load(undefined, pending);
+    this.isStale = found.stale;
     this.documentsChanged = found.documents_changed;
     this.lastDecision = found.last_decision ?? 0;
     this.count(found);
     if (this.isOfUndecided) this.place = this.undecidedAfter(this.place);
   }
 
-  /** Whether no loaded duplicate is undecided. */
+  /**
+   * Waits for new groups: decisions separate groups, whose documents can form new ones. Appends
+   * those that have something to decide.
+   */
+  async renew() {
+    /** @type {Groups|undefined} */
+    let found;
+    const newer = new ReviewQueue(this.filter, this.signal);
+    for (let tries = 0; tries < TRIES && newer.isDone && (found?.stale ?? true); tries += 1) {
+      await later(1, this.signal);
+      newer.groups = [];
+      found = await newer.load();
+    }
+    if (!found) return;
+    this.groups.push(...newer.groups.filter(({ duplicates }) => !isDecided(duplicates)));
+    this.next = newer.next;
+    this.count(found);
+  }
+
+  /** Whether no duplicate is undecided. */
   get isDone() {
-    return this.groups.every(({ duplicates }) =>
-      duplicates.every(({ decision }) => decision !== undefined),
-    );
+    return this.next === undefined && this.groups.every(({ duplicates }) => isDecided(duplicates));
   }
 
   /** Whether the queue lists undecided groups only. */
@@ -120,9 +141,7 @@ export class ReviewQueue {
   /** Groups of this visit in which something is decided about each duplicate. */
   decidedHere() {
     if (!this.isOfUndecided) return 0;
-    /** @param {Group} group */
-    const isDecided = ({ duplicates }) => duplicates.every((one) => one.decision !== undefined);
-    return this.groups.filter(isDecided).length;
+    return this.groups.filter(({ duplicates }) => isDecided(duplicates)).length;
   }
 
   /**

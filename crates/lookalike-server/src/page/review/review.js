@@ -100,6 +100,8 @@ export class Review {
     /** @type {EarlierPairs|null} */
     this.earlier = null;
     this.isLoadingEarlier = false;
+    /** Whether the page looks for new groups. */
+    this.isLooking = false;
     /**
      * The actions of keys, once the groups are loaded.
      * @type {Map<string, () => void>}
@@ -122,6 +124,7 @@ export class Review {
     this.groupFold = folded("review-members", this.groupName, this.list.element);
     this.about = make("div");
     this.aboutFold = folded("review-about", "About this pair", this.about);
+    this.filterFold = filterFold(params, signal);
     /**
      * Legend and figures of the comparison that is shown.
      * @type {HTMLElement[]}
@@ -136,18 +139,43 @@ export class Review {
   }
 
   async begin() {
-    const filters = () => [filterFold(this.params, this.signal)];
-    show("Loading the groups …", filters());
+    show("Loading the groups …", [this.filterFold]);
     try {
       await this.queue.begin(() => {
-        show("The server computes the groups. This takes a while in a large index.", filters());
+        this.say("The server computes the groups. This takes a while in a large index.");
       });
     } catch (error) {
       if (!isAbort(error)) show("", [problem(error, () => reshow("review"))]);
       return;
     }
     this.frame();
+    const { isStale, isDone } = this.queue;
+    if (isStale && isDone && !isFiltered(this.params)) await this.lookForNew();
+    else this.draw("");
+  }
+
+  /** Looks for new groups while the end of the queue is shown. */
+  async lookForNew() {
+    const { queue } = this;
+    const end = queue.groups.length;
+    this.isLooking = true;
     this.draw("");
+    /** @type {unknown} */
+    let failure;
+    try {
+      await queue.renew();
+    } catch (error) {
+      if (isAbort(error)) return;
+      failure = error;
+    }
+    this.isLooking = false;
+    // The user may look at an earlier pair.
+    if (queue.place.group < end) this.drawProgress();
+    else {
+      queue.place = queue.undecidedAfter(queue.place);
+      this.draw("");
+    }
+    if (failure) this.refused(failure);
   }
 
   /** Draws the frame, which groups do not change. */
@@ -180,7 +208,7 @@ export class Review {
       : "";
     const parts = {
       progress: this.progress,
-      folds: [filterFold(this.params, this.signal), this.groupFold, this.aboutFold, this.noteFold],
+      folds: [this.filterFold, this.groupFold, this.aboutFold, this.noteFold],
       stage: this.stage,
       notices: [stale, this.problems, this.conflicts],
       buttons,
@@ -239,8 +267,10 @@ export class Review {
     this.found = [];
     this.drawAbout();
     this.seen.add(duplicate);
-    const earlier = group.earlier && `${group.earlier}: ${NAMES[duplicate.decision ?? ""]}.`;
-    this.say(said || (earlier ?? ""), pairName(group, duplicate));
+    // The user may have decided again.
+    const { earlier } = group;
+    const stored = earlier?.decision === duplicate.decision ? (earlier?.said ?? "") : "";
+    this.say(said || stored, pairName(group, duplicate));
     this.drawDifferences(differences, group, duplicate);
     this.compareAhead();
   }
@@ -261,8 +291,9 @@ export class Review {
    */
   drawEnd(said) {
     const { total, decided, groups } = this.queue;
-    const end =
-      total === 0
+    const end = this.isLooking
+      ? "Looking for new groups …"
+      : total === 0
         ? "The index has no groups of near-duplicates."
         : decided >= total
           ? `All ${counted(total, "group")} are decided.`
@@ -550,16 +581,19 @@ export class Review {
   async decidedMany(pairs, decision) {
     for (const { documents, seen } of pairs) this.log.saw(documents, seen);
     const changed = new Set(pairs.map(({ documents }) => targetOf(documents)));
-    for (const { keeper, duplicates } of this.queue.groups) {
+    const { queue } = this;
+    for (const { keeper, duplicates } of [...queue.groups, ...queue.earlier]) {
       for (const one of duplicates) {
-        if (changed.has(targetOf([keeper.id, one.id]))) one.decision = decision;
+        if (!changed.has(targetOf([keeper.id, one.id]))) continue;
+        one.pairDecision = decision;
+        if (one.decision !== "keep") one.decision = decision;
       }
     }
     forgetViews(["groups"]);
-    this.queue.place = this.queue.undecidedAfter(this.queue.place);
+    queue.place = queue.undecidedAfter(queue.place);
     this.draw("");
     try {
-      await this.queue.recount();
+      await queue.recount();
       this.drawProgress();
     } catch (error) {
       this.refused(error);
