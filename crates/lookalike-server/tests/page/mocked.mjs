@@ -1721,11 +1721,10 @@ const reviewConflicts = async (browser) => {
     );
     await hasNoFindings(browser, [[1280, "light"]]);
     // Asked again, with the decision in view, until no other person has decided in between.
-    const renewed = { ...BOB, number: 10 };
+    const renewed = { ...BOB, number: 10, who: "eve" };
     answers.push(conflict({ position: 0, documents: pair, current: renewed }));
     await browser.click(".conflict button");
-    await browser.wait("!document.querySelector('.conflict')");
-    await browser.see("no duplicates by bob");
+    await browser.see("no duplicates by eve");
     await browser.see("0 pairs in this visit");
     assert.deepEqual(sent(server).at(-1), [`duplicate ${k} ${d} 9`]);
     answers.push({ json: { added: 1, unknown: 0, last: 12 } });
@@ -1782,6 +1781,32 @@ const reviewConflicts = async (browser) => {
     await browser.press("u");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
     assert.deepEqual(sent(server).at(-1), [`duplicate ${k} group-0/copy-1.txt 31`]);
+    // One of several documents is refused; all are decided again, and undone.
+    const last = "group-0/copy-2.txt";
+    answers.push(
+      conflict({
+        position: 0,
+        documents: [last],
+        current: { ...BOB, number: 40, decision: "undecided" },
+      }),
+    );
+    await browser.press("a");
+    await browser.see("undecided by bob");
+    answers.push({ json: { added: 4, unknown: 0, last: 44 } });
+    await browser.click(".conflict button");
+    await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
+    const group = [k, d, "group-0/copy-1.txt", last];
+    assert.deepEqual(
+      sent(server).at(-1),
+      group.map((id) => `keep ${id} ${id === last ? 40 : 3}`),
+    );
+    answers.push({ json: { added: 4, unknown: 0, last: 48 } });
+    await browser.press("u");
+    await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
+    assert.deepEqual(
+      sent(server).at(-1),
+      group.map((id, at) => `undecided ${id} ${41 + at}`),
+    );
   })(browser);
 };
 

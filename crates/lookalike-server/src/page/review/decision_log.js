@@ -241,8 +241,11 @@ export class DecisionLog {
     const { body, made, isUndo } = item;
     const changes = changesOf(made, body, body.documents);
     if (!isUndo) {
-      const own = changes.map((change) => ({ ...change }));
-      this.apply({ ...made, decisions: [body], changes: own });
+      // Documents without a decision of others still show the refused one.
+      for (const { member, before, after } of changes) {
+        if (member.decision === after) member.decision = before;
+      }
+      this.apply({ ...made, decisions: [body], changes: changes.map((one) => ({ ...one })) });
       return;
     }
     for (const { member, before } of changes) member.decision = before;
