@@ -101,7 +101,7 @@ fn a_folder_with_texts_comes_back_as_it_was() {
     let sample = root().join("fixtures/sample");
     let sample = sample.to_str().unwrap();
     let made = place.run(&["index", "create", "sample", sample, "--store", "texts"]);
-    assert!(made.err.contains("33 documents added, 1 without a token"), "{}", made.err);
+    assert!(made.err.contains("33 documents added, 1 without a word"), "{}", made.err);
     made.ok();
     let fresh = groups(&place, &["find", sample, "--keep", "longest"]);
     assert_eq!(groups(&place, &["index", "groups", "sample"]), fresh);
@@ -400,7 +400,7 @@ fn bad_input_is_named_with_its_remedy() {
     fails(&["query", "x"], 2, &["--id"]);
     fails(&["index", "add", "x", "a.jsonl", "--ttl", "soon"], 2, &["30d"]);
     let empty = place.run_with_input(&["query", "x", "-"], b"");
-    assert!(empty.err.contains("without a token"), "{}", empty.err);
+    assert!(empty.err.contains("without a word"), "{}", empty.err);
     assert_eq!((empty.code, empty.out.as_str()), (Some(0), ""));
     place.file("nothing/readme.txt", "no index");
     fails(&["query", "nothing", "a.jsonl"], 1, &["nothing"]);
