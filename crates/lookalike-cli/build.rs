@@ -1,5 +1,6 @@
 //! Sets `BUILD_COMMIT`, the commit that `lookalike --version --json` prints: from the variable
 //! of that name, from the record of a published crate, or from the repository of a clone.
+#![expect(clippy::disallowed_methods, reason = "cargo passes values in the environment")]
 
 use std::path::Path;
 use std::process::Command;
