@@ -190,6 +190,8 @@ class SparkCluster:
 
 #: A program of Linux that ends what it starts when this process ends, also one that is killed.
 _UNTIL_WE_END = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []
+#: Snappy of Java fails on a machine that has the loader of musl next to that of glibc.
+PARQUET_CODEC = "zstd"
 #: The name of the service of shuffled rows.
 _SERVICE = "shuffle"
 _ENVIRONMENT = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
@@ -251,6 +253,7 @@ def _settings() -> dict[str, str]:
         "spark.executor.memory": "640m",
         "spark.executorEnv.PYTHONPATH": python_path(),
         "spark.sql.shuffle.partitions": "3",
+        "spark.sql.parquet.compression.codec": PARQUET_CODEC,
         "spark.driver.extraJavaOptions": _SHORT_LIVED,
         "spark.executor.extraJavaOptions": _SHORT_LIVED,
         # An executor that was killed is started again at once.

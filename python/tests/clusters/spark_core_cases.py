@@ -9,6 +9,7 @@ from typing import Any
 
 from divided_runs import by_source, compare, frame
 from soak import IS_SOAK
+from spark_cluster import PARQUET_CODEC
 from test_stages import corpus
 
 from lookalike.errors import ChangedError, DamagedError, DocumentError, FileError, OptionError
@@ -184,7 +185,9 @@ def later_files(spark: Any, place: Path, rows: list[dict[str, Any]]) -> None:
     (place / "tables").mkdir()
     for number in (20, 60):
         pq.write_table(
-            pa.Table.from_pylist(rows[number - 20 : number]), place / "tables" / f"{number}.parquet"
+            pa.Table.from_pylist(rows[number - 20 : number]),
+            place / "tables" / f"{number}.parquet",
+            compression=PARQUET_CODEC,
         )
         table = spark.read.parquet(str(place / "tables"))
         found = lookalike.spark.find(table, threshold=0.5, partitions=2)

@@ -44,7 +44,11 @@ def place(tmp_path: Path) -> Path:
     import pyarrow.parquet as pq
 
     (tmp_path / "pages").mkdir()
-    pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "pages" / "part.parquet")
+    pq.write_table(
+        pa.Table.from_pylist(ROWS),
+        tmp_path / "pages" / "part.parquet",
+        compression=spark_cluster.PARQUET_CODEC,
+    )
     (tmp_path / "mail").mkdir()
     for number, row in enumerate(ROWS):
         (tmp_path / "mail" / f"{number}.eml").write_text(

@@ -34,8 +34,9 @@ server.start(background=True)
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.remote(f"sc://127.0.0.1:{server.listening_address[1]}").getOrCreate()
 """
-CASES = """
+CASES = f"""
 spark.conf.set("spark.sql.shuffle.partitions", "3")
+spark.conf.set("spark.sql.parquet.compression.codec", "{spark_cluster.PARQUET_CODEC}")
 from spark_core_cases import run_all
 run_all(spark, Path(sys.argv[1]))
 print("all cases are equal", flush=True)

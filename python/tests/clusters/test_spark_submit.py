@@ -190,7 +190,9 @@ def test_parquet_and_lines_of_json(here: Program, program: str, tmp_path: Path) 
     table = pa.table({"url": [row["id"] for row in rows], "body": [row["text"] for row in rows]})
     for number in range(3):
         pa.parquet.write_table(
-            table.slice(50 * number, 50), tmp_path / "docs" / f"{number}.parquet"
+            table.slice(50 * number, 50),
+            tmp_path / "docs" / f"{number}.parquet",
+            compression=spark_cluster.PARQUET_CODEC,
         )
     options = ["--threshold", 0.5, "--id-field", "url", "--text-field", "body"]
     find_alone(program, lines, *options, "-o", tmp_path / "one.jsonl")

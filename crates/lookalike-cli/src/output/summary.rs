@@ -348,6 +348,7 @@ fn kind(reason: &SkipReason) -> Cow<'static, str> {
         SkipReason::Ignored => "left out by ignore files (--all-files reads them)",
         SkipReason::SystemFile => "files of the system, or locks of office programs",
         SkipReason::ReachedTwice => "reached twice, read once",
+        SkipReason::IsReference => "of the reference, not compared with themselves",
         SkipReason::SymbolicLink => "symbolic links (--follow reads them)",
         SkipReason::NotAFile => "neither files nor folders",
         SkipReason::Binary => "binary",

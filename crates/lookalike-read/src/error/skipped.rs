@@ -64,6 +64,8 @@ pub enum SkipReason {
     SystemFile,
     /// An earlier input is the same file.
     ReachedTwice,
+    /// A reference is the same file.
+    IsReference,
     /// A symbolic link that was not followed.
     SymbolicLink,
     /// Neither a file nor a folder: a pipe, a socket, a device.
@@ -248,6 +250,7 @@ impl NamesParameters for SkipReason {
                  named)",
             ),
             Self::ReachedTwice => f.write_str("reached twice, read once"),
+            Self::IsReference => f.write_str("a file of the reference, not compared with itself"),
             Self::SymbolicLink => {
                 write!(f, "a symbolic link ({} reads it)", name(Parameter::Follow))
             }

@@ -104,6 +104,7 @@ pub(crate) fn open(
         alone: false,
         named: Vec::new(),
         reached: ReachedFiles::default(),
+        references: reference_files(reference, options)?,
         opened,
     };
     if matches!(inputs, Side::Paths([]) | Side::InMemory([])) {
@@ -116,6 +117,26 @@ pub(crate) fn open(
     Ok(opener.opened)
 }
 
+/// The files of the references. A folder to compare may contain them; none of them is a duplicate of
+/// itself.
+fn reference_files(
+    reference: Side<'_>,
+    options: &ReadOptions,
+) -> Result<ReachedFiles, ReadError> {
+    let mut files = ReachedFiles::new(true);
+    let Side::Paths(paths) = reference else { return Ok(files) };
+    for path in paths {
+        if path.is_file() {
+            files.is_new(path, None);
+        } else if path.is_dir() && IndexLocation::among_inputs(path).is_none() {
+            for found in walk::walk(path, options)?.files {
+                files.is_new(&found.path, Some(found.is_link));
+            }
+        }
+    }
+    Ok(files)
+}
+
 struct Opener<'a> {
     options: &'a ReadOptions,
     /// Whether the references are being opened.
@@ -126,6 +147,7 @@ struct Opener<'a> {
     named: Vec<DocumentFile>,
     /// The files that were reached on the current side.
     reached: ReachedFiles,
+    references: ReachedFiles,
     opened: OpenedInputs,
 }
 
@@ -181,8 +203,7 @@ impl Opener<'_> {
             let file = File::open(path).map_err(failed)?;
             return self.stream(path, shown, Box::new(file));
         }
-        if !self.reached.is_new(path, None) {
-            self.list(path, SkipReason::ReachedTwice);
+        if !self.is_unread(path, None) {
             return Ok(());
         }
         let (by_name, stem) = Compression::of_name(&shown);
@@ -366,8 +387,7 @@ impl Opener<'_> {
         let mut texts = Vec::new();
         let mut records = Vec::new();
         for found in walked.files {
-            if !self.reached.is_new(&found.path, Some(found.is_link)) {
-                self.list(&found.path, SkipReason::ReachedTwice);
+            if !self.is_unread(&found.path, Some(found.is_link)) {
                 continue;
             }
             let stamp = found.stamp;
@@ -401,6 +421,20 @@ impl Opener<'_> {
             self.push_records(&info, format, RecordInput::File(compression))?;
         }
         Ok(())
+    }
+
+    /// Whether a file is read as part of this side. Otherwise it is listed: an earlier input is the
+    /// same file, or a reference is.
+    fn is_unread(&mut self, path: &Path, is_link: Option<bool>) -> bool {
+        if !self.is_reference && self.references.contains(path, is_link) {
+            self.list(path, SkipReason::IsReference);
+            return false;
+        }
+        let is_new = self.reached.is_new(path, is_link);
+        if !is_new {
+            self.list(path, SkipReason::ReachedTwice);
+        }
+        is_new
     }
 
     /// Lists a file that is not read.

@@ -28,12 +28,21 @@ impl ReachedFiles {
         if !self.is_tracking {
             return true;
         }
+        // A path that the system cannot resolve is reported when the file is read.
+        self.canonical(path, is_link).is_none_or(|real| self.paths.insert(real))
+    }
+
+    /// Returns true if the file was reached before. `is_link` is that of [`is_new`](Self::is_new).
+    pub(crate) fn contains(&mut self, path: &Path, is_link: Option<bool>) -> bool {
+        !self.paths.is_empty()
+            && self.canonical(path, is_link).is_some_and(|real| self.paths.contains(&real))
+    }
+
+    fn canonical(&mut self, path: &Path, is_link: Option<bool>) -> Option<PathBuf> {
         let is_link = is_link.unwrap_or_else(|| {
             fs::symlink_metadata(path).map_or(true, |metadata| metadata.is_symlink())
         });
-        let real = if is_link { path.canonicalize().ok() } else { self.real(path) };
-        // A path that the system cannot resolve is reported when the file is read.
-        real.is_none_or(|real| self.paths.insert(real))
+        if is_link { path.canonicalize().ok() } else { self.real(path) }
     }
 
     /// The path without links of a file that is not a link itself. Files of a folder are

@@ -41,6 +41,18 @@ fn a_file_reached_twice_is_read_once() {
     assert_eq!(drain(&collection).unwrap().texts(), ["a", "b", "one", "two"]);
 }
 
+#[test]
+fn a_file_of_the_reference_is_not_an_input() {
+    let place = folder(&[("a.txt", b"a"), ("kept/b.txt", b"b"), ("kept/c.jsonl", LINES)]);
+    let inputs = [place.path().to_owned()];
+    let reference = [place.path().join("kept/.")];
+    let options = ReadOptions::default();
+    let opened = Collection::open_with_reference(&inputs, &reference, &options).unwrap();
+    let reasons: Vec<_> = opened.listed().iter().map(|skipped| &skipped.reason).collect();
+    assert_eq!(reasons, [&SkipReason::IsReference; 2]);
+    assert_eq!(drain(&opened).unwrap().texts(), ["a", "b", "one", "two"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_followed_link_is_its_file() {

@@ -249,7 +249,8 @@ impl ExactCandidates<'_> {
         probing: Option<&SpillLog<KeyEntry>>,
         lists: &mut BucketLists,
     ) -> Result<(), FindError> {
-        let ranges = ranges(inserted, self.budget, self.options.threads.get());
+        let entries = inserted.len() + probing.map_or(0, SpillLog::len);
+        let ranges = ranges(entries, self.budget, self.options.threads.get());
         let counter = Counter::default();
         let lists = Mutex::new(lists);
         on_threads::<_, FindError>(self.options.threads, |stop| {
@@ -270,8 +271,8 @@ impl ExactCandidates<'_> {
 }
 
 /// Ranges of keys whose entries one thread can sort at a time.
-fn ranges(log: &SpillLog<KeyEntry>, budget: &Budget, at_least: usize) -> Vec<KeyRange> {
-    KeyRanges::at_least(at_least, log.len() as usize, SORTED_BYTES, budget).collect()
+fn ranges(entries: u64, budget: &Budget, at_least: usize) -> Vec<KeyRange> {
+    KeyRanges::at_least(at_least, entries as usize, SORTED_BYTES, budget).collect()
 }
 
 /// The entries of a range, sorted.
