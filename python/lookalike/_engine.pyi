@@ -3,6 +3,7 @@ from datetime import datetime
 from typing import Any, NoReturn, TypeAlias, final
 
 VERSION: str
+"""The version of the package, such as ``0.1.0``."""
 
 _Progress: TypeAlias = Callable[[str, int, int | None], None]
 

@@ -118,7 +118,9 @@ class ColumnMethods(_Columns[_Docs, _Column], Generic[_Docs, _Column]):
         return self._column(find(self._docs, **options).is_kept, KEPT)
 
     def labels(self, **options: Any) -> _Column:
-        """Returns a column with a number for each group, as ``FrameMethods.labels`` does."""
+        """Returns a column of integers, ``lookalike_label``, with the least row number of each
+        text's group, as for data frames.
+        """
         return self._column(find(self._docs, **options).labels, LABEL)
 
     def passages(self, **options: Any) -> PassagesResult:

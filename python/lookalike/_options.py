@@ -208,6 +208,7 @@ class AuditOptions(_Wording, _Records, total=False):
     """Options of ``lookalike.audit``, besides its named arguments."""
 
     seed: int | None
+    """The random seed of the sample."""
     threads: int | None
     decisions: Any
 
@@ -267,8 +268,8 @@ OPTIONS: dict[str, str] = {
     "max": "limits of files that are not plain text: a dict with some of 'file_size', 'expanded', "
     "'depth', 'members', 'pages' and 'seconds'",
     "min_words": "words of the shortest passage, 2 or more; 50 by default",
-    "at": "passages: cut 'word' by word, or whole units all of whose words are repeated: 'line', "
-    "'paragraph', 'sentence'",
+    "at": "passages: cut single words ('word'), or only whole units whose words are all repeated: "
+    "'line', 'paragraph', 'sentence'",
     "min_left": "passages: leave out documents that lose words and keep fewer than this",
     "min_documents": "passages: cut passages that are in this number of documents or more from all "
     "of them",
@@ -277,7 +278,7 @@ OPTIONS: dict[str, str] = {
     "per_source": "passages: count the documents of each source separately",
     "ngram": "words of a run that counts as contamination, 2 or more; 13 by default",
 }
-"""The meaning of each option."""
+"""The meaning of each option, and of named arguments that several functions have."""
 
 
 OTHER_OPTIONS: Final = frozenset(

@@ -26,6 +26,12 @@ class PrepareResult(Table):
     - ``band_keys`` (``bands`` keys of uint64)
 
     A document without a token is similar to no document; its signature and band keys are zeros.
+
+    Attributes:
+        parameters: The parameters of the signatures. Only rows with the same parameters are
+            comparable.
+        skipped: A table of the skipped records: ``source``, ``line`` (from 1; for documents in
+            memory the row, from 0), ``id``, ``reason``.
     """
 
     __slots__ = ("parameters", "skipped")
@@ -34,10 +40,7 @@ class PrepareResult(Table):
         self, table: _engine.Table, parameters: dict[str, Any], skipped: _engine.Table
     ) -> None:
         super().__init__(table)
-        # Only rows with the same parameters are comparable.
         self.parameters = parameters
-        # Skipped records: `source`, `line` (from 1; for documents in memory the row, from 0),
-        # `id`, `reason`.
         self.skipped = Table(skipped)
 
     def __reduce__(self) -> tuple[Callable[..., PrepareResult], tuple[Any, ...]]:

@@ -58,8 +58,8 @@ class Field(str):
 
 
 class PathPattern(str):
-    """The keep rule that prefers documents whose path matches a pattern:
-    ``PathPattern("*/final/*") == "path:*/final/*"``.
+    """The keep rule that prefers documents whose path matches a pattern, in which ``*`` stands for
+    any text: ``PathPattern("*/final/*") == "path:*/final/*"``.
     """
 
     __slots__ = ()

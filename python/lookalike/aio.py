@@ -1,18 +1,19 @@
 """An index for event loops. Every method that reads or writes is awaited and does not block the
 loop.
 
->>> import asyncio, tempfile, os
->>> from lookalike.aio import AsyncIndex
->>> async def main() -> list[str]:
-...     async with AsyncIndex.create(
-...         os.path.join(tempfile.mkdtemp(), "news")
-...     ) as index:
-...         await index.add({"a": "a text of some words", "b": "another one"})
-...         return [
-...             match.id for match in await index.query("A text of some words.")
-...         ]
->>> asyncio.run(main())
-['a']
+Examples:
+    >>> import asyncio, tempfile, os
+    >>> from lookalike.aio import AsyncIndex
+    >>> async def main() -> list[str]:
+    ...     async with AsyncIndex.create(
+    ...         os.path.join(tempfile.mkdtemp(), "news")
+    ...     ) as index:
+    ...         await index.add({"a": "a text of some words", "b": "another one"})
+    ...         return [
+    ...             match.id for match in await index.query("A text of some words.")
+    ...         ]
+    >>> asyncio.run(main())
+    ['a']
 
 The engine runs in worker threads, without the interpreter's lock. Calls that read run in parallel,
 one for each worker. Calls that write run one at a time, in the order of the calls. Other calls wait
@@ -202,9 +203,10 @@ class AsyncIndex:
     """A ``lookalike.Index`` for coroutines.
 
     Methods have the parameters, results and errors of the methods of ``lookalike.Index``, and are
-    awaited. Use ``await index.count()`` instead of ``len(index)``, and ``await index.contains(id)``
-    instead of ``id in index``. Functions for ``progress`` are called in a worker thread; use
-    ``loop.call_soon_threadsafe`` in them to reach the loop.
+    awaited. ``create`` and ``open`` return an ``OpeningIndex``. Use ``await index.count()`` instead
+    of ``len(index)``, and ``await index.contains(id)`` instead of ``id in index``. Functions for
+    ``progress`` are called in a worker thread; use ``loop.call_soon_threadsafe`` in them to reach
+    the loop.
 
     Args:
         index: An open index. Closing the ``AsyncIndex`` closes it.

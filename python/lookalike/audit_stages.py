@@ -1,6 +1,6 @@
 """The stages of ``lookalike.audit`` for documents that are divided over tasks.
 
-The stages read and return Arrow batches, as in ``lookalike.stages``, and use the plan of the run::
+The stages read and return Arrow batches, as in ``lookalike.stages``, and use the plan of the run:
 
     draw        documents → drawn documents       a task for each piece of the collection
     search      documents, sample → findings      likewise; the sample is pickled with the task
@@ -55,7 +55,7 @@ def draw_limit(population: int, sample: int, attempt: int = 0) -> int:
         population: The number of documents with a token.
         sample: The number of documents in the sample.
         attempt: The number of earlier attempts, which drew fewer than ``sample`` ids. Each attempt
-            draws more. The limit :math:`2^{64} - 1` draws all documents.
+            draws more. The limit ``2**64 - 1`` draws all documents.
     """
     return _engine.draw_limit(population, sample, attempt)
 
@@ -84,6 +84,7 @@ class AuditSample:
     """
 
     plan: Plan
+    """The plan of the run."""
     drawn: pyarrow.Table
     """All rows of ``draw``."""
     documents: int

@@ -1,7 +1,5 @@
 """The exceptions and warnings. Every error of this package is a ``LookalikeError``.
 
-::
-
     LookalikeError
     ├── OptionError       an option has an invalid value       (also a ValueError)
     ├── DocumentError     a document cannot be used            (also a ValueError)
@@ -9,7 +7,7 @@
     ├── FileError         a file cannot be read or written     (also an OSError)
     ├── ChangedError      documents changed during the work
     └── StoreError        an index cannot be used
-        ├── MismatchError       an index was created with other settings
+        ├── MismatchError       an index has other settings    (also a ValueError)
         └── DamagedError        stored data of an index is damaged
 
 A call that is unnecessarily slow warns with ``RunawayWarning``. A call that cannot use the column
@@ -45,18 +43,21 @@ class DocumentError(LookalikeError, ValueError):
     """A document cannot be used. The message and ``row`` contain its row number, from 0."""
 
     row: int | None = None
+    """The row of the document, from 0; ``None`` if it is unknown."""
 
 
 class DocumentTypeError(DocumentError, TypeError):
-    """A document, an id or a column has a type that cannot be used."""
+    """A document, an id or a column has a type that cannot be used, such as ``bytes``."""
 
 
 class FileError(LookalikeError, OSError):
-    """A file, or a record in a file, cannot be read or written."""
+    """A file, or a record in a file, cannot be read or written. ``errno`` is set if the system
+    reported a number.
+    """
 
 
 class ChangedError(LookalikeError):
-    """Documents changed during the work."""
+    """Documents changed during the work, or since the report of a run."""
 
 
 class StoreError(LookalikeError):

@@ -2,20 +2,21 @@
 
 Importing this module registers both.
 
->>> import pandas
->>> import lookalike.pandas
->>> frame = pandas.DataFrame(
-...     {"body": ["one text of the day", "One text, of the day!", "another"]},
-...     index=[7, 8, 9],
-... )
->>> frame.lookalike.dedup("body").index.tolist()
-[8, 9]
->>> frame[frame.lookalike.is_kept("body")].index.tolist()
-[8, 9]
->>> frame.assign(group=frame.lookalike.labels("body"))["group"].tolist()
-[0, 0, 2]
->>> frame["body"].lookalike.find().counts["duplicates"]
-1
+Examples:
+    >>> import pandas
+    >>> import lookalike.pandas
+    >>> frame = pandas.DataFrame(
+    ...     {"body": ["one text of the day", "One text, of the day!", "another"]},
+    ...     index=[7, 8, 9],
+    ... )
+    >>> frame.lookalike.dedup("body").index.tolist()
+    [8, 9]
+    >>> frame[frame.lookalike.is_kept("body")].index.tolist()
+    [8, 9]
+    >>> frame.assign(group=frame.lookalike.labels("body"))["group"].tolist()
+    [0, 0, 2]
+    >>> frame["body"].lookalike.find().counts["duplicates"]
+    1
 """
 
 from __future__ import annotations
@@ -33,6 +34,10 @@ __all__ = ["FrameAccessor", "SeriesAccessor"]
 class FrameAccessor(FrameMethods["pandas.DataFrame", "pandas.DataFrame", "pandas.Series"]):
     """``df.lookalike`` of a ``pandas.DataFrame``. Columns of results have the index of the
     frame.
+
+    ``text`` is the column of texts (``"text"`` by default), or several columns whose texts are
+    joined. ``id`` is the column of ids. Other arguments are passed to the function of the same
+    name; ``is_kept`` and ``labels`` pass them to ``lookalike.find``.
     """
 
     def _column(self, values: Sequence[Any], name: str) -> pandas.Series:
@@ -40,7 +45,11 @@ class FrameAccessor(FrameMethods["pandas.DataFrame", "pandas.DataFrame", "pandas
 
 
 class SeriesAccessor(ColumnMethods["pandas.Series", "pandas.Series"]):
-    """``series.lookalike`` of a ``pandas.Series`` of texts. Columns of results have its index."""
+    """``series.lookalike`` of a ``pandas.Series`` of texts. Columns of results have its index.
+
+    Arguments are passed to the function of the same name; ``is_kept`` and ``labels`` pass them to
+    ``lookalike.find``.
+    """
 
     def _column(self, values: Sequence[Any], name: str) -> pandas.Series:
         return _made(values, name, self._docs.index)

@@ -3,28 +3,29 @@ and ``pl.col("text").lookalike`` of an expression.
 
 Importing this module registers all four.
 
->>> import polars
->>> import lookalike.polars
->>> frame = polars.DataFrame(
-...     {
-...         "body": ["one text of the day", "One text, of the day!", "another"],
-...         "n": [7, 8, 9],
-...     }
-... )
->>> frame.lookalike.dedup("body")["n"].to_list()
-[8, 9]
->>> frame.lazy().lookalike.dedup("body")["n"].to_list()
-[8, 9]
->>> frame.filter(frame.lookalike.is_kept("body"))["n"].to_list()
-[8, 9]
->>> frame.lazy().filter(polars.col("body").lookalike.is_kept()).collect()[
-...     "n"
-... ].to_list()
-[8, 9]
->>> frame.with_columns(group=polars.col("body").lookalike.labels())[
-...     "group"
-... ].to_list()
-[0, 0, 2]
+Examples:
+    >>> import polars
+    >>> import lookalike.polars
+    >>> frame = polars.DataFrame(
+    ...     {
+    ...         "body": ["one text of the day", "One text, of the day!", "another"],
+    ...         "n": [7, 8, 9],
+    ...     }
+    ... )
+    >>> frame.lookalike.dedup("body")["n"].to_list()
+    [8, 9]
+    >>> frame.lazy().lookalike.dedup("body")["n"].to_list()
+    [8, 9]
+    >>> frame.filter(frame.lookalike.is_kept("body"))["n"].to_list()
+    [8, 9]
+    >>> frame.lazy().filter(polars.col("body").lookalike.is_kept()).collect()[
+    ...     "n"
+    ... ].to_list()
+    [8, 9]
+    >>> frame.with_columns(group=polars.col("body").lookalike.labels())[
+    ...     "group"
+    ... ].to_list()
+    [0, 0, 2]
 """
 
 from __future__ import annotations
@@ -41,7 +42,12 @@ __all__ = ["ExprNamespace", "FrameNamespace", "LazyFrameNamespace", "SeriesNames
 
 
 class FrameNamespace(FrameMethods[polars.DataFrame, polars.DataFrame, polars.Series]):
-    """``df.lookalike`` of a ``polars.DataFrame``."""
+    """``df.lookalike`` of a ``polars.DataFrame``.
+
+    ``text`` is the column of texts (``"text"`` by default), or several columns whose texts are
+    joined. ``id`` is the column of ids. Other arguments are passed to the function of the same
+    name; ``is_kept`` and ``labels`` pass them to ``lookalike.find``.
+    """
 
     def _column(self, values: Sequence[Any], name: str) -> polars.Series:
         return _made(values, name)
@@ -50,6 +56,8 @@ class FrameNamespace(FrameMethods[polars.DataFrame, polars.DataFrame, polars.Ser
 class LazyFrameNamespace(FrameMethods[polars.LazyFrame, polars.DataFrame, polars.Series]):
     """``lf.lookalike`` of a ``polars.LazyFrame``. Each method executes the query once. Within a
     query, use an expression: ``lf.filter(pl.col("text").lookalike.is_kept())``.
+
+    The arguments are the arguments of ``FrameNamespace``.
     """
 
     def _column(self, values: Sequence[Any], name: str) -> polars.Series:
@@ -57,7 +65,9 @@ class LazyFrameNamespace(FrameMethods[polars.LazyFrame, polars.DataFrame, polars
 
 
 class SeriesNamespace(ColumnMethods[polars.Series, polars.Series]):
-    """``series.lookalike`` of a ``polars.Series`` of texts."""
+    """``series.lookalike`` of a ``polars.Series`` of texts. Arguments are passed to the function of
+    the same name; ``is_kept`` and ``labels`` pass them to ``lookalike.find``.
+    """
 
     def _column(self, values: Sequence[Any], name: str) -> polars.Series:
         return _made(values, name)

@@ -1,21 +1,22 @@
 """Tools for scikit-learn: features of texts, and cross-validation without copies of test texts in
 the training texts.
 
->>> from lookalike.sklearn import NearDuplicateKFold, SignatureTransformer
->>> texts = [
-...     "the hall is closed on monday",
-...     "The hall is closed on Monday!",
-...     "minutes of the meeting",
-...     "a third text",
-... ]
->>> SignatureTransformer(num_hashes=16, bits=4, shingle="bag").fit_transform(
-...     texts
-... ).shape
-(4, 256)
->>> for train, test in NearDuplicateKFold(2, shingle="bag").split(texts):
-...     print(train.tolist(), test.tolist())
-[2, 3] [0, 1]
-[0, 1] [2, 3]
+Examples:
+    >>> from lookalike.sklearn import NearDuplicateKFold, SignatureTransformer
+    >>> texts = [
+    ...     "the hall is closed on monday",
+    ...     "The hall is closed on Monday!",
+    ...     "minutes of the meeting",
+    ...     "a third text",
+    ... ]
+    >>> SignatureTransformer(num_hashes=16, bits=4, shingle="bag").fit_transform(
+    ...     texts
+    ... ).shape
+    (4, 256)
+    >>> for train, test in NearDuplicateKFold(2, shingle="bag").split(texts):
+    ...     print(train.tolist(), test.tolist())
+    [2, 3] [0, 1]
+    [0, 1] [2, 3]
 
 - ``SignatureTransformer``: MinHash signatures as a sparse or a dense matrix
 - ``near_duplicate_groups``: the number of each text's group, for ``GroupKFold`` and everything that
@@ -69,11 +70,11 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
 
     - ``"sparse"``: a CSR matrix of float64 with ``num_hashes * 2**bits`` columns. The lowest
       ``bits`` bits of each hash value select a column, which is 1. The product of two rows, divided
-      by ``num_hashes``, is J + (1 - J) / 2**bits in the mean, where J is the Jaccard similarity of
-      the texts. So a linear model over these columns is a model over shared shingles (b-bit minwise
-      hashing: Li and König, WWW 2010).
+      by ``num_hashes``, is ``J + (1 - J) / 2**bits`` in the mean, where J is the Jaccard similarity
+      of the texts. So a linear model over these columns is a model over shared shingles (b-bit
+      minwise hashing: Li and König, WWW 2010).
     - ``"dense"``: an array of uint32 with ``num_hashes`` columns of hash values. These are
-      categories, to be compared for equality. ``metric="hamming"`` is 1 - J in the mean.
+      categories, to be compared for equality. ``metric="hamming"`` is ``1 - J`` in the mean.
 
     A text without a token has a row of zeros. Columns that are computed with different parameters
     are unrelated.
@@ -84,8 +85,8 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
             ``sqrt(J * (1 - J) / num_hashes)``.
         bits: The number of bits of a value that select a column, 1 to 16, for
             ``output="sparse"``.
-        shingle, tokens, case, frequencies, stop_words, normalize, scheme, seed, threads: As for
-            ``lookalike.prepare``. ``lookalike.OPTIONS`` describes each of them.
+
+    The other arguments are options of ``lookalike.prepare``, which ``lookalike.OPTIONS`` describes.
 
     Raises:
         OptionError: A parameter has an invalid value; raised by ``fit`` and ``transform``.

@@ -2,12 +2,12 @@
 
 Cluster software moves rows, and these functions decide about documents. They read and return Arrow
 batches and import no cluster software. Each depends on its rows alone, so that a task can run
-again. The order of the stages, with their rows::
+again. The order of the stages, with their rows:
 
     plan                                     once
     count     documents  → counters          if Plan.is_counted; then total
     keys      documents  → blocks            a task for each piece of the collection
-    connect   blocks     → edges, identities a task for each part (rows with equal ``part``)
+    connect   blocks     → edges, identities a task for each part (rows with equal part)
     merge     edges      → edges             16 parts to a task, until one task is left
     stars     edges      → edges             instead of merge, if one task cannot hold all
                                              edges: rounds of three steps, a task for each part
@@ -17,7 +17,7 @@ again. The order of the stages, with their rows::
     group_lines, pair_lines   sorted rows → the bytes of the reports
 
 If a component is larger than a task, its documents receive other keys: their rarest shingles. If
-these do not divide it either, its documents are decided in rounds over the keep order::
+these do not divide it either, its documents are decided in rounds over the keep order:
 
     count     documents  → counters          a task for each piece
     total     counters   → their sums        one task
@@ -130,9 +130,10 @@ _ONE_MACHINE: Final = {
     "drop": "dedup",
 }
 _RUN: Final = ("memory", "temp_dir", "threads")
-# Columns that the stages add to the documents, and the prefix of the columns that engines add.
+# Columns that the stages add to the documents.
 _ADDED: Final = ("node", "reference", "component", "check")
 INTERNAL: Final = "lookalike_"
+"""The prefix of the columns that engines add. The columns of documents must not begin with it."""
 PART: Final = f"{INTERNAL}part"
 """The column with the part of a row in a round."""
 KEPT: Final = f"{INTERNAL}kept"
@@ -298,7 +299,7 @@ def _refuse_order(keep: object) -> None:
 
 
 def keep_rules(options: Mapping[str, Any]) -> list[str]:
-    """The keep rules of a run, in their order."""
+    """Returns the keep rules of a run, in their order."""
     keep = options.get("keep")
     rules = keep if isinstance(keep, (list, tuple)) else [keep]
     # The engine rejects values that are not rules.
@@ -388,10 +389,10 @@ def _schema(columns: str) -> Any:
 
 
 def empty_table(columns: str) -> pyarrow.Table:
-    """A table without rows.
+    """Returns a table without rows.
 
     Args:
-        columns: ``BLOCKS``, ``LABELS`` or ``DECIDED``.
+        columns: The columns: ``BLOCKS``, ``LABELS``, ``PLACES`` or ``DECIDED``.
     """
     schema = _schema(columns)
     pa = import_arrow()
@@ -555,7 +556,7 @@ def total(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatc
 
 
 def empty_counters(plan: Plan) -> bytes:
-    """The counters of a run without documents, for ``keys``."""
+    """Returns the counters of a run without documents, for ``keys``."""
     rows = read_table(_engine.CountStage(dict(plan.options), _LOG2_COUNTERS).counters())
     return bytes(rows["rows"][0].as_py())
 

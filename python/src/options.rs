@@ -332,8 +332,8 @@ impl<'py> KeywordOptions<'py> {
         let per_source = self.flag("per_source")?;
         if let Some(got) = min_documents.filter(|least| *least < 2) {
             let text = format!(
-                "min_documents: a passage is repeated in 2 documents or more; expected a number \
-                 from 2 on, got {got}"
+                "min_documents: expected 2 or more, got {got}; a repeated passage is in at least 2 \
+                 documents"
             );
             return Err(OptionError::new_err(text));
         }
@@ -345,8 +345,7 @@ impl<'py> KeywordOptions<'py> {
         }
         let is_boilerplate = min_documents.is_some() || min_share.is_some();
         if per_source && !is_boilerplate {
-            let text = "per_source counts the documents of boilerplate: add min_documents or \
-                        min_share";
+            let text = "per_source is for boilerplate only: add min_documents or min_share";
             return Err(OptionError::new_err(text));
         }
         let rule = if is_boilerplate {

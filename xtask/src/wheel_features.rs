@@ -1,5 +1,5 @@
 //! Compares the features of the wheel's dependencies with their features in the workspace's tests.
-//! Cargo compiles a dependency with other features a second time, with all crates that use it.
+//! If they differ, Cargo compiles the dependency twice, and all crates that use it as well.
 
 use crate::commands::output;
 use std::collections::BTreeSet;
@@ -25,11 +25,12 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     ))
 }
 
-/// Lines `name version features`.
+/// Returns a line for each dependency: its name, version and features.
 fn dependencies(root: &Path, arguments: &[&str]) -> Result<BTreeSet<String>, String> {
     let tree = ["tree", "--prefix", "none", "--format", "{p} {f}"];
     let lines = output(root, "cargo", &[&tree[..], arguments].concat())?;
     let lines = lines.lines().map(|line| line.trim_end_matches(" (*)"));
-    // Packages of the workspace have their folder in brackets; the wheel compiles them anyway.
+    // Skip the packages of the workspace, whose lines contain their folder in brackets. The wheel
+    // compiles them in any case.
     Ok(lines.filter(|line| !line.contains(" (/")).map(str::to_owned).collect())
 }

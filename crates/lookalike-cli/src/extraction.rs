@@ -19,12 +19,12 @@ pub(crate) type WorkerOption<'a> = Option<&'a WorkerCommand>;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Web pages, mail, PDF and office files")]
 pub(crate) struct ExtractArgs {
-    /// Web pages: `main` leaves out navigation, banners and footers; `all` is all that is shown
+    /// Web pages: `main` leaves out navigation, banners and footers; `all` keeps all visible text
     #[arg(long, value_enum, value_name = "TEXT", default_value = "main")]
     html: Html,
 
-    /// Mail: whether the text of other messages that one quotes belongs to it; with `keep`, a reply
-    /// that quotes all of a message makes that a duplicate
+    /// Mail: whether the text that a message quotes from others belongs to it. With `keep`, a
+    /// message that a reply quotes in full is a duplicate
     #[arg(long, value_enum, value_name = "WHAT", default_value = "cut")]
     quotes: Keep,
 
@@ -37,11 +37,11 @@ pub(crate) struct ExtractArgs {
     #[arg(long)]
     attachments: bool,
 
-    /// Limits on one file, such as `--max pages=500`; may be given again. Names and defaults:
-    /// file-size=256MiB (not of plain text), expanded=1GiB (decompressed content and its text; of
-    /// records, each of them), depth=8 (levels of files in files), members=100000 (files in a file;
-    /// again for every 16 MiB of it), pages=20000 (of a PDF), seconds=60 (to decompress it and to
-    /// extract its texts; again for every 16 MiB of it)
+    /// Limits on one file, such as `--max pages=500`; may be repeated. Names and defaults:
+    /// file-size=256MiB (except plain text), expanded=1GiB (decompressed content and its text; in a
+    /// file of records, of each record), depth=8 (levels of files in files), members=100000 (files
+    /// in a file; granted again for every 16 MiB of it), pages=20000 (of a PDF), seconds=60 (to
+    /// decompress the file and to extract its texts; granted again for every 16 MiB of it)
     #[arg(long = "max", value_name = "NAME=VALUE", value_parser = limit)]
     limits: Vec<FileLimit>,
 }

@@ -194,10 +194,15 @@ fn by_magic(bytes: &[u8]) -> Option<FileKind> {
     }
     if at(0, &[0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1]) {
         // Names in such a file are UTF-16.
-        let encrypted: Vec<u8> = "EncryptedPackage".bytes().flat_map(|byte| [byte, 0]).collect();
-        let found = memmem::find(bytes, &encrypted).is_some();
-        let name = if found { ENCRYPTED_OFFICE } else { OLD_OFFICE };
-        return Some(FileKind::Other(name));
+        let names = |part: &str| {
+            let name: Vec<u8> = part.bytes().flat_map(|byte| [byte, 0]).collect();
+            memmem::find(bytes, &name).is_some()
+        };
+        return Some(FileKind::Other(match () {
+            () if names("EncryptedPackage") => ENCRYPTED_OFFICE,
+            () if names("__substg1.0_") => OUTLOOK_MESSAGE,
+            () => OLD_OFFICE,
+        }));
     }
     if at(0, b"RIFF") && bytes.len() > 12 {
         return Some(FileKind::Other(if at(8, b"WEBP") {
@@ -217,6 +222,8 @@ fn by_magic(bytes: &[u8]) -> Option<FileKind> {
 
 /// The name of [`FileKind::Other`] for an Office file that requires a password.
 pub(crate) const ENCRYPTED_OFFICE: &str = "an encrypted Office file";
+/// The name of [`FileKind::Other`] for a message that Outlook saved.
+const OUTLOOK_MESSAGE: &str = "an Outlook message (`msgconvert FILE.msg` converts it to .eml)";
 macro_rules! old_office_conversion {
     () => {
         "soffice --headless --convert-to docx --outdir NEW FOLDER/*.doc"

@@ -1,9 +1,10 @@
 //! The categories of an index: a model, and the category of each document that was stored when
 //! categories were last updated.
 //!
-//! An index stores the model without interpreting it: `lookalike::categories` specifies its bytes
-//! and the category of a text. Documents that were added since the last update have numbers above
-//! [`CategoryState::through`]; readers determine their categories from their texts.
+//! An index stores the model without interpreting it: `lookalike::categories` specifies the bytes
+//! of a model, and how it assigns a category to a text. Documents that were added since the last
+//! update have numbers above [`CategoryState::through`]; readers determine their categories from
+//! their texts.
 
 use crate::entry::DocumentNumber;
 
@@ -15,7 +16,7 @@ pub const MAX_MODEL_BYTES: usize = 512 << 20;
 pub struct CategoryState {
     /// The number of the model. Every new model has another number.
     pub number: u64,
-    /// The number of the last document whose category is stored, if the document still exists.
+    /// The number up to which every existing document has a stored category.
     pub through: DocumentNumber,
 }
 

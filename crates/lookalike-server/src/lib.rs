@@ -2,8 +2,8 @@
 //!
 //! # Modules
 //!
-//! A request enters at the top and uses what is below; an arrow points from user to used, and
-//! none points upwards:
+//! A request enters at the top. Each arrow points from a module to a module that it uses. No arrow
+//! points upwards:
 //!
 //! ```text
 //! server       a connection, its limits, the rules of all requests, the route of an address
@@ -25,7 +25,7 @@
 //! result. The writer thread writes changes of documents, and acknowledges them when they are on
 //! the disk.
 //!
-//! The API is described in `docs/reference/http.md` and in `openapi.json`. This is the only
+//! The API is described in `docs/reference/http.md` and in `openapi.json`. This crate has the only
 //! asynchronous code of the project: one thread waits for sockets, and worker threads do all
 //! blocking work. Nothing here prints, exits, or reads the environment.
 

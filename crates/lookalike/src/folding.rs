@@ -20,7 +20,7 @@ const SAMPLE: usize = 1_000;
 /// The number of bytes of a document to examine.
 const HEAD_BYTES: usize = 64 << 10;
 
-/// Letters that the form changes.
+/// A group of letters that folding changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Script {
     /// Arabic letters.
@@ -171,7 +171,7 @@ fn is_open(normalization: Normalization) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct SampledText(u64, Scripts);
 
-/// The part of the sample of one thread.
+/// One thread's part of the sample.
 pub(crate) struct Sampler {
     /// `None` if there is nothing to measure.
     comparison: Option<Comparison>,
@@ -184,7 +184,7 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// Creates a sampler for texts of `normalization` that are shingled by `rule`.
+    /// Creates a sampler for texts that are normalized by `normalization` and shingled by `rule`.
     pub(crate) fn new(rule: &ShingleRule, normalization: Normalization) -> Self {
         let comparison = is_open(normalization).then(|| Comparison::new(rule));
         Self { comparison, least: IdSample::new(SAMPLE), count: 0, drawn: Vec::new() }
@@ -227,7 +227,8 @@ impl FoldingEffect {
         effect
     }
 
-    /// Measures texts of `normalization`. The result is empty if they are already folded.
+    /// Measures texts that are normalized by `normalization`. The result is empty if they are
+    /// already folded.
     pub(crate) fn of_texts(
         texts: &[String],
         rule: &ShingleRule,
@@ -256,7 +257,7 @@ impl FoldingEffect {
         self.documents
     }
 
-    /// Documents whose shingle set the form changes.
+    /// Documents that have another shingle set after folding.
     pub fn changed(&self) -> u64 {
         self.changed
     }

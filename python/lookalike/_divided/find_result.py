@@ -48,15 +48,15 @@ class DividedFindResult(Generic[R, Run]):
         self.run = run
 
     def __iter__(self) -> Iterator[Group]:
-        """The groups in the order of ``groups``, largest first. The process of the caller holds one
-        part of the rows at a time.
+        """Yields the groups in the order of ``groups``, largest first. The process of the caller
+        holds one part of the rows at a time.
         """
         for _, rows in groupby(self.run.member_rows(), key=itemgetter(0)):
             (_, keeper, _), *others = [row[1:] for row in rows]
             yield Group(keeper, tuple(Member(id_, similarity) for id_, _, similarity in others))
 
     def __len__(self) -> int:
-        """The number of groups."""
+        """Returns the number of groups."""
         return self.run.sums.counts["groups"]
 
     @property
@@ -102,7 +102,7 @@ class DividedFindResult(Generic[R, Run]):
 
     @property
     def counts(self) -> dict[str, int]:
-        """As ``lookalike.FindResult.counts``."""
+        """The numbers of ``lookalike.FindResult.counts``."""
         return dict(self.run.sums.counts)
 
     @property
@@ -115,7 +115,7 @@ class DividedFindResult(Generic[R, Run]):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """As ``lookalike.FindResult.parameters``."""
+        """The parameters of ``lookalike.FindResult.parameters``."""
         return dict(self.run.plan.parameters)
 
     @property

@@ -26,6 +26,10 @@ class Files:
             ``follow``, ``delimiter``, ``encoding``, ``html``, ``quotes``, ``mail_signatures``,
             ``attachments`` and ``max``. ``OPTIONS`` describes each of them.
 
+    Attributes:
+        paths: The paths and patterns, a tuple.
+        options: The options of reading.
+
     Raises:
         OptionError: An option is unknown, or no path is given.
 
@@ -45,9 +49,7 @@ class Files:
         several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
         is_iterable = isinstance(several, Iterable) and not isinstance(several, (bytes, bytearray))
         self.paths: tuple[str | os.PathLike[str], ...] = tuple(several) if is_iterable else ()
-        """The paths and patterns."""
         self.options: FileOptions = options
-        """The options of reading."""
         if not self.paths or not all(isinstance(path, (str, os.PathLike)) for path in self.paths):
             raise invalid_option("paths", "a file, a folder, a pattern, or several of them", paths)
 

@@ -17,7 +17,7 @@ from lookalike.errors import DocumentTypeError, OptionError
 
 
 class IndexSettings(TypedDict, total=False):
-    """Settings that an index keeps for good."""
+    """Settings of an index, which never change. ``Index.create`` describes them."""
 
     shingle: str | None
     tokens: Literal["words", "word-runs", "whitespace"] | None
@@ -34,7 +34,7 @@ class IndexSettings(TypedDict, total=False):
 
 
 class NewIndexSettings(IndexSettings, total=False):
-    """Settings of a new index."""
+    """Settings of a new index. ``Index.create`` describes them."""
 
     threshold: float
     recall: float

@@ -118,41 +118,45 @@ class Index:
 
         Args:
             path: A folder that does not exist yet.
-            threshold: The least similarity of matches unless a query names another; above 0, at
-                most 1. 0.8 by default.
-            recall: The least predicted share of the documents *at* the threshold that are found;
-                above 0, below 1. 0.99 by default.
-            measure: ``jaccard`` (the default) divides shared shingles by the shingles of both
-                documents. ``containment`` divides them by the shingles of the shorter one, which
-                finds excerpts of longer texts, and needs another ``store`` than ``signatures``.
-            shingle: ``words:N`` (``words:5`` by default), ``chars:N`` or ``bytes:N`` with N from 1
-                to 256, or ``bag``; ``Words(5)`` is ``"words:5"``.
-            tokens: ``words`` (the default), ``word-runs`` (the default with
-                ``segment:dictionary``) or ``whitespace``.
-            case: ``fold`` (the default) reads upper case as lower case, ``keep`` distinguishes
-                them.
-            frequencies: Whether repeats of a shingle count.
-            stop_words: The language whose stop words are left out, such as ``en``.
-            normalize: Changes to texts (``docs/reference/normalize.md``): a normal form such as
-                ``fold``; ``language:auto`` leaves out the stop words of each document's language;
-                ``segment:dictionary`` finds the words of scripts without spaces; or a list.
-            num_hashes: Values in a signature, 1 to 8192; by default chosen for ``threshold`` and
-                ``recall``.
-            bands: Bands of a signature; by default chosen likewise.
-            rows: Rows of a band; by default chosen likewise.
-            scheme: ``fss`` (the default), ``multiply-shift``, ``mod-prime``, ``xor`` or
-                ``xor-multiply``.
-            seed: The seed of the hash functions, 0 to 2**64 - 1.
-            store: The stored parts of each document besides its signature:
+            settings: The settings, each a keyword argument:
 
-                - ``signatures``: nothing else. Similarities are estimates, groups are unavailable.
-                - ``sets``: the sets of shingles. Similarities are exact.
-                - ``texts`` (the default): sets and texts.
-                - ``originals``: sets, texts, and the original bytes of each version (``original``,
-                  ``versions``).
-            max_original: With ``store="originals"``, the most bytes of an original: a number or a
-                text such as ``"64MiB"``, up to 512 MiB; 256 MiB by default. A larger document is an
-                error.
+                - ``threshold``: the least similarity of matches unless a query names another; above
+                  0, at most 1. 0.8 by default.
+                - ``recall``: the least predicted share of the documents *at* the threshold that are
+                  found; above 0, below 1. 0.99 by default.
+                - ``measure``: ``jaccard`` (the default) divides shared shingles by the shingles of
+                  both documents. ``containment`` divides them by the shingles of the shorter one,
+                  which finds excerpts of longer texts, and needs another ``store`` than
+                  ``signatures``.
+                - ``shingle``: ``words:N`` (``words:5`` by default), ``chars:N`` or ``bytes:N`` with
+                  N from 1 to 256, or ``bag``; ``Words(5)`` is ``"words:5"``.
+                - ``tokens``: ``words`` (the default), ``word-runs`` (the default with
+                  ``segment:dictionary``) or ``whitespace``.
+                - ``case``: ``fold`` (the default) reads upper case as lower case, ``keep``
+                  distinguishes them.
+                - ``frequencies``: whether repeats of a shingle count.
+                - ``stop_words``: the language whose stop words are left out, such as ``en``.
+                - ``normalize``: changes to texts (``docs/reference/normalize.md``): a normal form
+                  such as ``fold``; ``language:auto`` leaves out the stop words of each document's
+                  language; ``segment:dictionary`` finds the words of scripts without spaces; or a
+                  list.
+                - ``num_hashes``: values in a signature, 1 to 8192; by default chosen for
+                  ``threshold`` and ``recall``.
+                - ``bands``: bands of a signature; by default chosen likewise.
+                - ``rows``: rows of a band; by default chosen likewise.
+                - ``scheme``: ``fss`` (the default), ``multiply-shift``, ``mod-prime``, ``xor`` or
+                  ``xor-multiply``.
+                - ``seed``: the seed of the hash functions, 0 to ``2**64 - 1``.
+                - ``store``: the stored parts of each document besides its signature:
+                    - ``signatures``: nothing else. Similarities are estimates, groups are
+                      unavailable.
+                    - ``sets``: the sets of shingles. Similarities are exact.
+                    - ``texts`` (the default): sets and texts.
+                    - ``originals``: sets, texts, and the original bytes of each version
+                      (``original``, ``versions``).
+                - ``max_original``: with ``store="originals"``, the most bytes of an original: a
+                  number or a text such as ``"64MiB"``, up to 512 MiB; 256 MiB by default. A larger
+                  document is an error.
 
         Raises:
             StoreError: The path exists, or cannot be written.

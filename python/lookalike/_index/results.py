@@ -82,7 +82,7 @@ class Matches(list[Match]):
         recall_caveat: str | None,
         shingles: int | None,
     ) -> Matches:
-        """Makes matches from the rows and figures of the engine."""
+        """Makes matches from the rows and figures of the engine, for use within the package."""
         matches = cls(map(Match._make, rows))
         matches.found = found
         matches.candidates = candidates

@@ -62,7 +62,7 @@ class AuditResult:
 
     @classmethod
     def of_json(cls, text: str) -> AuditResult:
-        """Reads the JSON of the engine."""
+        """Reads the JSON of the engine, for use within the package."""
         all_ = json.loads(text)
         return cls(
             recall=all_["recall"],

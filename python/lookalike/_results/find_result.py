@@ -38,6 +38,7 @@ class Group:
     """The duplicates, by descending similarity."""
 
     def __len__(self) -> int:
+        """Returns the number of documents, the keeper included."""
         return 1 + len(self.duplicates)
 
 
@@ -276,8 +277,8 @@ class FindResult:
     @property
     @once
     def folding(self) -> dict[str, Any]:
-        """How many documents of a sample ``normalize="fold"`` changes: ``documents`` (0 where texts
-        are folded already), ``changed``, and ``scripts``, a dict of counts.
+        """The effect that ``normalize="fold"`` would have on a sample: ``documents`` (0 if texts
+        are folded already), the number of ``changed`` ones, and ``scripts``, a dict of counts.
         """
         return self._findings.folding()
 
@@ -285,7 +286,7 @@ class FindResult:
     @once
     def parameters(self) -> dict[str, Any]:
         """The chosen parameters (bands, rows, …) and their predicted recall; with ``bands="auto"``
-        also ``bands_sample``, for how many documents they were chosen.
+        also ``bands_sample``, the number of documents for which they were chosen.
         """
         return self._findings.parameters()
 

@@ -65,6 +65,7 @@ class Table:
         return _unpickled, (self._table.state(),)
 
     def __len__(self) -> int:
+        """Returns the number of rows."""
         return len(self._table)
 
     @property
@@ -78,10 +79,8 @@ class Table:
         return self._table.column_types
 
     def __getitem__(self, name: str) -> list[Any]:
-        """Returns the values of a column; ``None`` for missing values.
-
-        Raises:
-            KeyError: The column does not exist.
+        """Returns the values of a column; ``None`` for missing values. Raises ``KeyError`` if the
+        column does not exist.
         """
         try:
             column = self.column_names.index(name)
@@ -110,7 +109,7 @@ class Table:
         """Returns a ``pyarrow.Table`` without copying values.
 
         Raises:
-            ImportError: Pyarrow is not installed.
+            ImportError: The package pyarrow is not installed.
         """
         import pyarrow
 
@@ -120,7 +119,7 @@ class Table:
         """Returns a ``polars.DataFrame``.
 
         Raises:
-            ImportError: Polars is not installed.
+            ImportError: The package polars is not installed.
         """
         import polars
 
@@ -131,7 +130,7 @@ class Table:
         have a nullable type of pandas, also without a missing value.
 
         Raises:
-            ImportError: Pandas is not installed.
+            ImportError: The package pandas is not installed.
         """
         import pandas
 

@@ -32,7 +32,9 @@ from lookalike.datasketch.pickles import dump, dumps, load, loads
 from lookalike.datasketch.weighted_minhash import WeightedMinHash, WeightedMinHashGenerator
 
 WeightedMinHashLSH = MinHashLSH
+"""Another name of ``MinHashLSH``, which also takes a ``WeightedMinHash``."""
 WeightedMinHashLSHForest = MinHashLSHForest
+"""Another name of ``MinHashLSHForest``, which also takes a ``WeightedMinHash``."""
 
 __all__ = [
     "HyperLogLog",

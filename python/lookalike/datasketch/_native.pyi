@@ -13,11 +13,16 @@ _Token: TypeAlias = Any
 @disjoint_base
 class MinHashState:
     hashvalues: Any
+    """The hash values, an array of uint32 for the scheme ``"affine32"``, of uint64 for others."""
     permutations: Any
+    """The parameters of the permutations, an array with two rows. A frozen sketch has none."""
     seed: Any
+    """The seed of the permutations."""
     def __new__(cls, *_args: Any, **_kwargs: Any) -> Self: ...
     @property
-    def scheme(self) -> Scheme: ...
+    def scheme(self) -> Scheme:
+        """The scheme of the permutations."""
+
     @property
     def _hashfunc(self) -> Callable[[Any], int] | None: ...
     def _set_up(
@@ -36,13 +41,26 @@ class MinHashState:
     def _equal_values(self, other: MinHashState) -> int: ...
     def _merge_values(self, other: MinHashState) -> None: ...
     def _value_bytes(self) -> bytes: ...
-    def update(self, b: Any) -> None: ...
-    def update_batch(self, b: Iterable[Any]) -> None: ...
-    def digest(self) -> Any: ...
-    def count(self) -> float: ...
-    def is_empty(self) -> bool: ...
-    def clear(self) -> None: ...
-    def __len__(self) -> int: ...
+    def update(self, b: Any) -> None:
+        """Adds a token to the set. Takes a token of ``update_batch``, and raises its errors."""
+
+    def update_batch(self, b: Iterable[Any]) -> None:
+        """Adds tokens to the set."""
+
+    def digest(self) -> Any:
+        """Returns a copy of the hash values."""
+
+    def count(self) -> float:
+        """Estimates the number of distinct tokens."""
+
+    def is_empty(self) -> bool:
+        """Tells whether no token was added."""
+
+    def clear(self) -> None:
+        """Removes all tokens."""
+
+    def __len__(self) -> int:
+        """Returns the number of hash values."""
 
 def bulk(
     cls: type[MinHashState], prototype: MinHashState, sets: Iterable[Iterable[Any]], threads: int

@@ -29,6 +29,13 @@ class bBitMinHash:
         r: The share of the universe that is in the set, at most 1.0. The default 0.0 represents a
             very small or unknown share.
 
+    Attributes:
+        hashvalues: The lowest bits of each hash value, an array of uint32.
+        b: The number of bits.
+        r: The share of the universe that is in the set.
+        seed: The seed of the sketch.
+        scheme: The scheme of the sketch.
+
     Raises:
         ValueError: ``b`` or ``r`` is out of its range.
 
@@ -102,7 +109,7 @@ class bBitMinHash:
         return (share - c1) / (1 - c2)
 
     def bytesize(self) -> int:
-        """The number of bytes of the sketch in a pickle."""
+        """Returns the number of bytes of the sketch in a pickle."""
         return self._bytesize()[-1]
 
     def _params_fmt(self) -> str:

@@ -13,10 +13,10 @@ def sha1_hash32(data: Any) -> int:
     """Returns the first four bytes of the SHA-1 of ``data``, read as a little-endian number.
 
     Args:
-        data: bytes, or anything with a buffer.
+        data: Bytes, or an object with a buffer.
 
     Returns:
-        0 to 2**32 - 1.
+        A number from 0 to ``2**32 - 1``.
 
     Raises:
         TypeError: ``data`` is a ``str`` or has no buffer.
@@ -32,10 +32,10 @@ def sha1_hash64(data: Any) -> int:
     """Returns the first eight bytes of the SHA-1 of ``data``, read as a little-endian number.
 
     Args:
-        data: bytes, or anything with a buffer.
+        data: Bytes, or an object with a buffer.
 
     Returns:
-        0 to 2**64 - 1.
+        A number from 0 to ``2**64 - 1``.
 
     Raises:
         TypeError: ``data`` is a ``str`` or has no buffer.
@@ -62,10 +62,10 @@ def token_hash64(data: Any) -> int:
     datasketch does not have it.
 
     Args:
-        data: bytes, or anything with a buffer.
+        data: Bytes, or an object with a buffer.
 
     Returns:
-        0 to 2**64 - 1.
+        A number from 0 to ``2**64 - 1``.
 
     Raises:
         TypeError: ``data`` is a ``str`` or has no buffer.

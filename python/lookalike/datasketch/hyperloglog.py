@@ -157,7 +157,7 @@ class HyperLogLog:
         self.reg = np.maximum(self.reg, other.reg)
 
     def digest(self) -> NDArray[np.int8]:
-        """A copy of the registers."""
+        """Returns a copy of the registers."""
         registers: NDArray[np.int8] = self.reg.copy()
         return registers
 
@@ -176,6 +176,7 @@ class HyperLogLog:
         self.reg = np.zeros(self.m, np.int8)
 
     def __len__(self) -> int:
+        """Returns the number of registers."""
         return len(self.reg)
 
     def __eq__(self, other: object) -> bool:
@@ -207,7 +208,9 @@ class HyperLogLog:
         return cls(reg=registers, hashfunc=hyperloglogs[0].hashfunc)
 
     def bytesize(self) -> int:
-        """The number of bytes that ``serialize`` writes: the precision and each register."""
+        """Returns the number of bytes that ``serialize`` writes: one for the precision, and one for
+        each register.
+        """
         return 1 + self.m
 
     def serialize(self, buf: Any) -> None:

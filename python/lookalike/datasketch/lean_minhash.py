@@ -112,7 +112,7 @@ class LeanMinHash(MinHash):
         return struct.unpack(f"<{len(self)}{value}", self._value_bytes())
 
     def bytesize(self, byteorder: str = "@") -> int:
-        """The number of bytes that ``serialize`` writes."""
+        """Returns the number of bytes that ``serialize`` writes."""
         return struct.calcsize(self._format(byteorder))
 
     def serialize(self, buf: Any, byteorder: str = "@") -> None:

@@ -33,6 +33,7 @@ from lookalike.datasketch.weighted_minhash import WeightedMinHash
 from lookalike.errors import StoreError
 
 Sketch: TypeAlias = MinHash | WeightedMinHash
+"""A sketch that an index takes."""
 
 __all__ = ["MinHashLSH", "MinHashLSHDeletionSession", "MinHashLSHInsertionSession"]
 
@@ -353,7 +354,7 @@ class MinHashLSH(_native.Tables):
         return MinHashLSHDeletionSession(self, buffer_size=buffer_size)
 
     def query(self, minhash: Sketch) -> list[Any]:
-        """The keys whose sketches share a band with ``minhash``, each once, in the order of
+        """Returns the keys whose sketches share a band with ``minhash``, each once, in the order of
         insertion. Redis and Cassandra keep no order.
 
         Raises:
@@ -384,6 +385,7 @@ class MinHashLSH(_native.Tables):
         return [pickle.loads(key) for key in found] if self.prepickle else found
 
     def __contains__(self, key: Hashable) -> bool:
+        """Tells whether the index contains a key."""
         return self._tables()._has(self._as_kept(key))
 
     def remove(self, key: Hashable) -> None:
@@ -429,7 +431,7 @@ class MinHashLSH(_native.Tables):
         return [pickle.loads(key) for key in found] if self.prepickle else found
 
     def get_counts(self) -> list[dict[bytes, int]]:
-        """The number of keys in each bucket, for each band."""
+        """Returns the number of keys in each bucket, for each band."""
         return self._tables()._counts()
 
     def get_subset_counts(self, *keys: Hashable) -> list[dict[bytes, int]]:
@@ -593,7 +595,7 @@ class MinHashLSHInsertionSession(_Session):
         return self
 
     def insert(self, key: Hashable, minhash: Sketch, check_duplication: bool = True) -> None:
-        """See ``MinHashLSH.insert``."""
+        """Adds a key, as ``MinHashLSH.insert`` does."""
         self.lsh._insert(key, minhash, check_duplication=check_duplication, buffer=True)
 
 
@@ -604,5 +606,5 @@ class MinHashLSHDeletionSession(_Session):
         return self
 
     def remove(self, key: Hashable) -> None:
-        """See ``MinHashLSH.remove``."""
+        """Removes a key, as ``MinHashLSH.remove`` does."""
         self.lsh._remove(key, buffer=True)

@@ -167,7 +167,7 @@ class MinHashLSHEnsemble:
                 lsh._clear()
 
     def query(self, minhash: Sketch, size: float) -> Generator[Any, None, None]:
-        """The keys of sets that probably contain enough of the set of ``minhash``.
+        """Yields the keys of sets that probably contain enough of the set of ``minhash``.
 
         Args:
             minhash: The sketch of the set.
@@ -183,6 +183,7 @@ class MinHashLSHEnsemble:
                 yield from index[r]._list_b(minhash, b)
 
     def __contains__(self, key: Hashable) -> bool:
+        """Tells whether the index contains a key."""
         return any(key in lsh for index in self.indexes for lsh in index.values())
 
     def is_empty(self) -> bool:

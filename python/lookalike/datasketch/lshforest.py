@@ -122,6 +122,7 @@ class MinHashLSHForest:
         return self._forest.is_empty()
 
     def __contains__(self, key: Hashable) -> bool:
+        """Tells whether a key was added, also if it is not searchable yet."""
         return self._forest.bytes_of(key) is not None
 
     @property

@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     HashValues: TypeAlias = NDArray[np.uint32] | NDArray[np.uint64]
+    """Hash values: uint32 for the scheme ``"affine32"``, uint64 for others."""
 
 __all__ = ["MinHash", "from_token_sets"]
 
 Scheme = Literal["affine32", "affine64", "legacy"]
+"""A family of permutations, and the width of its hash values."""
 GpuMode = Literal["disable", "detect", "always"]
+"""The use of a GPU in datasketch."""
 
 _SCHEMES = ("affine32", "affine64", "legacy")
 _SCHEME_CODES = {"affine32": 1, "affine64": 2}
@@ -103,11 +106,11 @@ def _drawn_by_numpy(seed: Any, num_perm: int, scheme: str) -> tuple[Any, Any]:
 
 
 class MinHash(_native.MinHashState):
-    """A sketch of a set, from which `Jaccard similarity` is estimated.
+    """A sketch of a set, from which Jaccard similarity is estimated.
 
     Args:
-        num_perm: The number of hash values, 1 to 2**32; ignored if ``hashvalues`` is passed.
-        seed: The seed of the permutations, 0 to 2**32 - 1; None draws random permutations.
+        num_perm: The number of hash values, 1 to ``2**32``; ignored if ``hashvalues`` is passed.
+        seed: The seed of the permutations, 0 to ``2**32 - 1``; None draws random ones.
         gpu_mode: ``"always"`` raises RuntimeError at an update, since nothing runs on a GPU here;
             other modes use the processor.
         hashfunc: A function from a token to an integer of 32 bits (64 bits for ``"affine64"``),
@@ -417,9 +420,9 @@ def from_token_sets(
     Args:
         sets: Sets, each an iterable of tokens: bytes, or ``str``, which represents its UTF-8.
         num_perm: Hash values of each set, at least 1.
-        seed: The seed of the permutations, 0 to 2**32 - 1.
-        scheme: See ``MinHash``.
-        hashfunc: See ``MinHash``.
+        seed: The seed of the permutations, 0 to ``2**32 - 1``.
+        scheme: As for ``MinHash``.
+        hashfunc: As for ``MinHash``.
         threads: The number of threads, 1 to 1024. It does not change the values.
 
     Returns:

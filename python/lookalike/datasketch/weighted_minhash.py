@@ -52,15 +52,16 @@ class WeightedMinHash:
         return float(count) / float(len(self))
 
     def digest(self) -> NDArray[np.int64]:
-        """A copy of the samples."""
+        """Returns a copy of the samples."""
         values: NDArray[np.int64] = self.hashvalues.copy()
         return values
 
     def copy(self) -> WeightedMinHash:
-        """A sketch of the same vector."""
+        """Returns an independent sketch of the same vector."""
         return WeightedMinHash(self.seed, self.digest())
 
     def __len__(self) -> int:
+        """Returns the number of samples."""
         return len(self.hashvalues)
 
     def __eq__(self, other: object) -> bool:

@@ -11,10 +11,11 @@ Each function draws with the installed library, matplotlib before altair, or wit
 returns the ``Axes`` or the chart, which you can change further. ``docs/guides/gallery.md`` shows
 all pictures. Each function also takes its table of ``lookalike.plot.tables`` instead of a result.
 
->>> import lookalike.plot
->>> found = lookalike.find(["a b c d e f"] * 3)
->>> lookalike.plot.group_sizes(found, backend="altair").to_dict()["mark"]["type"]
-'bar'
+Examples:
+    >>> import lookalike.plot
+    >>> found = lookalike.find(["a b c d e f"] * 3)
+    >>> lookalike.plot.group_sizes(found, backend="altair").to_dict()["mark"]["type"]
+    'bar'
 """
 
 from __future__ import annotations
@@ -77,7 +78,8 @@ def similarity_histogram(
     to the right of 1.
 
     Args:
-        result, bins: As for ``lookalike.plot.tables.similarity_histogram``.
+        result: As for ``lookalike.plot.tables.similarity_histogram``, or its table.
+        bins: As for ``lookalike.plot.tables.similarity_histogram``.
         backend: ``"matplotlib"`` or ``"altair"``; by default the installed library, matplotlib
             before altair.
         ax: Axes of matplotlib to draw on; new Axes by default.
@@ -130,9 +132,10 @@ def s_curve(
     measured: a point with its interval for each range of similarities with neighbours in a sample.
 
     Args:
-        result, audit: As for ``lookalike.plot.tables.s_curve``. Without an audit no recall is
-            drawn.
-        backend, ax: As for ``similarity_histogram``, with the same errors.
+        result: As for ``lookalike.plot.tables.s_curve``, or its table.
+        audit: As for ``lookalike.plot.tables.s_curve``. Without an audit no recall is drawn.
+        backend: As for ``similarity_histogram``, with the same errors.
+        ax: As for ``similarity_histogram``.
 
     Examples:
         >>> import lookalike.plot
@@ -164,8 +167,9 @@ def group_sizes(
     """Draws the number of groups by their number of documents.
 
     Args:
-        result: As for ``lookalike.plot.tables.group_sizes``.
-        backend, ax: As for ``similarity_histogram``, with the same errors.
+        result: As for ``lookalike.plot.tables.group_sizes``, or its table.
+        backend: As for ``similarity_histogram``, with the same errors.
+        ax: As for ``similarity_histogram``.
 
     Examples:
         >>> import lookalike.plot
@@ -212,8 +216,11 @@ def removal_by_source(
     """Draws the removed and the kept part of each source.
 
     Args:
-        result, by, most: As for ``lookalike.plot.tables.removal_by_source``.
-        backend, ax: As for ``similarity_histogram``, with the same errors.
+        result: As for ``lookalike.plot.tables.removal_by_source``, or its table.
+        by: As for ``lookalike.plot.tables.removal_by_source``.
+        most: As for ``lookalike.plot.tables.removal_by_source``.
+        backend: As for ``similarity_histogram``, with the same errors.
+        ax: As for ``similarity_histogram``.
 
     Examples:
         >>> import lookalike.plot
@@ -250,7 +257,8 @@ def threshold_sweep(
     Args:
         sweep: A table of ``lookalike.plot.tables.threshold_sweep``. This function does not take
             documents: each threshold is a run, and its figures would be lost.
-        backend, ax: As for ``similarity_histogram``, with the same errors.
+        backend: As for ``similarity_histogram``, with the same errors.
+        ax: As for ``similarity_histogram``.
 
     Examples:
         >>> import lookalike.plot

@@ -10,6 +10,7 @@ from lookalike._options import invalid_option
 from lookalike.errors import OptionError
 
 Backend = Literal["matplotlib", "altair"]
+"""A library that draws."""
 
 # The libraries by preference, with the module that draws with each.
 _MODULES = {"matplotlib": "lookalike.plot._matplotlib", "altair": "lookalike.plot._altair"}

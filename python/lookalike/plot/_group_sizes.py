@@ -16,8 +16,9 @@ class SizeStep:
     """The groups of some sizes."""
 
     least: int
-    """The number of documents of the smallest and of the largest group of the step."""
+    """The number of documents of the smallest group of the step."""
     most: int
+    """The number of documents of the largest group of the step."""
     groups: int
     """The number of groups."""
     documents: int
@@ -42,7 +43,7 @@ class GroupSizes:
         return sum(step.groups for step in self.steps)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for each step: ``sizes`` (in words), ``from``, ``to``, ``groups``,
+        """Returns a dict for each step: ``sizes`` (in words), ``from``, ``to``, ``groups``,
         ``documents``.
         """
         return [

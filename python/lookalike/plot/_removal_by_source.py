@@ -24,17 +24,17 @@ class SourceRemoval:
     """A source with its removed part."""
 
     source: str
-    """Its name."""
+    """The name of the source."""
     reference: bool
-    """Whether it belongs to a reference collection, whose documents are always kept."""
+    """Whether the source belongs to a reference collection, whose documents are always kept."""
     total: int
-    """The number of its documents, bytes or words."""
+    """The number of documents, bytes or words of the source."""
     removed: int
-    """The number of these that are removed."""
+    """The removed part of the total."""
 
     @property
     def kept(self) -> int:
-        """The number of these that are kept."""
+        """The kept part of the total."""
         return self.total - self.removed
 
     @property
@@ -55,12 +55,13 @@ class RemovalBySource:
     by: str
     """The counted unit: ``documents``, ``bytes`` or ``words``."""
     sources: tuple[SourceRemoval, ...]
+    """The sources with the most removed."""
     left_out: int
     """The number of further sources, with less removed."""
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for each source: ``source``, ``reference``, ``total``, ``removed``, ``kept``,
-        ``share``.
+        """Returns a dict for each source: ``source``, ``reference``, ``total``, ``removed``,
+        ``kept``, ``share``.
         """
         return [
             {

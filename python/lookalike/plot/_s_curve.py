@@ -23,8 +23,9 @@ class MeasuredRecall:
     """The recall that an audit measured for a range of similarities."""
 
     least: float
-    """Similarities from ``least`` to below ``most``; 1 and 1 are equal sets."""
+    """The least similarity of the range, which contains it."""
     most: float
+    """The end of the range, which does not contain it; 1 for equal sets, whose ``least`` is 1."""
     documents: int
     """The number of documents of the sample with a neighbour in this range."""
     found: int
@@ -32,7 +33,7 @@ class MeasuredRecall:
     recall: float
     """The found share of true neighbours, 0 to 1."""
     interval: tuple[float, float]
-    """Contains the true recall with at least the confidence of the audit."""
+    """An interval that contains the true recall with at least the confidence of the audit."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,15 @@ class SCurve:
     predicted_recall: float
     """The predicted recall of a pair at the threshold."""
     bands: int | None
-    """Bands and rows; ``None`` for a run without signatures, which compares every similar pair."""
+    """The number of bands; ``None`` without signatures: the run compares every similar pair."""
     rows_per_band: int | None
+    """The number of rows of a band; ``None`` without signatures."""
     similarities: tuple[float, ...]
-    """Points of the curve: similarities, ascending, and the probability that a pair is compared.
-    Without signatures it is 1 from the threshold on, and undefined below.
-    """
+    """The similarities of the points of the curve, ascending."""
     probabilities: tuple[float, ...]
+    """The probability at each of these similarities that a pair is compared. Without signatures it
+    is 1 from the threshold on, and undefined below.
+    """
     measured: tuple[MeasuredRecall, ...] = ()
     """The measured recall of each range of similarities in which documents of the sample have
     neighbours.
@@ -63,7 +66,7 @@ class SCurve:
     """The reason why recall may be lower than predicted; ``None`` if the prediction holds."""
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for each point of the curve: ``similarity``, ``probability``."""
+        """Returns a dict for each point of the curve: ``similarity``, ``probability``."""
         points = zip(self.similarities, self.probabilities, strict=True)
         return [
             {"similarity": similarity, "probability": probability}
@@ -71,7 +74,7 @@ class SCurve:
         ]
 
     def measured_rows(self) -> list[dict[str, Any]]:
-        """A dict for each range with a measured recall: ``from``, ``to``, ``middle``,
+        """Returns a dict for each range with a measured recall: ``from``, ``to``, ``middle``,
         ``documents``, ``found``, ``recall``, ``low``, ``high`` (the ends of the interval).
         """
         return [

@@ -23,7 +23,7 @@ class SimilarityHistogram:
     """Pairs by similarity, in steps of one width up to 1; equal pairs are counted separately."""
 
     measure: str
-    """``jaccard`` or ``containment``."""
+    """The measure of similarity: ``jaccard`` or ``containment``."""
     threshold: float
     """Least similarity of a duplicate, 0 to 1."""
     counted: str
@@ -45,8 +45,8 @@ class SimilarityHistogram:
         return sum(self.counts) + self.equal
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for each step: ``from``, ``to``, ``count``; the last dict, from 1 to 1, counts
-        the equal pairs.
+        """Returns a dict for each step: ``from``, ``to``, ``count``. The last dict, from 1 to 1,
+        counts the equal pairs.
         """
         steps = zip(self.edges, self.edges[1:], self.counts, strict=False)
         rows: list[dict[str, Any]] = [

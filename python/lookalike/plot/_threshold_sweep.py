@@ -30,8 +30,8 @@ class SweepStep:
     sample has a neighbour.
     """
     interval: tuple[float, float] | None = None
-    """Contains the true recall with at least the confidence of the audit; ``None`` without
-    ``recall``.
+    """An interval that contains the true recall with at least the confidence of the audit;
+    ``None`` without ``recall``.
     """
 
 
@@ -42,10 +42,11 @@ class ThresholdSweep:
     documents: int
     """The number of documents."""
     steps: tuple[SweepStep, ...]
+    """The figures at each threshold."""
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for each threshold: ``threshold``, ``groups``, ``duplicates``, ``recall``,
-        ``low``, ``high``; the last three are ``None`` without a measured recall.
+        """Returns a dict for each threshold: ``threshold``, ``groups``, ``duplicates``, ``recall``,
+        ``low``, ``high``. The last three are ``None`` without a measured recall.
         """
         return [
             {
@@ -60,7 +61,7 @@ class ThresholdSweep:
         ]
 
     def measured(self) -> list[dict[str, Any]]:
-        """The rows with a measured recall."""
+        """Returns the rows with a measured recall."""
         return [row for row in self.rows() if row["recall"] is not None]
 
     @classmethod
@@ -132,9 +133,14 @@ def threshold_sweep(
         thresholds: Different numbers above 0, at most 1.
         sample: Documents that the audit of each run draws (``lookalike.audit``); without it,
             recall is not measured.
-        confidence, audit_seed: The confidence level of the intervals, and the random seed of the
-            samples.
-        text, id, reference, recall, progress, options: As for ``lookalike.find``.
+        confidence: The confidence level of the intervals.
+        audit_seed: The random seed of the samples.
+        progress: As for ``lookalike.find``.
+        text: As for ``lookalike.find``.
+        id: As for ``lookalike.find``.
+        reference: As for ``lookalike.find``.
+        recall: As for ``lookalike.find``.
+        options: Options of ``lookalike.find``.
 
     Raises:
         OptionError: A threshold or another option has an invalid value.

@@ -10,10 +10,11 @@ Each table has ``rows()``, a list of dicts, which every data frame takes. The fu
 ``lookalike.plot`` take these tables instead of results, so you can change a table, or make one by
 hand, and draw it.
 
->>> import lookalike.plot
->>> found = lookalike.find(["a b c d e f"] * 3)
->>> lookalike.plot.tables.group_sizes(found).rows()[1]
-{'sizes': '3', 'from': 3, 'to': 3, 'groups': 1, 'documents': 3}
+Examples:
+    >>> import lookalike.plot
+    >>> found = lookalike.find(["a b c d e f"] * 3)
+    >>> lookalike.plot.tables.group_sizes(found).rows()[1]
+    {'sizes': '3', 'from': 3, 'to': 3, 'groups': 1, 'documents': 3}
 """
 
 from lookalike.plot._group_sizes import GroupSizes, SizeStep, group_sizes

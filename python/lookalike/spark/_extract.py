@@ -114,7 +114,8 @@ def extract(
         files: The columns ``path``, ``content`` and ``modificationTime`` (may be absent) of
             ``spark.read.format("binaryFile").option("recursiveFileLookup", True).load(folder)``.
         folder: The folder of all files, a path from the root or an address. Ids are relative to it.
-        text, id: The columns of texts and ids of records, as for ``lookalike.find_files``.
+        text: The column of texts of records, as for ``lookalike.find_files``.
+        id: The column of ids of records, as for ``lookalike.find_files``.
         fields: Further columns: ``title``, ``author``, ``date``, ``language``, ``subject``,
             ``from``, ``to``, ``message-id``, ``url``, ``record-id``, or columns of records.
         ids_by_file: Whether ids of records begin with the name of their file. On one machine they

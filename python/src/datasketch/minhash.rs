@@ -365,11 +365,13 @@ impl MinHash {
         self.seed = Python::attach(|py| PyNone::get(py).to_owned().into_any().unbind());
     }
 
+    /// The scheme of the permutations.
     #[getter]
     fn scheme(&self) -> &'static str {
         self.scheme.name()
     }
 
+    /// The seed of the permutations.
     #[getter]
     fn seed(&self, py: Python<'_>) -> Py<PyAny> {
         self.seed.clone_ref(py)
@@ -385,6 +387,7 @@ impl MinHash {
         self.hashfunc.as_ref().map(|function| function.clone_ref(py))
     }
 
+    /// The hash values, an array of uint32 for the scheme "affine32", of uint64 for others.
     #[getter]
     fn hashvalues<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
@@ -419,6 +422,7 @@ impl MinHash {
         Ok(())
     }
 
+    /// The parameters of the permutations, an array with two rows. A frozen sketch has none.
     #[getter]
     fn permutations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let Some(permutations) = &self.permutations else {
@@ -464,6 +468,7 @@ impl MinHash {
         Ok(())
     }
 
+    /// Adds a token to the set. Takes a token of `update_batch`, and raises its errors.
     fn update(slf: &Bound<'_, Self>, b: Bound<'_, PyAny>) -> PyResult<()> {
         let py = slf.py();
         let means = means_of(slf)?;
@@ -478,6 +483,7 @@ impl MinHash {
         Ok(())
     }
 
+    /// Adds tokens to the set.
     fn update_batch(slf: &Bound<'_, Self>, b: &Bound<'_, PyAny>) -> PyResult<()> {
         let means = means_of(slf)?;
         if let Some(values) = means.values_of(b, TokenText::Refused)? {
@@ -500,11 +506,13 @@ impl MinHash {
         Ok(())
     }
 
+    /// Returns a copy of the hash values.
     fn digest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let bytes = self.with_values(py, |values| arrays::bytes_of(py, values))?;
         arrays::array(&bytes, self.scheme)
     }
 
+    /// Estimates the number of distinct tokens.
     fn count(&self, py: Python<'_>) -> f64 {
         self.with_values(py, |values| {
             let most = self.scheme.empty() as f64;
@@ -513,11 +521,13 @@ impl MinHash {
         })
     }
 
+    /// Tells whether no token was added.
     fn is_empty(&self, py: Python<'_>) -> bool {
         let empty = self.scheme.empty();
         self.with_values(py, |values| values.to_wide().iter().all(|&value| value == empty))
     }
 
+    /// Removes all tokens.
     fn clear(&mut self) -> PyResult<()> {
         self.values = self.scheme.no_values(self.values.len()).map_err(memory_error)?;
         self.shared = None;

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "lookalike"
@@ -56,28 +57,46 @@ def public_names(module: str) -> list[str]:
     raise AssertionError(f"{module} has no __all__")
 
 
+@cache
 def _tree(module: str) -> ast.Module:
     path = source(module)
     assert path is not None, module
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+def statements(module: str) -> list[ast.stmt]:
+    """The statements of a module, including imports that only type checkers execute."""
+    found: list[ast.stmt] = []
+    for statement in _tree(module).body:
+        if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
+            found += statement.body
+        else:
+            found.append(statement)
+    return found
+
+
+@cache
 def definition(module: str, name: str) -> Definition | None:
-    """The definition of a name of a module; ``None`` for names of other packages."""
+    """The definition of a name of a module, such as ``MinHash`` or ``_native.Tables``; ``None`` for
+    names of other packages.
+    """
     if source(module) is None:
         return None
-    for statement in _tree(module).body:
+    first, _, rest = name.partition(".")
+    for statement in statements(module):
         if isinstance(statement, ast.ImportFrom):
             for alias in statement.names:
-                is_module = source(f"{statement.module}.{alias.name}") is not None
-                if (alias.asname or alias.name) == name and not is_module:
-                    return definition(statement.module or "", alias.name)
-        elif name in _defined(statement):
+                imported = f"{statement.module}.{alias.name}"
+                if (alias.asname or alias.name) == first:
+                    if source(imported) is None:
+                        return definition(statement.module or "", alias.name)
+                    return definition(imported, rest) if rest else None
+        elif name in defined_names(statement):
             return Definition(module, statement)
     return None
 
 
-def _defined(statement: ast.stmt) -> list[str]:
+def defined_names(statement: ast.stmt) -> list[str]:
     if isinstance(statement, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
         return [statement.name]
     if isinstance(statement, ast.AnnAssign):
@@ -114,12 +133,15 @@ def _members(name: str, found: Definition, seen: set[str]) -> Iterator[str]:
     """The members of a class, and those that it inherits within the package."""
     assert isinstance(found.node, ast.ClassDef)
     for member in found.node.body:
-        for defined in _defined(member):
+        for defined in defined_names(member):
             is_public = not defined.startswith("_") or defined in ("__init__", "__new__")
             if not is_public or defined in seen:
                 continue
             yield f"  {name}.{_member(defined, member)}"
-    seen |= {defined for member in found.node.body for defined in _defined(member)}
+    seen |= {defined for member in found.node.body for defined in defined_names(member)}
+    if "__init__" in seen:
+        # `__new__` of a compiled base class takes any arguments.
+        seen.add("__new__")
     for base in found.node.bases:
         base_name = ast.unparse(base).partition("[")[0]
         inherited = definition(found.module, base_name)

@@ -1,18 +1,31 @@
-"""Public names do not change unnoticed."""
+"""Public names do not change unnoticed, and are documented."""
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from public_api import MODULES, public_api, public_names
+from public_api import (
+    MODULES,
+    Definition,
+    defined_names,
+    definition,
+    public_api,
+    public_names,
+    statements,
+)
 
 GOLDEN = Path(__file__).with_name("public_api.txt")
 USES = Path(__file__).with_name("public_uses.py")
+DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+PAGES = Path(__file__).parents[3] / "docs/reference/api"
 
 
 def test_names_and_signatures_are_golden(tmp_path: Path) -> None:
@@ -31,6 +44,50 @@ def test_uses_name_every_public_name() -> None:
         for name in public_names(module)
         if not re.search(rf"\b{re.escape(f'{module}.{name}')}\b", uses)
     ]
+    assert missing == []
+
+
+def test_each_public_name_is_on_one_page() -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted(PAGES.glob("*.md")))
+    blocks = Counter(re.findall(r"^::: (\S+)$", text, re.MULTILINE))
+    names = [f"{module}.{name}" for module in MODULES for name in public_names(module)]
+    assert {name: blocks[name] for name in names if blocks[name] != 1} == {}
+
+
+def is_documented(body: list[ast.stmt], name: str) -> bool:
+    """Tells whether a definition of a name has a docstring: of a property, its getter."""
+    return any(
+        ast.get_docstring(node) if isinstance(node, DEFINITIONS) else isinstance(after, ast.Expr)
+        for node, after in zip(body, [*body[1:], None], strict=True)
+        if name in defined_names(node)
+    )
+
+
+def undocumented_members(found: Definition) -> Iterator[str]:
+    """The public members of a class without a docstring, inherited ones included. The keys of
+    options and the borrowed methods of ``AsyncIndex`` need none.
+    """
+    if not isinstance(found.node, ast.ClassDef) or found.node.keywords:
+        return
+    for member in found.node.body:
+        for name in () if isinstance(member, ast.Assign) else defined_names(member):
+            if not name.startswith("_") and not is_documented(found.node.body, name):
+                yield name
+    for base in found.node.bases:
+        inherited = definition(found.module, ast.unparse(base).partition("[")[0])
+        if inherited is not None:
+            yield from undocumented_members(inherited)
+
+
+def test_public_names_have_docstrings() -> None:
+    missing = []
+    for public in (f"{module}.{name}" for module in MODULES for name in public_names(module)):
+        found = definition(*public.rsplit(".", 1))
+        if found is None:
+            continue
+        if not is_documented(statements(found.module), defined_names(found.node)[0]):
+            missing.append(public)
+        missing += [f"{public}.{member}" for member in undocumented_members(found)]
     assert missing == []
 
 

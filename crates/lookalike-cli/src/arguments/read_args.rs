@@ -80,7 +80,7 @@ pub(crate) struct InputArgs {
     follow: bool,
 
     /// Folders: read only files that match GLOB; may be repeated. '*.txt' matches in every folder,
-    /// '/drafts/**' below the input
+    /// '/drafts/**' only in the folder drafts directly below the input
     #[arg(long, value_name = "GLOB")]
     include: Vec<String>,
 

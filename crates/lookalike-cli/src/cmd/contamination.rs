@@ -8,9 +8,9 @@ use super::{CommandError, CommandResult};
 use crate::arguments::options::WorkArgs;
 use crate::arguments::parameter_args::threshold;
 use crate::arguments::read_args::ReadArgs;
-use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
 use crate::output::progress_bar::StageBar;
+use crate::output::summary::exit_code;
 use crate::output::terminal;
 use crate::termination;
 use lookalike::contamination::{ContaminationOptions, MatchList, NGRAM};
@@ -134,7 +134,7 @@ pub(crate) fn run(args: &mut ContaminationArgs, worker: WorkerOption<'_>) -> Com
         print::print(&mut out, &found)?;
     }
     out.flush()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(exit_code(found.skipped.into_iter().map(Ok), args.reading.skip_bad(), false)?)
 }
 
 /// The files that are written.

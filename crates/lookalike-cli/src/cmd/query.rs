@@ -4,9 +4,9 @@ mod answer;
 mod args;
 
 use super::{CommandError, CommandResult};
-use crate::exit_code::ExitCode;
 use crate::extraction::WorkerOption;
 use crate::member::FileMember;
+use crate::output::summary::exit_code;
 use answer::QueryOutput;
 pub(crate) use args::QueryArgs;
 use lookalike::categories::CategoryBuffers;
@@ -66,8 +66,10 @@ pub(crate) fn run(args: &mut QueryArgs, worker: WorkerOption<'_>) -> CommandResu
     for member in &members {
         asker.member(member, &reading, &mut *snapshot, &mut asking)?;
     }
+    let skipped = asking.skipped.clone();
     let found = asking.finish()?;
-    Ok(ExitCode::found_if(args.exit_code && found))
+    let skip_bad = args.reading.skip_bad();
+    Ok(exit_code(skipped.into_iter().map(Ok), skip_bad, args.exit_code && found)?)
 }
 
 fn reading(args: &QueryArgs, worker: WorkerOption<'_>) -> ReadOptions {

@@ -87,6 +87,17 @@ fn bad_input_is_named_with_a_remedy() {
 }
 
 #[test]
+fn bad_records_of_a_folder_change_the_exit_code() {
+    let place = place();
+    place.file("in/a.jsonl", "{\"id\":1,\"text\":\"one two three\"}\n{\"id\":2}\n");
+    let args =
+        ["contamination", "in", "--against", "quiz.jsonl", "--against-field", "question", "-q"];
+    let run = place.run(&args);
+    assert!(run.code == Some(1) && run.err.contains("so the exit code is 1"), "{run:?}");
+    assert_eq!(place.run(&[&args[..], &["--skip-bad"]].concat()).code, Some(0));
+}
+
+#[test]
 fn the_texts_of_an_index_are_compared_like_those_of_files() {
     let place = place();
     let index = |name: &str, store: &str| {

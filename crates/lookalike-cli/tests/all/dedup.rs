@@ -283,6 +283,16 @@ fn files_of_a_folder_are_copied_or_listed() {
 }
 
 #[test]
+fn files_of_records_in_a_folder_are_written_once() {
+    let place = place();
+    place.file("in/a.jsonl", place.read("in.jsonl")).file("in/b.jsonl", place.read("in.jsonl"));
+    let run = place.run(&["dedup", "in", "-o", "out/"]);
+    assert!(run.err.contains("in 2 files"), "{}", run.err);
+    assert!(!run.err.contains("copied unchanged"), "{}", run.err);
+    run.ok();
+}
+
+#[test]
 fn standard_input_and_compressed_files_are_read_once_more() {
     let place = place();
     place.run(&["dedup", "in.jsonl", "-o", "out.jsonl"]).ok();

@@ -483,7 +483,7 @@ fn boilerplate_of_a_source_goes_or_is_marked_in_all_of_its_documents() {
     assert!(table.lines().nth(1).unwrap().ends_with("  one"), "{table}");
     let refused =
         |more: &[&str]| place.run(&[&args[..], more, &["-o", "x.jsonl"]].concat()).fails(2);
-    assert!(refused(&["--min-documents", "1"]).contains("from 2 on"));
+    assert!(refused(&["--min-documents", "1"]).contains("expected 2 or more"));
     assert!(refused(&["--min-share", "1.5"]).contains("above 0 and at most 1"));
     assert!(refused(&["--per-source"]).contains("--min-documents N or --min-share SHARE"));
 }

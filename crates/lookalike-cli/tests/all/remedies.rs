@@ -233,6 +233,17 @@ fn old_office_files_name_a_conversion() {
 }
 
 #[test]
+fn outlook_messages_name_a_conversion() {
+    let place = place();
+    let mut bytes = vec![0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
+    bytes.resize(600, 0);
+    bytes.extend("__substg1.0_0037001F".encode_utf16().flat_map(u16::to_le_bytes));
+    place.file("d/a.msg", &bytes);
+    let run = place.run(&["find", "d"]);
+    assert!(run.err.contains("d/a.msg: an Outlook message (`msgconvert"), "{}", run.err);
+}
+
+#[test]
 fn pairs_replace_the_table() {
     let place = place();
     let text = words(1, 30);

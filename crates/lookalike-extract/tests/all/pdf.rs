@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// What a file gave.
+/// The texts, fields and failures that the extractor reported for a file.
 #[derive(Debug, Default)]
 struct Got {
     texts: Vec<String>,
@@ -79,7 +79,7 @@ fn stream(entries: &str, content: &[u8]) -> Vec<u8> {
     [head.as_bytes(), content, b"\nendstream"].concat()
 }
 
-/// A PDF of one page with that content; object 4 is the content, 5 the font, then come others.
+/// A PDF of one page. Object 4 is `content`, object 5 is the font, and `others` follow.
 fn page(resources: &str, content: Vec<u8>, others: Vec<Vec<u8>>) -> Vec<u8> {
     let page = format!(
         "<</Type/Page/Parent 2 0 R/Contents 4 0 R/Resources<</Font<</F 5 0 R>>{resources}>>>>"
@@ -142,11 +142,11 @@ fn what_has_no_text_or_is_locked_says_so() {
 fn files_that_are_cut_off_are_damaged() {
     for name in ["simple.pdf", "unicode.pdf", "object-streams.pdf", "updated.pdf"] {
         let bytes = fixture(name);
-        // The first twentieth has the mark of a PDF; the last cut is before the end mark.
+        // Even the shortest part has the PDF header, and even the longest lacks the end mark.
         for twentieth in 1..20 {
             let cut = &bytes[..bytes.len() * twentieth / 20];
             let result = text(cut);
-            // Up to its first end mark an updated file is a whole one.
+            // An updated file is complete if the cut is after its first end mark.
             let whole = name == "updated.pdf" && result.as_deref() == Ok("The old text.\n");
             assert!(
                 whole || matches!(result, Err(ExtractError::Damaged { .. })),
@@ -191,7 +191,7 @@ fn references_in_circles_end() {
     assert!(matches!(text(&circle), Err(ExtractError::Damaged { .. })));
     let itself = pages(&[b"1 0 R", b"2 0 R"]);
     assert!(matches!(text(&itself), Err(ExtractError::Damaged { .. })));
-    // A page above itself, whose resources are looked for upwards; forms that draw each other.
+    // A page that is its own ancestor: the search for its resources follows the parents.
     let parent = pages(&[
         b"<</Type/Catalog/Pages 2 0 R>>",
         b"<</Type/Pages/Kids[3 0 R]/Count 1/Parent 3 0 R>>",
@@ -199,6 +199,7 @@ fn references_in_circles_end() {
         &stream("", b"BT /F 9 Tf (x) Tj ET"),
     ]);
     assert!(matches!(text(&parent), Err(ExtractError::NoText { .. })));
+    // Two forms that draw each other.
     let form = |other: u32| {
         let entries =
             format!("/Subtype/Form/Resources<</Font<</F 5 0 R>>/XObject<</X {other} 0 R>>>>");
@@ -211,7 +212,8 @@ fn references_in_circles_end() {
 
 #[test]
 fn text_in_deep_forms_is_read_and_deeper_ones_are_not_dropped_in_silence() {
-    // Objects 6 to 5 + levels are forms, each of which draws the next; the last one has the text.
+    // The forms are the objects from 6 to `5 + levels`. Each form draws the next one, and the last
+    // one has the text.
     let nested = |levels: usize| {
         let form = |number: usize| {
             let next = number + 1;
@@ -232,7 +234,7 @@ fn text_in_deep_forms_is_read_and_deeper_ones_are_not_dropped_in_silence() {
 
 #[test]
 fn forms_that_multiply_are_stopped() {
-    // Each draws the next ten times: 10^12 strings.
+    // Twelve forms: each draws the following one ten times, which makes more than 10^11 strings.
     let form = |next: u32| {
         let entries =
             format!("/Subtype/Form/Resources<</Font<</F 5 0 R>>/XObject<</X {next} 0 R>>>>");
@@ -272,7 +274,7 @@ fn a_bomb_is_not_inflated() {
     options.limits.expanded = 16 << 20;
     let limit = ExtractError::Limit { kind: LimitKind::Expanded, limit: 16 << 20 };
     assert_eq!(extract(&file, &options).failures, std::slice::from_ref(&limit));
-    // The same where lopdf inflates it while it loads.
+    // The limit also applies to an object stream, which lopdf inflates while it loads the file.
     let holder = stream("/Type/ObjStm/N 1/First 4/Filter/FlateDecode", &bomb);
     let file = page("", stream("", b""), vec![holder]);
     assert_eq!(extract(&file, &options).failures, [limit]);
@@ -280,7 +282,7 @@ fn a_bomb_is_not_inflated() {
 
 #[test]
 fn depth_costs_no_stack() {
-    // Within content, where the lexer is ours, and within objects, where lopdf stops.
+    // Our own lexer reads deeply nested content; lopdf stops at deeply nested objects.
     let deep = [b"[".repeat(1 << 20), b"<<".repeat(1 << 20), b"q ".repeat(1 << 20)].concat();
     let content = [deep.as_slice(), b"BT /F 9 Tf (deep) Tj ET"].concat();
     assert_eq!(text(&page("", stream("", &content), vec![])).as_deref(), Ok("deep\n"));
@@ -293,7 +295,7 @@ fn depth_costs_no_stack() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Nothing but a text or a failure that is no crash comes of damaged files.
+    /// A damaged file yields a text or a failure, but never a crash.
     #[test]
     fn damage_crashes_nothing(
         file in 0usize..8,

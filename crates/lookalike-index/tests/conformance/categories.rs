@@ -1,4 +1,4 @@
-//! Categories: the model and the members are those that were stored, without removed documents.
+//! Categories: an index keeps the model and the members, except members of removed documents.
 
 use super::documents::{Maker, settings};
 use super::{Place, assert_clean};
@@ -23,7 +23,8 @@ fn members(
 
 const ALL: (u32, u32) = (0, u32::MAX);
 
-/// A model is replaced as a whole; members go with their documents; a copy has both.
+/// A new model replaces the old one and its members. A removed document loses its member. A copy of
+/// the index has the model and the members.
 pub fn categories_are_kept_and_follow_documents<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Sets);
     let place = fresh();
@@ -57,7 +58,7 @@ pub fn categories_are_kept_and_follow_documents<P: Place>(fresh: impl Fn() -> P)
     assert_eq!(members(&*backend, ALL, 1, 1), [member(2, 0)]);
     assert_clean(&*backend);
 
-    // A replaced document has another number, which is looked at later.
+    // A replaced document has a new number, whose category is added later.
     backend.write(&[maker.document("c", 1).put(), Change::Remove("b")]).unwrap();
     assert_eq!(members(&*backend, ALL, 0, 9), [member(1, 2)]);
     assert!(
@@ -90,7 +91,7 @@ pub fn categories_are_kept_and_follow_documents<P: Place>(fresh: impl Fn() -> P)
     assert_eq!(state(&*backend), Some(CategoryState { number: 2, through: DocumentNumber(0) }));
 }
 
-/// The last category of a repeated document counts, however far apart its members are.
+/// If several members name one document, the last one counts, however far apart they are.
 pub fn a_repeated_member_has_its_last_category<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Sets);
     let place = fresh();

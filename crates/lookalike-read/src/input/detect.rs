@@ -117,12 +117,9 @@ pub(crate) fn open(
     Ok(opener.opened)
 }
 
-/// The files of the references. A folder to compare may contain them; none of them is a duplicate of
+/// The files of the references. An input folder may contain them, but a file is not compared with
 /// itself.
-fn reference_files(
-    reference: Side<'_>,
-    options: &ReadOptions,
-) -> Result<ReachedFiles, ReadError> {
+fn reference_files(reference: Side<'_>, options: &ReadOptions) -> Result<ReachedFiles, ReadError> {
     let mut files = ReachedFiles::new(true);
     let Side::Paths(paths) = reference else { return Ok(files) };
     for path in paths {

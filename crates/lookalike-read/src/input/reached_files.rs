@@ -32,7 +32,7 @@ impl ReachedFiles {
         self.canonical(path, is_link).is_none_or(|real| self.paths.insert(real))
     }
 
-    /// Returns true if the file was reached before. `is_link` is that of [`is_new`](Self::is_new).
+    /// Returns true if the file was reached before. `is_link` is as for [`is_new`](Self::is_new).
     pub(crate) fn contains(&mut self, path: &Path, is_link: Option<bool>) -> bool {
         !self.paths.is_empty()
             && self.canonical(path, is_link).is_some_and(|real| self.paths.contains(&real))

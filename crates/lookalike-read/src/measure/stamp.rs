@@ -1,6 +1,7 @@
 //! The size of a file and the time of its last change when it was opened. They suffice to detect
 //! later writes at the cost of reading the file's metadata.
 
+use lookalike_extract::date;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::Metadata;
@@ -28,13 +29,13 @@ impl Stamp {
 }
 
 impl fmt::Display for Stamp {
-    /// `120 bytes, changed 1700000000.000000001 s after 1970`.
+    /// `120 bytes, changed 2023-11-14T22:13:20.000000001Z`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes", self.bytes)?;
         let Some(modified) = self.modified else { return Ok(()) };
-        let seconds = modified / 1_000_000_000;
+        let second = date::iso((modified / 1_000_000_000) as i64).unwrap_or_default();
         let rest = modified % 1_000_000_000;
-        write!(f, ", changed {seconds}.{rest:09} s after 1970")
+        write!(f, ", changed {}.{rest:09}Z", second.trim_end_matches('Z'))
     }
 }
 

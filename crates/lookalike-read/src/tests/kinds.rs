@@ -13,7 +13,9 @@ const ARRAY: &str = "[\n  {\"id\": \"a\", \"text\": \"the [first] {\\\"one\\\"}\
 fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in files {
-        fs::write(folder.path().join(name), bytes).unwrap();
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
     }
     folder
 }

@@ -42,7 +42,8 @@ impl CutPart {
         }
     }
 
-    /// The common part of the messages. Written in full, so that it can be found in the source.
+    /// The common part of the messages. Each text is spelled out, so that a search of the source
+    /// finds it.
     fn cannot_be_cut(self) -> &'static str {
         match self {
             Self::Unit => "no unit can be taken out",
@@ -60,8 +61,8 @@ impl CutProblem {
         name: ParameterSpelling,
     ) -> fmt::Result {
         let refusal = part.cannot_be_cut();
-        // The command `cut` cannot work without passages, so its message does not suggest to omit
-        // them.
+        // The command `cut` always works on passages, so its message does not suggest leaving them
+        // out.
         let leave_out = match part {
             CutPart::Unit => format!(", or leave out {}", name(Parameter::Unit)),
             CutPart::Passage => String::new(),
@@ -76,14 +77,15 @@ impl CutProblem {
             )?,
             Self::Listed => write!(
                 f,
-                "the inputs are text files, and a list names whole files, of which {refusal}; end \
-                 the name in {} for a folder of files without them{leave_out}",
+                "the inputs are text files, and a list names whole files, so {refusal}; to write a \
+                 folder of files without the {}s, end its name in {}{leave_out}",
+                part.name(),
                 std::path::MAIN_SEPARATOR
             )?,
             Self::Format { source_name, format } => write!(
                 f,
-                "{source_name} is {format}, of which {refusal}; convert the input to JSONL, CSV, \
-                 TSV, Parquet, lines or plain text{leave_out}"
+                "{source_name} is {format}, and {refusal} of this format; convert the input to \
+                 JSONL, CSV, TSV, Parquet, lines or plain text{leave_out}"
             )?,
             Self::Text { id } => write!(
                 f,
@@ -101,7 +103,7 @@ impl CutProblem {
             // Every list of files can contain passages, whatever the format of the files.
             (_, CutPart::Passage) => write!(
                 f,
-                " ({removed} FILE.csv lists the removed passages; so does, with {}, a list of \
+                " (to list the removed passages, use {removed} FILE.csv, or {} with a list of \
                  files that ends in .csv or .jsonl)",
                 name(Parameter::Annotate)
             ),

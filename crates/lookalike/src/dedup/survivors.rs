@@ -200,6 +200,10 @@ impl Survivors {
 
     /// Copies the files selected by [`with_others`](Self::with_others).
     pub(super) fn copy_others(&mut self, findings: &Findings) -> Result<(), DedupError> {
+        if self.folder.is_some() {
+            // The last file must have its name, or its input would be copied as well.
+            self.finish_file().map_err(|error| self.named(error))?;
+        }
         let (Some(folder), Some(others)) = (&self.folder, &self.others) else { return Ok(()) };
         let unread = UnreadParts::new(&findings.skipped)?;
         let copier = Copier {

@@ -5,7 +5,7 @@ use lookalike::passages::{CutOptions, CutRule, DEFAULT_WORDS};
 use lookalike::read::TextUnit;
 use std::str::FromStr;
 
-/// Which words go.
+/// The options of the rule that selects the words to cut.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Repeated passages")]
 pub(super) struct CutRuleArgs {
@@ -13,8 +13,8 @@ pub(super) struct CutRuleArgs {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_WORDS)]
     pub(super) min_words: usize,
 
-    /// Cut words, or whole lines, paragraphs or sentences all of whose words are repeated: word,
-    /// line, paragraph, sentence
+    /// Cut single words, or only whole units whose words are all repeated: word, line, paragraph,
+    /// sentence
     #[arg(long, value_name = "UNIT", default_value = "word")]
     at: CutLimit,
 
@@ -22,20 +22,20 @@ pub(super) struct CutRuleArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     min_left: u64,
 
-    /// Boilerplate: cut passages that N documents or more contain, from all of these documents
+    /// Boilerplate: cut passages that N or more documents contain, and keep no copy
     #[arg(long, value_name = "N")]
     min_documents: Option<u64>,
 
-    /// Boilerplate: cut passages that this share of the documents contains, from all of these
+    /// Boilerplate: cut passages that this share of the documents contains, and keep no copy
     #[arg(long, value_name = "SHARE", value_parser = share)]
     min_share: Option<f64>,
 
-    /// Boilerplate: count the documents of each source by themselves (--source-field)
+    /// Boilerplate: count the documents of each source separately (--source-field)
     #[arg(long)]
     per_source: bool,
 }
 
-/// At which limits words are cut.
+/// The unit of cuts; `None` for single words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct CutLimit(Option<TextUnit>);
 
@@ -48,7 +48,7 @@ impl FromStr for CutLimit {
             "line" => Ok(Self(Some(TextUnit::Line))),
             "paragraph" => Ok(Self(Some(TextUnit::Paragraph))),
             "sentence" if TextUnit::Sentence.is_supported() => Ok(Self(Some(TextUnit::Sentence))),
-            "sentence" => Err("this build has no sentences; expected word, line or \
+            "sentence" => Err("this build does not support sentences; expected word, line or \
                                paragraph"
                 .to_owned()),
             _ => Err("expected word, line, paragraph or sentence".to_owned()),
@@ -68,13 +68,13 @@ impl CutRuleArgs {
     pub(super) fn options(&self) -> Result<CutOptions, CommandError> {
         let is_boilerplate = self.min_documents.is_some() || self.min_share.is_some();
         if self.per_source && !is_boilerplate {
-            let message = "--per-source counts the documents of boilerplate: add --min-documents N \
-                           or --min-share SHARE";
+            let message = "--per-source is for boilerplate only: add --min-documents N or \
+                           --min-share SHARE";
             return Err(CommandError::Usage(message.to_owned()));
         }
         if self.min_documents.is_some_and(|least| least < 2) {
-            let message = "--min-documents: a passage is repeated in 2 documents or more; expected \
-                           a number from 2 on";
+            let message = "--min-documents: expected 2 or more, because a repeated passage is in \
+                           at least 2 documents";
             return Err(CommandError::Usage(message.to_owned()));
         }
         let rule = if is_boilerplate {

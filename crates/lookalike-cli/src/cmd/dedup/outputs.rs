@@ -1,4 +1,4 @@
-//! The files that `dedup` writes, and the errors of outputs that the inputs do not allow.
+//! The files that `dedup` writes, and the errors for file names with an unsupported ending.
 
 use super::args::DedupArgs;
 use crate::arguments::options::SurvivorArgs;

@@ -93,8 +93,8 @@ fn write_written(
         let gone = count(written.removed, "document");
         return writeln!(
             err,
-            "written: {out}{files}: {kept}, {changed} of them without some units; {units} and \
-             {gone} that had no other left out{}",
+            "written: {out}{files}: {kept}, {changed} of them without some units; left out: \
+             {units}, and {gone} without any other unit{}",
             dropped(written)
         );
     }
@@ -112,7 +112,7 @@ fn write_written(
     Ok(())
 }
 
-/// How many documents went because a list names them, if any.
+/// States how many documents were removed because a list names them; empty if there are none.
 pub(in crate::cmd) fn dropped(written: &SurvivorCounts) -> String {
     match written.dropped {
         0 => String::new(),
@@ -120,8 +120,8 @@ pub(in crate::cmd) fn dropped(written: &SurvivorCounts) -> String {
     }
 }
 
-/// What the output lacks besides duplicates: files without documents, where it is a list, or a
-/// folder of documents only.
+/// Prints how many files without documents are missing from the output. An output folder contains
+/// them, unless it is limited to documents; any other output does not.
 fn left_out(
     err: &mut impl Write,
     args: &DedupArgs,

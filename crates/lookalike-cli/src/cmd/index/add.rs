@@ -54,7 +54,7 @@ pub(super) struct HowArgs {
     #[command(flatten)]
     threads: ThreadArgs,
 
-    /// Print what was done as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub(super) json: bool,
 

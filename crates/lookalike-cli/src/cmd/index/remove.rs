@@ -1,4 +1,4 @@
-//! `lookalike index remove INDEX ID…`: documents out of an index.
+//! `lookalike index remove INDEX ID…`: removes documents from an index.
 
 use super::open::{PlaceArgs, WaitArgs};
 use crate::arguments::read_args::{InputArgs, UnitArgs};
@@ -20,7 +20,7 @@ Examples:
   lookalike index remove news --ids-from gone.txt      an id on each line
   lookalike index remove news --like withdrawn.jsonl   the ids of its documents";
 
-/// Ids that are not there and are named.
+/// The maximum number of absent ids in a message.
 const NAMED: usize = 10;
 
 /// Remove documents from an index
@@ -38,14 +38,14 @@ pub(super) struct RemoveArgs {
     #[arg(long, value_name = "FILE")]
     ids_from: Option<PathBuf>,
 
-    /// Files or folders; documents with the ids of those in them are removed
+    /// Remove documents with the same ids as documents in a file or folder
     #[arg(long, value_name = "INPUT")]
     like: Vec<PathBuf>,
 
     #[command(flatten)]
     wait: WaitArgs,
 
-    /// Print what was done as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 
@@ -104,7 +104,8 @@ fn read(path: &Path) -> io::Result<String> {
     std::fs::read_to_string(path)
 }
 
-/// Prints what was removed. Ids that no document has are an error, after all others are removed.
+/// Prints what was removed. Returns an error if no document had one of the ids; by then, all other
+/// documents are removed.
 fn report(args: &RemoveArgs, name: &str, done: &RemovedCounts) -> CommandResult {
     if args.json {
         let value = json!({ "index": name, "removed": done.removed, "absent": done.absent });
@@ -120,7 +121,8 @@ fn report(args: &RemoveArgs, name: &str, done: &RemovedCounts) -> CommandResult 
     }
     let named: Vec<_> = done.absent.iter().take(NAMED).map(|id| one_line(id)).collect();
     let more = done.absent.len() - named.len();
-    let more = if more > 0 { format!(" and {}", thousands(more as u64)) } else { String::new() };
+    let more =
+        if more > 0 { format!(" and {} more", thousands(more as u64)) } else { String::new() };
     let has = if done.absent.len() == 1 { "has this id" } else { "has these ids" };
     Err(CommandError::Data(format!(
         "{name}: no document {has}: {}{more}; `lookalike index export` lists the ids",

@@ -26,16 +26,17 @@ const LESS: Style = Style::DIMMED;
 const BOLD: Style = Style::BOLD;
 /// Columns of the similarity and the gap after it.
 const TAKEN: usize = "similarity".len() + 2;
-/// The least columns of an id that is shortened.
+/// The minimum width of a shortened id, in columns.
 const LEAST_ID: usize = 20;
 /// Characters of a text that the table shows.
 const TEXT: usize = 300;
 /// Characters of a text in the line about a match.
 const WORDS: usize = 60;
-/// Queries without a match whose nearest documents are shown.
+/// The maximum number of queries without a match for which the nearest documents are shown.
 const NEAREST_QUERIES: usize = 3;
 
-/// The least predicted recall of the nearest document at which a lower threshold is suggested.
+/// The minimum probability that a lower threshold finds the nearest document. Below it, no lower
+/// threshold is suggested.
 const LIKELY: f64 = 0.5;
 
 /// Prints the answers as they come.
@@ -49,20 +50,19 @@ pub(super) struct QueryOutput<'a> {
     with_matches: u64,
     without_shingles: u64,
     not_shown: u64,
-    /// The threshold, and the least predicted recall.
+    /// The threshold, and the smallest predicted recall of an answer so far.
     recall: Option<(f64, f64)>,
     recall_caveat: Option<RecallCaveat>,
     measure: Measure,
     settings: IndexSettings,
     /// The nearest documents of the first queries without a match, with the ids of the queries.
     nearest: Vec<(String, QueryResult)>,
-    skipped: Vec<SkippedItem>,
+    pub(super) skipped: Vec<SkippedItem>,
     /// The categories of the index, if it has some.
     pub(super) categories: Option<IndexCategories>,
 }
 
-/// Data of the index about the document of a query and its matches: their categories, and for JSON
-/// the sizes of their groups.
+/// The category of a queried document and, for JSON, the categories and group sizes of its matches.
 #[derive(Default)]
 pub(super) struct MatchDetails {
     category: Option<CategoryNumber>,
@@ -96,7 +96,7 @@ impl<'a> QueryOutput<'a> {
         }
     }
 
-    /// The details of an answer to a query whose document has this category.
+    /// Reads the details of an answer. `category` is the category of the queried document.
     pub(super) fn details(
         &self,
         answer: &QueryResult,
@@ -116,7 +116,7 @@ impl<'a> QueryOutput<'a> {
         Ok(details)
     }
 
-    /// The category for people.
+    /// Returns the category as a phrase for the table.
     fn category_phrase(&self, number: Option<CategoryNumber>) -> Option<String> {
         let Category { path, label, .. } = self.category(number)?;
         Some(format!("category {path}: {}", one_line(&label.join(" "))))
@@ -145,7 +145,7 @@ impl<'a> QueryOutput<'a> {
         self.without_shingles += u64::from(probe.signature.is_empty());
         self.not_shown += answer.found - answer.matches.len() as u64;
         let mut recall = self.recall.map_or(1.0, |(_, recall)| recall);
-        // The recall is about the last match.
+        // With `--nearest`, the recall is predicted for the last match, so it needs a match.
         if question.nearest.is_none() || answer.found > 0 {
             recall = recall.min(answer.predicted_recall);
         }
@@ -182,8 +182,8 @@ impl<'a> QueryOutput<'a> {
         rows(&mut self.out, answer, self.args, self.width)
     }
 
-    /// Returns true if the nearest documents of this query must also be shown. Each takes a scan
-    /// of all signatures, so only the first queries without a match get them.
+    /// Returns true if the nearest documents of this query must also be shown. To find them takes a
+    /// scan of all signatures, so this is done for the first queries without a match only.
     pub(super) fn wants_nearest(&self, probe: &QueryDocument<'_>, answer: &QueryResult) -> bool {
         let is_table = !self.args.json && !self.args.quiet && self.args.nearest.is_none();
         let is_open = answer.found == 0 && self.nearest.len() < NEAREST_QUERIES;
@@ -211,13 +211,14 @@ impl<'a> QueryOutput<'a> {
         let best = self.nearest.iter().filter_map(|(_, answer)| answer.matches.first());
         let best = best.filter_map(|found| found.similarity.six_decimals().parse::<f64>().ok());
         let best = best.fold(0.0, f64::max);
-        // The next lower tenth matches the nearest document.
+        // Rounded down to a tenth, the best similarity is a threshold that the nearest document
+        // reaches.
         let lower = if best >= 0.1 { (best * 10.0).floor() / 10.0 } else { threshold / 2.0 };
         // The bands of the index may miss documents that reach a threshold.
         let is_lower = lower < threshold && self.settings.predicted_recall(best) >= LIKELY;
         match self.measure {
             Measure::Containment if is_lower => {
-                writeln!(err, "try a lower one, such as --threshold {lower}")
+                writeln!(err, "try a lower threshold, such as --threshold {lower}")
             }
             Measure::Containment => Ok(()),
             Measure::Jaccard => {
@@ -225,8 +226,8 @@ impl<'a> QueryOutput<'a> {
                     if is_lower { format!(", or --threshold {lower}") } else { String::new() };
                 writeln!(
                     err,
-                    "try --nearest 10 for documents at any similarity{lower}; excerpts need an \
-                     index with --measure containment"
+                    "try --nearest 10 for documents at any similarity{lower}; to find excerpts, \
+                     create an index with --measure containment"
                 )
             }
         }
@@ -283,8 +284,8 @@ impl<'a> QueryOutput<'a> {
             return Ok(self.with_matches > 0);
         }
         if self.not_shown > 0 {
-            let more = thousands(self.not_shown);
-            writeln!(err, "not shown: {more} less similar; --top 0 shows all")?;
+            let more = count(self.not_shown, "less similar document");
+            writeln!(err, "not shown: {more}; --top 0 shows all")?;
         }
         let Some((threshold, recall)) = self.recall else {
             writeln!(err, "no document was queried")?;
@@ -297,7 +298,7 @@ impl<'a> QueryOutput<'a> {
         writeln!(err, "{}", matches_line(self.with_matches, self.asked, least))?;
         if self.without_shingles > 0 {
             let empty = count(self.without_shingles, "document");
-            writeln!(err, "{empty} without a word, which nothing resembles")?;
+            writeln!(err, "{empty} without a word cannot have a match")?;
         }
         if self.estimated {
             writeln!(err, "similarities are estimates: the index keeps signatures only")?;
@@ -307,7 +308,7 @@ impl<'a> QueryOutput<'a> {
             if self.with_matches > 0 {
                 writeln!(
                     err,
-                    "{found} % of documents as similar as the last are found (predicted)"
+                    "{found} % of documents as similar as the last match are found (predicted)"
                 )?;
             }
         } else {
@@ -374,7 +375,8 @@ fn beginning(text: &str, most: usize) -> String {
     beginning.split_whitespace().collect::<Vec<_>>().join(" ") + more
 }
 
-/// How many queries have a match at the least similarity; `None` for any similarity above 0.
+/// States how many queries have a match at similarity `least` or more. `None` stands for any
+/// similarity above 0.
 fn matches_line(with_matches: u64, queries: u64, least: Option<f64>) -> String {
     let have = if with_matches == 1 { "has" } else { "have" };
     let some = thousands(with_matches);
@@ -418,7 +420,7 @@ fn of_match(found: &Match) -> Value {
     Value::Object(value)
 }
 
-/// A number as it is written.
+/// Parses a decimal number for JSON.
 fn number(text: &str) -> Value {
     let value = text.parse().ok().and_then(Number::from_f64);
     value.map_or(Value::Null, Value::Number)

@@ -29,11 +29,11 @@ pub(crate) struct PlanArgs {
     pub(super) inputs: Vec<PathBuf>,
 
     /// Tasks of the stage `keys`, each with a share of the inputs [default: one per GiB]
-    #[arg(long, value_name = "N", help_heading = "How the work is divided")]
+    #[arg(long, value_name = "N", value_parser = tasks, help_heading = "How the work is divided")]
     pub(super) tasks: Option<NonZeroU32>,
 
     /// Tasks of the stages `connect` and `decide` [default: as many as --tasks]
-    #[arg(long, value_name = "N", help_heading = "How the work is divided")]
+    #[arg(long, value_name = "N", value_parser = tasks, help_heading = "How the work is divided")]
     pub(super) parts: Option<NonZeroU32>,
 
     /// Ids of records found in folders begin with the name of their file; `find` does that by
@@ -61,6 +61,10 @@ pub(crate) struct PlanArgs {
 
     #[command(flatten)]
     reading: ReadArgs,
+}
+
+fn tasks(text: &str) -> Result<NonZeroU32, String> {
+    text.parse().map_err(|_| "expected a whole number from 1, such as 8".to_owned())
 }
 
 /// The command line of `shard plan`, which a plan keeps.

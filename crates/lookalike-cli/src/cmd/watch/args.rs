@@ -26,7 +26,7 @@ pub(crate) struct WatchArgs {
     #[arg(value_name = "FOLDER")]
     pub(super) folder: PathBuf,
 
-    /// The index: a folder, or postgres://… where `lookalike --version` lists PostgreSQL
+    /// The index: a folder, or postgres://… if `lookalike --version` lists PostgreSQL
     #[arg(long, short, value_name = "INDEX")]
     pub(super) index: String,
 
@@ -35,7 +35,7 @@ pub(crate) struct WatchArgs {
     #[arg(allow_negative_numbers = true)]
     pub(super) threshold: Option<f64>,
 
-    /// Report at most N documents that a new one resembles, the most similar ones
+    /// Report at most N similar documents for each new one, the most similar first
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(super) top: usize,
 
@@ -43,11 +43,11 @@ pub(crate) struct WatchArgs {
     #[arg(long)]
     pub(super) once: bool,
 
-    /// How long a file is unchanged before it is read, such as 500ms or 5s
+    /// How long a file must be unchanged before it is read, such as 500ms or 5s
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = patience)]
     pub(super) settle: Duration,
 
-    /// How long another process that writes to the index is waited for before a message says so
+    /// How long to wait for another process that writes to the index before printing a message
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = patience)]
     pub(super) wait: Duration,
 

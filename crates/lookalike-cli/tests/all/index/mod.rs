@@ -53,6 +53,9 @@ fn an_index_lives_and_its_groups_are_those_of_find() {
     assert!(ids.contains(&"g0-copy"), "{ids:?}");
     assert_eq!(answer[0]["matches"][0]["estimated"], json!(false));
     assert_eq!(place.run(&["query", "x", "--id", "g0", "--exit-code", "-q"]).code, Some(3));
+    place.file("bad/a.jsonl", "{\"id\":\"a\",\"text\":\"some words\"}\n{\"id\":\"b\"}\n");
+    assert_eq!(place.run(&["query", "x", "bad", "-q"]).code, Some(1));
+    assert_eq!(place.run(&["query", "x", "bad", "--skip-bad", "-q"]).code, Some(0));
 
     // Replaced, removed: what is left is what find sees.
     let replaced = ("g1".to_owned(), documents[0].1.clone());
@@ -240,7 +243,11 @@ fn the_nearest_are_found_at_any_similarity() {
     assert!(answer[0]["predicted_recall"].as_f64().unwrap() >= 0.999);
     let run = place.run(&["query", "x", "--id", "g0", "--nearest", "1"]);
     assert!(run.out.contains("g0-copy"), "{}", run.out);
-    assert!(run.err.contains("% of documents as similar as the last are found"), "{}", run.err);
+    assert!(
+        run.err.contains("% of documents as similar as the last match are found"),
+        "{}",
+        run.err
+    );
     assert!(
         run.err.starts_with("1 of 1 queries has a match at any similarity above 0\n"),
         "{}",

@@ -197,5 +197,5 @@ fn commands_in_sentences_are_accepted() {
         assert!(run.err.contains("the plan job/plan.json does not exist"), "{span}: {}", run.err);
         commands += 1;
     }
-    assert!(commands >= 2, "{commands}");
+    assert!(commands >= 1, "{commands}");
 }

@@ -1,11 +1,11 @@
-//! Bloom filter of ids: most new ids are not searched in any segment.
+//! Bloom filter of ids, so that most new ids need no search in the segments.
 //!
 //! A Bloom filter (Bloom 1970) that keeps all bits of a key in one word (Putze, Sanders, Singler,
-//! *Cache-, hash- and space-efficient Bloom filters*, 2007). It is built from the lists of ids once
-//! enough was written to pay for it, and takes 1 to 1.5 bytes per document.
+//! *Cache-, hash- and space-efficient Bloom filters*, 2007). It is built from the lists of ids as
+//! soon as look-ups pay for it, and takes 1 to 1.5 bytes per document.
 //!
-//! A crate such as `fastbloom` would hash keys that are already hashes; the filter itself has some
-//! dozen lines.
+//! A crate such as `fastbloom` would hash keys that are already hashes; the filter itself takes a
+//! few dozen lines.
 
 use crate::error::IndexError;
 use crate::folder::segments::posting::{Posting, PostingList};
@@ -36,7 +36,7 @@ impl IdFilter {
         if is_full && self.looked_up * PAYS >= documents && !view.segments.is_empty() {
             self.filter = None;
             self.looked_up = 0;
-            // Without a filter, look-ups report the damage.
+            // Ignore damaged segments: without a filter, the look-ups that read them report it.
             self.filter = BloomFilter::of(view, documents + documents / 2).ok();
         }
     }
@@ -97,7 +97,8 @@ impl BloomFilter {
         self.words[word] & bits == bits
     }
 
-    /// The word of a key, by its upper bits, and three bits in it, by its lower bits.
+    /// Returns the position of a word, from the upper bits of the key, and a mask of three bits in
+    /// that word, from its lower bits.
     fn place(&self, key: u64) -> (usize, u64) {
         let word = (u128::from(key) * self.words.len() as u128) >> 64;
         let bits = [key, key >> 6, key >> 12].map(|part| 1 << (part & 63));
@@ -125,7 +126,7 @@ mod tests {
         let invented = |filter: &BloomFilter| {
             (100_000..200_000).filter(|number| filter.may_have(key(*number))).count()
         };
-        // Three of 64 bits for each of 5.3 keys a word; then for each of 8.
+        // Each key sets three of the 64 bits of a word. A word has 5.3 keys here, and 8 keys later.
         assert!((500..2_500).contains(&invented(&filter)), "{}", invented(&filter));
         (20_000..30_000).for_each(|number| filter.add(key(number)));
         assert_eq!(filter.left, 0);
@@ -177,7 +178,8 @@ mod tests {
         let mut flipped = bytes.clone();
         flipped[4096] ^= 1;
         std::fs::write(&broken, flipped).unwrap();
-        // Keys beyond the upper end of this block's list are also searched in the block.
+        // This block is the last of its list, so it is also searched for all greater keys: some of
+        // these ids meet the damage.
         let ids = (100..200).map(|number| number.to_string());
         let done = ids.map(|id| test_index::try_put(&state, &id).is_ok());
         assert!(!known(&state) && done.filter(|done| *done).count() < 100);

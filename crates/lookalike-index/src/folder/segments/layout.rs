@@ -85,7 +85,7 @@ impl SegmentHeader {
     /// A description of the problem.
     pub(crate) fn of_bytes(bytes: &[u8; BLOCK]) -> Result<Self, String> {
         if bytes[..8] != MAGIC {
-            return Err("it does not begin as a segment does".to_owned());
+            return Err("it does not begin with the magic number of a segment".to_owned());
         }
         if u64_at(bytes, CHECKSUM) != checksum(&bytes[..CHECKSUM]) {
             return Err("the checksum of its header is wrong".to_owned());

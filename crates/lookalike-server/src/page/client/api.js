@@ -62,7 +62,7 @@ const problem = async (response) => {
 };
 
 /**
- * Integers that exceed the precision of a double keep their text.
+ * Returns the source text of an integer that a double cannot represent exactly.
  * @param {string} _name
  * @param {unknown} value
  * @param {{source?: string}} [context] which older browsers do not pass
@@ -71,8 +71,8 @@ const exact = (_name, value, context) =>
   Number.isInteger(value) && !Number.isSafeInteger(value) ? (context?.source ?? value) : value;
 
 /**
- * @typedef {{body?: unknown, bytes?: ArrayBuffer, signal?: AbortSignal}} Options a body of JSON, or
- *   one of a file
+ * @typedef {{body?: unknown, bytes?: ArrayBuffer, signal?: AbortSignal}} Options a JSON body, or
+ *   the bytes of a file
  */
 
 /**
@@ -122,7 +122,7 @@ const exchange = async (method, path, options) => {
 
 /**
  * @param {Response} response
- * @returns {Promise<any>} the JSON; its caller knows the type
+ * @returns {Promise<any>} the parsed body, whose type the caller knows
  */
 const json = async (response) => {
   if (response.status === 204) return undefined;
@@ -181,7 +181,7 @@ export const requestFile = async (path, signal) => {
  * @param {A} path without parameters
  * @param {Member} member the list in the answer
  * @param {{signal?: AbortSignal}} options
- * @returns {Promise<Answer<"GET", A>>} the last answer, with the list of all
+ * @returns {Promise<Answer<"GET", A>>} the last answer, with the members of all pages
  * @throws {ApiError}
  */
 export const requestWhole = async (path, member, options = {}) => {
@@ -217,7 +217,7 @@ export const storeDecisions = async (decisions) => {
 };
 
 /**
- * Whether decisions were not recorded since others decided in the meantime.
+ * Whether decisions were not recorded because other users decided in the meantime.
  * @param {unknown} error
  * @returns {error is ApiError}
  */
@@ -225,7 +225,7 @@ export const isConflict = (error) =>
   error instanceof ApiError && error.code === "decision-conflict" && error.conflicts.length > 0;
 
 /**
- * Waits, until the signal is aborted at most.
+ * Waits for some seconds, or until the signal is aborted.
  * @param {number} seconds
  * @param {AbortSignal} signal
  * @returns {Promise<void>}

@@ -1,4 +1,4 @@
-// Pages of groups, which the server computes when they are requested first.
+// Pages of groups. The server computes the groups after the first request.
 
 import { later, request } from "./api.js";
 
@@ -6,7 +6,7 @@ import { later, request } from "./api.js";
 
 /** Interval between requests while the groups are computed, in seconds. */
 const WAIT = 1;
-/** Its maximum, less than the lease of the computation. */
+/** Maximum interval, shorter than the server's lease of the computation. */
 const MOST_WAIT = 30;
 
 /**

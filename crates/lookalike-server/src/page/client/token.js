@@ -52,7 +52,7 @@ export const askForToken = (refused) => {
     const field = at("token-value", HTMLInputElement);
     at("token-why").textContent = refused
       ? "The server does not know this token. Check that you copied all of it."
-      : "The administrator of the server has the tokens. The page keeps what you typed.";
+      : "The administrator of the server has the tokens. The page keeps your other entries.";
     field.value = "";
     // A header contains visible ASCII characters only.
     field.oninput = () =>

@@ -17,6 +17,7 @@ mod limits;
 mod originals;
 mod passages;
 mod programs;
+mod reference_page;
 mod schema;
 mod schemathesis;
 mod served;

@@ -66,7 +66,7 @@ fn template(path: &str) -> &str {
     }
 }
 
-fn followed(schema: &Value) -> &Value {
+pub(crate) fn followed(schema: &Value) -> &Value {
     match schema["$ref"].as_str() {
         Some(place) => {
             let found = DESCRIPTION.pointer(place.trim_start_matches('#'));
