@@ -94,8 +94,8 @@ def find(
         OptionError: An option is unknown, or has an invalid value.
         DocumentError: A document cannot be used; ``row`` is its row number.
         FileError: A file cannot be read.
-        KeyboardInterrupt: Ctrl-C, after the work has stopped. Signal handlers may raise other
-            exceptions in the same way. A call that waits for a pipe returns after a second.
+        KeyboardInterrupt: Ctrl-C. It is raised after the work has stopped, or after a second if the
+            call waits for a pipe. Signal handlers may raise other exceptions in the same way.
 
     Warns:
         RunawayWarning: Many documents look alike without being similar, which takes long.

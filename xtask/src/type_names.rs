@@ -19,7 +19,7 @@ pub(crate) fn check(crates: &[SourceCrate], findings: &mut Vec<String>) {
     let files = crates.iter().filter(|source| source.is_rust());
     let files = files.flat_map(|source| &source.files);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    // A file may define a type once for each value of a condition.
+    // A file may define a type several times, under different `cfg` conditions.
     for name in files.flat_map(|file| file.types.iter().collect::<BTreeSet<_>>()) {
         *counts.entry(name).or_default() += 1;
     }

@@ -9,12 +9,12 @@ use command::{Place, words};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// Sequences that terminals obey: colour, title, the same of eight bits, a line that imitates
-/// another one, reversed writing, an invisible blank.
+/// Sequences that terminals obey: colour, title, an eight-bit control sequence, a line that
+/// imitates an error message, reversed writing, an invisible blank.
 const HOSTILE: &str = "\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2Jc1\rback\nerror: \
                        forged\u{202e}\u{2066}\u{200b}\u{7f}x";
 
-/// Runs the command on a terminal and checks what that gets.
+/// Runs the command on a terminal and checks its output.
 fn shown(place: &Place, args: &[&str]) -> (Option<i32>, String) {
     let args: Vec<&OsStr> = args.iter().map(OsStr::new).collect();
     let (code, text) = place.on_terminal(&args);
@@ -22,7 +22,7 @@ fn shown(place: &Place, args: &[&str]) -> (Option<i32>, String) {
     (code, text)
 }
 
-/// Nothing takes effect but line ends, and styles and cursor movements of the program's own.
+/// Asserts that only line ends and the program's own styles and cursor movements take effect.
 fn check(text: &str, args: &[&OsStr]) {
     let mut rest = text;
     while let Some(at) = rest.find('\u{1b}') {

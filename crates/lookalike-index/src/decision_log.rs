@@ -3,7 +3,8 @@
 //!
 //! An index stores the log without interpreting it: `lookalike::decisions` specifies the objects.
 //! Entries are added and never changed; a later decision revokes an earlier one. Entries that are
-//! no longer in force can be removed. Numbers are never reused, because the last entry is kept.
+//! no longer in force can be removed. The last entry is always kept, so that the numbers of entries
+//! are never reused.
 
 use crate::error::IndexError;
 

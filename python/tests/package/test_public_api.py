@@ -55,7 +55,7 @@ def test_each_public_name_is_on_one_page() -> None:
 
 
 def is_documented(body: list[ast.stmt], name: str) -> bool:
-    """Tells whether a definition of a name has a docstring: of a property, its getter."""
+    """Tells whether a name has a docstring. A property needs one only on its getter."""
     return any(
         ast.get_docstring(node) if isinstance(node, DEFINITIONS) else isinstance(after, ast.Expr)
         for node, after in zip(body, [*body[1:], None], strict=True)
@@ -64,8 +64,8 @@ def is_documented(body: list[ast.stmt], name: str) -> bool:
 
 
 def undocumented_members(found: Definition) -> Iterator[str]:
-    """The public members of a class without a docstring, inherited ones included. The keys of
-    options and the borrowed methods of ``AsyncIndex`` need none.
+    """Yields the public members of a class that have no docstring, inherited members included.
+    The keys of option ``TypedDict`` classes and the methods that ``AsyncIndex`` assigns need none.
     """
     if not isinstance(found.node, ast.ClassDef) or found.node.keywords:
         return

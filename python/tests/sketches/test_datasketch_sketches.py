@@ -291,8 +291,8 @@ def test_pickles_both_ways(name: str) -> None:
 
 
 def test_states_without_a_scheme_are_legacy() -> None:
-    """Versions before 2.0.0 had one scheme only, and did not name it. The state is one of 2.0.0,
-    without what came with it."""
+    """datasketch before 2.0.0 had only one scheme and did not store its name. The test removes the
+    entries that 2.0.0 added from a state of the installed version."""
     m = theirs.MinHash(num_perm=8, scheme="legacy")
     m.update(b"x")
     state = {k: v for k, v in m.__getstate__().items() if k not in ("scheme", "_gpu_mode")}
@@ -439,7 +439,7 @@ def test_what_programs_ask_datasketch_for() -> None:
 
 @pytest.mark.parametrize("package", [theirs, ours])
 def test_inserting_as_programs_do_it_themselves(package: Any) -> None:
-    """Programs that spread the work call what `insert` calls."""
+    """Programs that distribute the work themselves call the same functions as ``insert``."""
     lsh, other = package.MinHashLSH(0.5), package.MinHashLSH(0.5)
     for number in range(8):
         m = package.MinHash()

@@ -12,6 +12,7 @@ use crate::extraction::WorkerOption;
 use crate::output::progress_bar::StageBar;
 use crate::output::summary::exit_code;
 use crate::output::terminal;
+use crate::output::written_files::WrittenFiles;
 use crate::termination;
 use lookalike::contamination::{ContaminationOptions, MatchList, NGRAM};
 use lookalike::core::params::{Case, ShingleRule, TokenRule};
@@ -104,6 +105,7 @@ pub(crate) fn run(args: &mut ContaminationArgs, worker: WorkerOption<'_>) -> Com
     report::check_places(targets.paths(), None, &args.inputs, &args.against)
         .map_err(|taken| CommandError::Usage(taken.to_string()))?;
     termination::clean_up(targets.paths())?;
+    let written = WrittenFiles::new(targets.paths(), &args.inputs);
     // A file that cannot be written is an error before the work.
     targets.all().try_for_each(|target| Output::create(target).map(drop))?;
     let mut reading = args.reading.options(worker);
@@ -134,6 +136,13 @@ pub(crate) fn run(args: &mut ContaminationArgs, worker: WorkerOption<'_>) -> Com
         print::print(&mut out, &found)?;
     }
     out.flush()?;
+    if !args.quiet {
+        let all = [("items", &args.output), ("report", &args.report), ("drop", &args.drop)];
+        for (what, path) in all.into_iter().filter_map(|(what, path)| Some((what, path.as_ref()?)))
+        {
+            written.line(&mut terminal::stderr(), what, path)?;
+        }
+    }
     Ok(exit_code(found.skipped.into_iter().map(Ok), args.reading.skip_bad(), false)?)
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct ManArgs {
     path: Vec<String>,
 }
 
-/// Prints the page of `command`, the whole one, or of one of its commands.
+/// Prints the page of the whole `command`, or of one of its subcommands.
 pub(crate) fn run(args: &ManArgs, mut command: Command) -> CommandResult {
     command.build();
     for name in &args.path {

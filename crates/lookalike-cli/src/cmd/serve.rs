@@ -56,9 +56,9 @@ struct ServeFlags {
     /// Where to listen [default: 127.0.0.1:8377]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
-    /// A name that clients know the server by; several separated by commas
+    /// A name of the server, as clients know it; may be repeated
     #[arg(long, value_name = "NAME")]
-    host: Option<String>,
+    host: Vec<String>,
     /// A file of tokens, as `lookalike token` writes it; read again on SIGHUP
     #[arg(long, value_name = "FILE")]
     token_file: Option<String>,
@@ -71,10 +71,10 @@ struct ServeFlags {
     /// Take no documents and remove none
     #[arg(long)]
     read_only: bool,
-    /// Which document of a group stays: rules of `index groups --keep`, separated by commas, such
-    /// as name,longest for ids that are paths of files [default: longest]
-    #[arg(long, value_name = "RULES")]
-    keep: Option<String>,
+    /// Which document of a group is kept: a rule of `index groups --keep`, which may be repeated,
+    /// such as `--keep name --keep longest` for ids that are paths of files [default: longest]
+    #[arg(long, value_name = "RULE")]
+    keep: Vec<String>,
     /// The folder that backups over HTTP are made in; without it, none are
     #[arg(long, value_name = "FOLDER")]
     backup_dir: Option<String>,
@@ -82,9 +82,9 @@ struct ServeFlags {
     /// [default: the index; memory for PostgreSQL]
     #[arg(long, value_name = "FOLDER")]
     state_dir: Option<String>,
-    /// An address that messages about new near-duplicates are sent to; several separated by commas
+    /// An address that messages about new near-duplicates are sent to; may be repeated
     #[arg(long, value_name = "URL")]
-    webhook: Option<String>,
+    webhook: Vec<String>,
     /// A file with the secret that messages are signed with: `whsec_` and random bytes in base64
     #[arg(long, value_name = "FILE")]
     webhook_secret_file: Option<String>,
@@ -127,7 +127,7 @@ struct ServeFlags {
     /// How long requests under way may take when the server is stopped [default: 30s]
     #[arg(long, value_name = "TIME")]
     grace: Option<String>,
-    /// How long another process that writes to the index is waited for [default: 5s]
+    /// How long to wait for another process that writes to the index [default: 5s]
     #[arg(long, value_name = "TIME")]
     wait: Option<String>,
 }
@@ -137,14 +137,11 @@ impl ServeFlags {
     fn values(&self) -> Vec<(&'static str, String)> {
         let all = [
             ("listen", &self.listen),
-            ("host", &self.host),
             ("token-file", &self.token_file),
             ("tls-cert", &self.tls_cert),
             ("tls-key", &self.tls_key),
-            ("keep", &self.keep),
             ("backup-dir", &self.backup_dir),
             ("state-dir", &self.state_dir),
-            ("webhook", &self.webhook),
             ("webhook-secret-file", &self.webhook_secret_file),
             ("webhook-threshold", &self.webhook_threshold),
             ("log", &self.log),
@@ -162,8 +159,11 @@ impl ServeFlags {
             ("wait", &self.wait),
         ];
         let values = all.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
+        let lists = [("host", &self.host), ("keep", &self.keep), ("webhook", &self.webhook)];
+        let lists = lists.into_iter().filter(|(_, values)| !values.is_empty());
+        let lists = lists.map(|(name, values)| (name, values.join(",")));
         let read_only = self.read_only.then(|| ("read-only", "true".to_owned()));
-        values.chain(read_only).collect()
+        values.chain(lists).chain(read_only).collect()
     }
 }
 

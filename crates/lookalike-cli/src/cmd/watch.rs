@@ -29,7 +29,7 @@ use reports::Reports;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How often a look is taken whether the folder is there.
+/// How often the command checks whether the folder exists.
 const LOOK: Duration = Duration::from_secs(1);
 /// How long the work waits where another process writes to the index.
 const RETRY: Duration = Duration::from_secs(1);
@@ -101,7 +101,7 @@ struct WatchedFolder<'a> {
 
 impl WatchedFolder<'_> {
     fn run(mut self) -> CommandResult {
-        // What is being written as this begins is waited for.
+        // Files that are still being written at the start are read after they settle.
         self.look(true)?;
         if self.args.once {
             while self.again.is_some() || self.pending.next().is_some() {
@@ -128,12 +128,14 @@ impl WatchedFolder<'_> {
         if self.args.output.quiet { Ok(()) } else { terminal::stderr().message(message) }
     }
 
-    /// Waits for what happens, up to the next look; whether a signal asks to end.
+    /// Waits for messages until the next look is due. Returns true if a signal asks the process to
+    /// end.
     fn wait(&mut self) -> bool {
         let start = Instant::now();
         let due = [self.pending.next(), self.again].into_iter().flatten();
         let mut until = due.fold(start + LOOK, Instant::min);
-        // All that has happened is known before files are read, however busy the folder is.
+        // Receives all pending messages before files are read. A busy folder may send messages
+        // without end, so the loop stops after `LOOK`.
         while let Some(message) = self.watch.next(until) {
             let now = Instant::now();
             match message {
@@ -170,7 +172,7 @@ impl WatchedFolder<'_> {
         match (self.intake.is_there(), self.is_gone) {
             (true, false) | (false, true) => Ok(()),
             (true, true) => {
-                // Between both it may be gone again.
+                // The folder may disappear between the check and the start of the watch.
                 if start(&mut self.watch, folder).is_err() {
                     return Ok(());
                 }

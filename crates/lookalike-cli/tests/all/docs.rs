@@ -168,6 +168,9 @@ fn check(page: &Page) -> Vec<String> {
         copy.args(["-a", "fixtures/sample/.", "letters"]).current_dir(place.path(""));
         assert!(copy.status().unwrap().success());
     }
+    // Tutorials call the clone `~/lookalike`.
+    let home = Place::new();
+    symlink(root(), home.path("lookalike")).unwrap();
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = free.local_addr().unwrap().port().to_string();
     drop(free);
@@ -181,6 +184,7 @@ fn check(page: &Page) -> Vec<String> {
     let output = script_command
         .args(["--kill-after=10", "120", "bash", "-c", &script(page, &port)])
         .current_dir(place.path(""))
+        .env("HOME", home.path(""))
         .env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", programs.display()))
         .env("LOOKALIKE_LISTEN", format!("127.0.0.1:{port}"))
         .env("LC_ALL", "C.UTF-8")

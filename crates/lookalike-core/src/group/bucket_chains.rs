@@ -2,7 +2,8 @@
 
 use super::membership::NONE;
 
-/// An entry of a linked list, mostly a member; the lists of all buckets lie in one vector.
+/// An entry of a linked list: a member, or another number such as the index of a pair. The lists of
+/// all buckets lie in one vector.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ListEntry {
     pub(super) entry: u32,

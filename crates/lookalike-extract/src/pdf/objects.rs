@@ -21,7 +21,7 @@ pub(super) fn number(document: &Document, dictionary: &Dictionary, key: &[u8]) -
     get(document, dictionary, key).and_then(value)
 }
 
-/// The finite number of an object.
+/// The value of a numeric object, if it is finite.
 pub(super) fn value(object: &Object) -> Option<f64> {
     object.as_float().ok().map(f64::from).filter(|value| value.is_finite())
 }

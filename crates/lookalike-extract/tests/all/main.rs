@@ -1,5 +1,5 @@
-//! The tests of extraction, one module for each kind of file. `worker` is a test program of its
-//! own: it is started again as the worker, and its tests count the children of their process.
+//! The tests of extraction, one module for each kind of file. `tests/worker.rs` is a separate test
+//! program, because it starts itself as the worker and counts the child processes.
 
 #[cfg(feature = "html")]
 mod html;

@@ -320,8 +320,8 @@ impl Opener<'_> {
         Arc::new(SourceInfo { in_folder: true, relative: self.alone, ..info })
     }
 
-    /// Adds standard input or a pipe. Its first bytes show its compression and, without a format,
-    /// JSONL.
+    /// Adds standard input or a pipe. Detects the compression from the first bytes, and also the
+    /// format if the options name none.
     fn stream(&mut self, path: &Path, shown: String, stream: ByteStream) -> Result<(), ReadError> {
         let failed = |error| ReadError::Io { source_name: shown.clone(), error };
         let (head, mut stream) = peek(stream, 4).map_err(failed)?;
@@ -331,7 +331,8 @@ impl Opener<'_> {
         }
         let compression = Compression::of_magic(&head);
         let format = if let Some(format) = self.options.format {
-            // Only the bytes can show its kind, and they are not read twice.
+            // The kind of a file is detected from its bytes. A stream cannot be read twice, so it
+            // is one text.
             if format == Format::File { Format::Text } else { format }
         } else {
             let (head, whole) = peek(stream, SNIFFED_STREAM_BYTES).map_err(failed)?;
@@ -420,8 +421,8 @@ impl Opener<'_> {
         Ok(())
     }
 
-    /// Whether a file is read as part of this side. Otherwise it is listed: an earlier input is the
-    /// same file, or a reference is.
+    /// Whether a file is read as part of this side. Lists the file otherwise, because an earlier
+    /// input or a reference is the same file.
     fn is_unread(&mut self, path: &Path, is_link: Option<bool>) -> bool {
         if !self.is_reference && self.references.contains(path, is_link) {
             self.list(path, SkipReason::IsReference);

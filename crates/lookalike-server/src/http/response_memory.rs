@@ -11,7 +11,8 @@ use tokio::sync::OwnedSemaphorePermit;
 /// Responses of up to this size are not counted, so that problems can always be sent.
 const SMALL: u64 = 16 << 10;
 
-/// Counts the memory of a response until it is sent; `busy` if there is not enough.
+/// Counts the memory of a response until it is sent. Returns the problem `busy` instead of the
+/// response if not enough memory is free.
 pub(crate) fn held(memory: &BodyMemory, response: Response) -> Response {
     let bytes = response.body().size_hint().lower();
     if bytes <= SMALL {
@@ -29,8 +30,8 @@ struct LimitedBody {
     permit: Option<OwnedSemaphorePermit>,
 }
 
-/// Bytes that release their memory when they are dropped, which is after sending: the body itself
-/// is dropped before.
+/// Bytes that release their memory when they are dropped, after they are sent. The body cannot
+/// release it, because the body is dropped before its bytes are sent.
 struct LimitedBytes {
     bytes: Bytes,
     _permit: Option<OwnedSemaphorePermit>,

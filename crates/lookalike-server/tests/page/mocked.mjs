@@ -2335,6 +2335,10 @@ const apiPage = async (browser) => {
     await browser.press(KEYS.tab, KEYS.tab, KEYS.enter);
     await browser.wait("document.querySelector('#operation-compare').open");
     await browser.see("difference_counts");
+    const shown = await browser.run(
+      "return document.querySelector('#operation-compare').innerText",
+    );
+    assert.ok(!shown.includes("`"), "code is marked");
     await browser.paste("#try-compare-body", '{"a": {"id": "x"}, "b": {"id": "y"}}');
     await browser.run("document.querySelector('#operation-compare form .main').focus()");
     await browser.press(KEYS.enter);

@@ -39,13 +39,13 @@ const LEAST_TEXT_WORK: u64 = LEAST_WORK + MIB;
 const BLOCK_FACTOR: u64 = 6;
 /// Like [`BLOCK_FACTOR`], for units, whose shingles are few: the block and the next one, texts.
 const UNIT_BLOCK_FACTOR: u64 = 4;
-/// Like [`BLOCK_FACTOR`], for words: the block in a growing buffer, and its text in one case; or
-/// its text in one case and the text of the other document.
+/// Like [`BLOCK_FACTOR`], for words: the block in a growing buffer and its case-folded text, or
+/// its case-folded text and the text of the other document.
 const TEXT_BLOCK_FACTOR: u64 = 4;
 /// In addition, for each word of a block: tokens and windows of them, or words of two documents.
 const WORD_BYTES: u64 = 16;
-/// Quarters of the length of a record that are held before its other memory is known: its buffer,
-/// and a copy.
+/// Memory that is held for a record before the rest of its memory is known, in quarters of the
+/// length of the record: its buffer, and a copy.
 const HELD_QUARTERS: u64 = 9;
 /// Bytes after a record that are read to find its end.
 const BYTES_BEHIND: u64 = 4 << 10;
@@ -97,8 +97,8 @@ pub(crate) struct Budget {
     reserves_all: bool,
 }
 
-/// Counts the words of a long document in the same way as for a record that is not held. Returns 0
-/// for a short document.
+/// Counts the words of a long document by the same rule as for a record that is too long to be held
+/// in memory. Returns 0 for a short document.
 pub(crate) fn long_words(document: &Document<'_>) -> u64 {
     document.long_record(USUAL_RECORD_BYTES).map_or(0, |size| size.words)
 }
@@ -150,7 +150,8 @@ impl Budget {
         })
     }
 
-    /// Creates a budget to measure the input before a refusal ([`check`](Self::check)).
+    /// Creates a budget without checking the limit. The caller first measures the input, and then
+    /// calls [`check`](Self::check).
     ///
     /// # Errors
     /// [`FindError::TooManyThreads`].
@@ -218,8 +219,8 @@ impl Budget {
         if self.reserves_all { Ok(()) } else { Err(FindError::MemoryTooSmall { got, least: got }) }
     }
 
-    /// The number of threads that compare documents at the same time. Long documents may not fit in
-    /// all.
+    /// The number of threads that compare documents at the same time: fewer than `threads` if the
+    /// memory does not hold long documents for all of them.
     pub(crate) fn comparing(&self, threads: NonZeroUsize) -> NonZeroUsize {
         if self.limit.is_none() || self.records.compared == 0 {
             return threads;
@@ -395,8 +396,8 @@ impl Budget {
         (self.work() / 4) as usize
     }
 
-    /// Refuses a component of more than this many bytes, which cannot be divided. It may use all
-    /// memory except the shares of buckets, sets and results.
+    /// Refuses a component of this many bytes if it does not fit, because a component cannot be
+    /// divided. It may use all memory except the shares of buckets, sets and results.
     pub(crate) fn component(&self, bytes: u64) -> Result<(), FindError> {
         self.need(bytes.saturating_mul(2))
     }
@@ -426,7 +427,7 @@ impl Budget {
         self.work_of_blocks(self.block_factor().saturating_mul(bytes).saturating_add(of_words))
     }
 
-    /// The work whose share of blocks allows each thread this many bytes.
+    /// The least work in which each thread can hold this many bytes for its block.
     fn work_of_blocks(&self, bytes: u64) -> u64 {
         let (blocks, whole) = self.block_share();
         let above = bytes.saturating_sub(THREAD_BYTES).saturating_mul(self.threads);
@@ -473,8 +474,8 @@ impl Budget {
         (self.work() / 16).min(self.results) as usize
     }
 
-    /// Bytes of all counters of shingles in exact mode, for `shingles` expected ones. Each thread
-    /// holds one of `parts` of them at a time.
+    /// Bytes of all counters of shingles in exact mode, for an expected number of `shingles`. The
+    /// counters are divided into `parts`, and each thread holds one part at a time.
     pub(crate) fn counters(&self, shingles: u64, parts: u64) -> u64 {
         let wanted = (shingles + shingles / 2).next_power_of_two().max(1 << 20);
         let most = (self.work() / 8 / self.threads).saturating_mul(parts).max(MIB);

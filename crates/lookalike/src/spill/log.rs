@@ -92,7 +92,7 @@ pub(crate) struct SpillLog<T> {
     file: Option<SpillFile>,
     /// The number of values in the file.
     written: u64,
-    /// The values appended since then, with the position of the first value of each append.
+    /// The values that are not in the file, with the position of the first value of each append.
     held: Vec<(u64, Vec<T>)>,
     held_bytes: usize,
     len: u64,
@@ -122,9 +122,9 @@ impl<T: LogValue> SpillLog<T> {
         Self { temp: Some(Arc::clone(temp)), name, share, ..Self::default() }
     }
 
-    /// Creates a log that, in the folder of a resumable run, continues after the `len` values of an
-    /// earlier run and writes all values to the file at once. Otherwise like
-    /// [`scratch`](Self::scratch).
+    /// Creates a log like [`scratch`](Self::scratch). In the folder of a resumable run, the log
+    /// continues after the `len` values of an earlier run, and each append is written to the file
+    /// immediately.
     ///
     /// # Errors
     /// [`SpillError::Damaged`] if the file has fewer values, [`SpillError::Io`] if it cannot be

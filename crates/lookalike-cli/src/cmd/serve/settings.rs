@@ -88,7 +88,7 @@ fn keep(layers: &ConfigSources) -> Result<KeepPolicy, CommandError> {
     let rules = layers.get("keep").value;
     let rules = split(&rules).map(str::parse).collect::<Result<Vec<KeepRule>, _>>();
     let rules = rules.ok().filter(|rules| !rules.is_empty()).ok_or_else(|| {
-        layers.refuse("keep", "rules of `index groups --keep`, such as name,longest")
+        layers.refuse("keep", "rules of `index groups --keep`, such as name or longest")
     })?;
     Ok(KeepPolicy::new(rules))
 }

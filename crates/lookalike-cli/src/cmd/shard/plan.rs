@@ -13,7 +13,7 @@ use std::io::Write;
 use std::num::NonZeroU32;
 use std::path::Path;
 
-/// Bytes of input for a task, unless their number is named.
+/// Bytes of input for each task, unless `--tasks` sets the number of tasks.
 const TASK_BYTES: u64 = 1 << 30;
 
 /// Writes the plan, and says what to run.
@@ -29,7 +29,8 @@ pub(super) fn run(
     let mut arguments = texts(arguments)?;
     if options.keep_by_inputs {
         options.resolve_keep(&collection);
-        // Tasks without documents cannot see which inputs are files.
+        // Tasks that read no documents cannot detect which inputs are files, so the plan states the
+        // keep rules.
         let after_command = arguments.iter().position(|word| word == "plan").map_or(1, |at| at + 1);
         let rules = options.keep.rules().iter().map(|rule| format!("--keep={rule}"));
         arguments.splice(after_command..after_command, rules);
@@ -57,7 +58,8 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The arguments as texts, which the plan keeps; the first is the same wherever the program is.
+/// The arguments as texts for the plan. The first is always `lookalike`, so that the plan does not
+/// depend on the path of the program.
 fn texts(arguments: &[OsString]) -> Result<Vec<String>, CommandError> {
     let text = |argument: &OsString| {
         argument.to_str().map(str::to_owned).ok_or_else(|| {

@@ -36,7 +36,10 @@ export const rights = async () => {
   }
 };
 
-/** Shows which indexes the token opens; one that does not open the first goes to another one. */
+/**
+ * Lists the indexes that the token opens. If the address names no index and the token does not open
+ * the first index of the server, the page goes to an index that the token opens.
+ */
 export const showIndexes = async () => {
   let indexes;
   try {
@@ -59,7 +62,7 @@ export const showIndexes = async () => {
   at("indexes").hidden = indexes.length < 2;
 };
 
-/** Installs the handler of the form: another index is another page, which begins at its start. */
+/** Installs the handler of the form, which opens the first view of the selected index. */
 export const watchIndexes = () =>
   at("indexes").addEventListener("submit", (event) => {
     event.preventDefault();

@@ -4,7 +4,7 @@ import { requestOfServer } from "../client/api.js";
 import { operations } from "./operations.js";
 import { schemaReader } from "./schema.js";
 import { tryForm } from "./try.js";
-import { at, fold, inputAt, make, table, watchSkip } from "../dom/dom.js";
+import { at, fold, inputAt, make, table, watchSkip, withCode } from "../dom/dom.js";
 import { counted, visible } from "../dom/format.js";
 import { problem } from "../client/problem.js";
 import { askForToken, watchToken } from "../client/token.js";
@@ -41,7 +41,7 @@ const parameters = (all, schemas) =>
               code(name),
               visible(place),
               schemas.phrase(schema ?? {}) + (required ? ", required" : ""),
-              visible(description ?? ""),
+              make("span", {}, ...withCode(description ?? "")),
             ]),
             "Parameters",
           ),
@@ -71,7 +71,7 @@ const body = (requestBody, schemas) =>
     ? []
     : [
         make("h4", {}, "Body"),
-        requestBody.description ? make("p", {}, visible(requestBody.description)) : null,
+        requestBody.description ? make("p", {}, ...withCode(requestBody.description)) : null,
         ...contents(requestBody.content, schemas),
       ];
 
@@ -87,7 +87,7 @@ const answers = (responses, schemas) => {
   return [
     make("h4", {}, "Answers"),
     ...own.flatMap(([status, { description, content }]) => [
-      make("p", {}, make("strong", {}, status), ` ${visible(description ?? "")}`),
+      make("p", {}, make("strong", {}, status), " ", ...withCode(description ?? "")),
       ...contents(content, schemas),
     ]),
     others.length > 0
@@ -107,7 +107,7 @@ const answers = (responses, schemas) => {
  * @param {SchemaReader} schemas
  */
 const filled = (operation, schemas) => [
-  operation.description ? make("p", {}, visible(operation.description)) : null,
+  operation.description ? make("p", {}, ...withCode(operation.description)) : null,
   operation.right ? make("p", { class: "note" }, RIGHTS[operation.right]) : null,
   ...parameters(operation.parameters, schemas),
   ...body(operation.requestBody, schemas),

@@ -27,7 +27,7 @@ export const operations = (description) =>
   );
 
 /**
- * The request that values make.
+ * Builds the request of an operation from the values of its parameters.
  * @param {Operation} operation
  * @param {Map<string, string[]>} values of the parameters, by name; those without are left out
  * @returns {{url: string, headers: Object<string, string>}} relative to the server

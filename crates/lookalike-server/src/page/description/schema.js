@@ -1,6 +1,6 @@
 // Schemas of a description: in words, as a tree that is unfolded, and as an example.
 
-import { fold, make } from "../dom/dom.js";
+import { fold, make, withCode } from "../dom/dom.js";
 import { visible } from "../dom/format.js";
 
 /** @import { Description, JsonSchema } from "./types.js" */
@@ -96,7 +96,7 @@ export const schemaReader = (description) => {
   const shown = (given, open = false) => {
     const schema = followed(given);
     const said = schema.description
-      ? make("p", { class: "note" }, visible(schema.description))
+      ? make("p", { class: "note" }, ...withCode(schema.description))
       : null;
     if (!isFolded(schema)) return make("div", {}, make("span", {}, phrase(given)), said);
     // Made when it is opened: schemas may contain themselves.

@@ -55,6 +55,15 @@ export const make = (tag, attributes = {}, ...children) =>
   fill(document.createElement(tag), attributes, children);
 
 /**
+ * The children of an element with a text, whose parts between backticks are code.
+ * @param {string} text
+ */
+export const withCode = (text) =>
+  visible(text)
+    .split(/`([^`]+)`/)
+    .map((part, index) => (index % 2 === 1 ? make("code", {}, part) : part));
+
+/**
  * An element of a picture.
  * @param {keyof SVGElementTagNameMap} tag
  * @param {Attributes} attributes
