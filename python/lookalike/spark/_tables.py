@@ -54,6 +54,7 @@ _CASE_REMEDY = (
     "for columns that differ in case only, set spark.sql.caseSensitive=true; or name the columns "
     "of JSON lines by --schema"
 )
+_PACKAGE_REMEDY = "install the package for the driver and the workers; Spark uses it for Arrow"
 # The name of a table with its schema.
 _SCHEMA = re.compile(r"(.+)\.(?:`[^`]+`|[^.`]+)$")
 # The messages of Spark and Sail for an existing output.
@@ -184,8 +185,10 @@ def _read_errors(problem: str) -> Iterator[None]:
     except LookalikeError:
         raise
     except Exception as error:
-        remedy = _CASE_REMEDY if "COLUMN_ALREADY_EXISTS" in str(error) else _READ_REMEDY
-        raise file_error(problem, error, remedy) from error
+        message = str(error)
+        remedies = {"COLUMN_ALREADY_EXISTS": _CASE_REMEDY, "PACKAGE_NOT_INSTALLED": _PACKAGE_REMEDY}
+        found = (remedy for condition, remedy in remedies.items() if condition in message)
+        raise file_error(problem, error, next(found, _READ_REMEDY)) from error
 
 
 def _refuse_unread(spark: SparkSession, inputs: list[str]) -> None:
