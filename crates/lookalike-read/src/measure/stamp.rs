@@ -33,7 +33,8 @@ impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes", self.bytes)?;
         let Some(modified) = self.modified else { return Ok(()) };
-        let second = date::iso((modified / 1_000_000_000) as i64).unwrap_or_default();
+        let second = i64::try_from(modified / 1_000_000_000).ok().and_then(date::iso);
+        let second = second.unwrap_or_default();
         let rest = modified % 1_000_000_000;
         write!(f, ", changed {}.{rest:09}Z", second.trim_end_matches('Z'))
     }
