@@ -125,7 +125,7 @@ impl FindOutputArgs {
             skipped_listed: self.skipped.is_some(),
             verbose: self.verbose,
         };
-        let paths = PrintedPaths::of_inputs(subject.inputs);
+        let paths = PrintedPaths::new(subject.inputs, subject.reference);
         let not_shown = print::print(self, &summary, audit, &paths)?;
         print::print_summary(self, &summary, audit, not_shown, &targets.written)?;
         let is_found = self.exit_code && !findings.groups.is_empty();

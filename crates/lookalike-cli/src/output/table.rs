@@ -106,7 +106,7 @@ impl<W: Write> TableLines<'_, W> {
     /// One group; gives how many of its duplicates are not shown.
     fn group(&mut self, number: usize, group: &Group, most: Option<usize>) -> io::Result<usize> {
         let role = if group.keeper.reference { "reference" } else { "keeper" };
-        self.line(number, role, &self.paths.of_id(&group.keeper.id), KEEPER)?;
+        self.line(number, role, &self.paths.of_keeper(&group.keeper), KEEPER)?;
         let duplicates = group.duplicates.len();
         let shown = most.unwrap_or(duplicates).min(duplicates);
         for duplicate in &group.duplicates[..shown] {

@@ -283,6 +283,15 @@ fn files_of_a_folder_are_copied_or_listed() {
 }
 
 #[test]
+fn a_keeper_of_the_reference_has_its_own_path() {
+    let place = Place::new();
+    place.file("in/kept/a.txt", words(1, 90)).file("in/a.txt", words(1, 90) + " end");
+    let run = place.run(&["dedup", "in", "--reference", "in/kept", "--dry-run"]);
+    assert!(run.err.contains("of the reference, not compared with"), "{}", run.err);
+    assert!(run.ok().contains("in/a.txt -> in/kept/a.txt"));
+}
+
+#[test]
 fn files_of_records_in_a_folder_are_written_once() {
     let place = place();
     place.file("in/a.jsonl", place.read("in.jsonl")).file("in/b.jsonl", place.read("in.jsonl"));

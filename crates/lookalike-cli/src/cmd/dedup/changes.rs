@@ -45,7 +45,7 @@ pub(super) fn print(summary: &Summary<'_>, paths: &PrintedPaths) -> io::Result<O
             let similarity = similarity(&duplicate.overlap, options.params.measure());
             let reason = KeepReason::of(&group.keeper, duplicate).name(&options.keep);
             let removed = paths.of_id(&duplicate.id);
-            let kept = paths.of_id(&group.keeper.id);
+            let kept = paths.of_keeper(&group.keeper);
             writeln!(
                 out,
                 "{similarity:>10}  {:<width$}  {} -> {}",

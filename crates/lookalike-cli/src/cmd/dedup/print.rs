@@ -34,7 +34,7 @@ pub(super) fn print(
     let fate = if dry { DuplicateAction::WouldGo } else { DuplicateAction::Go };
     let table = SourceTable { sources: &findings.sources, fate };
     let mut err = terminal::stderr();
-    let paths = PrintedPaths::of_inputs(&args.inputs);
+    let paths = PrintedPaths::new(&args.inputs, args.run.reference());
     if dry && let Some(more) = changes::print(summary, &paths)? {
         let more = count(more, "change");
         writeln!(err, "not shown: {more}; --removed FILE.csv lists all")?;
