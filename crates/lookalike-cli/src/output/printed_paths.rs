@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// The folders that ids are relative to. A run of one folder calls its files by their paths below
-/// it, so that ids do not depend on the current folder. One reference folder is treated in the same way.
+/// it, so that ids do not depend on the current folder. Documents of one reference folder have such
+/// ids, too.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PrintedPaths {
     input: Option<PathBuf>,
