@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// The folders that ids are relative to. A run of one folder calls its files by their paths below
-/// it, so that ids do not depend on the current folder. Documents of one reference folder have such
-/// ids, too.
+/// it, so that ids do not depend on the current folder. The ids of a single reference folder are
+/// relative to that folder.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PrintedPaths {
     input: Option<PathBuf>,
