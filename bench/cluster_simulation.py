@@ -18,8 +18,9 @@ LARGE differ in the number of documents, LARGE and BANDS in the number of bands.
   they are read. Above, labels and all texts are shuffled for the second reading: as many bytes as
   the file has. No column contains its CPU time.
 - Forests are joined 16 to a task; the last task gets 24 bytes for each document in a component. No
-  column contains its time on one core. If it would exceed `--task-memory`, rounds find the components: log2 of `--chain`, the longest chain of documents, rounded up. A round shuffles 16 bytes
-  for each document in a component three times, and takes as much CPU time as the stage
+  column contains its time on one core. If it would exceed `--task-memory`, rounds find the
+  components: log2 of `--chain`, the longest chain of documents, rounded up. A round shuffles 16
+  bytes for each document in a component three times, and takes as much CPU time as the stage
   `components` takes for as many shuffled bytes.
 - A stage ends when its CPU seconds are spent on all cores, or its bytes have been read from disks
   or moved through the network, whichever is later; the slowest task of a stage takes `--straggler`
@@ -42,8 +43,8 @@ READING = ("keys", "decide")
 NODE_BYTES, EDGE_BYTES = 24, 16
 #: The shuffles of a round.
 ROUND_STEPS = 3
-#: Documents in components up to which their labels go to all executors, and the least bytes of edges that
-#: a task may hold: those of `lookalike.spark`.
+#: Documents in components up to which their labels go to all executors, and the least bytes of
+#: edges that a task may hold. Both values are the same as in `lookalike.spark`.
 BROADCAST, LEAST_TASK_BYTES = 10_000_000, 64 << 20
 
 
@@ -53,7 +54,7 @@ class CostsError(Exception):
 
 @dataclass(frozen=True)
 class Costs:
-    """What `bench/spark.py --costs` measured."""
+    """The measurements of `bench/spark.py --costs`."""
 
     documents: int
     bytes: int
@@ -92,7 +93,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class StageCost:
-    """What a stage takes for a number of documents."""
+    """The cost of a stage for a number of documents."""
 
     name: str
     cpu_seconds: float
@@ -102,9 +103,9 @@ class StageCost:
 
 @dataclass(frozen=True)
 class Components:
-    """What the documents of a collection are connected to."""
+    """How the documents of a collection are connected."""
 
-    #: Of the documents, those in components.
+    #: The share of documents that are in components.
     share: float = 0.2
     #: The most documents that a path between two documents of a component has.
     chain: int = 1000
@@ -112,7 +113,7 @@ class Components:
     task_memory: float = 2 << 30
 
     def rounds(self, documents: int) -> int:
-        """The rounds that find components; 0 where one task can."""
+        """The rounds that find components; 0 if one task can find them."""
         fits = NODE_BYTES * self.share * documents <= max(self.task_memory, LEAST_TASK_BYTES)
         return 0 if fits else math.ceil(math.log2(max(self.chain, 2)))
 
@@ -196,7 +197,7 @@ class Machines:
 
     def seconds(self, stage: StageCost) -> float:
         """The wall-clock seconds of a stage."""
-        # What is shuffled is written and read again.
+        # Shuffled bytes are written and read again.
         disk = (stage.read + 2 * stage.shuffled) / (self.machines * self.disk)
         network = stage.shuffled / (self.machines * self.network)
         return max(self.straggler * stage.cpu_seconds / (self.machines * self.cores), disk, network)

@@ -45,7 +45,7 @@ def instructions(command, folder, **options):
 
 
 def of_update_batch(clone, folder):
-    """The instructions of 20 sketches, without those of the interpreter's start."""
+    """The instructions of 20 sketches, without the start of the interpreter."""
     package = folder / "python" / "lookalike"
     shutil.copytree(clone / "python" / "lookalike", package)
     shutil.copy(clone / "target/release/liblookalike_engine.so", package / "_engine.abi3.so")
@@ -59,7 +59,7 @@ def of_update_batch(clone, folder):
 
 
 def measured(clone, options):
-    """Names and instructions of what is measured."""
+    """The measured commands: their names and instructions."""
     program = clone / "target/release/lookalike"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

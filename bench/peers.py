@@ -4,7 +4,7 @@
     bench/peers.py --corpus FILE.jsonl --truth FILE.csv [--clusters FILE.csv]
                    [--binary target/release/lookalike] [--peers rensa,gaoya] [--limit-docs N]
 
-Makes a virtual environment in bench/.venv and installs what is asked for; what cannot be
+Makes a virtual environment in bench/.venv and installs the requested peers. A peer that cannot be
 installed is reported and left out. Python 3.9 or newer; Linux or macOS.
 
 TASK      All near-duplicate pairs of the file (JSONL, `id` and `text`) at Jaccard 0.8 of word
@@ -14,7 +14,7 @@ COUNTED   CPU seconds (user and system, all threads) and peak memory of one proc
           system reports them for that process alone (wait4). Each process starts at some 18 MB,
           the size of this script when it starts it. The median of --runs by CPU seconds counts.
 QUALITY   Reported pairs against the pairs of the truth at or above the threshold. Both are
-          restricted to the documents of the file. Where a truth has only some of the pairs of a
+          restricted to the documents of the file. If a truth has only some of the pairs of a
           cluster above --truth-cap documents, name the file that says which documents are in
           which cluster with --clusters: pairs inside such clusters then count neither as found
           nor as missed nor as wrong. The truth of `lookalike-bench generate` is complete.
@@ -26,16 +26,17 @@ PEERS     Each is used as its documentation and its own benchmarks do for this t
   datasketch-21x6   the same with the bands lookalike uses, which find 0.998 of the pairs at 0.8,
                     and candidates kept where MinHash.jaccard is at or above the threshold.
   rensa             RMinHash.from_token_sets (the full-set sketch; its rho pipeline samples tokens
-                    and gives flags, not pairs), RMinHashLSH with 16 bands, insert_many, query_all,
-                    candidates kept where RMinHash.jaccard is at or above the threshold. The bands
-                    must divide 128: 16 x 8 find 0.95 of the pairs at 0.8, 8 x 16 find 0.20.
+                    and returns flags, not pairs), RMinHashLSH with 16 bands, insert_many,
+                    query_all, candidates kept where RMinHash.jaccard is at or above the threshold.
+                    The bands must divide 128: 16 x 8 find 0.95 of the pairs at 0.8, 8 x 16 find
+                    0.20.
   rensa-8bands      the same with 8 bands, as in its own benchmarks.
   gaoya             MinHashStringIndex with its own analyzer (words, ngram_range (5, 5), in Rust,
                     threads), bands by its own choice for 128 hashes (21 x 6), par_bulk_insert_docs,
                     par_bulk_query, which keeps candidates at or above the threshold by estimate.
-                    Its words end at ASCII punctuation too, so its shingles are not quite those of
-                    the truth. It takes all texts under five words for equal; these are grouped by
-                    their words here instead.
+                    Its words also end at ASCII punctuation, so its shingles differ slightly from
+                    the shingles of the truth. It takes all texts under five words for equal; these
+                    are grouped by their words here instead.
   gaoya-split       the same with str.split() and 5-grams made in Python: the rule of the truth.
 """
 
@@ -208,7 +209,7 @@ def loud(text):
 
 
 def environment(folder, packages):
-    """The environment's Python and the packages that are there or could be installed."""
+    """Returns the Python of the environment and the packages that are installed in it."""
     python = os.path.join(folder, "bin", "python")
     if not os.path.exists(python):
         venv.create(folder, with_pip=True)

@@ -90,7 +90,7 @@ def _peak(process: int) -> float:
 
 @dataclass
 class Cost:
-    """What a piece of work took."""
+    """The cost of a piece of work."""
 
     seconds: dict[str, float]
     wall: float
@@ -111,7 +111,7 @@ class Cost:
 
 @contextlib.contextmanager
 def measured(cost: list[Cost]) -> Iterator[None]:
-    """Adds the cost of what is done within."""
+    """Adds the cost of the `with` block to the list."""
     processes, ended = Processes(), threading.Event()
     processes.look()
     before, start, own = processes.seconds(), time.monotonic(), list[float]()
@@ -131,7 +131,7 @@ def measured(cost: list[Cost]) -> Iterator[None]:
         processes.look()
         after = processes.seconds()
         spent = {kind: after[kind] - before.get(kind, 0.0) for kind in after}
-        # What the watcher takes is not a cost of the work.
+        # The watcher's time is not a cost of the work.
         spent["driver"] = max(spent.get("driver", 0.0) - sum(own), 0.0)
         cost.append(Cost(spent, time.monotonic() - start, processes.python_peak))
 

@@ -83,7 +83,7 @@ def added(kind: str, path: str) -> tuple[float, float, str]:
 
 
 def program(binary: str, path: str) -> float:
-    """By a process that is small itself: what is started has its size at first."""
+    """Measures the program from a small process: a child starts with the size of its parent."""
     run = [sys.executable, __file__, "--program", binary, path]
     return float(subprocess.run(run, check=True, capture_output=True, text=True).stdout)
 

@@ -3,8 +3,8 @@
 
     bench/python_index.py --program target/release/lookalike documents.jsonl [--queries 5000]
 
-`documents.jsonl` has an id and a text a line; `lookalike` must be importable. Everything is done in
-a temporary folder of the current one, so that the disk is that of the caller's choice.
+`documents.jsonl` has an id and a text a line; `lookalike` must be importable. All files are written
+to a temporary folder in the current one, so that the caller chooses the disk.
 """
 
 import argparse

@@ -4,9 +4,9 @@
     bench/python_peers.py --corpus FILE.jsonl [--truth FILE.csv --clusters FILE.csv]
                           [--binary target/release/lookalike] [--peers rensa,gaoya-split]
 
-Runs what the interpreter that runs it has: lookalike (a release build) and pyarrow, and of rensa,
-gaoya and datasketch those that are installed. What is absent is reported and left out. Linux or
-macOS.
+Measures the libraries that are installed for the interpreter that runs it: lookalike (a release
+build, with pyarrow), rensa, gaoya and datasketch. A library that is not installed is reported and
+left out. Linux or macOS.
 
 TASK      All near-duplicate pairs at Jaccard 0.8 of word 5-grams: words by str.split(), in lower
           case. For lookalike that is tokens="whitespace". The rows "default words" use the default
@@ -199,7 +199,7 @@ def measure_all(a, corpus, table, folder):
 
 
 def truth_of(a, corpus, folder):
-    """The file given, or that of an exact run: the truth, restricted to groups of usual size."""
+    """The truth from the given file or an exact run, restricted to groups of usual size."""
     if a.truth:
         return peers.Truth(a.truth, corpus, a.threshold, a.clusters, a.truth_cap)
     if not os.path.exists(a.binary):

@@ -56,7 +56,7 @@ def run_once(spark: Any, args: argparse.Namespace, folder: Path) -> Any:
 
 @contextlib.contextmanager
 def spark_session(place: Path) -> Iterator[Any]:
-    """A session of a cluster of two workers, which writes what it does to `events`."""
+    """A session of a cluster of two workers, which writes its event log to `events`."""
     import spark_cluster
 
     (place / "events").mkdir()
@@ -213,7 +213,7 @@ class KillStage(logging.Handler):
         self._flag = flag
 
     def emit(self, record: logging.LogRecord) -> None:
-        # The stage has ended: what comes later is of another one.
+        # The stage has ended, so later records belong to other stages.
         if hasattr(record, "seconds") and self._flag.exists():
             self.stage = record.stage
             logging.getLogger("lookalike.spark").removeHandler(self)
@@ -226,8 +226,8 @@ def killed(
     speed of a shared machine changes within minutes, so the first is compared with the mean of the
     runs before and after it.
 
-    :param before: what the run before took.
-    :returns: what the run after took.
+    :param before: the cost of the run before.
+    :returns: the cost of the run after.
     """
     import pytest
     from divided_runs import kill_once

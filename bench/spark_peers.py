@@ -122,7 +122,7 @@ def mllib(spark: Any, documents: Documents) -> None:
 
 
 class _ParquetTable:
-    """What a script reads instead of a table of BigQuery."""
+    """A Parquet file that a script reads instead of a table of BigQuery."""
 
     def __init__(self, spark: Any) -> None:
         self._spark, self._path = spark, ""
@@ -140,7 +140,7 @@ def bigcode(spark: Any, script: str, partitions: int, documents: Documents, plac
     partitions as the other runs: its own are twice the hash values, so its tasks cost more than its
     work.
 
-    Only what it reads is another source. It needs NumPy and SciPy.
+    Only the source of its documents is replaced. It needs NumPy and SciPy.
     """
     from pyspark import RDD
     from pyspark.sql import DataFrameReader
@@ -188,7 +188,7 @@ def bigcode(spark: Any, script: str, partitions: int, documents: Documents, plac
 
 
 def _ids_by_number(spark: Any, file: Path) -> dict[int, str]:
-    """The ids of documents by the numbers that the script gives them."""
+    """The ids of documents by the numbers that the script assigns to them."""
     from pyspark.sql import functions as f
 
     rows = spark.read.parquet(str(file)).withColumn("number", f.monotonically_increasing_id())
@@ -198,7 +198,7 @@ def _ids_by_number(spark: Any, file: Path) -> dict[int, str]:
 def print_agreement(
     edges: list[tuple[str, str]], removed: set[str], pairs: set[tuple[str, str]]
 ) -> None:
-    """Prints how far components and removed documents are those that verified pairs give.
+    """Prints how far components and removed documents agree with the verified pairs.
 
     :param edges: connect the documents of each component.
     """

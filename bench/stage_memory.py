@@ -30,12 +30,12 @@ from lookalike import stages
 WORDS, BATCH = 230, 10_000
 #: Bands, and bytes of a document in the rows of a part: a bucket for each band, and its identity.
 BANDS, ROW_BYTES = 21, 21 * 16 + 24
-#: No limit on a component or forest: what is measured is what it takes.
+#: No limit on a component or forest, so that the measurement shows all of its memory.
 NO_LIMIT = 1 << 50
 
 
 def text(number: int) -> str:
-    """A text that differs from that of other numbers in a word."""
+    """A text with one word that depends on the number."""
     words = [f"word{at:05}" for at in range(WORDS)]
     words[number % WORDS] = f"edit{number}"
     return " ".join(words)

@@ -62,7 +62,7 @@ def serve(program, index):
 
 
 def read_back(pages):
-    """How many pages come back as they were."""
+    """Returns the number of pages that the server returns unchanged."""
     connection, same = http.client.HTTPConnection(*ADDRESS), 0
     for name, content in pages.items():
         path = urllib.parse.quote(name, safe="")

@@ -6,13 +6,14 @@
 
 Needs datasketch and redis (`pip install datasketch redis`) and, for the peer `redis`, a Redis
 server's program, which is started for the measurement with a file it appends to, synced once a
-second as by default. What cannot be had is reported and left out. Python 3.9 or newer; Linux.
+second as by default. A peer that is not available is reported and left out. Python 3.9 or newer;
+Linux.
 
 TASK      An index of signed documents: signatures of 128 values, 21 bands of 6 rows, ids of 26
           bytes; every tenth document agrees with an earlier one in each value with probability
-          0.85. Adding them in sessions of 5,000, then asking for documents that are there and for
-          new ones, each answer estimated from the signatures: datasketch keeps signatures outside
-          of its index, here in a dict, and verifies nothing exactly.
+          0.85. They are added in sessions of 5,000, then indexed and new documents are queried.
+          Each answer is estimated from the signatures: datasketch keeps signatures outside of its
+          index, here in a dict, and verifies nothing exactly.
 COUNTED   Documents per second and per CPU second (user and system; with Redis, the server's too),
           microseconds per question, and the growth of memory per document (Redis: its own
           used_memory as well).

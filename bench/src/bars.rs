@@ -1,5 +1,5 @@
-//! `bar`: the whole command next to what it must reach, measured from outside. Takes the name of a
-//! bar and a collection, prints a row for each run, and what it found where there is a truth.
+//! `bar`: compares the whole command, measured from outside, with its limits. Takes the name of a
+//! bar and a collection. Prints a row for each run and, if there is a truth, the run's score.
 
 use crate::collection::BenchCollection;
 use crate::measure::{self, ProcessCost};
@@ -14,7 +14,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// What a run must not exceed.
+/// The limits that a run must not exceed.
 #[derive(Debug, Clone, Copy, Default)]
 struct RunLimit {
     /// CPU seconds.
@@ -27,7 +27,7 @@ struct RunLimit {
 pub(crate) const NAMES: &str = "memory, exact, audit, containment, dedup, passages and many";
 
 const MIB: u64 = 1 << 20;
-/// What `--memory` promises may be exceeded by a tenth.
+/// The peak may exceed `--memory` by a tenth.
 const TOLERANCE: f64 = 1.1;
 /// Documents that are compared with all others by the audit.
 const SAMPLE: &str = "2000";
@@ -73,7 +73,7 @@ struct LimitBench<'a> {
     collection: &'a BenchCollection,
     documents: u64,
     table: TextTable,
-    /// What is not a row: what was found.
+    /// Findings that are not rows of the table.
     notes: Vec<String>,
 }
 
@@ -175,9 +175,9 @@ impl LimitBench<'_> {
         Ok(())
     }
 
-    /// All passages of 50 words, written, and the documents without them: without a limit, and
-    /// within limits, which must give the same bytes. Within the first limit a document costs at
-    /// most 1.3 times what it costs in `smaller` without one; smaller limits cost time.
+    /// Writes all passages of 50 words, and the documents without them, without a memory limit and
+    /// within limits. All runs must write the same bytes. Within the first limit a document costs
+    /// at most 1.3 times its cost in `smaller` without a limit; smaller limits cost time.
     fn passages(&mut self, smaller: Option<&Path>) -> Result<(), BenchError> {
         let is_large = self.documents >= 1_000_000;
         let limits: &[&str] = if is_large { &["1GiB", "256MiB"] } else { &["200MiB"] };
@@ -303,7 +303,7 @@ impl LimitBench<'_> {
         Ok(())
     }
 
-    /// All pairs of another run with these options against the truth, where there is one.
+    /// Scores all pairs of another run with these options, if there is a truth.
     fn score(
         &mut self,
         name: &str,
@@ -398,7 +398,7 @@ fn cells(name: &str, documents: u64, spent: ProcessCost, bar: RunLimit) -> Vec<S
     ]
 }
 
-/// Lines of a file; reading it brings it into the page cache, too.
+/// Lines of a file. Reading it also brings it into the page cache.
 fn count_lines(path: &Path) -> Result<u64, BenchError> {
     let failed = |error| BenchError::new(path.display(), error);
     let mut file = File::open(path).map_err(failed)?;

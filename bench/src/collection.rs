@@ -3,7 +3,7 @@
 use crate::excerpt;
 use std::path::PathBuf;
 
-/// A collection and, where there is one, its truth.
+/// A collection with its truth, if it has one.
 pub(crate) struct BenchCollection {
     /// JSONL with `id` and `text`.
     pub(crate) documents: PathBuf,

@@ -1,16 +1,16 @@
-//! A collection of any size with planted near-duplicates. Takes a plan and a document's number,
-//! gives its words; every document is a function of the two, so nothing is held but the vocabulary.
+//! A collection of any size with planted near-duplicates. The words of a document are a function of
+//! the plan and the document's number, so only the vocabulary is kept in memory.
 //!
 //! Single documents share at most every second clause with others and stay far below J 0.5. The
-//! members of a cluster are edits of one text at known levels; what J they have is for `truth` to
-//! count, for the level is only what was aimed at.
+//! members of a cluster are edits of one text at known levels. The level is only the aim; `truth`
+//! counts the J of the members.
 
 use crate::vocabulary::{Token, Vocabulary};
 use lookalike_core::hash::{SplitMix64, mix64};
 
 /// Tokens in a shingle, in the edits' arithmetic as in the truth.
 pub(crate) const SHINGLE: usize = 5;
-/// The least that can be asked for as the least length: of fewer words a shared clause may be half.
+/// Lower limit of the least length: a shared clause may be half of a shorter document.
 pub(crate) const LEAST_WORDS: u64 = 40;
 /// Levels of J aimed at, in percent.
 const LEVELS: [u64; 12] = [40, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 100];
@@ -21,12 +21,12 @@ const LENGTHS: [u64; 33] = [
     924, 978, 1037, 1102, 1174, 1255, 1348, 1456, 1587, 1751, 1969, 2291, 2883, 5869,
 ];
 
-/// What the collection is to be.
+/// The size and content of the collection to generate.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     /// Documents in all.
     pub(crate) docs: u64,
-    /// Equal seeds and requests give equal bytes.
+    /// Equal seeds and requests produce equal bytes.
     pub(crate) seed: u64,
     /// Mean length in words, of all but short, empty and edited documents.
     pub(crate) mean_words: u64,
@@ -165,7 +165,7 @@ impl Corpus {
         (mega..short).map(|number| self.place(number)).collect()
     }
 
-    /// The places of the short documents, those of equal words together.
+    /// The places of the short documents, in groups of equal words.
     pub(crate) fn short_places(&self) -> Vec<Vec<u64>> {
         let [_, short, empty, ..] = self.ends();
         let mut groups: Vec<Vec<u64>> = Vec::new();
@@ -180,8 +180,8 @@ impl Corpus {
     }
 
     /// Calls `each` with the members of a planted cluster in order. With `only`, the call for
-    /// that member is the last, and what it does not need is left out. In one cluster of six every
-    /// member is an edit of the one before it, in the others of the first.
+    /// that member is the last, and members that it does not depend on are left out. In one cluster
+    /// of six every member is an edit of the member before it, in the others of the first member.
     pub(crate) fn members(
         &self,
         cluster: usize,
@@ -248,9 +248,12 @@ impl Corpus {
         SplitMix64::new(mix64(seed ^ mix64(number ^ (member << 48))))
     }
 
-    /// One of the edits, of such extent that J is near a level of `LEVELS`. With `s` shingles and
-    /// level `l`, replacing `r` shingles gives J = (s − r) / (s + r), adding `r` s / (s + r),
-    /// leaving out `r` (s − r) / s.
+    /// One of the edits, of such extent that J is near a level of `LEVELS`. The J of a text of `s`
+    /// shingles depends on the kind of edit:
+    ///
+    /// - replacing `r` shingles: (s − r) / (s + r),
+    /// - adding `r`: s / (s + r),
+    /// - leaving out `r`: (s − r) / s.
     fn edit(&self, random: &mut SplitMix64, source: &[Token], chain: bool) -> CorpusDocument {
         let drawn = LEVELS[random.below(LEVELS.len() as u64) as usize];
         let level = if chain { drawn.max(70) } else { drawn };
@@ -274,7 +277,7 @@ impl Corpus {
         CorpusDocument { tokens, layout: MemberLayout::Sentences }
     }
 
-    /// Single words replaced, left out or put in, one in every stretch of equal length.
+    /// Replaces, removes or inserts single words, one in every stretch of equal length.
     pub(crate) fn replace_words(
         &self,
         random: &mut SplitMix64,
@@ -359,8 +362,8 @@ fn stride(docs: u64) -> (u64, u64) {
     }
 }
 
-/// The greatest common divisor of `a` and `n` and, where it is 1, the inverse of `a` modulo `n`
-/// (extended Euclid).
+/// The greatest common divisor of `a` and `n`, with the inverse of `a` modulo `n` if the divisor
+/// is 1 (extended Euclid).
 fn inverse(a: u64, n: u64) -> (u64, u64) {
     let mut r0 = i128::from(n);
     let mut r1 = i128::from(a % n);

@@ -1,5 +1,5 @@
 //! Planted excerpts: runs of 20 to 120 words of single documents, every second one edited. Takes
-//! the number of an excerpt, gives its words and the places of both documents.
+//! the number of an excerpt, returns its words and the places of both documents.
 
 use crate::corpus::Corpus;
 use crate::vocabulary::Token;
@@ -17,7 +17,7 @@ const TRIED: u64 = 16;
 /// Kind of the random numbers, as [`Corpus::random`] has them.
 const KIND: u64 = 10;
 
-/// Where the truth of the excerpts is: next to that of near-duplicates.
+/// The path of the truth of the excerpts, next to the truth of near-duplicates.
 pub(crate) fn file(truth: &Path) -> PathBuf {
     truth.with_extension("excerpts.csv")
 }

@@ -1,5 +1,5 @@
-//! `files`: what it costs to get the texts out of the files of a folder, kind by kind; CPU seconds
-//! of this process, one file after the other, from bytes in memory.
+//! `files`: measures the extraction of texts from the files of a folder, kind by kind. Counts CPU
+//! seconds of this process, one file after the other, from bytes in memory.
 
 use crate::measure;
 use crate::options::{BenchError, BenchOptions};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::path::Path;
 
-/// Counts what comes out.
+/// Counts the extracted texts, their bytes and the failures.
 #[derive(Default)]
 struct Sums {
     texts: usize,

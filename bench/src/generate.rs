@@ -1,5 +1,5 @@
-//! `generate`: writes a collection as JSONL and its truth as CSV. The same options give the same
-//! bytes on every machine.
+//! `generate`: writes a collection as JSONL and its truth as CSV. Equal options produce equal bytes
+//! on every machine.
 
 use crate::corpus::{Corpus, CorpusDocument, LEAST_WORDS, MemberLayout, Request};
 use crate::excerpt;
@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// Reads the options of `generate`; what is not given has a value that suits measurements.
+/// Reads the options of `generate`. The default values suit measurements.
 pub(crate) fn request(options: &mut BenchOptions) -> Result<Request, BenchError> {
     let docs: u64 = options.number("docs", 100_000)?;
     let share: f64 = options.number("dup-rate", 0.2)?;
@@ -49,7 +49,7 @@ pub(crate) fn request(options: &mut BenchOptions) -> Result<Request, BenchError>
     Ok(request)
 }
 
-/// Writes the collection to `out` and its truth to `truth_file`, and gives the bytes of the
+/// Writes the collection to `out` and its truth to `truth_file`. Returns the bytes of the
 /// collection and the number of pairs.
 pub(crate) fn generate(
     request: Request,

@@ -57,7 +57,7 @@ pub(crate) fn index(mut options: BenchOptions) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// What is before another parameter of an address.
+/// The character before another parameter of an address.
 fn separator(url: &str) -> char {
     if url.contains('?') { '&' } else { '?' }
 }
@@ -69,7 +69,7 @@ struct DocumentMaker {
     num_hashes: usize,
 }
 
-/// What an entry borrows.
+/// The data that an entry borrows.
 #[derive(Default, Clone)]
 struct MadeDocument {
     id: String,
@@ -234,8 +234,8 @@ impl IndexBench<'_> {
         Ok(())
     }
 
-    /// Adds all documents in batches. CPU seconds are those of the process, merging among them,
-    /// without those of making documents up.
+    /// Adds all documents in batches. Counts the CPU seconds of the process, which include merging,
+    /// without the time that making the documents takes.
     fn fill(
         &mut self,
         name: &str,

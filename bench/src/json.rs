@@ -77,7 +77,7 @@ pub(crate) fn json(
     Ok(())
 }
 
-/// The median of the CPU seconds, and what the last run gives.
+/// The median of the CPU seconds, and the result of the last run.
 fn median_of(
     runs: usize,
     mut work: impl FnMut() -> Result<u64, BenchError>,

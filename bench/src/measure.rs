@@ -1,6 +1,6 @@
 //! Clocks: CPU seconds and peak memory of a child process, CPU seconds of a closure, medians.
 //!
-//! CPU seconds are user and system time together. They are what is compared: on a shared machine
+//! CPU seconds are user and system time together. Comparisons use them, because on a shared machine
 //! wall time says more about the neighbours.
 
 use crate::options::BenchError;
@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 use tempfile::TempDir;
 
-/// What one run of a process took.
+/// The cost of one run of a process.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProcessCost {
     /// User and system time of the process and the children it waited for.
@@ -25,7 +25,7 @@ pub(crate) struct ProcessCost {
     pub(crate) peak_bytes: u64,
 }
 
-/// The hidden subcommand behind [`child_to`].
+/// The hidden subcommand that [`child_to`] runs.
 pub(crate) const MEASURE_ONE: &str = "measure-one";
 
 /// [`child_to`] with the output discarded.
@@ -70,8 +70,9 @@ pub(crate) fn child_to(
     }
 }
 
-/// The other side of [`child_to`]: runs the program, its output to the file named first if there is
-/// a name, and gives "CPU seconds, wall seconds, peak bytes".
+/// The other side of [`child_to`]: runs the program and returns "CPU seconds, wall seconds, peak
+/// bytes". The first argument names the file for the program's output; if it is empty, the output
+/// is discarded.
 ///
 /// # Errors
 ///
@@ -115,8 +116,8 @@ pub(crate) fn results_folder() -> Result<TempDir, BenchError> {
         .map_err(|error| BenchError::new("the temporary folder of results", error))
 }
 
-/// The CPU seconds of this thread (of this process, where the system does not tell threads apart)
-/// spent in `work`, and what it gives; to the microsecond.
+/// The CPU seconds that this thread spent in `work`, to the microsecond, and the result of `work`.
+/// If the system does not tell threads apart, all threads of the process count.
 ///
 /// # Errors
 ///
@@ -127,7 +128,7 @@ pub(crate) fn thread_cpu<T>(work: impl FnOnce() -> T) -> Result<(f64, T), BenchE
     Ok((thread_seconds()? - before, result))
 }
 
-/// The same of all threads of this process.
+/// Like [`thread_cpu`], for all threads of this process.
 ///
 /// # Errors
 ///

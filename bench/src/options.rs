@@ -1,4 +1,4 @@
-//! Options of the form `--name value`, and what was wrong with them.
+//! Options of the form `--name value`, and errors in them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ impl fmt::Display for BenchError {
     }
 }
 
-/// Options not yet asked for, in the order given.
+/// Options that the command has not read yet, in the order given.
 pub(crate) struct BenchOptions(Vec<(String, String)>);
 
 impl BenchOptions {
@@ -70,7 +70,7 @@ impl BenchOptions {
         })
     }
 
-    /// A problem where an option was given that nothing asked for.
+    /// Returns an error if an option was given that the command did not read.
     pub(crate) fn finish(self) -> Result<(), BenchError> {
         self.0.first().map_or(Ok(()), |(name, _)| {
             Err(BenchError(format!(

@@ -1,5 +1,5 @@
-//! `run`: the whole command as its users start it, next to `wc -w` on the same file, and what it
-//! found against the truth.
+//! `run`: measures the whole command as its users start it, next to `wc -w` on the same file, and
+//! compares the pairs that it found with the truth.
 
 use crate::collection::BenchCollection;
 use crate::measure::{self, ProcessCost};
@@ -85,7 +85,7 @@ fn table(bytes: u64, measured: &[(&str, ProcessCost)]) -> TextTable {
     table
 }
 
-/// What was found, as a line.
+/// The score as a line.
 pub(crate) fn score_text(score: &FoundScore) -> String {
     format!(
         "recall {:.5} ({} of {}), precision {:.5} ({} of {}), similarities that differ: {}",

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-/// What a run found and missed.
+/// The numbers of pairs that a run found and missed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct FoundScore {
     /// Pairs of the truth at or above the threshold.

@@ -8,10 +8,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Texts that are asked about, in turn.
+/// The number of texts that the queries contain, in turn.
 const TEXTS: usize = 1_000;
 
-/// What is asked of the server.
+/// The requests to the server, and their rate.
 struct Load {
     address: String,
     requests: Vec<Vec<u8>>,
@@ -24,7 +24,7 @@ struct Load {
 /// as undisturbed.
 const UNDISTURBED: f64 = 0.02;
 
-/// What came of it.
+/// The answers on one connection: their times, and the number of errors.
 #[derive(Default)]
 struct LoadOutcome {
     /// The second in which a request was due, and the µs from then to the end of its answer.
@@ -133,7 +133,7 @@ fn quantiles(mut took: Vec<u64>) -> String {
     )
 }
 
-/// The queries, as they are sent.
+/// The bytes of the HTTP requests with the queries.
 fn requests(documents: &Path, address: &str, bytes: usize) -> Result<Vec<Vec<u8>>, BenchError> {
     let unread = |error| BenchError::new(documents.display(), error);
     let file = std::fs::File::open(documents).map_err(unread)?;

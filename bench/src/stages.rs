@@ -1,6 +1,7 @@
-//! `stages`: every stage alone, in this thread, on the same documents; CPU seconds, and what a byte
-//! or another unit of work costs. A stage is a line of [`stages`] and a closure that gives a number
-//! which depends on all its work, so that none of it can be left out by the compiler.
+//! `stages`: measures every stage alone, in this thread, on the same documents. Prints CPU seconds,
+//! and the cost of a byte or another unit of work. A stage is a line of [`stages`] and a closure.
+//! The closure returns a number that depends on all its work, so that the compiler cannot leave any
+//! work out.
 
 use crate::collection::BenchCollection;
 use crate::measure;

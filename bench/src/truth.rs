@@ -1,5 +1,5 @@
 //! The exact truth of a generated collection: every pair inside a planted cluster with its exact
-//! Jaccard similarity. Takes members' tokens, gives pairs; counts in integers only.
+//! Jaccard similarity. Takes members' tokens, returns pairs; counts in integers only.
 
 use crate::corpus::{Corpus, SHINGLE};
 use crate::vocabulary::Token;
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(millionths(7, 7), 1_000_000);
     }
 
-    /// The plan against a double loop over all documents as they are written.
+    /// Compares the plan with a double loop over all documents in the order of the file.
     #[test]
     fn the_pairs_are_those_of_all_documents_and_no_others() {
         let request = Request {

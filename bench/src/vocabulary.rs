@@ -1,5 +1,5 @@
-//! Words and clauses made by the program. Takes a seed, gives invented words with frequencies like
-//! those of prose, and a pool of clauses that documents share. Knows nothing of documents.
+//! Words and clauses made by the program. Takes a seed, returns invented words with frequencies as
+//! in prose, and a pool of clauses that documents share. Knows nothing of documents.
 
 use lookalike_core::hash::SplitMix64;
 use std::collections::HashSet;
@@ -22,9 +22,9 @@ const ONSETS: [&str; 24] = [
 const VOWELS: [&str; 12] = ["a", "e", "i", "o", "u", "a", "e", "o", "ai", "ou", "ea", "é"];
 const CODAS: [&str; 12] = ["", "", "", "", "", "n", "r", "s", "l", "t", "m", "nd"];
 
-/// One word as it is in a text: a word of the vocabulary with capital and punctuation, or a
-/// number. Equal tokens have equal text and different tokens different text, so a shingle of
-/// tokens is equal where the shingle of words is.
+/// One word of a text: a word of the vocabulary with capital and punctuation, or a number. Equal
+/// tokens have equal text and different tokens different text, so shingles of tokens are equal
+/// exactly if the shingles of words are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Token(u32);
 
@@ -53,7 +53,7 @@ impl Token {
 pub(crate) struct Vocabulary {
     /// All words one after the other, and after them the same with a capital.
     text: String,
-    /// Where each word ends in `text`, preceded by 0; the capitals follow the plain ones.
+    /// The end of each word in `text`, preceded by 0; capitalised words follow the plain ones.
     ends: Vec<u32>,
     /// The word of each slot.
     slots: Vec<u16>,
