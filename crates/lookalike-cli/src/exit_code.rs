@@ -1,17 +1,17 @@
-//! What a command tells the process that called it.
+//! The exit code of a command.
 
-/// A number from 0 to 255; 0 for success. That of the standard library cannot be read again, and
-/// an interpreter that calls commands needs the number.
+/// A number from 0 to 255, 0 for success. An interpreter that calls commands needs the number, and
+/// the standard library's type does not return it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExitCode(u8);
 
 impl ExitCode {
-    /// It went well.
+    /// The command succeeded.
     pub const SUCCESS: Self = Self(0);
-    /// It went wrong.
+    /// The command failed.
     pub const FAILURE: Self = Self(1);
 
-    /// 3, which `--exit-code` asks for where something was found; 0 otherwise.
+    /// Returns 3, the code of `--exit-code` for a result, if `is_found`; otherwise 0.
     pub(crate) fn found_if(is_found: bool) -> Self {
         Self(if is_found { 3 } else { 0 })
     }

@@ -1,4 +1,4 @@
-//! What is taken from web pages, mail, PDF and office files, and what they may cost.
+//! Options for web pages, mail, PDF and office files: the texts to extract, and resource limits.
 
 use crate::cmd::{self, CommandResult};
 use crate::exit_code::ExitCode;
@@ -111,7 +111,7 @@ impl ExtractArgs {
         limits
     }
 
-    /// What the readers take.
+    /// Returns the options of the readers.
     pub(crate) fn options(&self, worker: WorkerOption<'_>) -> ExtractOptions {
         ExtractOptions {
             html: match self.html {

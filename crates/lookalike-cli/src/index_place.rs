@@ -1,4 +1,4 @@
-//! Where an index is.
+//! The location of an index.
 
 use crate::cmd::CommandError;
 use lookalike::store::index::IndexLocation;
@@ -57,7 +57,7 @@ pub(crate) fn among_inputs(input: &Path) -> Result<Option<IndexLocation>, Comman
     }
 }
 
-/// The inputs as they are opened: addresses of PostgreSQL as [`place`] gives them. They may have
+/// Returns the inputs, with addresses in PostgreSQL completed as in [`place`]. These may contain
 /// passwords that the user did not write: do not show them.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
-//! The command `lookalike`: parses, calls one command, prints its error. The program
-//! `lookalike` calls it, and so does the module of that name in Python.
+//! The command `lookalike`: parses the arguments, runs one command and prints its error. The
+//! program `lookalike` and the Python module of that name call it.
 //!
 //! ```
 //! use std::ffi::OsString;
@@ -134,8 +134,8 @@ enum Command {
 }
 
 impl Command {
-    /// Whether it has temporary files of its own; the server and a watch look after signals
-    /// themselves.
+    /// Whether the command has temporary files that signals must remove. The server and a watch
+    /// handle signals themselves.
     fn writes_files(&self) -> bool {
         match self {
             Self::Find(_) | Self::Dedup(_) | Self::Tune(_) | Self::Audit(_) => true,
@@ -149,11 +149,13 @@ impl Command {
     }
 }
 
-/// Does what the arguments say, the first of which is the name that messages give the program,
-/// and reports how it went. It prints to the standard streams of the process and does not end it.
+/// Runs the command that the arguments describe, and returns its exit code. The first argument is
+/// the name of the program in messages. The command prints to the standard streams of the process
+/// and does not end it.
 ///
-/// `worker` starts a process that [`extract_worker`] runs in; without it, files are read by
-/// parsers that are not trusted in this process. `<this program> `[`EXTRACT_WORKER`] is one.
+/// `worker` starts a process that runs [`extract_worker`], such as
+/// `<this program> `[`EXTRACT_WORKER`]. Without it, parsers that are not trusted read the files in
+/// this process.
 pub fn main(
     arguments: impl IntoIterator<Item = OsString>,
     worker: Option<&WorkerCommand>,

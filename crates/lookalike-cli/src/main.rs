@@ -4,7 +4,7 @@ use lookalike::extract::WorkerCommand;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Where the system does not tell what this program is, files are read in this process.
+    // If the system does not report the path of this program, this process reads the files.
     let worker = std::env::current_exe().ok().map(|program| WorkerCommand {
         program,
         arguments: vec![lookalike_cli::EXTRACT_WORKER.into()],

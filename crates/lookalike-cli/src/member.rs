@@ -15,7 +15,8 @@ pub(crate) struct FileMember {
 }
 
 impl FileMember {
-    /// The member that a path names, where there is no such file, but one that may hold it.
+    /// Returns the member that a path names, if the path does not exist and a part of it, up to a
+    /// `/` or `:`, is a file.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         if path.as_os_str() == "-" || path.symlink_metadata().is_ok() {
             return None;
@@ -27,10 +28,10 @@ impl FileMember {
         Some(Self { file, id: id.to_owned() })
     }
 
-    /// Gives the document to `take`.
+    /// Passes the document to `take`.
     ///
     /// # Errors
-    /// Those of reading and of `take`, and where there is no document of this id.
+    /// Reading or `take` fails, or the file has no document with this id.
     pub(crate) fn read(
         &self,
         options: &ReadOptions,

@@ -1,9 +1,9 @@
-//! What the environment says of PostgreSQL, by the names that its own programs use.
+//! Settings of PostgreSQL in the environment, by the names that its own programs use.
 
 use lookalike::store::postgres::Defaults;
 use std::path::PathBuf;
 
-/// `PGPASSWORD`, `PGPASSFILE` or `~/.pgpass`, `PGSSLMODE`, `PGSSLROOTCERT` or
+/// Reads `PGPASSWORD`, `PGPASSFILE` or `~/.pgpass`, `PGSSLMODE`, and `PGSSLROOTCERT` or
 /// `~/.postgresql/root.crt`.
 pub(super) fn defaults() -> Defaults {
     let home = variable("HOME").map(PathBuf::from);

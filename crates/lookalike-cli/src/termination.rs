@@ -1,4 +1,4 @@
-//! Removes temporary files when a signal ends the process, and those of runs that ended otherwise.
+//! Removes the temporary files of a process that a signal ends, and of earlier interrupted runs.
 
 use crate::output::terminal;
 use lookalike::report::phrases::{count, one_line};
@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// From here on SIGINT, SIGTERM and SIGHUP remove the temporary files of outputs before they end
-/// the process, which then ends by that signal as it would without a handler. Signals that the
-/// process was started to ignore stay ignored. Without effect elsewhere than on Unix, or when the
-/// system gives no thread.
+/// Makes SIGINT, SIGTERM and SIGHUP remove the temporary files of outputs before they end the
+/// process. The process still ends by that signal, as it would without a handler. Signals that the
+/// process was started to ignore stay ignored. Has no effect on systems other than Unix, or if the
+/// system cannot start a thread.
 #[cfg(unix)]
 pub(crate) fn remove_temporary_files_on_signals() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -41,7 +41,7 @@ pub(crate) fn remove_temporary_files_on_signals() {
 }
 
 /// The signals that the process ignores, as a bit mask from SIGHUP (bit 0) up: `nohup` and shells
-/// set it. None where the system has no `/proc`.
+/// set it. Returns 0 on systems without `/proc`.
 #[cfg(unix)]
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -10,7 +10,7 @@ use clap::{ArgMatches, Command, Parser, ValueEnum};
 use std::ffi::OsString;
 use std::io::{self, Write};
 
-/// Prints what clap answers to arguments that are no command.
+/// Prints clap's answer to arguments that do not run a command: help, the version or an error.
 pub(crate) fn print<C: Parser>(error: &clap::Error, arguments: &[OsString]) -> io::Result<()> {
     color(arguments).apply();
     let short = short_help::is_requested(error, arguments).then(|| {

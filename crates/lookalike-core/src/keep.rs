@@ -643,7 +643,7 @@ mod tests {
             shared in 0usize..5,
         ) {
             let policy = KeepPolicy::new(rules);
-            // Documents that agree in some of what the first rules look at.
+            // Lets the documents agree in some of the attributes that the first rules compare.
             let mut b = b;
             if shared > 0 {
                 (b.length, b.modified, b.reference) = (a.length, a.modified, a.reference);

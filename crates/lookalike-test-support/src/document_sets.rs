@@ -1,4 +1,4 @@
-//! Where the document sets are that tests read.
+//! The paths of the document sets that tests read.
 
 use crate::skipped::print_skipped;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! A PostgreSQL server for tests: the one that `DATABASE_URL` names, or one of this test's own,
-//! started from the system's packages in a temporary folder and stopped at the end.
+//! A PostgreSQL server for tests. `DATABASE_URL` names it; otherwise the test process starts one
+//! from the system's packages in a temporary folder, and stops it at the end.
 
 use crate::skipped::print_skipped;
 use parking_lot::Mutex;
@@ -24,11 +24,11 @@ pub fn server() -> Option<&'static PostgresServer> {
     server.inspect_err(|reason| skipped(reason)).ok()
 }
 
-/// A server that can be asked for databases.
+/// A server with a database for the indexes of tests.
 pub struct PostgresServer {
     /// The address of a database without an index.
     base: String,
-    /// Ends the server when this process is gone, however it ends; `None` for one that was given.
+    /// Ends the server when this process has ended in any way; `None` with `DATABASE_URL`.
     watcher: Option<Mutex<[Child; 2]>>,
 }
 
@@ -47,20 +47,21 @@ impl PostgresServer {
         Self::start()
     }
 
-    /// A server that only this process's user, or another unprivileged one, runs: PostgreSQL
-    /// refuses the administrator.
+    /// Starts a server as the user of this process, or as an unprivileged user if that is the
+    /// administrator, whom PostgreSQL refuses.
     ///
     /// # Errors
-    /// The programs of the server are absent, cannot be run, or fail; with what they print.
+    /// The programs of the server are absent, cannot be run, or fail. The error contains their
+    /// output.
     pub fn start() -> Result<Self, String> {
         Self::start_with(&["listen_addresses="], &|_, _| {})
     }
 
-    /// The same with more settings, each `name=value`; `prepare` gets the folder of its data, and
-    /// the user that runs it if that is another one, before it starts.
+    /// Like [`start`](Self::start), with more settings, each `name=value`. Before the server
+    /// starts, `prepare` receives the folder of its data and, if another user runs it, that user.
     ///
     /// # Errors
-    /// Those of [`start`](Self::start).
+    /// Errors of [`start`](Self::start).
     pub fn start_with(more: &[&str], prepare: &dyn Fn(&Path, Option<u32>)) -> Result<Self, String> {
         // Tests need not outlive the machine.
         let settings = ["fsync=off", "shared_buffers=64MB", "autovacuum=off"];
@@ -112,12 +113,12 @@ impl PostgresServer {
         Ok(Self { base, watcher: Some(Mutex::new([watcher, server])) })
     }
 
-    /// Whether it was started here.
+    /// Whether this process started it.
     pub fn is_own(&self) -> bool {
         self.watcher.is_some()
     }
 
-    /// The address of an index that nobody else uses.
+    /// The address of an index that no other test uses.
     pub fn fresh(&self) -> String {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         self.index(&format!("test {} {number}", std::process::id()))
@@ -135,7 +136,7 @@ impl PostgresServer {
         self.base.split("host=").nth(1).unwrap().split('&').next().unwrap()
     }
 
-    /// A connection to the database, for what is done behind an index's back.
+    /// A connection to the database, for changes that bypass an index.
     pub fn client(&self) -> Client {
         Client::connect(&self.base, NoTls).unwrap()
     }
@@ -145,7 +146,7 @@ impl Drop for PostgresServer {
     fn drop(&mut self) {
         let Some(watcher) = &self.watcher else { return };
         let [watcher, server] = &mut *watcher.lock();
-        // The end of what it reads is what it waits for.
+        // The watcher stops the server at the end of its input.
         drop(watcher.stdin.take());
         let _ = server.wait();
         let _ = watcher.wait();
@@ -185,8 +186,8 @@ fn programs() -> Option<PathBuf> {
     all.into_iter().find(has_server)
 }
 
-/// Whom the server runs as: `None` for this user, a number for another one, since this is the
-/// administrator.
+/// The user that the server runs as: `None` for this user, or the number of another one if this
+/// user is the administrator.
 fn unprivileged() -> Result<Option<String>, String> {
     let output = Command::new("id").arg("-u").output().map_err(|error| format!("id: {error}"))?;
     if String::from_utf8_lossy(&output.stdout).trim() != "0" {
@@ -195,7 +196,7 @@ fn unprivileged() -> Result<Option<String>, String> {
     if Command::new("setpriv").arg("--version").output().is_err() {
         return Err("root may not run it, and setpriv was not found".to_owned());
     }
-    // That of `nobody` on every system that has one.
+    // The user id of `nobody` on every system that has this user.
     Ok(Some("65534".to_owned()))
 }
 

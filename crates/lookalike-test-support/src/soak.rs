@@ -1,7 +1,7 @@
 //! The size that tests run at.
 
-/// Whether long tests run at their full size, which `cargo x soak` asks for: `LOOKALIKE_SOAK` is
-/// in the environment.
+/// Whether long tests run at their full size: `cargo x soak` sets `LOOKALIKE_SOAK` in the
+/// environment.
 #[expect(clippy::disallowed_methods, reason = "the size of tests is in the environment")]
 pub fn is_soak() -> bool {
     std::env::var_os("LOOKALIKE_SOAK").is_some()

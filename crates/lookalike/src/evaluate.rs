@@ -1,4 +1,4 @@
-//! A report compared with a truth file: what was found, what was not, what should not have been.
+//! Compares a report with a truth file: results found, results missed, and wrong results.
 //!
 //! ```text
 //! report, truth  table::read → a Side each: pairs, or documents with the group each is in
@@ -7,7 +7,7 @@
 //!
 //! Both files may be any of these, plain or compressed with gzip or zstd:
 //!
-//! | file | gives |
+//! | file | contents |
 //! |---|---|
 //! | CSV with the columns `id_a`, `id_b` and `jaccard` or `containment` | pairs |
 //! | two ids per line with a blank between them | pairs |
@@ -15,7 +15,7 @@
 //! | the JSON report of a run | its groups |
 //! | CSV with the header `id,cluster`, more columns ignored | groups |
 //!
-//! The columns of estimates ([`ESTIMATE_COLUMNS`](crate::find::ESTIMATE_COLUMNS)) are read, too.
+//! Columns of estimates ([`ESTIMATE_COLUMNS`](crate::find::ESTIMATE_COLUMNS)) are also read.
 //! Groups are counted, never spelled out as pairs: a group of a million documents costs a million
 //! steps. Everything is sorted once; O(n log n) in lines, about 60 bytes of memory per line.
 
@@ -38,7 +38,7 @@ pub(crate) use table::open_table;
 /// Pairs shown of each kind.
 const EXAMPLES: usize = 5;
 
-/// Two ids, and what the files say about their similarity.
+/// Two ids, and their similarity in each of the files.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Example {
     /// The lesser id.
@@ -63,7 +63,7 @@ pub struct PairExamples {
     pub examples: Vec<Example>,
 }
 
-/// What came out.
+/// The result of an evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluation {
     /// Pairs of the report.
@@ -82,14 +82,14 @@ pub struct Evaluation {
     /// files have similarities of one measure.
     pub different: Option<PairExamples>,
     /// Agreement of the groups, Hubert and Arabie 1985; 1 for equal groups, about 0 for groups by
-    /// chance. Only where the truth has groups. Pairs of a report are joined into groups. Documents
-    /// that only one of the files names are alone in the other; those that neither names do not
-    /// count. 1 where both files put every document alone, or all of them together.
+    /// chance. Only present if the truth has groups. Pairs of a report are joined into groups.
+    /// Documents that only one of the files names are alone in the other; documents that neither
+    /// names do not count. 1 if both files put every document alone, or all of them together.
     pub adjusted_rand_index: Option<f64>,
-    /// The errors of the signatures' estimates, where the report's pairs have them.
+    /// The errors of the signatures' estimates, if the report's pairs have estimates.
     #[serde(skip)]
     pub estimates: Option<Estimates>,
-    /// The same by range of exact similarity, ascending.
+    /// The errors of the estimates by range of exact similarity, ascending.
     #[serde(skip)]
     pub estimate_ranges: Vec<EstimateRange>,
     /// Third columns of files of pairs that were not read.

@@ -1,4 +1,4 @@
-//! The option that names what people decided.
+//! The option that names user decisions.
 
 use crate::cmd::CommandError;
 use crate::index_place;
@@ -8,7 +8,7 @@ use lookalike::store::index::{Access, open};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What people decided.
+/// The option for user decisions.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct DecisionArgs {
@@ -19,10 +19,10 @@ pub(crate) struct DecisionArgs {
 }
 
 impl DecisionArgs {
-    /// The decisions in force, if a place of decisions is named.
+    /// Returns the decisions in force, or `None` without `--decisions`.
     ///
     /// # Errors
-    /// A file that cannot be read, or has lines that are no decisions; errors of the index.
+    /// The file or the index cannot be read, or a line is not a decision.
     pub(crate) fn read(&self) -> Result<Option<Arc<Decisions>>, CommandError> {
         let Some(place) = &self.decisions else { return Ok(None) };
         Ok(Some(Arc::new(Decisions::new(read(place)?))))

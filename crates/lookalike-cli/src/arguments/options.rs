@@ -17,7 +17,7 @@ use lookalike::report::csv::CellRule;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// Who is kept.
+/// Options for groups, their kept documents and the sources of documents.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct KeepArgs {
@@ -45,7 +45,7 @@ pub(crate) struct KeepArgs {
     source_field: Option<String>,
 }
 
-/// How the work is done.
+/// Options for the resources of a run.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct WorkArgs {
@@ -65,7 +65,7 @@ pub(crate) struct WorkArgs {
     kernel: Option<String>,
 }
 
-/// Where temporary files go.
+/// The folder for temporary files.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct TempArgs {
@@ -74,7 +74,7 @@ pub(crate) struct TempArgs {
     temp_dir: Option<PathBuf>,
 }
 
-/// How many work at a time.
+/// The number of threads.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct ThreadArgs {
@@ -83,7 +83,7 @@ pub(crate) struct ThreadArgs {
     pub(crate) threads: Option<NonZeroUsize>,
 }
 
-/// Who is kept, and how the work is done.
+/// Options of a run: kept documents, reference inputs, decisions, resources, resumption.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct RunArgs {
@@ -105,7 +105,7 @@ pub(crate) struct RunArgs {
     resume: ResumeArgs,
 }
 
-/// Whether the run goes on from an earlier one.
+/// The option to resume an interrupted run.
 #[derive(Debug, Clone, Copy, Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct ResumeArgs {
@@ -114,7 +114,7 @@ pub(crate) struct ResumeArgs {
     resume: bool,
 }
 
-/// The order of documents, and what they are counted under.
+/// Options for the order of documents and for the source that each one is counted under.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct OrderArgs {
@@ -143,12 +143,12 @@ impl OrderArgs {
 }
 
 impl WorkArgs {
-    /// Those of a run with temporary files in a folder, and all else by default.
+    /// Returns options with a folder for temporary files, and defaults for everything else.
     pub(crate) fn with_temp(temp: &TempArgs) -> Self {
         Self { temp: temp.clone(), ..Self::default() }
     }
 
-    /// How much memory the run may use, and where temporary files go.
+    /// The memory limit of the run, and the folder for its temporary files.
     pub(crate) fn memory(&self) -> Memory {
         Memory {
             limit: self.memory,
@@ -157,12 +157,12 @@ impl WorkArgs {
         }
     }
 
-    /// How many threads work, where that is chosen.
+    /// The number of threads, if the user set it.
     pub(crate) fn threads(&self) -> Option<NonZeroUsize> {
         self.threads.threads
     }
 
-    /// The inner loops, where they are chosen.
+    /// The inner loops, if the user chose them.
     pub(crate) fn kernel(&self) -> Result<Option<Kernel>, ParamsError> {
         self.kernel.as_deref().map(Kernel::named).transpose()
     }
@@ -220,16 +220,16 @@ impl RunArgs {
         &self.reference
     }
 
-    /// The same, as they are opened: see [`index_place::with_environment`].
+    /// Like `reference`, with complete addresses of indexes in PostgreSQL.
     ///
     /// # Errors
-    /// As there.
+    /// Errors of [`index_place::with_environment`].
     pub(crate) fn opened_reference(&self) -> Result<Vec<PathBuf>, CommandError> {
         index_place::with_environment(&self.reference)
     }
 }
 
-/// Where all of a run is written.
+/// Outputs that contain the whole run.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct WholeRunArgs {

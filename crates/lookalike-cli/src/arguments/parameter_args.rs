@@ -12,7 +12,7 @@ use lookalike::stop_words::stop_words;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// What a word is.
+/// Options for splitting texts into words and comparing these.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Comparison")]
 pub(crate) struct WordArgs {
@@ -34,7 +34,7 @@ impl WordArgs {
     }
 }
 
-/// What a shingle is.
+/// Options for the shingles of a document.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Comparison")]
 pub(crate) struct ShingleArgs {
@@ -84,7 +84,7 @@ pub(crate) struct AimArgs {
     recall: f64,
 }
 
-/// What is similar.
+/// Options for the similarity measure and the exact search.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Similarity and recall")]
 pub(crate) struct MeasureArgs {
@@ -99,7 +99,7 @@ pub(crate) struct MeasureArgs {
     pub(crate) exact: bool,
 }
 
-/// What signatures are.
+/// Options for signatures and their bands.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Similarity and recall")]
 pub(crate) struct SignatureArgs {
@@ -152,7 +152,7 @@ impl SignatureArgs {
     /// Whether bands and rows are chosen for a sample of the documents.
     ///
     /// # Errors
-    /// Rows that are named, too.
+    /// `--rows` is set together with `--bands auto`.
     pub(crate) fn bands_auto(&self) -> Result<bool, CommandError> {
         let auto = self.bands == Some(BandsArg::Auto);
         if auto && self.rows.is_some() {
@@ -170,7 +170,7 @@ impl SignatureArgs {
         Ok(())
     }
 
-    /// Parameters for Jaccard similarity start from these.
+    /// Returns a builder of parameters for Jaccard similarity.
     pub(crate) fn builder(&self, shingle: ShingleRule, aim: &AimArgs) -> ParamsBuilder {
         ParamsBuilder {
             shingle,
@@ -190,7 +190,7 @@ impl SignatureArgs {
     }
 }
 
-/// What is similar, and how candidates are found.
+/// Options for similarity and for the search for candidates.
 #[derive(Debug, Args)]
 pub(crate) struct ParameterArgs {
     #[command(flatten)]
@@ -227,14 +227,14 @@ impl ParameterArgs {
         self.signature.refuse_auto(why)
     }
 
-    /// What [`Params`](lookalike::core::params::Params) start from.
+    /// Returns the builder of [`Params`](lookalike::core::params::Params).
     pub(crate) fn builder(&self, shingle: ShingleRule) -> ParamsBuilder {
         let MeasureArgs { measure, exact } = self.measure;
         ParamsBuilder { measure, exact, ..self.signature.builder(shingle, &self.aim) }
     }
 }
 
-/// A similarity as it is typed. Its range is checked where all ranges are, by `Params`.
+/// Parses a similarity. `Params` checks its range, as it checks all ranges.
 pub(crate) fn threshold(text: &str) -> Result<f64, ParamsError> {
     number(text, Parameter::Threshold, "a number above 0 and at most 1, such as 0.8")
 }

@@ -106,7 +106,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
     parse_delimiter(text).map_err(|error| error.spelled(option_name))
 }
 
-/// What a document is.
+/// The option for the unit of comparison.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Comparison")]
 pub(crate) struct UnitArgs {

@@ -184,7 +184,7 @@ fn read(path: &Path, args: &CompareArgs, worker: WorkerOption<'_>) -> Result<Str
     )))
 }
 
-/// Prints the figures and what they mean.
+/// Prints the figures, the verdict and any remark.
 fn write_figures(report: &ComparisonReport<'_>, out: &mut impl Write) -> io::Result<()> {
     let ComparisonReport { similarity, names, params } = report;
     let bold = Style::BOLD;
@@ -285,11 +285,12 @@ fn write_differences(
     Ok(())
 }
 
-/// How long to look for the shortest differences; what is found then is right, but longer.
+/// Time limit of the search for the shortest differences. After it, the differences are still
+/// correct, but longer.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Columns of a line of differences where there is no terminal, and the most where there is one:
-/// longer lines are hard to read.
+/// Columns of a line of differences if the output is not a terminal, and the maximum on a terminal.
+/// Longer lines are hard to read.
 const WIDTH: usize = 80;
 const WIDEST: usize = 100;
 

@@ -70,17 +70,17 @@ pub(crate) fn run(args: &mut FindArgs, worker: WorkerOption<'_>) -> CommandResul
 }
 
 impl FindOutputArgs {
-    /// Whether something is shown while the work is done.
+    /// Returns true if `--quiet` turns the summary and the progress bar off.
     pub(super) fn is_quiet(&self) -> bool {
         self.quiet
     }
 
-    /// Whether pairs are written.
+    /// Returns true if `--pairs` names a file.
     pub(super) fn has_pairs(&self) -> bool {
         self.pairs.is_some()
     }
 
-    /// Whether estimates are asked for.
+    /// Returns true if `--estimates` is set.
     pub(super) fn has_estimates(&self) -> bool {
         self.estimates
     }
@@ -90,8 +90,8 @@ impl FindOutputArgs {
         Ok(PairList::new(self.pairs.is_some(), self.estimates)?)
     }
 
-    /// Writes results and reports of a run that is not audited, prints what is wanted, and gives
-    /// the exit code.
+    /// Writes the results and reports of a run without an audit, prints the requested output, and
+    /// returns the exit code.
     pub(super) fn finish(
         &self,
         findings: Findings,
@@ -107,7 +107,7 @@ impl FindOutputArgs {
         Ok(found)
     }
 
-    /// Writes reports, prints what is wanted, and gives the exit code.
+    /// Writes the reports, prints the requested output, and returns the exit code.
     fn report(
         &self,
         subject: &RunSubject<'_>,

@@ -29,7 +29,8 @@ Examples:
   lookalike query news.lookalike draft.txt
   lookalike index groups news.lookalike --report groups.html";
 
-// What it does is said in `lib.rs`, since that is listed where the arguments are not defined.
+// The description is in `lib.rs`, because the list of commands shows it before clap defines the
+// arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct IndexArgs {

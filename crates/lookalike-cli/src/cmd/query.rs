@@ -1,4 +1,4 @@
-//! `lookalike query INDEX DOC…`: what resembles a document in an index.
+//! `lookalike query INDEX DOC…`: finds the documents of an index that resemble a document.
 
 mod answer;
 mod args;
@@ -83,7 +83,7 @@ fn reading(args: &QueryArgs, worker: WorkerOption<'_>) -> ReadOptions {
     options
 }
 
-/// What is asked of which index.
+/// The index to query, the arguments, and the time of the query.
 struct QuerySetup<'a> {
     index: &'a Index,
     args: &'a QueryArgs,
@@ -91,7 +91,8 @@ struct QuerySetup<'a> {
 }
 
 impl QuerySetup<'_> {
-    /// The question with a number of nearest documents, or with the threshold.
+    /// Builds the request: for a number of nearest documents, or for the documents that reach the
+    /// threshold.
     fn question(&self, nearest: Option<NonZeroUsize>) -> QueryRequest<'_> {
         let signatures = self.index.compact_signatures();
         let is_table = !self.args.json && !self.args.quiet;

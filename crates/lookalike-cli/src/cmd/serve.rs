@@ -49,8 +49,8 @@ pub(crate) struct ServeArgs {
     flags: ServeFlags,
 }
 
-/// What can be said in a file and in the environment, too. All are texts here and read in one
-/// place, wherever they come from.
+/// Options that a file or the environment can also set. All values are texts here, because one
+/// parser reads them from every origin.
 #[derive(clap::Args)]
 struct ServeFlags {
     /// Where to listen [default: 127.0.0.1:8377]
@@ -172,7 +172,7 @@ pub(crate) fn run(args: &ServeArgs, worker: WorkerOption<'_>) -> CommandResult {
     let environment = std::env::vars_os().filter_map(|(name, value)| {
         let name =
             name.into_string().ok().filter(|name| name.starts_with(config_sources::PREFIX))?;
-        // Those of clients of a service.
+        // Variables with this prefix are for the clients of a service.
         if name.starts_with("LOOKALIKE_SERVICE_") {
             return None;
         }
@@ -235,8 +235,8 @@ pub(crate) fn run(args: &ServeArgs, worker: WorkerOption<'_>) -> CommandResult {
     }
 }
 
-/// The file of what waits to be sent and of answers for keys: in the folder for it, or in that of
-/// the index.
+/// Returns the file that keeps pending messages and the answers to keyed requests. It is in the
+/// state folder, or else in the folder of the index.
 fn state_file(
     location: &IndexLocation,
     name: &IndexName,

@@ -25,7 +25,8 @@ Example, on one machine:
 On many machines, a scheduler runs `lookalike shard keys job 0`, `lookalike shard keys job 1`, …
 wherever it likes; docs/guides/shard.md has scripts.";
 
-// What it does is said in `lib.rs`, since that is listed where the arguments are not defined.
+// The description is in `lib.rs`, because the list of commands shows it before clap defines the
+// arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct ShardArgs {
@@ -48,7 +49,7 @@ enum ShardCommand {
     Status(status::StatusArgs),
 }
 
-/// Runs the command. `arguments` are those of the process: the plan keeps them.
+/// Runs the command. The plan keeps `arguments`, the arguments of the process.
 pub(crate) fn run(
     args: &mut ShardArgs,
     arguments: &[OsString],

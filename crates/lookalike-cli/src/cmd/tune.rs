@@ -74,8 +74,8 @@ pub(crate) fn run(args: &mut TuneArgs, worker: WorkerOption<'_>) -> CommandResul
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a file that is complete or not there. What is no file, such as `/dev/stdout`, is written
-/// as it is.
+/// Writes a file that appears only when it is complete. Writes directly to anything that is not a
+/// regular file, such as `/dev/stdout`.
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         let failed = |source| OutputError::Write { path: path.to_owned(), source };

@@ -193,8 +193,8 @@ impl WatchedFolder<'_> {
         }
     }
 
-    /// Takes in what is new among the files of the folder. At the beginning, a file that changed
-    /// within the time to settle may be unfinished.
+    /// Adds the new and changed files of the folder. In the first look, a file that changed within
+    /// the time to settle may be unfinished.
     fn look(&mut self, is_first: bool) -> Result<(), CommandError> {
         let now = Instant::now();
         let Some(changed) = self.intake.changed()? else {

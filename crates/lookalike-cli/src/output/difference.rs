@@ -84,18 +84,18 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// A part of what is shown, by bytes.
+/// A part of the output, by bytes of the texts.
 enum PrintedPart {
-    /// What both texts have, in the second one.
+    /// Text that both have, in the second one.
     Shared(Range<usize>),
-    /// Other words, in the first and in the second text.
+    /// Different words, in the first and in the second text.
     Changed(Range<usize>, Range<usize>),
-    /// The same words in the first and in the second text, which are not equal.
+    /// Equal words in different spellings, in the first and in the second text.
     SameWords(Range<usize>, Range<usize>),
 }
 
-/// The parts up to the last one shown: at most `most` of each kind of difference. Further ones
-/// with the same words are parts of what both have, as in the second text.
+/// Returns the parts up to the last one shown: at most `most` of each kind of difference. Further
+/// differences in spelling are shown as text that both have, as in the second text.
 fn parts(found: &Differences, most: usize) -> Vec<PrintedPart> {
     let mut parts: Vec<PrintedPart> = Vec::new();
     let mut changed = 0;
@@ -122,7 +122,7 @@ fn parts(found: &Differences, most: usize) -> Vec<PrintedPart> {
     parts
 }
 
-/// Shared words: `before` of them behind a difference, `after` before the next one.
+/// Writes shared words: `before` of them after a difference, and `after` before the next one.
 fn shared(
     text: &WordPositions,
     lines: &mut WrappedLines<impl Write>,
@@ -151,7 +151,7 @@ fn shared(
     Ok(())
 }
 
-/// Words that one text alone has, shortened in the middle where they are more than `longest`.
+/// Writes words that only one text has, shortened in the middle if there are more than `longest`.
 fn one_sided(
     lines: &mut WrappedLines<impl Write>,
     text: &WordPositions,
@@ -184,14 +184,14 @@ struct WrappedLines<'a, W: Write> {
 }
 
 impl<W: Write> WrappedLines<'_, W> {
-    /// A text's words in one style, between marks where these are wanted.
+    /// Writes a text's words in one style, between marks if these are wanted.
     fn words(&mut self, text: &str, style: Style, marks: [&str; 2]) -> io::Result<()> {
         if text.starts_with(char::is_whitespace) {
             self.blank();
         }
         let mut words = text.split_whitespace().peekable();
         let mut first = true;
-        // Where a text was cut inside a script without blanks, none must appear.
+        // A text that was cut inside a script without blanks continues without a blank.
         let glued = !text.starts_with(char::is_whitespace);
         while let Some(word) = words.next() {
             let mut shown = String::new();

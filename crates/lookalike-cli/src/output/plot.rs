@@ -1,6 +1,6 @@
 //! The S-curve of a banding, drawn for a terminal and as SVG.
 //!
-//! In place of `plotters` and `textplots`: there is one curve, in characters and as SVG by the same
+//! Used instead of `plotters` and `textplots`: one curve is drawn in characters and as SVG by one
 //! scale. The SVG of `plotters` has no title, description or dark colours, and `textplots` has no
 //! ASCII and no labels between the ends of an axis (November 2026, `contributing/libraries.md`).
 
@@ -8,14 +8,14 @@ use lookalike::core::curve::{candidate_probability, steepest};
 use lookalike::core::params::RecallCaveat;
 use std::fmt::Write;
 
-/// What is drawn: the probability of being a candidate over similarity, and the threshold.
+/// A plot of the probability of being a candidate over similarity, with the threshold.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CurvePlot {
     /// Bands per signature.
     pub(crate) bands: usize,
     /// Rows per band.
     pub(crate) rows: usize,
-    /// Where the vertical line is, 0 to 1.
+    /// The similarity at the vertical line, 0 to 1.
     pub(crate) threshold: f64,
     /// Why the probabilities may not be reached, if there is a reason.
     pub(crate) caveat: Option<RecallCaveat>,
@@ -126,8 +126,8 @@ impl CurvePlot {
         ((1.0 - probability) * (height - 1) as f64).round() as usize
     }
 
-    /// A picture that needs nothing else: light or dark as the reader's system is, with a text for
-    /// those who cannot see it.
+    /// Draws a picture that needs no other file. It is light or dark like the reader's system, and
+    /// has a text for readers who cannot see it.
     pub(crate) fn svg(self) -> String {
         let Self { bands, rows, threshold, .. } = self;
         let recall = self.recall();
@@ -212,13 +212,13 @@ impl CurvePlot {
     }
 }
 
-/// Where the curve's field lies in the picture.
+/// The edges of the curve's field in the picture.
 const LEFT: f64 = 76.0;
 const RIGHT: f64 = 696.0;
 const TOP: f64 = 76.0;
 const BOTTOM: f64 = 408.0;
 
-/// Contrast of text to ground is above 7 in both.
+/// The contrast of text to ground is above 7, in light and in dark.
 const STYLE: &str = "
 text{font:15px system-ui,sans-serif;fill:#3c4450}
 .head{font-size:19px;font-weight:600;fill:#14181f}

@@ -1,4 +1,4 @@
-//! How far a run is, on standard error, where that is a terminal.
+//! The progress of a run, on standard error if that is a terminal.
 
 use crate::output::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 /// How often a bar is drawn.
 const EVERY: Duration = Duration::from_millis(100);
-/// What is done sooner needs no bar.
+/// Runs that end sooner show no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// One bar that serves all stages, one after the other. Gone when dropped.
+/// One bar that serves all stages, one after the other. Dropping it clears the bar.
 pub(crate) struct StageBar {
     inner: ProgressBar,
     start: Instant,
@@ -22,13 +22,13 @@ pub(crate) struct StageBar {
     warned: AtomicBool,
     /// Whether it shows nothing and prints no warning.
     is_quiet: bool,
-    /// Whether the documents are in an index, whose bands stay as they are.
+    /// Whether the documents are in an index, whose bands cannot change.
     is_of_index: bool,
 }
 
 impl StageBar {
-    /// A bar that shows nothing yet, and never anything where standard error is no terminal, or
-    /// when `is_quiet`.
+    /// Creates a bar that shows nothing yet. It never shows anything if `is_quiet`, or if standard
+    /// error is not a terminal.
     pub(crate) fn new(is_quiet: bool) -> Self {
         Self {
             inner: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
@@ -40,7 +40,7 @@ impl StageBar {
         }
     }
 
-    /// The same for the groups of an index.
+    /// Like [`new`](Self::new), for the groups of an index.
     pub(crate) fn of_index(is_quiet: bool) -> Self {
         let mut bar = Self::new(is_quiet);
         bar.is_of_index = true;
@@ -83,7 +83,7 @@ fn style(stage: Stage, known: bool) -> ProgressStyle {
 
 impl Progress for StageBar {
     fn begin(&self, stage: Stage, total: Option<u64>) {
-        // Whatever is set may draw, so there are no numbers until all of them are right.
+        // Each of these calls may draw, so the style has no numbers until all of them are right.
         self.inner.set_style(ProgressStyle::default_spinner());
         self.inner.set_message(stage.to_string());
         self.inner.set_position(0);

@@ -1,4 +1,4 @@
-//! How much of each source goes, as a table for people and as warnings.
+//! The share of each source that is removed, as a table for people and as warnings.
 //!
 //! ```text
 //! documents  removed  share  source
@@ -19,18 +19,18 @@ const LEAST_DOCUMENTS: u64 = 20;
 /// Sources that are warned about by name.
 const NAMED: usize = 5;
 
-/// What becomes of duplicates.
+/// The treatment of duplicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DuplicateAction {
-    /// They are left out of what is written.
+    /// They are left out of the output.
     Go,
-    /// They would be, if anything were written.
+    /// They would be left out if there were an output.
     WouldGo,
     /// They are reported.
     Reported,
 }
 
-/// What to do where too much goes.
+/// Advice for sources that lose too many documents.
 const SHOWN: &str =
     "`lookalike find` shows them, a higher --threshold or longer shingles keep more";
 
@@ -41,15 +41,16 @@ pub(crate) struct SourceTable<'a> {
 }
 
 impl SourceTable<'_> {
-    /// Those that lose most first, then by name; documents to compare with lose none and are not
-    /// among them.
+    /// Sorts the sources: most duplicates first, then by name. Leaves out reference collections,
+    /// which lose no documents.
     fn sorted(&self) -> Vec<&SourceCounts> {
         let mut sources: Vec<_> = self.sources.iter().filter(|source| !source.reference).collect();
         sources.sort_by(|a, b| b.duplicates.cmp(&a.duplicates).then_with(|| a.name.cmp(&b.name)));
         sources
     }
 
-    /// Writes at most `most` sources, and a line for all where there are several.
+    /// Writes at most `most` sources, then a line for the others and, unless there is only one
+    /// source, a line for all.
     pub(crate) fn write(&self, out: &mut impl Write, most: usize) -> io::Result<()> {
         let sources = self.sorted();
         writeln!(

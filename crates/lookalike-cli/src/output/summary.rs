@@ -1,4 +1,4 @@
-//! What a run did, in a few lines for people, on standard error.
+//! The summary of a run, in a few lines for people, on standard error.
 
 use crate::exit_code::ExitCode;
 use crate::output::terminal;
@@ -18,7 +18,7 @@ use std::time::Duration;
 /// Input whose speed is worth telling.
 const LEAST_BYTES: u64 = 1_000_000;
 
-/// Everything there is to tell.
+/// The contents of a summary.
 pub(crate) struct Summary<'a> {
     pub(crate) findings: &'a Findings,
     pub(crate) options: &'a FindOptions,
@@ -26,7 +26,7 @@ pub(crate) struct Summary<'a> {
     pub(crate) bytes: Option<u64>,
     /// From start to end.
     pub(crate) elapsed: Duration,
-    /// Whether a file lists what was skipped.
+    /// Whether a file lists the skipped files and records.
     pub(crate) skipped_listed: bool,
     /// Whether the figures of candidates, stages and parameters are wanted.
     pub(crate) verbose: bool,
@@ -68,7 +68,7 @@ impl Summary<'_> {
         writeln!(out, "keep rules: {}", counts.collect::<Vec<_>>().join(", "))
     }
 
-    /// Which setting finds more, where the run found few documents.
+    /// Writes the setting that finds more, if the run found few documents.
     fn write_better_setting(&self, out: &mut impl Write) -> io::Result<()> {
         match notes::better_setting(self.findings) {
             Some(note) => writeln!(out, "note: {note}"),
@@ -182,11 +182,12 @@ impl Summary<'_> {
     }
 }
 
-/// The option of a file that lists what was skipped.
+/// The option for a file that lists the skipped files and records.
 pub(crate) const SKIPPED_FILE: &str = "--skipped FILE.csv";
 
-/// The one line that is written even when no summary is wanted; nothing where nothing was skipped.
-/// `option` is the one that would list it, where nothing does.
+/// Writes the warnings and the number of skipped files and records, even if no summary is wanted.
+/// Writes no number if nothing was skipped. `option` names the option that would list the skipped
+/// ones, unless a file lists them already.
 pub(crate) fn write_skipped(
     out: &mut impl Write,
     findings: &Findings,
@@ -204,7 +205,8 @@ pub(crate) fn write_skipped(
     writeln!(out, "skipped: {}{remedy}", one_line(&parts.join(", ")))
 }
 
-/// What was read in another way than its name or the options promise.
+/// Writes the effect of `--drop`, and warnings about keep rules that decide nothing and about
+/// tables that were read as text.
 fn write_warnings(out: &mut impl Write, findings: &Findings) -> io::Result<()> {
     if let Some(DropCounts { documents, lines, unknown }) = findings.dropped {
         writeln!(out, "dropped: {} of the list of --drop", count(documents, "document"))?;
@@ -245,7 +247,8 @@ fn write_warnings(out: &mut impl Write, findings: &Findings) -> io::Result<()> {
     write_as_text(out, &findings.read_as_text)
 }
 
-/// The files that are one text each although their names promise records, with the first of them.
+/// Writes a warning that some files were read as one text each, although their names promise
+/// records, with the first of them.
 pub(crate) fn write_as_text(out: &mut impl Write, files: &[SkippedItem]) -> io::Result<()> {
     let Some(first) = files.first() else { return Ok(()) };
     let number = files.len() as u64;
@@ -259,8 +262,8 @@ pub(crate) fn write_as_text(out: &mut impl Write, files: &[SkippedItem]) -> io::
     )
 }
 
-/// The exit code of a finished run: 1 where records or files were left out because they are
-/// damaged, and `skip_bad` does not accept that; else 3 if `is_found`.
+/// The exit code of a finished run: 1 if records or files were left out because they are damaged
+/// and `skip_bad` does not accept that, else 3 if `is_found`.
 pub(crate) fn exit_code(
     skipped: impl Iterator<Item = io::Result<SkippedItem>>,
     skip_bad: bool,
@@ -281,8 +284,8 @@ pub(crate) fn exit_code(
     Ok(ExitCode::FAILURE)
 }
 
-/// One line for each reason of what was skipped, with the first of it; where there is no other,
-/// with the reason in full.
+/// Writes a line for each reason, with the number of skipped files or records and the first of
+/// them. The line for a single one has the reason in full.
 pub(crate) fn write_reasons(
     out: &mut impl Write,
     skipped: impl Iterator<Item = io::Result<SkippedItem>>,
@@ -316,10 +319,10 @@ pub(crate) fn write_reasons(
     Ok(())
 }
 
-/// A reason, how often, and the first skipped for it.
+/// A reason, how often it occurred, and the first file or record that was skipped for it.
 type SkipReasonCount = (Cow<'static, str>, (u64, SkippedItem));
 
-/// Most frequent reason first.
+/// Counts the reasons; the most frequent one is first.
 fn reasons(
     skipped: impl Iterator<Item = io::Result<SkippedItem>>,
 ) -> io::Result<Vec<SkipReasonCount>> {
@@ -341,7 +344,7 @@ fn is_old_office(reason: &SkipReason) -> bool {
     }
 }
 
-/// A reason without what differs from record to record.
+/// A reason without the details of a single record.
 fn kind(reason: &SkipReason) -> Cow<'static, str> {
     Cow::Borrowed(match reason {
         SkipReason::Hidden => "hidden (--all-files reads them)",
@@ -379,7 +382,7 @@ fn kind(reason: &SkipReason) -> Cow<'static, str> {
     })
 }
 
-/// Why there is no text, without what differs from file to file.
+/// The reason why a file has no text, without the details of a single file.
 fn without_text(failure: &ExtractError) -> Cow<'static, str> {
     Cow::Borrowed(match failure {
         ExtractError::Binary => "binary",
@@ -398,7 +401,7 @@ fn without_text(failure: &ExtractError) -> Cow<'static, str> {
     })
 }
 
-/// The file and line of a record, and its id where that says more.
+/// The file and line of a record, and its id if that says more.
 fn place(skipped: &SkippedItem) -> String {
     let Some(line) = skipped.line else { return skipped.source.clone() };
     let place = format!("{}:{line}", skipped.source);

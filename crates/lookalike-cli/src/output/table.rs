@@ -44,7 +44,7 @@ pub(crate) struct Extent {
     pub(crate) spaced: bool,
 }
 
-/// What a table leaves out.
+/// The number of groups and duplicates that a table leaves out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct NotShown {
     /// Groups.
@@ -53,7 +53,7 @@ pub(crate) struct NotShown {
     pub(crate) duplicates: usize,
 }
 
-/// Writes the table and says what is not in it. Nothing is written where there are no groups.
+/// Writes the table and returns how much it leaves out. Without groups, writes nothing.
 pub(crate) fn write(
     out: &mut impl Write,
     groups: &Groups,
@@ -88,7 +88,7 @@ struct TableLines<'a, W> {
     measure: Measure,
     /// Columns of the group's number.
     number: usize,
-    /// Columns of an id, where it is shortened.
+    /// Columns of an id, if ids are shortened.
     id: Option<usize>,
     paths: &'a PrintedPaths,
 }
@@ -103,7 +103,7 @@ impl<W: Write> TableLines<'_, W> {
         writeln!(self.out)
     }
 
-    /// One group; gives how many of its duplicates are not shown.
+    /// Writes one group and returns how many of its duplicates are not shown.
     fn group(&mut self, number: usize, group: &Group, most: Option<usize>) -> io::Result<usize> {
         let role = if group.keeper.reference { "reference" } else { "keeper" };
         self.line(number, role, &self.paths.of_keeper(&group.keeper), KEEPER)?;

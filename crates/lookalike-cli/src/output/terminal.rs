@@ -54,7 +54,7 @@ impl ColorWhen {
 
 /// A colour or an effect. `{style}` begins it, `{style:#}` ends it.
 ///
-/// Control sequences in names and texts do not take effect on a terminal, those of a style do.
+/// On a terminal, a style takes effect. Control sequences in names and texts do not.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Style(anstyle::Style);
 
@@ -76,7 +76,7 @@ impl fmt::Display for Style {
     }
 }
 
-/// Marks the control sequences of a text as those of a [`Style`]. The text contains no input.
+/// Marks the control sequences of a text as part of a [`Style`]. The text must not contain input.
 pub(crate) fn trusted(text: &str) -> String {
     text.replace('\u{1b}', &MARK)
 }
@@ -109,8 +109,8 @@ pub(crate) fn flush() {
 /// Columns of a terminal that does not report them.
 const DEFAULT_COLUMNS: usize = 80;
 
-/// Columns of the terminal at standard output: what it reports, else what the environment says,
-/// else 80.
+/// Columns of the terminal at standard output: as it reports, else as `COLUMNS` in the environment
+/// says, else 80.
 #[expect(clippy::disallowed_methods, reason = "the command line reads the environment")]
 pub(crate) fn columns() -> usize {
     let reported = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
@@ -145,7 +145,7 @@ impl<W: Write> TerminalStream<W> {
         Self { out, is_terminal, has_colors, is_json: false, pending: Vec::new() }
     }
 
-    /// A stream of JSON: escapes on a terminal are those of JSON.
+    /// A stream of JSON, which uses the escapes of JSON on a terminal.
     pub(crate) fn json(self) -> Self {
         self.json_if(true)
     }
@@ -246,7 +246,7 @@ fn is_beginning(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }
 
-/// What begins with ESC.
+/// Bytes that begin with ESC.
 enum EscapeSequence<'a> {
     /// The sequence of a [`Style`] without ESC, and the bytes that it takes with the mark.
     Sequence(&'a [u8], usize),
@@ -291,12 +291,12 @@ impl<W: Write> Write for TerminalStream<W> {
 
 impl<W: Write> Drop for TerminalStream<W> {
     fn drop(&mut self) {
-        // Nobody is left to report a failure to.
+        // A destructor cannot report a failure.
         let _ = self.drain(true);
     }
 }
 
-/// What a pipe gets of a text that `write` prints.
+/// Returns the text that a pipe receives when `write` prints.
 #[cfg(test)]
 pub(crate) fn piped(write: impl FnOnce(&mut TerminalStream<&mut Vec<u8>>)) -> String {
     let mut bytes = Vec::new();

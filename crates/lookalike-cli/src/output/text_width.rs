@@ -1,18 +1,18 @@
-//! Text for a terminal: how many columns it takes, made visible, made shorter.
+//! Counts the columns of text on a terminal, escapes its hidden characters, and shortens it.
 
 use lookalike::report::phrases::{escaped, is_hidden};
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar;
 
-/// What represents text that is left out.
+/// Represents text that is left out.
 const ELLIPSIS: char = '…';
 
-/// Each character by itself, as most terminals do.
+/// The columns of a character by itself, as most terminals count them.
 fn character(c: char) -> usize {
     c.width().unwrap_or(0)
 }
 
-/// Columns a terminal gives to a text that is [`visible`].
+/// The columns that a [`visible`] text takes on a terminal.
 pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(character).sum()
 }
@@ -23,8 +23,8 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, is_hidden)
 }
 
-/// A text of at most `width` columns (at least 3): as it is, or with its middle left out. More is
-/// kept of the end, where paths have their names.
+/// Shortens a text to at most `width` columns (at least 3). A longer text loses its middle; more of
+/// its end is kept, where paths have their names.
 pub(crate) fn shorten(text: &str, width: usize) -> Cow<'_, str> {
     let width = width.max(3);
     if text.len() <= width || columns(text) <= width {

@@ -15,7 +15,7 @@ pub(crate) struct WaitingNote {
 }
 
 impl WaitingNote {
-    /// Of the inputs, named pipes are waited for; without any, or when `quiet`, nothing is written.
+    /// Watches the first named pipe of the inputs. Without one, or if `quiet`, writes nothing.
     pub(crate) fn new<'a>(inputs: impl IntoIterator<Item = &'a PathBuf>, quiet: bool) -> Self {
         let mut inputs = inputs.into_iter().filter(|_| !quiet);
         let Some(pipe) = inputs.find(|path| is_pipe(path)) else { return Self { _opened: None } };
@@ -24,11 +24,11 @@ impl WaitingNote {
         let wait = move || {
             if dropped.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
                 let note = "is a pipe, and nothing has been written to it yet";
-                // Where standard error is closed, nobody reads the note.
+                // If standard error is closed, the note is lost.
                 let _ = terminal::stderr().message(&format!("waiting for input: {pipe} {note}"));
             }
         };
-        // Without a thread there is no note; the input is read all the same.
+        // Without a thread, only the note is missing: the input is still read.
         let _ = thread::Builder::new().spawn(wait);
         Self { _opened: Some(opened) }
     }

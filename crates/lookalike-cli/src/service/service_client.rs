@@ -10,12 +10,12 @@ use std::time::Duration;
 use ureq::http::Response;
 use ureq::{Agent, Body};
 
-/// The variables that a token, or the file of a token, is in.
+/// The environment variables for a token, and for the path of a file with a token.
 const TOKEN: &str = "LOOKALIKE_SERVICE_TOKEN";
 const TOKEN_FILE: &str = "LOOKALIKE_SERVICE_TOKEN_FILE";
-/// What is between a server and the name of an index.
+/// The part of an address between the server and the name of an index.
 const INDEXES: &str = "/v1/indexes/";
-/// Attempts of a request that does no harm when it is sent again.
+/// Attempts of a request that can be repeated without harm.
 const ATTEMPTS: u32 = 6;
 /// Maximum size of an answer that is read as a whole.
 const ANSWER_BYTES: u64 = 64 << 20;
@@ -33,7 +33,7 @@ const ANSWER_TIME: Duration = Duration::from_secs(120);
 pub(crate) struct ServiceClient {
     /// As the user gave it, without `/` at the end.
     address: String,
-    /// What the addresses of the API begin with.
+    /// The prefix of the addresses of the API.
     api: String,
     agent: Agent,
     token: Option<String>,
@@ -298,7 +298,7 @@ impl ServiceClient {
     }
 }
 
-/// Whether nobody listens at the address.
+/// Returns true if the connection was refused.
 fn is_refused(error: &ureq::Error) -> bool {
     matches!(error, ureq::Error::Io(error) if error.kind() == ErrorKind::ConnectionRefused)
 }

@@ -7,11 +7,11 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 /// The variable that names a file of certificates to trust.
 const AUTHORITIES: &str = "LOOKALIKE_SERVICE_CA";
-/// Where systems have the certificates that they trust.
+/// Common paths of the certificates that a system trusts.
 const SYSTEM_AUTHORITIES: [&str; 3] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
 
-/// The file of certificates that are trusted: the one in the environment, or that of the system.
+/// The file of trusted certificates: `LOOKALIKE_SERVICE_CA`, or the system's default.
 #[expect(clippy::disallowed_methods, reason = "the command line reads the environment")]
 fn authorities() -> Result<PathBuf, CommandError> {
     if let Some(path) = std::env::var_os(AUTHORITIES) {

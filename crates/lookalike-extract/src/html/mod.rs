@@ -5,10 +5,11 @@
 //! determines the ends of links, regions and hidden parts, so that time and memory are linear in
 //! the page and nothing is recursive.
 //!
-//! Text is what is visible without running scripts: no `script`, `style`, `template`, `select`,
-//! `svg`, `noscript`, no comments, nothing that is `hidden` or hidden by its style, unless there is
-//! nothing else. Alternative texts of pictures (`alt`) are excluded. Blocks begin a line, table
-//! cells are separated by tabs, and white space outside `pre` becomes single blanks.
+//! The text of a page is the text that is visible without running scripts. It has no comments and
+//! no `script`, `style`, `template`, `select`, `svg` or `noscript`. Elements that are `hidden` or
+//! hidden by their style are excluded, unless the page has no other text. Alternative texts of
+//! pictures (`alt`) are excluded. Blocks begin a line, table cells are separated by tabs, and white
+//! space outside `pre` becomes single blanks.
 
 mod charset;
 mod element;

@@ -41,7 +41,7 @@ pub(super) fn hides(style: &[u8]) -> bool {
     lower[..length].split(|byte| *byte == b';').any(is)
 }
 
-/// What the names of an element (`id`, `class`) suggest.
+/// The role of an element that its names (`id`, `class`) suggest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum NameHint {
     #[default]

@@ -12,10 +12,10 @@
 //!                                                                                └─► attachments
 //! ```
 //!
-//! The text of a message is what a mail program shows below its header:
+//! The text of a message is the text that a mail program shows below its header:
 //!
-//! - of alternatives the plain text, unless it is empty or only refers to the HTML;
-//! - of related parts the first, of a report the part for people;
+//! - the plain text of alternatives, unless it is empty or only refers to the HTML;
+//! - the first of related parts, and the part of a report that is for people;
 //! - otherwise all texts in order, including inline messages. An attached message is a file like
 //!   any other attachment.
 //!

@@ -242,7 +242,7 @@ impl CacheState {
         Ok(Lookup::Pending { retry_after: self.retry_after(now) })
     }
 
-    /// Queues a threshold, or renews the lease of the one that is in the queue or runs.
+    /// Queues a threshold, or renews its lease if it is queued or running.
     fn enqueue(&mut self, threshold: f64, now: Instant) -> Result<(), Problem> {
         let running = self.running.iter_mut().map(|running| &mut running.computation);
         let mut known = running.chain(&mut self.queue);
@@ -442,7 +442,7 @@ mod tests {
         assert_eq!(refused, 400 - QUEUE);
         assert!(!is_ready(&mut state, 0.8, now));
         assert_eq!(state.start_next(now), Some(0.8));
-        // Those that no client asks for again are not computed.
+        // Thresholds that no client requests again are not computed.
         state.finish(Ok(list(1)), now);
         assert_eq!(state.start_next(now + LEASE), None);
     }

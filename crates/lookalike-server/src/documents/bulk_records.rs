@@ -83,8 +83,8 @@ fn too_long(length: u64, most: u64) -> Problem {
     Problem::new(Code::BODY_TOO_LARGE, detail)
 }
 
-/// The documents in a record, and what of it is none. A record without a file, such as that of a
-/// request, has nothing.
+/// Reads the documents in a record, with a problem for each part that is not a document. A record
+/// without a file, such as the record of a request, has neither.
 fn read(
     worker: &mut PoolWorker,
     record: &[u8],

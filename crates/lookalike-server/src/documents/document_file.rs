@@ -150,7 +150,7 @@ pub(crate) fn metadata_of(fields: &Fields) -> Metadata {
 struct OwnText {
     text: Option<String>,
     metadata: Metadata,
-    /// Why there is no text.
+    /// The reason why the file has no text.
     why: Option<String>,
     left_out: Vec<Value>,
 }

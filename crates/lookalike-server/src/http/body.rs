@@ -30,7 +30,7 @@ impl BodyMemory {
         Self { free, all: bytes }
     }
 
-    /// The smaller of `bytes` and the budget: a larger body is accepted when there is no other.
+    /// The smaller of `bytes` and the budget, so that a larger body is accepted if it is alone.
     pub(crate) fn at_most(&self, bytes: u64) -> u64 {
         bytes.min(self.all)
     }

@@ -126,7 +126,7 @@ fn admit(app: &App, route: &str, request: &Request) -> Result<Client, Problem> {
     if !is_named && (route == "none" || (is_read && is_open)) {
         return Ok(Client::unnamed(Right::Read));
     }
-    // An address below the name of an index needs a token in any case, so that nobody learns names.
+    // An address below the name of an index always needs a token, which keeps the names secret.
     let index = (is_named || !is_of_service(route)).then_some(&app.name);
     let client = app.service.credentials.now().tokens.client(bearer(headers), time::now(), index);
     let client = client.map_err(|refused| match refused {

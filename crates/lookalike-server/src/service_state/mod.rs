@@ -513,7 +513,8 @@ fn check_schema(connection: &Connection) -> rusqlite::Result<Result<(), String>>
     Ok(Ok(()))
 }
 
-/// Checks that a file is one of this program and version, and whole; the inner error is why not.
+/// Checks that a file belongs to this program and version and is whole. The inner error is the
+/// reason if it does not.
 fn check(connection: &Connection) -> rusqlite::Result<Result<(), String>> {
     if let Err(why) = check_schema(connection)? {
         return Ok(Err(why));
@@ -522,8 +523,8 @@ fn check(connection: &Connection) -> rusqlite::Result<Result<(), String>> {
     if sound != "ok" {
         return Ok(Err(format!("the file is damaged: {sound}")));
     }
-    // After the check, since it changes the file. What is written survives the process; the disk
-    // is waited for now and then only.
+    // This follows the check, since it changes the file. Written data survive the process, but
+    // SQLite waits for the disk only now and then.
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     Ok(Ok(()))
@@ -596,7 +597,7 @@ mod tests {
         assert_eq!(state.waiting(), Ok((1, 2)));
         state.remove_message(&first).unwrap();
         assert_eq!(state.first_message(&[1; 32]), Ok(None));
-        // Those of a receiver that is none any more go.
+        // Messages to receivers that no longer exist are removed.
         assert_eq!(state.remove_stale(&[[1; 32]]), Ok(1));
         assert_eq!(state.waiting(), Ok((1, 0)));
     }

@@ -225,7 +225,7 @@ impl WorkerPool {
         let index = Arc::clone(&self.index);
         let job = move |thread: &mut PoolThread| {
             let _place = place;
-            // There is no receiver if the request timed out or was interrupted.
+            // The receiver is gone if the request timed out or was interrupted.
             if !reply.is_closed() {
                 let worker = thread.worker(&index).map_err(Problem::from);
                 let _ = reply.send(worker.and_then(job));

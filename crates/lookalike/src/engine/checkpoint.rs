@@ -49,12 +49,12 @@ pub(crate) struct ChunkStep {
     pub(crate) texts: u64,
     /// The sources that were met since the last step, by number.
     pub(crate) sources: Vec<SourceName>,
-    /// What the blocks have of each source.
+    /// The documents of each source in the blocks.
     pub(crate) tallies: Vec<SourceTally>,
 }
 
-/// A band, or the only one where candidates are not found by bands, and how long the lists of this
-/// and the bands before it are.
+/// A band, and the lengths of the lists of this band and the bands before it. There is only one if
+/// candidates are not found by bands.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct BandStep {
     pub(crate) band: u32,
@@ -62,11 +62,11 @@ pub(crate) struct BandStep {
     pub(crate) memberships: u64,
 }
 
-/// What one batch gave: the components whose first documents are in `roots`.
+/// The results of one batch: the components whose first documents are in `roots`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct BatchStep {
     pub(crate) roots: Range<DocumentNumber>,
-    /// How long the results of this and the batches before it are.
+    /// The length of the results of this batch and the batches before it.
     pub(crate) results: u64,
     pub(crate) verified: u64,
     /// Duplicates and their bytes, by the sources that have any.
@@ -85,7 +85,7 @@ pub(crate) enum Step {
     Together(Vec<Step>),
 }
 
-/// What an earlier run finished.
+/// The steps that an earlier run finished.
 #[derive(Debug, Default)]
 pub(crate) struct CompletedSteps {
     pub(crate) chunks: Vec<ChunkStep>,
@@ -148,7 +148,7 @@ impl CompletedSteps {
     }
 }
 
-/// The journal of a run and what it held when the run began; nothing for a run that is not resumed.
+/// The journal of a run, and its steps when the run began. Empty if the run cannot be resumed.
 #[derive(Default)]
 pub(crate) struct Checkpoint {
     journal: Journal<Step>,

@@ -103,17 +103,17 @@ impl KeeperChoice {
     }
 }
 
-/// What a run does, apart from the parameters that decide what is similar.
+/// The options of a run, and the parameters that decide which documents are similar.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct FindOptions {
-    /// What is similar.
+    /// The parameters of similarity.
     pub params: Params,
     /// Which document of a group is kept.
     pub keep: KeepPolicy,
     /// Whether [`resolve_keep`](Self::resolve_keep) chooses `keep` by the inputs.
     pub keep_by_inputs: bool,
-    /// How many documents were drawn to choose bands and rows for them; `None` where these were
+    /// How many documents were drawn to choose bands and rows for them; `None` if these were
     /// named, or chosen for the threshold and the recall alone.
     pub bands_sample: Option<usize>,
     /// How groups are formed.

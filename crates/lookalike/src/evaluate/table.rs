@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
-/// Digits behind the point of similarities in groups, by `docs/reference/report.md`.
+/// Decimals of similarities in groups, by `docs/reference/report.md`.
 const GROUP_DECIMALS: u8 = 6;
 /// More digits than these say nothing in an `f64`.
 const MOST_DECIMALS: u8 = 17;
@@ -73,14 +73,15 @@ impl SortedIds {
         pairs
     }
 
-    /// The groups of a table, or what its pairs join; documents it does not name are alone.
+    /// The groups of a table, or the groups that its pairs form. Documents that the table does not
+    /// name are alone.
     pub(super) fn partition(&self, table: &PairTable) -> Partition {
         let rank = |number: u32| self.ranks[number as usize];
         let Some(members) = &table.members else {
             let pairs = table.pairs.iter().map(|pair| (rank(pair.a), rank(pair.b)));
             return Partition::of_pairs(self.names.len(), pairs);
         };
-        // A group is called by the least of its documents, so that its name is no other's.
+        // A group has the name of its least document, so that no other group has that name.
         let mut first: HashMap<u32, u32> = HashMap::new();
         for (document, group) in members {
             let least = first.entry(*group).or_insert(u32::MAX);
@@ -94,12 +95,12 @@ impl SortedIds {
     }
 }
 
-/// A file by the numbers of its ids.
+/// The pairs or groups of a file, by the numbers of its ids.
 #[derive(Default)]
 pub(super) struct PairTable {
     pairs: Vec<NumberedPair>,
     errors: Vec<PairError>,
-    /// Document and group, each document once, where the file has groups.
+    /// Document and group, each document once, if the file has groups.
     members: Option<Vec<(u32, u32)>>,
     /// Whether the file has the column of labels that the options name.
     pub(super) has_label: bool,
@@ -471,7 +472,7 @@ fn is_pair(label: &str) -> bool {
     !is_negative && label.parse::<f64>().map_or(true, |number| number > 0.0)
 }
 
-/// Names of groups → numbers; those of groups without a name count down from the end.
+/// Names of groups → numbers. Groups without a name have numbers that count down from the end.
 #[derive(Default)]
 struct Labels {
     numbers: HashMap<String, u32>,

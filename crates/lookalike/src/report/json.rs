@@ -226,10 +226,10 @@ pub fn evaluation(out: &mut dyn Write, evaluation: &Evaluation) -> io::Result<()
     Ok(serde_json::to_writer(out, &value)?)
 }
 
-/// Writes version of the format, parameters, counts, what an audit measured (null without one),
-/// groups, what was skipped, empty documents, and times; everything but the times depends on the
-/// input and the parameters only. One member of the object, one group or one skipped record per
-/// line.
+/// Writes the version of the format, parameters, counts, the results of an audit (null without
+/// one), groups, skipped records, empty documents, and times. Only the times depend on more than
+/// the input and the parameters. Each line has one member of the object, one group or one skipped
+/// record.
 ///
 /// # Errors
 /// Errors of `out`.

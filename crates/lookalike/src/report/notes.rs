@@ -1,5 +1,5 @@
-//! Findings → sentences about the texts of a run: what is identical although it has no token, what
-//! was left out of messages, and what another normal form would change.
+//! Findings → sentences about the texts of a run: identical texts without a token, text that was
+//! removed from messages, and the changes that another normal form would make.
 
 use super::phrases::{count, one_line, setting_options, thousands};
 use crate::engine::{BetterSetting, DecisionCounts, EmptyCopies, Findings, MailRemovals, NoEffect};

@@ -1,9 +1,9 @@
-//! Options of what is done with files that are duplicates.
+//! Options to move, link or list duplicate files.
 
 use clap::ValueEnum;
 use std::path::PathBuf;
 
-/// For inputs that are files of one document each.
+/// Actions on duplicate files, for inputs that contain one document per file.
 #[derive(Debug, clap::Args)]
 pub(super) struct ActionArgs {
     /// Move duplicate files to FOLDER, under their paths below the input; nothing is overwritten.

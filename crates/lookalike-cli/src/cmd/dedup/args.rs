@@ -45,7 +45,7 @@ pub(crate) struct DedupArgs {
     pub(super) reading: ReadArgs,
 }
 
-/// Documents that go whatever they resemble.
+/// The list of documents to leave out, whether or not they resemble others.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(in crate::cmd) struct DropArgs {
@@ -56,21 +56,21 @@ pub(in crate::cmd) struct DropArgs {
 }
 
 impl DropArgs {
-    /// The list, if one is named.
+    /// Reads the list, if the user named one.
     ///
     /// # Errors
-    /// A file that cannot be read, or has lines that name no document.
+    /// The file cannot be read, or a line does not name a document.
     pub(in crate::cmd) fn read(&self) -> Result<Option<Arc<DropList>>, FindError> {
         self.drop.as_deref().map(|path| DropList::read(path).map(Arc::new)).transpose()
     }
 
-    /// The file.
+    /// Returns the path of the list.
     pub(in crate::cmd) fn path(&self) -> Option<&Path> {
         self.drop.as_deref()
     }
 }
 
-/// What is made of it.
+/// Output options of `dedup`.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]

@@ -44,7 +44,7 @@ pub(crate) struct FindArgs {
     pub(super) reading: ReadArgs,
 }
 
-/// What is made of it.
+/// Output options of `find`, `index groups` and `shard finish`.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]

@@ -29,7 +29,7 @@ pub(super) struct AuditSampleArgs {
 }
 
 impl AuditSampleArgs {
-    /// What cannot be audited is reported before the work.
+    /// Rejects an audit that is not possible, before the run starts.
     pub(super) fn refuse<'a>(
         &self,
         inputs: impl Iterator<Item = &'a PathBuf>,

@@ -1,5 +1,5 @@
-//! Findings in, what a person or a program reads out: the table or JSON on standard output, the
-//! summary and what an audit measured on standard error.
+//! Prints findings for people and programs: the table or JSON on standard output, and the summary
+//! with the figures of an audit on standard error.
 
 use super::args::FindOutputArgs;
 use crate::cmd::audit::write_text;
@@ -14,11 +14,11 @@ use lookalike::report::json;
 use lookalike::report::phrases::{count, one_line};
 use std::io::{self, BufWriter, Write};
 
-/// Groups shown on a terminal, and duplicates of each, when nothing else is asked for.
+/// Groups shown on a terminal by default, and duplicates of each.
 const TERMINAL_GROUPS: usize = 50;
 const TERMINAL_DUPLICATES: usize = 20;
 
-/// Prints the JSON or the table, whichever is wanted.
+/// Prints the requested JSON or table.
 pub(super) fn print(
     args: &FindOutputArgs,
     summary: &Summary<'_>,
@@ -61,8 +61,8 @@ fn extent(limit: Option<usize>, terminal: bool) -> Extent {
     }
 }
 
-/// What the table does not say, on standard error: what is not in it, what was skipped, how it ran,
-/// what an audit measured.
+/// Prints the rest to standard error: the count of omitted groups, the written files, the skipped
+/// inputs, the summary of the run, and the figures of an audit.
 pub(super) fn print_summary(
     args: &FindOutputArgs,
     summary: &Summary<'_>,

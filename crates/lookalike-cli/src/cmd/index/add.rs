@@ -146,7 +146,7 @@ fn put(args: &mut CommonArgs, existing: Existing, worker: WorkerOption<'_>) -> C
     add(&IndexAdd { index: &index, inputs: &inputs, how: &args.how, existing, skip_bad })
 }
 
-/// Opens inputs as an index takes them: texts as they are, with the fields to keep.
+/// Opens inputs for an index: unchanged texts, and the metadata fields to keep.
 pub(super) fn collection(
     inputs: &[PathBuf],
     reading: ReadOptions,
@@ -156,7 +156,7 @@ pub(super) fn collection(
     place.refuse_as_input(inputs)?;
     let options = ReadOptions {
         fields: how.metadata.clone(),
-        // The index brings texts to its normalization itself.
+        // The index normalizes texts itself.
         normalization: Normalization::default(),
         leave_out: place.folder().into_iter().collect(),
         ..reading
@@ -214,7 +214,7 @@ fn send(
     report(skip_bad, outcome, print)
 }
 
-/// Prints what was done, or what is stored before an error.
+/// Prints the counts of a run, or the number of documents that an interrupted run stored.
 fn report<E: Into<CommandError>>(
     skip_bad: bool,
     outcome: Result<AddCounts, Box<InterruptedAdd<E>>>,
@@ -257,19 +257,19 @@ fn add_options(how: &HowArgs, existing: Existing, skip_bad: bool) -> AddOptions 
     options
 }
 
-/// What was done, and with what.
+/// The counts of a run, with its inputs and options.
 struct AddSummary<'a> {
     name: &'a str,
     added: &'a AddCounts,
     inputs: &'a Collection,
     how: &'a HowArgs,
     existing: Existing,
-    /// Whether those without shingles were counted.
+    /// Whether documents without shingles were counted.
     has_shingle_counts: bool,
 }
 
 impl AddSummary<'_> {
-    /// Prints it.
+    /// Prints the summary.
     fn print(&self, elapsed: Duration) -> io::Result<()> {
         let Self { name, added, inputs, how, existing, has_shingle_counts } = *self;
         if how.json {

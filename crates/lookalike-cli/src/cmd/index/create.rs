@@ -77,7 +77,7 @@ pub(super) fn run(args: &mut CreateArgs, worker: WorkerOption<'_>) -> CommandRes
         None => settings,
         Some(most) => settings.with_max_original(most)?,
     };
-    // What cannot be read is an error before anything is created.
+    // Opens the inputs first, so that an unreadable input does not leave an empty index.
     let inputs = match args.inputs.as_slice() {
         [] => None,
         inputs => Some(collection(inputs, reading.options(worker), &args.how, &args.place)?),

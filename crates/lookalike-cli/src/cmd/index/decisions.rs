@@ -1,4 +1,4 @@
-//! `lookalike index decisions INDEX`: what people decided about documents of an index.
+//! `lookalike index decisions INDEX`: the user decisions stored in an index.
 
 use super::open::{PlaceArgs, WaitArgs};
 use crate::cmd::{CommandError, CommandResult};

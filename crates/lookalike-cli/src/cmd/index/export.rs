@@ -61,7 +61,7 @@ pub(super) fn run(args: &ExportArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says that originals and former versions are not in the lines, where the index has some.
+/// Notes that the export omits originals and former versions, if the index keeps any.
 fn note_left_out(args: &ExportArgs, has_originals: bool) -> std::io::Result<()> {
     if args.originals || !has_originals {
         return Ok(());

@@ -83,7 +83,8 @@ pub(super) struct GroupsArgs {
 }
 
 impl GroupsArgs {
-    /// The decisions that are named, or those of the index, if it has any.
+    /// Returns the decisions of `--decisions`, or else the decisions stored in the index. Returns
+    /// `None` with `--no-decisions`, or if the index has no decisions.
     fn decisions(&self, index: &Index) -> Result<Option<Arc<Decisions>>, CommandError> {
         let named = self.decisions.read()?;
         if named.is_some() || self.no_decisions {

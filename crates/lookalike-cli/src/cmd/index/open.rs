@@ -1,4 +1,4 @@
-//! Where an index is, and how it is opened.
+//! The place of an index, and the ways to open it.
 
 use crate::arguments::duration::patience;
 use crate::cmd::CommandError;
@@ -28,20 +28,20 @@ pub(in crate::cmd) struct PlaceArgs {
 }
 
 impl PlaceArgs {
-    /// Where it is.
+    /// Returns the location of the index.
     ///
     /// # Errors
-    /// As [`place`].
+    /// See [`place`].
     pub(super) fn place(&self) -> Result<IndexLocation, CommandError> {
         place(&self.index)
     }
 
-    /// Opens it to look at it.
+    /// Opens the index to read it.
     pub(in crate::cmd) fn read(&self) -> Result<Index, CommandError> {
         Ok(open(&self.place()?, Access::Read)?)
     }
 
-    /// Opens it to change it. A service that has it open is not waited for.
+    /// Opens the index to change it. Does not wait for a service that has the index open.
     pub(super) fn write(&self, wait: &WaitArgs) -> Result<Index, CommandError> {
         let place = self.place()?;
         match open(&place, Access::Write { wait: Duration::ZERO }) {
@@ -52,18 +52,18 @@ impl PlaceArgs {
         }
     }
 
-    /// The service that has it open, if that is what was named.
+    /// Returns a client of the service that the user named, or `None` for any other place.
     #[cfg(feature = "serve")]
     pub(super) fn service(&self) -> Result<Option<ServiceClient>, CommandError> {
         is_service(&self.index).then(|| ServiceClient::new(&self.index)).transpose()
     }
 
-    /// Refuses inputs in its folder, as [`refuse_inputs_within`].
+    /// Rejects inputs in the folder of the index. See [`refuse_inputs_within`].
     pub(super) fn refuse_as_input(&self, inputs: &[PathBuf]) -> Result<(), CommandError> {
         refuse_inputs_within(&self.index, inputs)
     }
 
-    /// Its folder, if it is in one: no input.
+    /// Returns the folder of the index, if it has one. Inputs in this folder are left out.
     pub(in crate::cmd) fn folder(&self) -> Option<PathBuf> {
         match IndexLocation::of(&self.index) {
             IndexLocation::Folder(folder) => Some(folder),
@@ -72,7 +72,7 @@ impl PlaceArgs {
     }
 }
 
-/// What is done where somebody else writes.
+/// The time to wait for another process that writes to the index.
 #[derive(Debug, Args)]
 pub(super) struct WaitArgs {
     /// How long another process that writes to the index is waited for, such as 500ms, 30s or 2min
@@ -80,7 +80,7 @@ pub(super) struct WaitArgs {
     wait: Duration,
 }
 
-/// How it is printed.
+/// The format of the printed output.
 #[derive(Debug, Args)]
 pub(super) struct ReadingArgs {
     /// Print JSON

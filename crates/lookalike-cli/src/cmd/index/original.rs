@@ -1,4 +1,4 @@
-//! `lookalike index original INDEX ID`: what a document was read from, byte for byte.
+//! `lookalike index original INDEX ID`: the original of a document, byte for byte.
 
 use super::open::PlaceArgs;
 use crate::cmd::{CommandError, CommandResult};

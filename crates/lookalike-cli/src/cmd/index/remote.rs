@@ -121,10 +121,11 @@ pub(super) fn remove<'a>(
     Ok(counts)
 }
 
-/// What is encoded in a piece of a path. A dot is: `.` and `..` are no ids but steps.
+/// The characters to encode in a segment of a path. The dot is one of them, because the segments
+/// `.` and `..` are steps in a path and not ids.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'~');
 
-/// An id as a piece of a path.
+/// Encodes an id as one segment of a path.
 fn encoded(id: &str) -> String {
     utf8_percent_encode(id, ENCODED).to_string()
 }

@@ -1,4 +1,4 @@
-//! `lookalike index stats INDEX`: what is in an index, and what it was made with.
+//! `lookalike index stats INDEX`: the sizes, counts and settings of an index.
 
 use super::open::{PlaceArgs, ReadingArgs};
 use crate::cmd::CommandResult;

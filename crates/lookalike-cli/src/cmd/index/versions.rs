@@ -1,4 +1,4 @@
-//! `lookalike index versions INDEX ID`: what a document was, and when.
+//! `lookalike index versions INDEX ID`: the versions of a document, with their times.
 
 use super::open::{PlaceArgs, ReadingArgs};
 use super::original::{version, versions};

@@ -44,7 +44,7 @@ pub(crate) struct PassagesArgs {
     pub(super) reading: ReadArgs,
 }
 
-/// What is made of it.
+/// Output options of `passages`.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct PassagesOutputArgs {

@@ -17,7 +17,7 @@ use std::io::{self, BufWriter, Write};
 use std::time::Duration;
 
 const HEADER: Style = Style::DIMMED;
-/// Passages shown on a terminal, when nothing else is asked for.
+/// Passages shown on a terminal by default.
 const TERMINAL_PASSAGES: usize = 50;
 /// Columns of a text where the line may have any number.
 const TEXT: usize = 60;
@@ -125,7 +125,7 @@ fn table(
     Ok(())
 }
 
-/// What was read and found.
+/// Prints the summary: counts, sources, skipped inputs and the elapsed time.
 fn tell(err: &mut impl Write, findings: &PassageFindings, elapsed: Duration) -> io::Result<()> {
     let counts = &findings.counts;
     if findings.rows.is_empty() {

@@ -131,7 +131,8 @@ impl ConfigSources {
         CommandError::Usage(format!("{place}: expected {expected}, got {got}"))
     }
 
-    /// All of it as a TOML file, with the origin of each behind it and no secrets.
+    /// Writes all settings as a TOML file without secrets. A comment after each setting names its
+    /// origin.
     pub(super) fn to_toml(&self) -> String {
         let mut text = String::new();
         for (name, _, secret) in KNOWN {
@@ -154,18 +155,18 @@ impl ConfigSources {
     }
 }
 
-/// A text as TOML has it; JSON's escapes are among those of TOML.
+/// Quotes a text for TOML. Uses the escapes of JSON, which are all valid in TOML.
 fn quoted(value: &toml::Value) -> String {
     serde_json::Value::from(value.as_str().unwrap_or_default()).to_string()
 }
 
-/// The parts of a setting with this name that is a list.
+/// Splits the value of a list setting with this name.
 fn parts<'a>(name: &str, value: &'a str) -> impl Iterator<Item = &'a str> {
     let separator = if name == PLACES { '\n' } else { ',' };
     value.split(separator).map(str::trim).filter(|part| !part.is_empty())
 }
 
-/// The parts of a setting that is a list.
+/// Splits the value of a list setting.
 pub(super) fn split(value: &str) -> impl Iterator<Item = &str> {
     parts("", value)
 }

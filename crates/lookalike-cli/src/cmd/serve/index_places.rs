@@ -4,10 +4,11 @@ use super::config_sources::ConfigSources;
 use crate::cmd::CommandError;
 use lookalike_server::IndexName;
 
-/// Names and places, in their order; the index of the command line, if there is one, has no name.
+/// Returns the names and places of the indexes, in their order. An index of the command line has no
+/// name.
 ///
 /// # Errors
-/// Where there is none, one is no `NAME=PLACE`, or a name or a place is there twice.
+/// No index is named, an entry is not a valid `NAME=PLACE`, or a name or a place occurs twice.
 pub(super) fn read(
     only: Option<&str>,
     layers: &ConfigSources,

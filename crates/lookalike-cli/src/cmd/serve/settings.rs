@@ -1,4 +1,4 @@
-//! What was said of the server's settings → its configuration.
+//! Builds the server's configuration from its settings.
 
 use super::config_sources::{ConfigSources, SettingOrigin, split};
 use crate::arguments::duration::patience;
@@ -19,16 +19,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The server's configuration, and how long another writer is waited for.
+/// The server's configuration, and the time to wait for another writer.
 pub(super) struct ServeSettings {
-    /// What the user should know.
+    /// Warnings for the user.
     pub(super) warnings: Vec<String>,
     pub(super) config: Config,
     pub(super) state_dir: Option<PathBuf>,
     pub(super) wait: Duration,
 }
 
-/// Reads all of it.
+/// Reads all settings.
 pub(super) fn read(layers: &ConfigSources) -> Result<ServeSettings, CommandError> {
     let listen = layers.get("listen").value.parse();
     let listen = listen.map_err(|_| {
@@ -153,7 +153,7 @@ fn mode_for_others(_: &str) -> Option<u32> {
     None
 }
 
-/// Tokens of the settings, and those of a file.
+/// Reads the tokens of the settings and of the token file.
 fn tokens(layers: &ConfigSources) -> Result<Tokens, CommandError> {
     let mut tokens = Vec::new();
     for (name, right) in [("read-tokens", Right::Read), ("write-tokens", Right::Write)] {
@@ -214,7 +214,7 @@ fn webhooks(layers: &ConfigSources) -> Result<Option<Webhooks>, CommandError> {
     Ok(Some(Webhooks { urls, secret, threshold, authorities: authorities.into(), pauses }))
 }
 
-/// A folder, which is there.
+/// Returns the folder of a setting, if it is set. The folder must exist.
 fn folder(layers: &ConfigSources, name: &str) -> Result<Option<PathBuf>, CommandError> {
     let folder = layers.get(name).value;
     if folder.is_empty() {
@@ -225,7 +225,7 @@ fn folder(layers: &ConfigSources, name: &str) -> Result<Option<PathBuf>, Command
     is_there.then_some(Some(folder)).ok_or_else(|| layers.refuse(name, "a folder"))
 }
 
-/// The certificate and its key, where both are set.
+/// Reads the certificate and its key, if they are set. One without the other is an error.
 fn tls(layers: &ConfigSources) -> Result<Option<TlsIdentity>, CommandError> {
     let [certificate, key] = ["tls-cert", "tls-key"].map(|name| layers.get(name).value);
     match (certificate.as_str(), key.as_str()) {
@@ -239,7 +239,7 @@ fn tls(layers: &ConfigSources) -> Result<Option<TlsIdentity>, CommandError> {
     }
 }
 
-/// Reads the files of tokens and certificate again.
+/// Reads the files of the tokens and the certificate again.
 fn reload(layers: &ConfigSources) -> Result<ReloadedConfig, CommandError> {
     Ok(ReloadedConfig { tokens: tokens(layers)?, tls: tls(layers)? })
 }

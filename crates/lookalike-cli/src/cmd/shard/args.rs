@@ -122,7 +122,7 @@ impl PlanArgs {
         self.reading.list()
     }
 
-    /// What a task does with its documents.
+    /// Builds the options for the work of a task.
     pub(super) fn options(&self, work: &WorkArgs) -> Result<FindOptions, CommandError> {
         self.parameters
             .refuse_auto("`lookalike tune INPUT` chooses them, --bands and --rows say")?;
@@ -137,7 +137,7 @@ impl PlanArgs {
         Ok(options)
     }
 
-    /// The inputs of the plan.
+    /// Opens the inputs of the plan.
     pub(super) fn open(
         &self,
         options: &FindOptions,

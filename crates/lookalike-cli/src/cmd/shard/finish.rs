@@ -1,4 +1,4 @@
-//! `lookalike shard finish FOLDER`: what the tasks left, put together and written as `find` does.
+//! `lookalike shard finish FOLDER`: combines all task results, and writes them as `find` does.
 
 use super::tasks::{open, plan_args};
 use crate::arguments::options::WorkArgs;

@@ -186,7 +186,7 @@ pub(super) fn decide(args: &DecideArgs, worker: WorkerOption<'_>) -> CommandResu
     })
 }
 
-/// What a task does.
+/// The work of one task.
 type RunTask<'a> = dyn Fn(&Job, u32, &dyn Progress) -> Result<(), CommandError> + 'a;
 
 impl TaskArgs {
@@ -195,7 +195,7 @@ impl TaskArgs {
     }
 }
 
-/// Runs the tasks that are named, or all that are not done; what is done stays as it is.
+/// Runs the named tasks, or all unfinished tasks. Does not repeat finished tasks.
 fn run_tasks(
     folder: &Path,
     named: &[u32],

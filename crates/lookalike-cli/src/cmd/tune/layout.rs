@@ -5,7 +5,7 @@ use anstyle::AnsiColor;
 use lookalike::report::phrases::thousands;
 use std::io::{self, Write};
 
-/// A title, and what it is about.
+/// Writes a title, and details in a dimmed style.
 pub(super) fn heading(out: &mut impl Write, title: &str, rest: &str) -> io::Result<()> {
     let bold = Style::BOLD;
     let quiet = Style::DIMMED;

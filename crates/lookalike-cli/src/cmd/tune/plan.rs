@@ -24,19 +24,19 @@ pub(super) struct PlanOutput {
 }
 
 impl PlanOutput {
-    /// With what else could be had.
+    /// Adds the alternatives to a choice.
     pub(super) fn new(chosen: Chosen) -> Self {
         let alternatives = alternatives(&chosen);
         Self { chosen, alternatives }
     }
 
-    /// The curve of what was chosen.
+    /// Returns the curve of the choice.
     pub(super) fn curve(&self) -> CurvePlot {
         let Chosen { best, threshold, recall_caveat: caveat, .. } = self.chosen;
         CurvePlot { bands: best.bands, rows: best.rows, threshold, caveat }
     }
 
-    /// Writes the choice, its curve and what else could be chosen.
+    /// Writes the choice, its curve and the alternatives.
     pub(super) fn write(&self, out: &mut impl Write, args: &TuneArgs) -> io::Result<()> {
         let Chosen { threshold, recall, cost, best, usual, measured, recall_caveat } = &self.chosen;
         let banding = self.chosen.banding(*best);
@@ -147,7 +147,7 @@ impl PlanOutput {
         )
     }
 
-    /// The same for a program.
+    /// Returns the choice, its curve, the alternatives and the measurements as JSON.
     pub(super) fn json(&self, measured: Option<&SampleAdvice>) -> Value {
         let chosen = &self.chosen;
         let banding = |length: usize, banding: &Banding| {

@@ -1,4 +1,4 @@
-//! What a sample of the documents says, and which shingle is advised.
+//! Measurements of a sample of the documents, and the advised shingle.
 
 use super::layout::{heading, percent, six, write_table};
 use crate::cmd::CommandError;
@@ -21,7 +21,7 @@ const MOST_COMPARED: usize = 2_000;
 /// Meetings of two documents in a shingle that are counted for a setting, at most.
 const MOST_MEETINGS: u64 = 400_000_000;
 
-/// What a sample of the input says, and what is advised.
+/// Measurements of a sample of the input, and the advice that follows from them.
 pub(super) struct SampleAdvice {
     of: tune::MeasuredSample,
     /// The setting in use, then others.
@@ -148,7 +148,7 @@ impl SampleAdvice {
         ))
     }
 
-    /// What the normal form `fold` changes.
+    /// Writes the effect of the normal form `fold`.
     fn write_folding(&self, out: &mut impl Write, threshold: f64) -> io::Result<()> {
         let effect = &self.of.folding;
         if effect.changed() == 0 {
@@ -270,7 +270,7 @@ impl SampleAdvice {
         }
     }
 
-    /// The same for a program.
+    /// Returns the measurements and the advice as JSON.
     pub(super) fn json(&self, threshold: f64) -> Value {
         let profile = |profile: &Profile| {
             let found = &profile.similarities;

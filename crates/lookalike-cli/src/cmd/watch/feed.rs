@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// The most entries of a feed.
 const ENTRIES: usize = 200;
-/// What a feed of this program begins with.
+/// The start of every feed of this program.
 const BEGIN: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
     <feed xmlns=\"http://www.w3.org/2005/Atom\">\n<generator>lookalike watch</generator>\n";
 const ENTRY: &str = "<entry>";
@@ -24,10 +24,10 @@ pub(super) struct MatchFeed {
 }
 
 impl MatchFeed {
-    /// The feed in a file, or a new one.
+    /// Reads the feed in a file, or starts a new one.
     ///
     /// # Errors
-    /// What keeps the file from being read, and a file that is no feed of this program.
+    /// The file cannot be read, or is not a feed of this program.
     pub(super) fn open(path: &Path, title: &str) -> io::Result<Self> {
         let entries = match std::fs::read_to_string(path) {
             Ok(text) => entries(&text).ok_or_else(|| {
@@ -41,10 +41,10 @@ impl MatchFeed {
         Ok(Self { path: path.to_owned(), title: title.to_owned(), entries })
     }
 
-    /// Writes the feed with an entry for each of these that resembles another document.
+    /// Adds an entry for each document that has a match, and writes the feed.
     ///
     /// # Errors
-    /// What keeps the file from being written; what was there stays.
+    /// The file cannot be written. In this case, an existing file is unchanged.
     pub(super) fn add(&mut self, found: &[Resemblance], time: &str) -> io::Result<()> {
         let new = found.iter().filter(|one| !one.matches.is_empty());
         self.entries.splice(0..0, new.rev().map(entry));
@@ -60,7 +60,7 @@ impl MatchFeed {
     }
 }
 
-/// Whether the folder of a file is there.
+/// Returns true if the folder of a file exists.
 fn has_folder(path: &Path) -> bool {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.is_none_or(Path::is_dir)

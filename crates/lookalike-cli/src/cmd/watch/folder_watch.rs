@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// What a watch waits for.
+/// An event that a watch waits for.
 #[derive(Debug)]
 pub(super) enum WatchMessage {
     /// A file changed.
@@ -20,7 +20,7 @@ pub(super) enum WatchMessage {
     Stop,
 }
 
-/// Where messages come from.
+/// The source of the messages.
 pub(super) struct FolderWatch {
     messages: Receiver<WatchMessage>,
     sender: Sender<WatchMessage>,
@@ -30,7 +30,7 @@ pub(super) struct FolderWatch {
 }
 
 impl FolderWatch {
-    /// Waits for signals; [`watch`](Self::watch) begins with the folder.
+    /// Starts to receive signals. [`watch`](Self::watch) adds the folder.
     ///
     /// # Errors
     /// What keeps signals from being received.
@@ -40,10 +40,10 @@ impl FolderWatch {
         Ok(Self { messages, sender, held: VecDeque::new(), watcher: None })
     }
 
-    /// Watches a folder and all in it from here on, in place of what was watched before.
+    /// Starts to watch a folder and everything in it, instead of the previous folder.
     ///
     /// # Errors
-    /// What the system says, such as that there is no such folder or no watch is left.
+    /// The system cannot watch the folder: for example, it does not exist, or no watch is left.
     pub(super) fn watch(&mut self, folder: &Path) -> Result<(), notify::Error> {
         self.watcher = None;
         let sender = self.sender.clone();
@@ -62,18 +62,18 @@ impl FolderWatch {
         Ok(())
     }
 
-    /// Watches nothing any more.
+    /// Stops watching the folder.
     pub(super) fn unwatch(&mut self) {
         self.watcher = None;
     }
 
-    /// The next message; `None` where there is none until then.
+    /// Returns the next message, or `None` if none arrives before `until`.
     pub(super) fn next(&mut self, until: Instant) -> Option<WatchMessage> {
         self.held.pop_front().or_else(|| self.receive(until))
     }
 
-    /// Waits until then, with what happens meanwhile kept for [`next`](Self::next); `false`, at
-    /// once, where a signal asks to end.
+    /// Waits until `until`, and keeps messages for [`next`](Self::next). Returns `false` at once if
+    /// a signal asks the process to end.
     pub(super) fn pause(&mut self, until: Instant) -> bool {
         while Instant::now() < until {
             let Some(message) = self.receive(until) else { continue };
@@ -92,7 +92,8 @@ impl FolderWatch {
     }
 }
 
-/// An event with paths as those of the files that are read: in the folder as it was named.
+/// Rewrites the paths of an event to begin with the folder as the user named it. The paths of read
+/// files begin in the same way.
 fn with_names(mut event: Event, absolute: &Path, named: &Path) -> Event {
     for path in &mut event.paths {
         if let Ok(rest) = path.strip_prefix(absolute) {
@@ -102,7 +103,7 @@ fn with_names(mut event: Event, absolute: &Path, named: &Path) -> Event {
     event
 }
 
-/// What an event of the system means for files. Reading a file is no change.
+/// Converts an event of the system to messages. Ignores reads of files.
 fn messages(event: Event) -> Vec<WatchMessage> {
     let change = match event.kind {
         _ if event.need_rescan() => return vec![WatchMessage::Unknown],
@@ -117,7 +118,7 @@ fn messages(event: Event) -> Vec<WatchMessage> {
         EventKind::Modify(ModifyKind::Metadata(_)) => FileChange::Touched,
         EventKind::Modify(_) | EventKind::Any | EventKind::Other => FileChange::Named,
     };
-    // Elsewhere nothing tells that a file was closed.
+    // Other systems do not report that a file was closed.
     let has_close = cfg!(any(target_os = "linux", target_os = "android"));
     let change = if has_close { change } else { FileChange::Named };
     let changed = |path: PathBuf| {

@@ -42,11 +42,11 @@ impl Reports {
         Ok(Self { is_json: args.json, webhook, feed })
     }
 
-    /// Reports documents in every way that was asked for. Where a webhook does not answer, a
-    /// message says so; `pause` waits before another attempt, and returns whether to go on.
+    /// Reports documents in every requested way. Prints a warning if the webhook does not accept a
+    /// report. `pause` waits before another attempt, and returns false to stop.
     ///
     /// # Errors
-    /// What keeps lines or the feed from being written.
+    /// The lines or the feed cannot be written.
     pub(super) fn report(
         &mut self,
         found: &[Resemblance],

@@ -38,11 +38,10 @@ impl Webhook {
         Ok(Self { url: url.to_owned(), agent })
     }
 
-    /// Sends a report; the pauses between attempts are taken by `pause`, which returns whether to
-    /// go on.
+    /// Sends a report. `pause` waits between attempts, and returns false to stop.
     ///
     /// # Errors
-    /// Why the last attempt failed.
+    /// Returns the reason why the last attempt failed.
     pub(super) fn send(
         &self,
         report: &Value,

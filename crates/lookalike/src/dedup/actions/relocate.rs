@@ -110,14 +110,14 @@ fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     link_and_remove(from, to)
 }
 
-/// A second name for the file, which fails when that exists; then the first name goes.
+/// Adds a second name to the file, which must not exist yet, and removes the first one.
 fn link_and_remove(from: &Path, to: &Path) -> io::Result<()> {
     fs::hard_link(from, to)?;
     fs::remove_file(from)
 }
 
-/// Copies a file to another file system with its permissions and times, and removes it when the
-/// copy is on the disk and the file is still the one that was copied.
+/// Copies a file to another file system with its permissions and times. Removes the original when
+/// the copy is on the disk and the original has not changed.
 fn copy_and_remove(file: &DuplicateFile, place: &Path) -> io::Result<()> {
     let mut part = PartFile::create(place)?;
     let mut from = File::open(&file.path)?;

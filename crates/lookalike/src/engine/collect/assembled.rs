@@ -28,8 +28,8 @@ pub(crate) struct FindingsAssembler<'a> {
     empty_copies: Sorter,
     /// The first document of each text without a token.
     first_of_text: HashMap<[u8; 32], String>,
-    /// What is known of all documents. They are with the tasks that decided about them, so that
-    /// none can be read again.
+    /// Data about all documents. The documents themselves are with the tasks that decided about
+    /// them, so none can be read again.
     notes: RunDocuments,
     /// Indices in the table of sources, by name and whether it is of a reference collection.
     source_indices: HashMap<(String, bool), usize>,
@@ -124,17 +124,17 @@ impl<'a> FindingsAssembler<'a> {
         self.counts.pairs += counts.pairs;
     }
 
-    /// Adds a group of a part, as [`Groups::each_record`] gives it.
+    /// Adds a group of a part, in the encoding of [`Groups::each_record`].
     pub(crate) fn add_group(&mut self, key: &[u8], payload: &[u8]) -> Result<(), SpillError> {
         self.results.push(RecordKind::Group, key, payload)
     }
 
-    /// Adds pairs of a part, as [`Pairs::each_record`] gives them.
+    /// Adds pairs of a part, in the encoding of [`Pairs::each_record`].
     pub(crate) fn add_pairs(&mut self, key: &[u8], payload: &[u8]) -> Result<(), SpillError> {
         self.results.push(RecordKind::Pairs, key, payload)
     }
 
-    /// Puts everything in order.
+    /// Sorts everything and returns the findings.
     pub(crate) fn finish(self) -> Result<Findings, FindError> {
         let PartCounts { copies, candidates, verified, pairs, .. } = self.counts;
         if pairs > MAX_PAIRS {

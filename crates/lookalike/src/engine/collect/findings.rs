@@ -1,4 +1,4 @@
-//! What a run found, and how its documents are read again.
+//! The findings of a run, and how its documents are read again.
 
 use crate::digest::InputsDigest;
 use crate::engine::collect::empty_copies::EmptyCopies;
@@ -36,9 +36,9 @@ use std::time::Duration;
 /// A setting that finds more than the setting of a run which found few documents.
 #[derive(Debug, Clone)]
 pub struct BetterSetting {
-    /// What the setting of the run finds, all pairs compared.
+    /// The findings of the run's setting, with all pairs compared.
     pub used: SettingProfile,
-    /// What the other setting finds.
+    /// The findings of the other setting.
     pub better: SettingProfile,
 }
 
@@ -65,7 +65,7 @@ pub struct RunCounts {
     pub duplicates: u64,
 }
 
-/// What a run found.
+/// The findings of a run.
 pub struct Findings {
     /// Largest group first, then by the keeper's id.
     pub groups: Groups,
@@ -103,11 +103,11 @@ pub struct Findings {
     pub textless_copies: TextlessCopies,
     /// Ids of the empty documents, ascending.
     pub empty: IdList,
-    /// What was left out of messages.
+    /// Counts of text that was removed from messages.
     pub cut_from_mail: MailRemovals,
-    /// What was done to the texts before they were cut.
+    /// The normalization of the texts before they were cut.
     pub normalization: Normalization,
-    /// What was compared as a document.
+    /// The unit of comparison.
     pub unit: TextUnit,
     /// How many documents of a sample the normal form `fold` changes.
     pub folding: FoldingEffect,
@@ -117,7 +117,8 @@ pub struct Findings {
     pub counts: RunCounts,
     /// Documents and duplicates of each source, in reading order.
     pub sources: Vec<SourceCounts>,
-    /// What was read, reference collections included: tells whether a later reading saw the same.
+    /// The digest of all documents read, reference collections included. It shows whether a later
+    /// reading saw the same documents.
     pub inputs: InputsDigest,
     /// Wall-clock time of each stage, in order.
     pub times: Vec<(Stage, Duration)>,
@@ -125,7 +126,7 @@ pub struct Findings {
     pub(crate) temp: Arc<TempSpace>,
 }
 
-/// What is known of a document in addition to its group.
+/// The status of a document, in addition to its group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DocumentStatus {
     /// The number of its source in the collection.
@@ -138,7 +139,7 @@ pub struct DocumentStatus {
     pub dropped: bool,
 }
 
-/// What a run found, after duplicates are counted under their sources.
+/// Builds the findings of a run, and counts its duplicates under their sources.
 pub(crate) fn findings(
     mut documents: RunDocuments,
     found: RunResults,
@@ -169,8 +170,8 @@ pub(crate) fn findings(
 }
 
 impl Findings {
-    /// Creates the findings from documents and results, and completes the counts. The times and
-    /// what depends on the collection are left to the caller.
+    /// Creates the findings from documents and results, and completes the counts. The caller adds
+    /// the times and the data that depend on the collection.
     pub(crate) fn new(
         mut documents: RunDocuments,
         results: SortedResults,

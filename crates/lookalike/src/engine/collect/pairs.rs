@@ -338,9 +338,9 @@ impl<'a> Edges<'a> {
     }
 }
 
-/// A document's id and some of its pairs with greater ids, in their order; the key are that id and
-/// the first of these. What an id shares with the one before it, and an overlap that is the same
-/// again, are not repeated.
+/// A document's id and some of its pairs with greater ids, in their order. The key is that id and
+/// the first of the greater ids. The prefix that an id shares with the id before it is not
+/// repeated, and neither is an overlap that equals the one before it.
 #[derive(Debug, Default)]
 struct PairRecord {
     key: Vec<u8>,
@@ -349,10 +349,10 @@ struct PairRecord {
     b: Vec<u8>,
 }
 
-/// What follows the id of a pair: nothing, as its overlap and estimate are those of the pair
-/// before;
-/// the three numbers of its overlap; or these, the equal values and the values of a signature. With
-/// [`HAS_UNIT`], the ranges of both units come first.
+/// The data after the id of a pair. `SAME`: none, because the pair before has the same overlap and
+/// estimate. `NEW`: the three numbers of the overlap. `NEW_WITH_ESTIMATE`: these, the number of
+/// equal values and the number of values of a signature. With [`HAS_UNIT`], the ranges of both
+/// units come first.
 const SAME: u64 = 0;
 const NEW: u64 = 1;
 const NEW_WITH_ESTIMATE: u64 = 2;
@@ -405,7 +405,7 @@ impl PairRecord {
         self.last = Some((overlap, estimate));
     }
 
-    /// Adds to the key of a record with one pair what comes after both ids in the order of pairs.
+    /// Adds the overlap to the key of a record with one pair: it orders pairs with equal ids.
     fn order_equal_ids(&mut self, overlap: Overlap) {
         self.key.truncate(self.key.len() - self.b.len());
         key_part(&mut self.key, &self.b);

@@ -240,7 +240,7 @@ impl<'a> ResultCollector<'a> {
     }
 }
 
-/// Appends a record of the log: the length of what follows, its kind, key and payload.
+/// Appends a record of the log: the length of the rest, then its kind, key and payload.
 fn encode(kind: RecordKind, key: &[u8], payload: &[u8], out: &mut Vec<u8>) {
     let start = out.len() + LENGTH_BYTES;
     out.extend_from_slice(&[0; LENGTH_BYTES]);

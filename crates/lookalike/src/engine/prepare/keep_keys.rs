@@ -1,4 +1,4 @@
-//! What the keep policy and the table of sources look at in a document.
+//! The attributes of a document that the keep policy and the table of sources use.
 
 use crate::engine::error::FindError;
 use crate::engine::options::FindOptions;
@@ -30,7 +30,7 @@ pub(crate) struct KeepKeyMaker {
 }
 
 impl KeepKeyMaker {
-    /// Fails where a rule's pattern cannot be understood.
+    /// Fails if a rule's pattern cannot be understood.
     pub(crate) fn new(options: &FindOptions) -> Result<Self, FindError> {
         let globs = options.keep.globs().map(|glob| {
             let built = GlobBuilder::new(glob).literal_separator(true).build();

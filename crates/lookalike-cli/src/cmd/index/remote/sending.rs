@@ -39,7 +39,7 @@ pub(in super::super) fn add(
         batch.push(&document)?;
         if batch.is_full() { batch.send() } else { Ok(()) }
     });
-    // Those before a document that cannot be read are sent, too.
+    // After a read error, the documents before it are still sent.
     let sent = batch.send();
     let read = read.and_then(|summary| sent.map(|()| summary));
     let mut counts = batch.counts;
@@ -68,14 +68,14 @@ pub(in super::super) fn originals(
     Ok(Some(OriginalSettings { max_bytes }))
 }
 
-/// Where a line was read: file, line there, id.
+/// The origin of a line: its source, its line in the source, and its id.
 type LinePlace = (String, Option<u64>, String);
 
 /// Lines that are sent together.
 struct OutgoingLines<'a> {
     adding: &'a RemoteAdd<'a>,
     lines: Vec<u8>,
-    /// Where each line was read.
+    /// The origin of each line.
     places: Vec<LinePlace>,
     counts: AddCounts,
 }
