@@ -142,7 +142,8 @@ fn script(page: &Page, port: &str) -> String {
             let lines = step.shown.len().max(1);
             writeln!(
                 script,
-                "{command} > service{number}.log 2>&1 & service=$!; for _ in $(seq 100); do \
+                ": > service{number}.log; {command} >> service{number}.log 2>&1 & service=$!; \
+                 for _ in $(seq 100); do \
                  [ $(wc -l < service{number}.log) -ge {lines} ] && break; sleep 0.1; done; \
                  cat service{number}.log; kill -0 $service"
             )
