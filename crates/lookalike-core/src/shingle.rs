@@ -134,8 +134,8 @@ impl Shingler {
         }
     }
 
-    /// Scans the text and checks for non-ASCII upper case at the same time, because most texts have
-    /// none. Otherwise, lower-cases the whole text and scans it again.
+    /// Scans and lower-cases the text at the same time. If the scan meets a character that it cannot
+    /// lower-case, lower-cases the whole text and scans it again.
     fn hash_words(&mut self, text: &str, size: usize) {
         let fold = self.rule.case() == Case::Fold;
         if self.scan_words(text, fold, size) {

@@ -60,14 +60,14 @@ pub fn class(c: char) -> CharClass {
 /// Returns true if lower-casing changes `c`. O(1).
 #[inline]
 pub(crate) fn lowers(c: char) -> bool {
-    table::FLAGS[record(u32::from(c))] & table::LOWERS != 0
+    flags(c) & table::LOWERS != 0
 }
 
 /// Returns true if `c` is white space: Unicode's `White_Space`, and U+001C to U+001F, as in
 /// Python's `str.split`. O(1).
 #[inline]
 pub fn is_white_space(c: char) -> bool {
-    table::FLAGS[record(u32::from(c))] & table::WHITE_SPACE != 0
+    flags(c) & table::WHITE_SPACE != 0
 }
 
 /// Lower-cases all of `text` by the rules of Unicode: one character may become two, and a capital
@@ -116,6 +116,15 @@ fn fold_into(text: &str, buffer: &mut String) -> bool {
     // Lower-casing produces no upper case, so only the ASCII letters remain.
     buffer.make_ascii_lowercase();
     true
+}
+
+/// Returns the lower case of the first character of a text if it has the same number of bytes in UTF-8 and does not
+/// depend on the characters around it. `None` for an empty text.
+pub(crate) fn lower_of_same_length(text: &str) -> Option<char> {
+    let c = text.chars().next()?;
+    let lower = lower(u32::from(c));
+    let is_special = matches!(u32::from(c), CAPITAL_SIGMA | CAPITAL_I_WITH_DOT);
+    (!is_special && lower.len_utf8() == c.len_utf8()).then_some(lower)
 }
 
 /// Writes `text` to `out`, whose former content is lost, with a single blank for every run of white
@@ -198,13 +207,11 @@ fn class_by_flags(flags: u8, rule: TokenRule) -> CharClass {
     }
 }
 
-/// The class under a rule of the non-ASCII character at `at` in the bytes of a `str`, whether
-/// lower-casing changes it, and the index of the next character. O(1).
+/// The flags of the non-ASCII character at `at` in the bytes of a `str`, see
+/// [`unicode_table`](crate::unicode_table). O(1).
 #[inline]
-pub(crate) fn class_at(bytes: &[u8], at: usize, rule: TokenRule) -> (CharClass, bool, usize) {
-    let (code_point, next) = decode(bytes, at);
-    let flags = table::FLAGS[record(code_point)];
-    (class_by_flags(flags, rule), flags & table::LOWERS != 0, next)
+pub(crate) fn flags_at(bytes: &[u8], at: usize) -> u8 {
+    flags_of(decode(bytes, at).0)
 }
 
 /// The words of a text in order, as byte ranges. Their number equals the number of
@@ -303,7 +310,7 @@ fn first_change(bytes: &[u8], from: usize) -> Option<CaseChange> {
                 continue;
             }
             let (code_point, end) = decode(bytes, at);
-            if table::FLAGS[record(code_point)] & table::LOWERS != 0 {
+            if flags_of(code_point) & table::LOWERS != 0 {
                 return Some(CaseChange { code_point, start: at, end });
             }
             at = end;
@@ -340,19 +347,27 @@ fn skip_ascii(bytes: &[u8], from: usize) -> usize {
 /// The code point at `at` in the bytes of a `str`, and the index of the next one.
 #[inline]
 fn decode(bytes: &[u8], at: usize) -> (u32, usize) {
-    let tail = |i: usize| u32::from(bytes.get(at + i).copied().unwrap_or(0) & 0x3f);
-    let lead = u32::from(bytes[at]);
-    match lead {
-        0..0xe0 if lead < 0x80 => (lead, at + 1),
-        0..0xe0 => ((lead & 0x1f) << 6 | tail(1), at + 2),
-        0xe0..0xf0 => ((lead & 0xf) << 12 | tail(1) << 6 | tail(2), at + 3),
-        _ => ((lead & 7) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3), at + 4),
+    let rest = &bytes[at..];
+    let four = rest.first_chunk::<4>().copied().unwrap_or_else(|| {
+        let mut four = [0; 4];
+        four[..rest.len()].copy_from_slice(rest);
+        four
+    });
+    // Shifts of one word; a load for each byte takes longer.
+    let word = u32::from_le_bytes(four);
+    let second = word >> 8 & 0x3f;
+    let third = word >> 16 & 0x3f;
+    match word & 0xff {
+        lead @ 0..0x80 => (lead, at + 1),
+        lead @ 0x80..0xe0 => ((lead & 0x1f) << 6 | second, at + 2),
+        lead @ 0xe0..0xf0 => ((lead & 0xf) << 12 | second << 6 | third, at + 3),
+        lead => ((lead & 7) << 18 | second << 12 | third << 6 | word >> 24 & 0x3f, at + 4),
     }
 }
 
 /// The table index of a code point up to U+10FFFF.
 #[inline]
-fn record(code_point: u32) -> usize {
+const fn record(code_point: u32) -> usize {
     let block = table::BLOCK_OF[(code_point >> table::BLOCK_BITS) as usize];
     let place = code_point as usize & (table::BLOCK_SIZE - 1);
     table::BLOCKS[block as usize][place] as usize
@@ -375,7 +390,73 @@ fn ends_word(text: &str, start: usize, end: usize) -> bool {
 
 #[inline]
 fn flags(c: char) -> u8 {
-    table::FLAGS[record(u32::from(c))]
+    flags_of(u32::from(c))
+}
+
+/// The flags of each code point up to U+FFFF, so that a look-up is one load.
+static PLANE_FLAGS: [u8; 1 << 16] = {
+    let mut flags = [0; 1 << 16];
+    let mut code_point = 0;
+    while code_point < flags.len() {
+        flags[code_point] = table::FLAGS[record(code_point as u32)];
+        code_point += 1;
+    }
+    flags
+};
+
+/// Code points whose UTF-8 differs in the last byte only.
+pub(crate) const PAGE: usize = 64;
+
+/// The flags of a page up to U+FFFF: those of the code points from `page · 64` on.
+#[inline]
+pub(crate) fn page_flags(page: usize) -> &'static [u8; PAGE] {
+    let (pages, _) = PLANE_FLAGS.as_chunks();
+    &pages[page & (pages.len() - 1)]
+}
+
+/// The flags of the characters of each of `RANGES` equal ranges up to U+FFFF, if all characters of
+/// the range have the same: those of most ideographs and Hangul syllables.
+const fn uniform_flags<const RANGES: usize>() -> [Option<u8>; RANGES] {
+    let mut uniform = [None; RANGES];
+    let size = PLANE_FLAGS.len() / RANGES;
+    let mut code_point = 0;
+    while code_point < PLANE_FLAGS.len() {
+        let flags = PLANE_FLAGS[code_point];
+        let range = &mut uniform[code_point / size];
+        *range = match *range {
+            Some(other) if other == flags => Some(flags),
+            _ if code_point % size == 0 => Some(flags),
+            _ => None,
+        };
+        code_point += 1;
+    }
+    uniform
+}
+
+/// The flags of the characters of three bytes with this first byte, if all have the same.
+#[inline]
+pub(crate) fn flags_of_first(first: u8) -> Option<u8> {
+    static FLAGS: [Option<u8>; 16] = uniform_flags();
+    FLAGS[usize::from(first & 0xf)]
+}
+
+/// The flags of the characters of three bytes with this first byte and these top bits
+/// ([`SECOND_BITS`]) of the second, if all have the same.
+#[inline]
+pub(crate) fn flags_of_second(first: u8, second: u8) -> Option<u8> {
+    static FLAGS: [Option<u8>; 128] = uniform_flags();
+    FLAGS[usize::from(first & 0xf) << 3 | usize::from(second >> 3 & 7)]
+}
+
+/// The bits of a second byte for [`flags_of_second`].
+pub(crate) const SECOND_BITS: u8 = 0xf8;
+
+#[inline]
+fn flags_of(code_point: u32) -> u8 {
+    match PLANE_FLAGS.get(code_point as usize) {
+        Some(flags) => *flags,
+        None => table::FLAGS[record(code_point)],
+    }
 }
 
 #[cfg(test)]

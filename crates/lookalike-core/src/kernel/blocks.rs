@@ -5,7 +5,8 @@
 use super::buffers::{PIECE, ScanRule, TokenBuffer};
 use crate::hash::{self, S0, S1};
 use crate::params::TokenRule;
-use crate::text::{self, CharClass};
+use crate::text;
+use crate::unicode_table as table;
 
 /// The operations of an instruction set that the scan uses.
 pub(super) trait BlockScanner {
@@ -35,6 +36,12 @@ pub(super) trait BlockScanner {
     /// 64 bytes are readable and writable at `bytes`; the processor has the instruction set.
     unsafe fn compress(bytes: *mut u8, kept: u64);
 
+    /// Returns the flags of characters of a block, and removes their first bytes from `left`.
+    ///
+    /// # Safety
+    /// The processor has the instruction set.
+    unsafe fn flags(block: &[u8; 64], left: &mut u64) -> FlagMasks;
+
     /// The lowest `bits` bits of `value`, all of them from 64 on.
     ///
     /// # Safety
@@ -46,6 +53,87 @@ pub(super) trait BlockScanner {
     /// # Safety
     /// 72 entries are writable at `out`; the processor has the instruction set.
     unsafe fn positions(bits: u64, base: u16, out: *mut u16);
+}
+
+/// The flags of the characters of a block, a bit for each of their first bytes.
+#[derive(Clone, Copy, Default)]
+pub(super) struct FlagMasks {
+    /// The two bits of the class.
+    one: u64,
+    two: u64,
+    upper: u64,
+    blank: u64,
+}
+
+impl FlagMasks {
+    /// The masks of bytes of flags, by a function that returns a mask of the bytes with a bit.
+    #[inline(always)]
+    pub(super) fn of(with_bit: impl Fn(u8) -> u64) -> Self {
+        Self {
+            one: with_bit(1),
+            two: with_bit(2),
+            upper: with_bit(table::LOWERS),
+            blank: with_bit(table::WHITE_SPACE),
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, other: Self, shift: u32, wanted: u64) {
+        self.one |= other.one >> shift & wanted;
+        self.two |= other.two >> shift & wanted;
+        self.upper |= other.upper >> shift & wanted;
+        self.blank |= other.blank >> shift & wanted;
+    }
+
+    /// The same flags for all characters with a bit in `first`.
+    #[inline(always)]
+    fn uniform(flags: u8, first: u64) -> Self {
+        Self::of(|bit| if flags & bit == 0 { 0 } else { first })
+    }
+}
+
+/// [`BlockScanner::flags`] page by page: a text has few scripts, and a script has few pages.
+/// `matching` returns a mask of the bytes that equal another one in some bits. `look_up` returns the
+/// flags of all bytes, as if each were the last of a character of the page with these flags.
+#[inline(always)]
+pub(super) fn flags_by_page(
+    block: &[u8; 64],
+    left: &mut u64,
+    matching: impl Fn(u8, u8) -> u64,
+    look_up: impl Fn(&[u8; text::PAGE]) -> FlagMasks,
+) -> FlagMasks {
+    let mut masks = FlagMasks::default();
+    // The last bytes of other characters may be in the next block.
+    let mut rest = *left & u64::MAX >> 3;
+    while rest != 0 {
+        let at = rest.trailing_zeros() as usize;
+        let lead = block[at];
+        let mut found = rest & matching(lead, u8::MAX);
+        rest &= !found;
+        if lead >= 0xf0 {
+            continue;
+        }
+        if lead < 0xe0 {
+            masks.add(look_up(text::page_flags(usize::from(lead & 0x1f))), 1, found);
+        } else if let Some(flags) = text::flags_of_first(lead) {
+            masks.add(FlagMasks::uniform(flags, found), 0, found);
+        } else {
+            let second = block[(at + 1) & 63];
+            let uniform = text::flags_of_second(lead, second);
+            let bits = if uniform.is_some() { text::SECOND_BITS } else { u8::MAX };
+            let others = found & !(matching(second, bits) >> 1);
+            rest |= others;
+            found &= !others;
+            if let Some(flags) = uniform {
+                masks.add(FlagMasks::uniform(flags, found), 0, found);
+            } else {
+                let page = usize::from(lead & 0xf) << 6 | usize::from(second & 0x3f);
+                masks.add(look_up(text::page_flags(page)), 2, found);
+            }
+        }
+        *left &= !found;
+    }
+    masks
 }
 
 /// Plain bytes and shifts, for processors without a variant of their own.
@@ -113,6 +201,10 @@ impl BlockScanner for Plain {
         unsafe { pack(bytes, kept) }
     }
 
+    unsafe fn flags(_: &[u8; 64], _: &mut u64) -> FlagMasks {
+        FlagMasks::default()
+    }
+
     #[inline(always)]
     unsafe fn low_bits(value: u64, bits: u32) -> u64 {
         if bits < 64 { value & ((1 << bits) - 1) } else { value }
@@ -169,41 +261,144 @@ pub(super) unsafe fn peel(mut bits: u64, base: u16, mut out: *mut u16) {
     }
 }
 
-/// Handles non-ASCII characters in the block at `base`. Clears the bits of separators and of
-/// single-character tokens, and records the latter. `spill` carries the bits of a character that
-/// reaches into the next block.
+/// The last character of a block, if the next block has to know it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LastCharacter {
+    /// A character of a word, or ASCII.
+    Other,
+    /// A separator, which may have bytes in the next block.
+    Separator,
+    /// A single-character token, which ends in the next block, perhaps where it begins.
+    Single,
+}
+
+/// The tokens of a block, a bit for each byte.
+#[derive(Clone, Copy)]
+struct BlockTokens {
+    /// The bytes of words.
+    words: u64,
+    /// The starts and the ends of single-character tokens. A token ends before the byte of its end,
+    /// where the next token may start.
+    starts: u64,
+    ends: u64,
+}
+
+/// Handles non-ASCII characters in the block at `base`: finds their classes, and lower-cases them
+/// in `out.padded`. `words` contains all their bytes. `last` is the last character of the block
+/// before, and then of this block.
+///
+/// The loop only collects bits of the first bytes, without a branch on the class, and no step of it
+/// waits for another one.
+///
+/// # Safety
+/// The processor has the instruction set of `S`.
 #[cold]
 #[inline(never)]
-fn beyond_ascii(
+unsafe fn beyond_ascii<S: BlockScanner>(
     text: &str,
     base: usize,
-    rule: TokenRule,
-    (mut tokens, mut high): (u64, u64),
-    spill: &mut u64,
+    rule: ScanRule,
+    words: u64,
+    last: &mut LastCharacter,
     out: &mut TokenBuffer,
-) -> u64 {
-    tokens &= !*spill;
-    *spill = 0;
-    // Continuation bytes at the front belong to the block before.
-    let front = text.as_bytes()[base..].iter().take(3).take_while(|b| **b & 0xc0 == 0x80).count();
-    high &= u64::MAX << front;
-    while high != 0 {
-        let at = high.trailing_zeros();
-        let start = base + at as usize;
-        let (class, is_unfolded, end) = text::class_at(text.as_bytes(), start, rule);
-        let bits = (1u64 << (end - start)) - 1;
-        out.unfolded |= is_unfolded;
-        if class != CharClass::Word {
-            tokens &= !(bits << at);
-            *spill = bits.checked_shr(64 - at).unwrap_or(0);
-        }
-        if class == CharClass::Unspaced {
-            let hash = hash::token_hash(&text.as_bytes()[start..end]);
-            out.singles.push((start as u16, hash));
-        }
-        high &= !(bits << at);
+) -> BlockTokens {
+    let block = out.padded[base..].first_chunk().unwrap_or(&[0; 64]);
+    let (first, continued) = first_and_continued(block);
+    let mut left = first;
+    // SAFETY: the caller's promise.
+    let mut masks = unsafe { S::flags(block, &mut left) };
+    while left != 0 {
+        let at = left.trailing_zeros();
+        left &= left - 1;
+        let flags = text::flags_at(text.as_bytes(), base + at as usize);
+        masks.add(FlagMasks::uniform(flags, 1 << at), 0, 1 << at);
     }
-    tokens
+    let FlagMasks { one, two, mut upper, blank } = masks;
+    let (in_words, single) = match rule.tokens {
+        TokenRule::Words => (one, two),
+        TokenRule::WordRuns => (one | two, 0),
+        TokenRule::Whitespace => (first & !blank, 0),
+    };
+    while rule.fold && upper != 0 {
+        let start = base + upper.trailing_zeros() as usize;
+        upper &= upper - 1;
+        lower_in_place(&text[start..], start, out);
+    }
+    // All bytes of the characters with these first bytes.
+    let whole = |first: u64| (0..3).fold(first, |bytes, _| bytes | bytes << 1 & continued);
+    let front = continued.trailing_ones();
+    let mut apart = whole(first & !in_words);
+    let singles = whole(single);
+    let mut ends = singles << 1 & !continued;
+    if *last != LastCharacter::Other {
+        apart |= (1 << front) - 1;
+    }
+    if *last == LastCharacter::Single {
+        ends |= 1 << front;
+    }
+    *last = match (singles >> 63, apart >> 63) {
+        (1, _) => LastCharacter::Single,
+        (_, 1) => LastCharacter::Separator,
+        _ => LastCharacter::Other,
+    };
+    BlockTokens { words: words & !apart, starts: single, ends }
+}
+
+/// Masks of the bytes of a block that begin non-ASCII characters, which have both top bits, and of
+/// those that continue them, which only have the first.
+fn first_and_continued(block: &[u8; 64]) -> (u64, u64) {
+    // Collects the top bits of the bytes of a word in its top byte.
+    let tops =
+        |word: u64| ((word & 0x8080_8080_8080_8080) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    let words = block.as_chunks::<8>().0.iter().enumerate();
+    words.fold((0, 0), |(first, continued), (i, word)| {
+        let word = u64::from_le_bytes(*word);
+        let shift = 8 * i;
+        (first | tops(word & word << 1) << shift, continued | tops(word & !(word << 1)) << shift)
+    })
+}
+
+/// Lower-cases the first character of `text`, which is at `start` of the piece, if its lower case
+/// has the same length. Otherwise notes that it is unfolded.
+fn lower_in_place(text: &str, start: usize, out: &mut TokenBuffer) {
+    let mut lower = [0; 4];
+    let lowered = text::lower_of_same_length(text);
+    let Some(lowered) = lowered.map(|c| c.encode_utf8(&mut lower).len()) else {
+        out.unfolded = true;
+        return;
+    };
+    if start % 64 + lowered > 64 {
+        // The next block would overwrite its last bytes.
+        out.crossing.push((start, lower));
+    }
+    out.padded[start..start + lowered].copy_from_slice(&lower[..lowered]);
+}
+
+/// Writes the starts and ends of tokens of a block, alternating, to `out`, and returns their
+/// number. `is_open` is true if a token continues from the block before. A token may start where
+/// another one ends.
+///
+/// # Safety
+/// 130 entries are writable at `out`; the processor has the instruction set of `S`.
+#[inline(always)]
+unsafe fn write_bounds<S: BlockScanner>(
+    (starts, ends): (u64, u64),
+    is_open: bool,
+    base: usize,
+    out: *mut u16,
+) -> usize {
+    let (mut first, mut second) = ([0u16; 72], [0u16; 72]);
+    let (even, odd) = if is_open { (ends, starts) } else { (starts, ends) };
+    // SAFETY: both arrays have 72 entries. At most 65 pairs are written.
+    unsafe {
+        S::positions(even, base as u16, first.as_mut_ptr());
+        S::positions(odd, base as u16, second.as_mut_ptr());
+        for pair in 0..=even.count_ones().max(odd.count_ones()) as usize {
+            out.add(2 * pair).write(first[pair]);
+            out.add(2 * pair + 1).write(second[pair]);
+        }
+    }
+    (starts.count_ones() + ends.count_ones()) as usize
 }
 
 /// Hash of the token at `start..end` of the piece.
@@ -240,23 +435,23 @@ fn long_token_hash(token: &[u8]) -> u64 {
 #[inline(always)]
 unsafe fn scan<S: BlockScanner, const SPACES: bool, const FOLD: bool>(
     text: &str,
-    rule: TokenRule,
+    rule: ScanRule,
     out: &mut TokenBuffer,
 ) {
     let len = text.len();
-    out.singles.clear();
+    out.crossing.clear();
     if out.padded.len() < PIECE + 128 {
         out.padded.resize(PIECE + 128, 0);
-        out.bounds.resize(PIECE + 128, 0);
+        out.bounds.resize(2 * PIECE + 256, 0);
     }
     let (piece, bounds) = (out.padded.as_mut_ptr(), out.bounds.as_mut_ptr());
-    let (mut found, mut carry, mut spill, mut base) = (0usize, 0u64, 0u64, 0usize);
+    let (mut found, mut carry, mut base) = (0usize, 0u64, 0usize);
+    let mut last = LastCharacter::Other;
     while base < len {
         let left = len - base;
-        // SAFETY: PIECE + 128 bytes are writable at `piece`, and as many entries at `bounds`.
-        // Positions are distinct and below PIECE + 1, so at most PIECE + 1 of them precede any
-        // write of 72. A last block of less than 64 bytes is read from a padded copy.
-        let (mut tokens, high) = unsafe {
+        // SAFETY: PIECE + 128 bytes are writable at `piece`. A last block of less than 64 bytes is
+        // read from a padded copy.
+        let (words, high) = unsafe {
             if left >= 64 {
                 S::classify::<SPACES, FOLD>(text.as_ptr().add(base), piece.add(base))
             } else {
@@ -266,15 +461,32 @@ unsafe fn scan<S: BlockScanner, const SPACES: bool, const FOLD: bool>(
                 (tokens & ((1 << left) - 1), high)
             }
         };
-        if high | spill != 0 {
-            tokens = beyond_ascii(text, base, rule, (tokens, high), &mut spill, out);
+        let mut tokens = BlockTokens { words, starts: 0, ends: 0 };
+        if high != 0 || last != LastCharacter::Other {
+            // SAFETY: the caller's promise.
+            tokens = unsafe { beyond_ascii::<S>(text, base, rule, words, &mut last, out) };
         }
-        let edges = tokens ^ (tokens << 1 | carry);
-        carry = tokens >> 63;
-        // SAFETY: as above.
-        unsafe { S::positions(edges, base as u16, bounds.add(found)) };
-        found += edges.count_ones() as usize;
+        let edges = tokens.words ^ (tokens.words << 1 | carry);
+        carry = tokens.words >> 63;
+        // SAFETY: as many bounds as twice the length, and 256 more, are writable at `bounds`. A
+        // byte starts at most one token and ends at most one, so at most twice as many bounds as
+        // bytes precede any write of 130.
+        unsafe {
+            if tokens.starts | tokens.ends == 0 {
+                S::positions(edges, base as u16, bounds.add(found));
+                found += edges.count_ones() as usize;
+            } else {
+                let starts = edges & tokens.words | tokens.starts;
+                let ends = edges & !tokens.words | tokens.ends;
+                let out = bounds.add(found);
+                found += write_bounds::<S>((starts, ends), found % 2 == 1, base, out);
+            }
+        }
         base += 64;
+    }
+    for (start, bytes) in &out.crossing {
+        let length = text[*start..].chars().next().map_or(0, char::len_utf8);
+        out.padded[*start..start + length].copy_from_slice(&bytes[..length]);
     }
     // SAFETY: `bounds` has room for one more entry. Afterwards, all bounds below `found` are
     // written and come in pairs, and `piece` contains `len` bytes, followed by at least 64 more.
@@ -295,9 +507,6 @@ unsafe fn scan<S: BlockScanner, const SPACES: bool, const FOLD: bool>(
             hashes.add(i).write(token_hash::<S>(piece, start, end));
         }
         out.len += count;
-        if !out.singles.is_empty() {
-            merge_singles(out, count);
-        }
     }
 }
 
@@ -376,25 +585,6 @@ pub(super) unsafe fn collapse<S: BlockScanner>(text: &str, fold: bool, out: &mut
     }
 }
 
-/// Moves the single-character tokens to their places among the last `count` tokens.
-#[cold]
-#[inline(never)]
-fn merge_singles(out: &mut TokenBuffer, count: usize) {
-    let start = out.len - count;
-    // From the end, so that every token moves once, to a free place or one that was already read.
-    let (mut word, mut at) = (count, count + out.singles.len());
-    for &(position, hash) in out.singles.iter().rev() {
-        while word > 0 && out.bounds[2 * (word - 1)] > position {
-            word -= 1;
-            at -= 1;
-            out.hashes[start + at] = out.hashes[start + word];
-        }
-        at -= 1;
-        out.hashes[start + at] = hash;
-    }
-    out.len += out.singles.len();
-}
-
 /// Runs the copy of the loop for the rule, see [`super::Kernel::scan`].
 ///
 /// # Safety
@@ -409,10 +599,10 @@ pub(super) unsafe fn scan_by_rule<S: BlockScanner>(
     // SAFETY: the caller's promise.
     unsafe {
         match (spaces, rule.fold) {
-            (false, false) => scan::<S, false, false>(text, rule.tokens, out),
-            (false, true) => scan::<S, false, true>(text, rule.tokens, out),
-            (true, false) => scan::<S, true, false>(text, rule.tokens, out),
-            (true, true) => scan::<S, true, true>(text, rule.tokens, out),
+            (false, false) => scan::<S, false, false>(text, rule, out),
+            (false, true) => scan::<S, false, true>(text, rule, out),
+            (true, false) => scan::<S, true, false>(text, rule, out),
+            (true, true) => scan::<S, true, true>(text, rule, out),
         }
     }
 }

@@ -26,10 +26,10 @@ pub(crate) struct TokenBuffer {
     pub(super) exact: Vec<u8>,
     /// The starts and ends of its tokens, alternating.
     pub(super) bounds: Vec<u16>,
-    /// Whether a non-ASCII character was scanned that lower-casing changes.
+    /// Whether a character was scanned whose lower case has another length or depends on others.
     pub(super) unfolded: bool,
-    /// The starts of single-character tokens, and their hashes.
-    pub(super) singles: Vec<(u16, u64)>,
+    /// The starts of lower-cased characters in two blocks, and their bytes.
+    pub(super) crossing: Vec<(usize, [u8; 4])>,
 }
 
 impl TokenBuffer {
@@ -44,8 +44,8 @@ impl TokenBuffer {
         self.hashes.len()
     }
 
-    /// Returns true if a non-ASCII character was scanned that lower-casing changes. With a rule
-    /// that folds case, the tokens are then wrong.
+    /// Returns true if a rule folds case and a character was scanned whose lower case has another
+    /// length or depends on the characters around it. The tokens are then wrong.
     pub(crate) fn unfolded(&self) -> bool {
         self.unfolded
     }

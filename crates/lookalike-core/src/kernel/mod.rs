@@ -130,7 +130,7 @@ impl Kernel {
     }
 
     /// Appends the hashes of the tokens of `text` to `out`. `text` is a piece that begins and ends
-    /// at a token boundary. Only ASCII is folded; see [`TokenBuffer::unfolded`] for the rest.
+    /// at a token boundary. [`TokenBuffer::unfolded`] reports characters that it cannot fold.
     #[inline]
     pub(crate) fn scan(self, text: &str, rule: ScanRule, out: &mut TokenBuffer) {
         if text.len() <= PIECE {

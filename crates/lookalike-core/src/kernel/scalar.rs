@@ -88,7 +88,13 @@ pub(super) fn scan(text: &str, rule: ScanRule, out: &mut TokenBuffer) {
     }
     let mut start = None;
     for (i, c) in text.char_indices() {
-        out.unfolded |= !c.is_ascii() && lowers(c);
+        if rule.fold && !c.is_ascii() && lowers(c) {
+            let end = i + c.len_utf8();
+            match text::lower_of_same_length(&text[i..end]) {
+                Some(lower) => _ = lower.encode_utf8(&mut piece[i..end]),
+                None => out.unfolded = true,
+            }
+        }
         let class = class_by(c, rule.tokens);
         if class == CharClass::Word {
             start.get_or_insert(i);

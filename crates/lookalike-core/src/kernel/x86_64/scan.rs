@@ -1,6 +1,6 @@
 //! The operations of the scan for AVX2 and AVX-512.
 
-use crate::kernel::blocks::{self, BlockScanner};
+use crate::kernel::blocks::{self, BlockScanner, FlagMasks};
 use crate::kernel::buffers::{ScanRule, TokenBuffer};
 use std::arch::asm;
 use std::arch::x86_64::*;
@@ -42,6 +42,11 @@ impl BlockScanner for Avx2 {
     unsafe fn compress(bytes: *mut u8, kept: u64) {
         // SAFETY: the caller's promise.
         unsafe { blocks::pack(bytes, kept) }
+    }
+
+    unsafe fn flags(block: &[u8; 64], left: &mut u64) -> FlagMasks {
+        // SAFETY: the caller's promise.
+        unsafe { flags_avx2(block, left) }
     }
 
     #[inline(always)]
@@ -196,6 +201,11 @@ impl BlockScanner for Avx512 {
         }
     }
 
+    unsafe fn flags(block: &[u8; 64], left: &mut u64) -> FlagMasks {
+        // SAFETY: the caller's promise.
+        unsafe { flags_avx512(block, left) }
+    }
+
     #[inline(always)]
     unsafe fn low_bits(value: u64, bits: u32) -> u64 {
         // SAFETY: the processor has BMI2.
@@ -217,6 +227,64 @@ impl BlockScanner for Avx512 {
             }
         }
     }
+}
+
+/// # Safety
+/// [`has_avx2`](super::has_avx2).
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+unsafe fn flags_avx2(block: &[u8; 64], left: &mut u64) -> FlagMasks {
+    // SAFETY: 64 bytes are readable in both halves.
+    let halves = [0, 32].map(|at| unsafe { _mm256_loadu_si256(block.as_ptr().add(at).cast()) });
+    let mask = |half: &dyn Fn(__m256i) -> __m256i, halves: [__m256i; 2]| {
+        u64::from(movemask(half(halves[0]))) | u64::from(movemask(half(halves[1]))) << 32
+    };
+    let matching = |byte: u8, bits: u8| {
+        let (byte, bits) = [byte & bits, bits].map(|byte| _mm256_set1_epi8(byte as i8)).into();
+        mask(&|half| _mm256_cmpeq_epi8(_mm256_and_si256(half, bits), byte), halves)
+    };
+    let look_up = |page: &[u8; 64]| {
+        let flags = halves.map(|half| {
+            let low = _mm256_and_si256(half, _mm256_set1_epi8(0x3f));
+            let (quarters, _) = page.as_chunks::<16>();
+            let mut flags = _mm256_setzero_si256();
+            for (number, quarter) in (0..).zip(quarters) {
+                // SAFETY: 16 bytes are readable.
+                let quarter = unsafe { _mm_loadu_si128(quarter.as_ptr().cast()) };
+                // The top bit is set in the indices of other quarters, which look up zeros.
+                let index = _mm256_xor_si256(low, _mm256_set1_epi8(number << 4));
+                let index = _mm256_add_epi8(index, _mm256_set1_epi8(0x70));
+                let found = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(quarter), index);
+                flags = _mm256_or_si256(flags, found);
+            }
+            flags
+        });
+        FlagMasks::of(|bit| {
+            let bit = _mm256_set1_epi8(bit as i8);
+            mask(&|half| _mm256_cmpeq_epi8(_mm256_and_si256(half, bit), bit), flags)
+        })
+    };
+    blocks::flags_by_page(block, left, matching, look_up)
+}
+
+/// # Safety
+/// [`has_avx512`](super::has_avx512).
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt"
+)]
+unsafe fn flags_avx512(block: &[u8; 64], left: &mut u64) -> FlagMasks {
+    // SAFETY: 64 bytes are readable.
+    let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+    let matching = |byte: u8, bits: u8| {
+        let differing = _mm512_xor_si512(bytes, _mm512_set1_epi8(byte as i8));
+        _mm512_testn_epi8_mask(differing, _mm512_set1_epi8(bits as i8))
+    };
+    let look_up = |page: &[u8; 64]| {
+        // SAFETY: 64 bytes are readable. The index is the lower six bits of each byte.
+        let page = unsafe { _mm512_loadu_si512(page.as_ptr().cast()) };
+        let flags = _mm512_permutexvar_epi8(bytes, page);
+        FlagMasks::of(|bit| _mm512_test_epi8_mask(flags, _mm512_set1_epi8(bit as i8)))
+    };
+    blocks::flags_by_page(block, left, matching, look_up)
 }
 
 /// # Safety
