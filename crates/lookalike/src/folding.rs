@@ -1,24 +1,26 @@
 //! Counts the documents of a sample that the normal form [`Fold`](NormalForm::Fold) changes.
 //!
 //! ```text
-//! documents ─ Sampler (a thread each) → drawn documents ─ FoldingEffect::of → shares by script
+//! documents ─ Sampler (a thread each), SampledIds → drawn documents ─ FoldingEffect::of → shares
 //! ```
 //!
 //! A document counts if it has letters of a [`Script`] and folding changes its shingle set. The
 //! counts state how many documents the form affects. Only [`tune`](crate::tune) measures whether
 //! more of them become similar.
 
-use crate::id_sample::IdSample;
 use crate::read::{NormalForm, Normalization, TextNormalizer};
 use lookalike_core::params::ShingleRule;
 use lookalike_core::shingle::Shingler;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use std::collections::BinaryHeap;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The number of documents in the sample: those with the smallest hashes of ids.
 const SAMPLE: usize = 1_000;
-/// The number of bytes of a document to examine.
-const HEAD_BYTES: usize = 64 << 10;
+/// The numbers of bytes of a document to examine: few, and more if folding does not change these.
+const HEAD_BYTES: [usize; 2] = [1 << 10, 64 << 10];
 
 /// A group of letters that folding changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -102,7 +104,7 @@ impl Scripts {
         let mut bits = 0;
         let mut rest = text;
         loop {
-            rest = rest.split_at(ascii_prefix(rest.as_bytes())).1;
+            rest = rest.split_at(plain_prefix(rest.as_bytes())).1;
             let Some(c) = rest.chars().next() else { return Self(bits) };
             bits |= Script::of(c).map_or(0, |script| 1 << script as u16);
             rest = rest.split_at(c.len_utf8()).1;
@@ -114,43 +116,62 @@ impl Scripts {
     }
 }
 
-/// The number of bytes before the first that is not ASCII.
-fn ascii_prefix(bytes: &[u8]) -> usize {
-    let (words, _) = bytes.as_chunks::<8>();
-    let is_ascii = |word: &&[u8; 8]| u64::from_le_bytes(**word) & 0x8080_8080_8080_8080 == 0;
-    let start = 8 * words.iter().take_while(is_ascii).count();
-    start + bytes[start..].iter().take_while(|byte| byte.is_ascii()).count()
+/// The number of bytes before the first character that may have a [`Script`]. Skips ASCII, Thai,
+/// Lao, kana and ideographs.
+fn plain_prefix(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        while let Some(word) = bytes[at..].first_chunk::<8>()
+            && u64::from_le_bytes(*word) & 0x8080_8080_8080_8080 == 0
+        {
+            at += 8;
+        }
+        match &bytes[at..] {
+            [0..0x80, ..] => at += 1,
+            [0xe0, 0xb8..=0xbb, _, ..] | [0xe3, 0x80..=0x83, _, ..] | [0xe4..=0xe9, _, _, ..] => {
+                at += 3;
+            }
+            _ => return at,
+        }
+    }
 }
 
-/// Compares the shingle sets of original and folded texts.
+/// Compares the shingles of original and folded texts.
 struct Comparison {
     shingler: Shingler,
     words: TextNormalizer,
-    set: Vec<u64>,
-    folded: Vec<u64>,
 }
 
 impl Comparison {
     fn new(rule: &ShingleRule) -> Self {
-        let set = Vec::new();
-        let folded = Vec::new();
-        Self { shingler: Shingler::new(rule), words: TextNormalizer::default(), set, folded }
+        Self { shingler: Shingler::new(rule), words: TextNormalizer::default() }
     }
 
-    /// Returns the scripts of a text that the form changes; none if the shingle set is unchanged.
-    fn changed(&mut self, text: &str) -> Scripts {
-        let end = (0..=HEAD_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
-        let head = text.get(..end.unwrap_or(0)).unwrap_or_default();
-        if head.is_ascii() {
-            return Scripts::default();
+    /// Returns the scripts of a text that the form changes; none if the shingles of each head are
+    /// unchanged. `fingerprint` is the fingerprint of the text, if the caller knows it.
+    fn changed(&mut self, text: &str, fingerprint: Option<u128>) -> Scripts {
+        for bytes in HEAD_BYTES {
+            let head = text.get(..text.floor_char_boundary(bytes)).unwrap_or_default();
+            let is_whole = head.len() == text.len();
+            let is_plain = plain_prefix(head.as_bytes()) >= head.len();
+            if !is_plain && self.changes(head, fingerprint.filter(|_| is_whole)) {
+                return Scripts::of(head);
+            }
+            if is_whole {
+                break;
+            }
         }
-        let scripts = Scripts::of(head);
-        if scripts == Scripts::default() {
-            return scripts;
+        Scripts::default()
+    }
+
+    /// Whether the form changes the shingles of a text.
+    fn changes(&mut self, text: &str, fingerprint: Option<u128>) -> bool {
+        let folded = self.words.of(text, FOLD);
+        if folded == text {
+            return false;
         }
-        self.shingler.set(head, &mut self.set);
-        self.shingler.set(self.words.of(head, FOLD), &mut self.folded);
-        if self.set == self.folded { Scripts::default() } else { scripts }
+        let folded = self.shingler.shingle(folded).fingerprint;
+        folded != fingerprint.unwrap_or_else(|| self.shingler.shingle(text).fingerprint)
     }
 }
 
@@ -171,34 +192,64 @@ fn is_open(normalization: Normalization) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct SampledText(u64, Scripts);
 
+/// The smallest hashes of ids that all threads met. A thread without the hashes of the others would
+/// draw more documents.
+pub(crate) struct SampledIds {
+    /// The largest hash that can still be drawn.
+    limit: AtomicU64,
+    smallest: Mutex<BinaryHeap<u64>>,
+}
+
+impl Default for SampledIds {
+    fn default() -> Self {
+        Self { limit: AtomicU64::new(u64::MAX), smallest: Mutex::default() }
+    }
+}
+
+impl SampledIds {
+    /// Returns true for each document of the final sample, and for others that come early.
+    fn draws(&self, id_hash: u64) -> bool {
+        if id_hash > self.limit.load(Ordering::Relaxed) {
+            return false;
+        }
+        let mut smallest = self.smallest.lock();
+        smallest.push(id_hash);
+        if smallest.len() > SAMPLE {
+            smallest.pop();
+        }
+        if let Some(largest) = smallest.peek().filter(|_| smallest.len() == SAMPLE) {
+            self.limit.store(*largest, Ordering::Relaxed);
+        }
+        true
+    }
+}
+
 /// One thread's part of the sample.
-pub(crate) struct Sampler {
+pub(crate) struct Sampler<'a> {
     /// `None` if there is nothing to measure.
     comparison: Option<Comparison>,
-    /// The smallest hashes that this thread met, each with the number of its document in the
-    /// thread.
-    least: IdSample<u64, ()>,
-    /// The number of drawn documents.
-    count: u64,
+    sampled: &'a SampledIds,
     drawn: Vec<SampledText>,
 }
 
-impl Sampler {
+impl<'a> Sampler<'a> {
     /// Creates a sampler for texts that are normalized by `normalization` and shingled by `rule`.
-    pub(crate) fn new(rule: &ShingleRule, normalization: Normalization) -> Self {
+    pub(crate) fn new(
+        rule: &ShingleRule,
+        normalization: Normalization,
+        sampled: &'a SampledIds,
+    ) -> Self {
         let comparison = is_open(normalization).then(|| Comparison::new(rule));
-        Self { comparison, least: IdSample::new(SAMPLE), count: 0, drawn: Vec::new() }
+        Self { comparison, sampled, drawn: Vec::new() }
     }
 
-    /// Adds a document with the hash of its id.
-    pub(crate) fn add(&mut self, id_hash: u64, text: &str) {
-        let Some(comparison) = &mut self.comparison else { return };
-        if !self.least.wants(id_hash) {
-            return;
+    /// Adds a document with the hash of its id, and the fingerprint of its shingles, if known.
+    pub(crate) fn add(&mut self, id_hash: u64, text: &str, fingerprint: Option<u128>) {
+        if let Some(comparison) = &mut self.comparison
+            && self.sampled.draws(id_hash)
+        {
+            self.drawn.push(SampledText(id_hash, comparison.changed(text, fingerprint)));
         }
-        self.count += 1;
-        self.least.insert(id_hash, self.count, (), |(), ()| false);
-        self.drawn.push(SampledText(id_hash, comparison.changed(text)));
     }
 
     /// Returns the documents drawn since the last call.
@@ -238,7 +289,7 @@ impl FoldingEffect {
         if is_open(normalization) {
             let mut comparison = Comparison::new(rule);
             for text in texts {
-                effect.add(comparison.changed(text));
+                effect.add(comparison.changed(text, None));
             }
         }
         effect
@@ -279,8 +330,21 @@ mod tests {
 
     #[test]
     fn scripts_are_those_of_all_characters() {
-        let parts =
-            ["plain words of more than a word", "é", "", "م", "x", "ﬁ", "가", "€", "0123456"];
+        let parts = [
+            "plain words of more than a word",
+            "é",
+            "",
+            "م",
+            "x",
+            "ﬁ",
+            "가",
+            "€",
+            "0123456",
+            "語々",
+            "ไทย ຢ",
+            "かなカナ",
+            "ㄱ",
+        ];
         for a in parts {
             for b in parts {
                 for c in parts {
@@ -310,15 +374,21 @@ mod tests {
             .map(|_| (random.next_u64(), ["abc", "مُحَمَّد", "ΌΔΌΣ"][random.below(3) as usize]))
             .collect();
         let rule = ShingleRule::default();
-        let drawn = |documents: &[(u64, &str)]| {
-            let mut sampler = Sampler::new(&rule, Normalization::default());
-            for (hash, text) in documents {
-                sampler.add(*hash, text);
+        let mut shingler = Shingler::new(&rule);
+        let mut drawn = |documents: &[(u64, &str)], sampled: &SampledIds| {
+            let mut sampler = Sampler::new(&rule, Normalization::default(), sampled);
+            for (i, (hash, text)) in documents.iter().enumerate() {
+                let fingerprint = shingler.shingle(text).fingerprint;
+                sampler.add(*hash, text, (i % 2 == 0).then_some(fingerprint));
             }
             sampler.take()
         };
-        let one = FoldingEffect::of(drawn(&documents));
-        let halves = [drawn(&documents[2_000..]), drawn(&documents[..2_000])].concat();
+        let one = FoldingEffect::of(drawn(&documents, &SampledIds::default()));
+        let shared = SampledIds::default();
+        let later = drawn(&documents[2_000..], &shared);
+        let earlier = drawn(&documents[..2_000], &shared);
+        assert!(earlier.len() < 1_000, "{}", earlier.len());
+        let halves = [later, earlier].concat();
         assert_eq!(one, FoldingEffect::of(halves));
         assert_eq!(one.documents(), SAMPLE as u64);
         assert!(one.changed() > 500);

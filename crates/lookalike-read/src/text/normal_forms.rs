@@ -7,6 +7,7 @@
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use lookalike_core::text;
+use std::sync::OnceLock;
 
 /// The script of the letter to which a mark belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +29,41 @@ pub(crate) fn fold_into(text: &str, unaccent: bool, out: &mut String) {
     }
     let composed = ComposingNormalizerBorrowed::new_nfc().normalize(&folder.out);
     finish(&composed, out);
+}
+
+/// Returns true only if the form does not change a text in the form NFC. May return false for such
+/// texts as well. O(length), without decomposing the text.
+pub(crate) fn is_unchanged(text: &str, unaccent: bool) -> bool {
+    text.chars().all(|c| c.is_ascii() || is_stable(c, unaccent))
+}
+
+/// Characters of a page of the code points up to U+FFFF.
+const PAGE: usize = 256;
+
+/// Returns true if the form changes neither the character nor, because of it, others next to it.
+fn is_stable(c: char, unaccent: bool) -> bool {
+    /// A bit for each character of a page, computed when a text has one of them.
+    static PAGES: [[OnceLock<[u64; PAGE / 64]>; 256]; 2] =
+        [const { [const { OnceLock::new() }; 256] }; 2];
+    let code_point = u32::from(c) as usize;
+    let Some(page) = PAGES[usize::from(unaccent)].get(code_point / PAGE) else { return false };
+    let stable = page.get_or_init(|| stable_characters(code_point / PAGE, unaccent));
+    stable[code_point % PAGE / 64] >> (code_point % 64) & 1 == 1
+}
+
+fn stable_characters(page: usize, unaccent: bool) -> [u64; PAGE / 64] {
+    let mut stable = [0; PAGE / 64];
+    let mut folded = String::new();
+    for at in 0..PAGE {
+        let Some(c) = char::from_u32((page * PAGE + at) as u32) else { continue };
+        // Their effect depends on the characters around them.
+        let is_mark = is_ignored(c) || is_diacritic(c) || is_point(c);
+        let joins = matches!(c, ZWNJ | VIRAMA | '\u{e4d}' | '\u{ecd}') || is_syllable(c);
+        fold_into(c.encode_utf8(&mut [0; 4]), unaccent, &mut folded);
+        let is_alone_stable = folded.chars().eq([c]);
+        stable[at / 64] |= u64::from(is_alone_stable && !is_mark && !joins) << (at % 64);
+    }
+    stable
 }
 
 struct CharacterFolder {
@@ -212,10 +248,13 @@ fn digit(c: char) -> Option<char> {
     char::from_digit(code_point - zero, 10)
 }
 
+fn is_syllable(c: char) -> bool {
+    ('가'..='힣').contains(&c)
+}
+
 /// Recomposes the Thai and the Lao vowel am, which NFKD decomposes. Inserts a blank between a
 /// Hangul syllable and its neighbours, so that blanks between words do not matter.
 fn finish(text: &str, out: &mut String) {
-    let is_syllable = |c: char| ('가'..='힣').contains(&c);
     let mut last = ' ';
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -231,5 +270,51 @@ fn finish(text: &str, out: &mut String) {
         }
         out.push(c);
         last = c;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn folded(text: &str, unaccent: bool) -> String {
+        let mut out = String::new();
+        fold_into(text, unaccent, &mut out);
+        out
+    }
+
+    #[test]
+    fn usual_texts_are_known_to_be_unchanged() {
+        for text in ["Äpfel für Gäste", "Ночной поезд, йод", "ภาษาไทย ทำ", "汉字かな", "हिमालय"]
+        {
+            assert!(is_unchanged(text, false), "{text}");
+        }
+        assert!(is_unchanged("Île de Ré", false) && !is_unchanged("Île de Ré", true));
+        for text in ["ёлка", "한국", "محمّد", "e\u{301}", "ﬁ", "٣", "a\u{ad}b"] {
+            assert!(!is_unchanged(text, false), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn text_called_unchanged_is_unchanged(
+            parts in prop::collection::vec(
+                prop_oneof![
+                    "[ aeiIя\u{457}йéßøΣά漢한ㄱกำ\u{e4d}\u{e32}न्क\u{93c}ंेાো\u{9c7}\u{9be}अ]{1,4}",
+                    "[\u{300}-\u{310}\u{654}\u{5b4}\u{200c}\u{200d}\u{f71}\u{f72}\u{1161}가]{1,2}",
+                    "[ا-ۿԱ-֏ऀ-෿]{1,3}",
+                    any::<char>().prop_map(String::from),
+                ],
+                0..12,
+            ),
+        ) {
+            let text = ComposingNormalizerBorrowed::new_nfc().normalize(&parts.concat()).into_owned();
+            for unaccent in [false, true] {
+                if is_unchanged(&text, unaccent) {
+                    prop_assert_eq!(folded(&text, unaccent), text.as_str());
+                }
+            }
+        }
     }
 }

@@ -203,7 +203,8 @@ mod scripts {
             if normalization.stop_words_by_language && unaccent.is_some() {
                 self.remove_stop_words();
             }
-            if let Some(unaccent) = unaccent {
+            if let Some(unaccent) = unaccent.filter(|u| !normal_forms::is_unchanged(&self.text, *u))
+            {
                 normal_forms::fold_into(&self.text, unaccent, &mut self.next);
                 std::mem::swap(&mut self.text, &mut self.next);
             }

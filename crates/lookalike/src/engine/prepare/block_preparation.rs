@@ -22,7 +22,7 @@ use crate::engine::prepare::shingles::{BandKeys, ShingleCutter};
 use crate::engine::prepare::skipped::{SkippedLog, SkippedWriter};
 use crate::engine::prepare::sources::{SourceTally, Sources};
 use crate::engine::workers::{Earliest, on_threads};
-use crate::folding::Sampler;
+use crate::folding::{SampledIds, Sampler};
 use crate::progress::Progress;
 use crate::read::{
     Block, BlockNumber, Collection, Document, DocumentSink, ReadBuffers, SkippedItem, Spool,
@@ -77,12 +77,13 @@ impl BlockPreparation<'_> {
             return store.finish();
         }
         let there = store.blocks();
+        let sampled = SampledIds::default();
         // Blocks of one source are assigned in order, and every block that was begun is finished.
         // So the first failure of a source is reported, regardless of the thread. Between sources
         // it is the first one met.
         let failed = Earliest::<BlockNumber, FindError>::default();
         let done = on_threads(options.threads, |stop| {
-            let mut preparer = BlockPreparer::new(self, &skipped, &sources, &store);
+            let mut preparer = BlockPreparer::new(self, &skipped, &sources, &store, &sampled);
             let mut scratch = ReadBuffers::retaining();
             while !stop.asked() {
                 let Some(block) = collection.next_block()? else { break };
@@ -140,7 +141,7 @@ struct BlockPreparer<'a> {
     skipped_file: &'a SkippedLog,
     inputs: InputsDigest,
     cut_from_mail: MailRemovals,
-    sampler: Sampler,
+    sampler: Sampler<'a>,
 }
 
 impl<'a> BlockPreparer<'a> {
@@ -149,6 +150,7 @@ impl<'a> BlockPreparer<'a> {
         skipped_file: &'a SkippedLog,
         sources: &'a Sources,
         store: &'a BlockStoreWriter<'a>,
+        sampled: &'a SampledIds,
     ) -> Self {
         Self {
             shared,
@@ -177,6 +179,7 @@ impl<'a> BlockPreparer<'a> {
             sampler: Sampler::new(
                 shared.options.params.shingle(),
                 shared.collection.normalization(),
+                sampled,
             ),
         }
     }
@@ -319,7 +322,8 @@ impl DocumentSink for BlockPreparer<'_> {
             self.cut_from_mail.add(fields);
         }
         if document.shingled.is_none() {
-            self.sampler.add(id_hash, document.text);
+            let of_shingles = self.anchors.is_none().then_some(fingerprint);
+            self.sampler.add(id_hash, document.text, of_shingles);
         }
         let source = self.count_source(document)?;
         let position = [self.source, self.block, self.before + self.rows.len() as u32];
