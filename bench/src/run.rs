@@ -10,8 +10,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Measures and prints. Options: `--binary FILE` (`lookalike` next to this program), `--threshold
-/// T` (0.8), `--runs N` (3; the median counts), `--pairs FILE` (keeps the pairs). Pairs, whose
-/// number is the square of a cluster's size, are requested only with a truth to score them.
+/// T` (0.8), `--runs N` (3; the median counts), `--pairs FILE` (keeps the pairs). The number of
+/// pairs grows with the square of a cluster's size, so `find` writes them only if there is a truth.
 pub(crate) fn run(
     collection: &BenchCollection,
     mut options: BenchOptions,
@@ -54,11 +54,11 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Word 5-grams by white space, case kept: the rule of the truth.
+/// Options of `find` for the shingles of the truth: five words, split at white space, case kept.
 pub(crate) const FIND_BY_THE_TRUTH: [&str; 7] =
     ["--format", "jsonl", "--tokens", "whitespace", "--case", "keep", "--quiet"];
 
-/// `option` names the result.
+/// Returns the arguments of `find`. `option` is the output option, `result` the file it writes.
 fn find_arguments(file: &Path, threshold: f64, option: &str, result: &Path) -> Vec<OsString> {
     let threshold = threshold.to_string();
     let mut arguments = vec![OsString::from("find"), file.into()];
@@ -99,7 +99,7 @@ pub(crate) fn score_text(score: &FoundScore) -> String {
     )
 }
 
-/// The release binary is built into the folder of this program.
+/// Returns the path of `lookalike` in the folder of this program. A release build puts both there.
 pub(crate) fn beside_this() -> Result<PathBuf, BenchError> {
     let this = std::env::current_exe();
     let this = this.map_err(|error| BenchError::new("the folder of this program", error))?;

@@ -1,5 +1,5 @@
-//! How quickly a running server answers when requests come at a steady rate, whether or not the
-//! ones before are answered.
+//! Measures the response times of a running server. Requests are due at a steady rate, whether or
+//! not the server has answered the earlier requests.
 
 use crate::options::{BenchError, BenchOptions};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The number of texts that the queries contain, in turn.
+/// The maximum number of texts to read. The queries use them in turn.
 const TEXTS: usize = 1_000;
 
 /// The requests to the server, and their rate.
@@ -20,8 +20,8 @@ struct Load {
     next: AtomicU64,
 }
 
-/// Share of the processors' time given to other machines of the host up to which a second counts
-/// as undisturbed.
+/// Maximum share of the processors' time that other machines of the host take in an undisturbed
+/// second.
 const UNDISTURBED: f64 = 0.02;
 
 /// The answers on one connection: their times, and the number of errors.
@@ -33,8 +33,8 @@ struct LoadOutcome {
 }
 
 /// `serve --address HOST:PORT --documents FILE.jsonl [--rate N --seconds N --connections N
-/// --bytes N --pid N]`: queries with texts of the file, cut to this many bytes; shorter ones are
-/// passed over.
+/// --bytes N --pid N]`: sends queries with texts of the file, cut to `--bytes` bytes. Skips shorter
+/// texts.
 pub(crate) fn serve(mut options: BenchOptions) -> Result<(), BenchError> {
     let address = options.text("address").unwrap_or_else(|| "127.0.0.1:8377".to_owned());
     let documents = options.path("documents");
@@ -74,7 +74,7 @@ pub(crate) fn serve(mut options: BenchOptions) -> Result<(), BenchError> {
 }
 
 /// The share of the processors' time that went to other machines of the host, in each second from
-/// `start`; empty where the system does not tell.
+/// `start`. Empty if the system does not report it.
 fn stolen_by_seconds(start: Instant, seconds: usize) -> Vec<f64> {
     let Some(mut before) = processor_time() else { return Vec::new() };
     let mut stolen = Vec::with_capacity(seconds);
@@ -88,16 +88,16 @@ fn stolen_by_seconds(start: Instant, seconds: usize) -> Vec<f64> {
     stolen
 }
 
-/// Time stolen and time in all since the system started, of all processors (`/proc/stat`).
+/// The stolen time and the total time of all processors since the system started (`/proc/stat`).
 fn processor_time() -> Option<(f64, f64)> {
     let text = std::fs::read_to_string("/proc/stat").ok()?;
     let times = text.lines().next()?.split_whitespace().skip(1);
-    // What guests take is part of the first two columns as well.
+    // Skip the columns `guest` and `guest_nice`: the first two columns already include them.
     let times: Vec<f64> = times.take(8).map_while(|ticks| ticks.parse().ok()).collect();
     Some((*times.get(7)?, times.iter().sum()))
 }
 
-/// Says what the answers took in the seconds in which the machine had its processors to itself.
+/// Prints the response times of the undisturbed seconds.
 fn print_undisturbed(took: &[(usize, u64)], stolen: &[f64]) {
     if stolen.is_empty() {
         return;
@@ -186,7 +186,7 @@ impl Load {
         }
     }
 
-    /// Sends a query and reads the answer; nothing where it is not 200.
+    /// Sends a query and reads the answer. Returns `None` for an error or a status other than 200.
     fn ask(&self, stream: &mut Option<BufReader<TcpStream>>, request: &[u8]) -> Option<()> {
         let stream = if let Some(stream) = stream {
             stream

@@ -1,4 +1,4 @@
-//! Requirements of an index on originals.
+//! Checks whether an index accepts the originals of documents.
 
 use crate::entry::IndexEntry;
 use crate::error::IndexError;
@@ -8,10 +8,10 @@ use crate::settings::{IndexSettings, OriginalSettings};
 /// The media type of a text without an original.
 const TEXT_TYPE: &str = "text/plain; charset=utf-8";
 
-/// The original of a document: its own, or its text.
+/// Returns the original of a document, or its text if it has no original.
 ///
 /// # Errors
-/// [`IndexError::Document`] for a document without both.
+/// [`IndexError::Document`] for a document with neither an original nor a text.
 pub(crate) fn original_of<'a>(entry: &IndexEntry<'a>) -> Result<OriginalEntry<'a>, IndexError> {
     let of_text = |text: &'a str| {
         let bytes = text.as_bytes();

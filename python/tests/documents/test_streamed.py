@@ -1,4 +1,4 @@
-"""Iterables within `memory=`: their texts go to a temporary file, and the result is that of a
+"""Iterables with `memory=`: their texts go to a temporary file. The result is the same as for a
 list."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sample_texts import texts
 import lookalike
 from lookalike.errors import DocumentError, DocumentTypeError, FileError, OptionError
 
-#: More rows than are taken at a time.
+#: More rows than the reader takes at a time.
 ROWS = 2_600
 TEXTS = texts(ROWS)
 MEMORY = "200MiB"
@@ -72,7 +72,7 @@ def test_the_result_is_that_of_a_list(kind: str, stream: Callable[[list[Any]], A
     assert len(expected) > 100
     found = lookalike.find(stream(rows), pairs=True, memory=MEMORY, **options)
     same(found, expected)
-    # Texts are read again.
+    # The result can read its texts again.
     last = ROWS - 1
     assert found.text(last) == expected.text(last)
     some = expected[0]
@@ -175,7 +175,7 @@ def test_dedup_keeps_no_rows_in_memory() -> None:
 
 
 class Record(dict[str, Any]):
-    """A dict that a weak reference can be made to."""
+    """A dict that supports weak references."""
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 
@@ -338,8 +338,11 @@ print(found.counts["duplicates"])
 
 
 def peak(kind: str) -> tuple[int, int]:
-    """Duplicates, and the most memory of the process in bytes, as the system measured it since it
-    began; the resource usage of a process includes that of its parent before the start."""
+    """Returns the number of duplicates, and the peak memory of the process in bytes.
+
+    Reads the peak from `/proc`. The resource usage of a process would include the memory that its
+    parent used before the start.
+    """
     measured = "\nprint(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
     command = [sys.executable, "-c", MEASURED + measured, kind]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

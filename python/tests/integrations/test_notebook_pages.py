@@ -1,5 +1,4 @@
-"""What a notebook shows of results: the pages of the command line, and two texts with their
-differences marked."""
+"""Results in a notebook: the HTML page of a run, and two texts with their differences marked."""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ def test_differences_are_marked_as_on_the_page_of_a_run(tmp_path: Path) -> None:
     in_page = re.findall(
         r'<p class="side" dir="auto">(.*?)</p>', (tmp_path / "page.html").read_text(), re.DOTALL
     )
-    # The pair is in its group and among the samples.
+    # The page shows the pair twice: in its group and among the samples.
     of_run = in_page[:2]
     assert in_page == of_run * 2
     explained = found.explain("a", "b")

@@ -114,7 +114,7 @@ pub(crate) struct ResumeArgs {
     resume: bool,
 }
 
-/// Options for the order of documents and for the source that each one is counted under.
+/// Options for the order of documents and for the names of their sources.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct OrderArgs {
@@ -132,7 +132,7 @@ pub(crate) struct OrderArgs {
 }
 
 impl OrderArgs {
-    /// Adds them to the options.
+    /// Adds the keep order and the source field to `options`.
     pub(crate) fn apply(&self, options: PassageOptions) -> PassageOptions {
         let options = options.with_source_field(self.source_field.clone());
         if self.keep.is_empty() {
@@ -167,7 +167,7 @@ impl WorkArgs {
         self.kernel.as_deref().map(Kernel::named).transpose()
     }
 
-    /// Adds them to the options.
+    /// Adds the memory limit, the threads and the inner loops to `options`.
     pub(crate) fn apply(
         &self,
         options: PassageOptions,
@@ -186,7 +186,7 @@ impl WorkArgs {
 }
 
 impl KeepArgs {
-    /// What to do with the documents.
+    /// Returns the options of a run, without reference inputs and decisions.
     pub(crate) fn options(
         &self,
         params: Params,
@@ -207,7 +207,7 @@ impl KeepArgs {
 }
 
 impl RunArgs {
-    /// What to do with the documents.
+    /// Returns the options of the run. They do not contain the reference inputs.
     pub(crate) fn options(&self, params: Params) -> Result<FindOptions, CommandError> {
         let mut options = self.keep.options(params, &self.work)?;
         options.memory.resume = self.resume.resume;
@@ -220,7 +220,7 @@ impl RunArgs {
         &self.reference
     }
 
-    /// Like `reference`, with complete addresses of indexes in PostgreSQL.
+    /// Like `reference`. Completes the addresses of indexes in PostgreSQL from the environment.
     ///
     /// # Errors
     /// Errors of [`index_place::with_environment`].

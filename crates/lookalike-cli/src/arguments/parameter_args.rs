@@ -55,7 +55,7 @@ pub(crate) struct ShingleArgs {
 }
 
 impl ShingleArgs {
-    /// The rule they describe.
+    /// Returns the shingle rule that the options describe.
     pub(crate) fn rule(&self, normalization: Normalization) -> Result<ShingleRule, ParamsError> {
         let list = self.stop_words.as_deref().map(stop_words).transpose()?;
         let tokens = if normalization.segment { TokenRule::WordRuns } else { TokenRule::Words };
@@ -149,7 +149,7 @@ impl FromStr for BandsArg {
 }
 
 impl SignatureArgs {
-    /// Whether bands and rows are chosen for a sample of the documents.
+    /// Whether the command measures a sample of the documents to choose bands and rows.
     ///
     /// # Errors
     /// `--rows` is set together with `--bands auto`.
@@ -204,7 +204,7 @@ pub(crate) struct ParameterArgs {
 }
 
 impl ParameterArgs {
-    /// Whether bands and rows are chosen for a sample of the documents.
+    /// Whether the command measures a sample of the documents to choose bands and rows.
     ///
     /// # Errors
     /// Options that leave nothing to choose, and inputs that cannot be read twice.

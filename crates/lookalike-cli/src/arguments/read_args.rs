@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The path that bytes are.
+/// Converts the bytes of a name to a path.
 #[cfg(unix)]
 #[expect(clippy::unnecessary_wraps, reason = "on other systems, bytes may be an invalid path")]
 fn path_of(bytes: &[u8]) -> Option<PathBuf> {
@@ -19,13 +19,13 @@ fn path_of(bytes: &[u8]) -> Option<PathBuf> {
     Some(std::ffi::OsStr::from_bytes(bytes).into())
 }
 
-/// The path that bytes are.
+/// Converts the bytes of a name to a path. Returns `None` if they are not UTF-8.
 #[cfg(not(unix))]
 fn path_of(bytes: &[u8]) -> Option<PathBuf> {
     std::str::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
-/// The value of `--id-field` that makes ids of file names and lines.
+/// The value of `--id-field` that makes ids from file names and line numbers.
 const LINE_IDS: &str = ":line";
 
 /// How inputs are read, and how their texts are changed.
@@ -42,7 +42,7 @@ pub(crate) struct ReadArgs {
     unit: UnitArgs,
 }
 
-/// How inputs are read. For an index, whose settings have the changes to texts.
+/// How the inputs of an index are read. The settings of the index define the changes to texts.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How inputs are read")]
 pub(crate) struct InputArgs {
@@ -117,7 +117,7 @@ pub(crate) struct UnitArgs {
 }
 
 impl UnitArgs {
-    /// Refuses units; `why` continues the message, with the remedy.
+    /// Refuses every unit except whole documents. `why` continues the message, with the remedy.
     pub(crate) fn refuse(&self, why: &str) -> Result<(), CommandError> {
         if self.unit == TextUnit::Document {
             return Ok(());
@@ -127,7 +127,7 @@ impl UnitArgs {
 }
 
 impl InputArgs {
-    /// The options of the readers, with unchanged texts of whole documents.
+    /// The options of the readers for whole documents with unchanged texts.
     pub(crate) fn options(&self, worker: WorkerOption<'_>) -> ReadOptions {
         ReadOptions {
             format: self.format,
@@ -157,7 +157,7 @@ impl InputArgs {
         }
     }
 
-    /// Adds the inputs that `--files-from` lists to those that are named.
+    /// Adds the inputs that `--files-from` lists to `inputs`.
     pub(crate) fn read_list(&self, inputs: &mut Vec<PathBuf>) -> Result<(), CommandError> {
         let Some(list) = &self.files_from else { return Ok(()) };
         let shown = list.display();
@@ -201,7 +201,7 @@ impl InputArgs {
         self.list().is_some_and(|list| list.as_os_str() == "-")
     }
 
-    /// Whether bad records are left out rather than an error.
+    /// Whether the readers skip bad records instead of stopping with an error.
     pub(crate) fn skip_bad(&self) -> bool {
         self.skip_bad
     }
@@ -242,7 +242,7 @@ impl ReadArgs {
         self.unit.unit
     }
 
-    /// Refuses what leaves words out or puts blanks between them.
+    /// Refuses values of `--normalize` that remove words or insert blanks between words.
     pub(crate) fn refuse_other_words(&self) -> Result<(), CommandError> {
         let normalization = self.normalization();
         if !normalization.stop_words_by_language && !normalization.segment {

@@ -1,5 +1,5 @@
-//! A writer is killed at any moment, hundreds of times on one index: what it had acknowledged is
-//! there, whole batches only.
+//! Kills writers of one index at random moments. Every acknowledged batch must be in the index, and
+//! no call may be stored in part.
 #![cfg(all(unix, feature = "sqlite"))]
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 #![allow(clippy::disallowed_methods, reason = "the test starts itself as the writer")]
@@ -24,15 +24,15 @@ const FOLDER: &str = "LOOKALIKE_TEST_FOLDER";
 const ROUND: &str = "LOOKALIKE_TEST_ROUND";
 const IDS: u64 = 60;
 
-/// What a batch does.
+/// The changes of one batch.
 struct Batch {
     documents: Vec<Document>,
     removed: Vec<String>,
-    /// Ids of duplicates, each with that of its keeper.
+    /// Ids of duplicates, each with the id of its keeper.
     duplicates: Vec<(String, String)>,
 }
 
-/// What batch `batch` of a round does.
+/// Creates batch `batch` of a round. Equal numbers create equal batches.
 fn batch(round: u64, batch: u64) -> Batch {
     let settings = settings(StoredContent::Sets);
     let mut maker = Maker::new(&settings, round << 20 | batch);
@@ -64,7 +64,8 @@ impl Batch {
     }
 }
 
-/// The other process: writes and tells what is stored, until it is killed.
+/// The child process: writes batches and prints the number of each stored batch, until the test
+/// kills it.
 #[test]
 fn writer() {
     let (Ok(folder), Ok(round)) = (std::env::var(FOLDER), std::env::var(ROUND)) else { return };
@@ -104,8 +105,8 @@ fn is_same(backend: &dyn Backend, model: &MemoryBackend) -> bool {
         && (!has_originals || (0..IDS).all(same_versions))
 }
 
-/// Runs a writer until it has reported `reported` batches as stored, and kills it a moment later;
-/// how many it has reported by then.
+/// Runs a writer until it has reported `reported` batches as stored, and kills it after `moment`.
+/// Returns the number of batches that it has reported by then.
 fn killed(folder: &Path, round: u64, reported: u64, moment: Duration) -> u64 {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "folder_crash::writer", "--nocapture", "--test-threads=1"])
@@ -125,7 +126,7 @@ fn killed(folder: &Path, round: u64, reported: u64, moment: Duration) -> u64 {
     reported + stored.count() as u64
 }
 
-/// Kills writers of one index.
+/// Kills writers of one index, one after the other, and checks the index after each.
 fn kill_writers(store: StoredContent, rounds: u64) {
     if std::env::var(FOLDER).is_ok() {
         return;
@@ -138,7 +139,7 @@ fn kill_writers(store: StoredContent, rounds: u64) {
     let mut maker = Maker::new(&settings, 77);
     let (mut batches, mut decided) = (0, Vec::new());
     for round in 0..rounds {
-        // With none reported, it is killed while it starts and opens the index.
+        // If `reported` is 0, the writer may die while it starts or opens the index.
         let (reported, moment) = (maker.below(8), Duration::from_micros(maker.below(8_000)));
         let stored = killed(&folder, round, reported, moment);
         for number in 0..stored {
@@ -148,7 +149,8 @@ fn kill_writers(store: StoredContent, rounds: u64) {
         }
         batches += stored;
         let backend = folder::open_with(&folder, WRITE, TUNING).unwrap();
-        // The last one may be stored although there was no time to say so; then all of each call.
+        // The writer may have died before it reported its last batch. Each call for this batch has
+        // stored everything or nothing.
         let last = batch(round, stored);
         if !is_same(&*backend, &model) {
             model.write(&last.changes()).unwrap();
@@ -182,7 +184,7 @@ fn what_was_acknowledged_outlives_a_kill() {
     kill_writers(StoredContent::Sets, if is_soak() { 300 } else { 60 });
 }
 
-/// The same with originals and versions.
+/// Like the test above, for an index with originals and versions.
 #[test]
 fn what_was_acknowledged_of_an_archive_outlives_a_kill() {
     kill_writers(StoredContent::Originals, if is_soak() { 100 } else { 30 });

@@ -1,4 +1,4 @@
-//! The index in PostgreSQL passes what every index must pass.
+//! Runs the conformance tests, which every index must pass, on indexes in PostgreSQL.
 #![cfg(feature = "postgres")]
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
@@ -28,7 +28,7 @@ fn postgres_open(url: &str, access: Access) -> Box<dyn Backend> {
 }
 
 impl Postgres {
-    /// The place of an index of a name.
+    /// Returns the place of the index with this name, which need not exist.
     fn named(server: &PostgresServer, name: &str) -> Self {
         Self { url: server.index(name) }
     }

@@ -1,4 +1,4 @@
-//! Which groups of a list are wanted: by similarity, size, metadata and words.
+//! Filters the groups of a list by similarity, size, category, metadata and words.
 
 use crate::caches::group::DocumentGroup;
 use crate::http::address::{QueryParameters, invalid_value};
@@ -11,18 +11,18 @@ use std::ops::RangeInclusive;
 /// Maximum length of a searched text, in characters.
 const SEARCH_CHARS: usize = 200;
 
-/// Conditions that a group meets.
+/// Conditions that a group must meet.
 #[derive(Debug)]
 pub(crate) struct GroupFilter {
-    /// The similarity of one of its duplicates to the keeper.
+    /// At least one duplicate has a similarity to the keeper in this range.
     similarity: RangeInclusive<f64>,
-    /// Documents with the keeper.
+    /// The number of documents, including the keeper, is in this range.
     documents: RangeInclusive<usize>,
-    /// Conditions that one of its documents meets.
+    /// At least one document meets all of these conditions.
     conditions: Vec<MetadataFilter>,
-    /// A text that this document contains, in lower case.
+    /// This text, in lower case, occurs in the same document.
     pub(crate) search: Option<String>,
-    /// The path of the category that the keeper is in, or in one below it.
+    /// The keeper is in the category with this path, or in a category below it.
     pub(crate) category: Option<String>,
 }
 
@@ -52,7 +52,7 @@ impl GroupFilter {
         })
     }
 
-    /// Whether a group meets what is known without its documents.
+    /// Whether a group meets the conditions on similarity and size, which need no documents.
     pub(crate) fn fits(&self, group: &DocumentGroup) -> bool {
         self.documents.contains(&(group.duplicates.len() + 1))
             && group.duplicates.iter().any(|(_, similarity)| self.similarity.contains(similarity))
@@ -75,7 +75,7 @@ impl GroupFilter {
     }
 }
 
-/// Whether a text in a value contains what is searched for.
+/// Whether a string or number in a value, or in a nested value, contains the search text.
 fn value_contains(value: &Value, search: &str) -> bool {
     match value {
         Value::String(text) => text.to_lowercase().contains(search),

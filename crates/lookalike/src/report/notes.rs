@@ -1,12 +1,11 @@
-//! Findings → sentences about the texts of a run: identical texts without a token, text that was
-//! removed from messages, and the changes that another normal form would make.
+//! Findings → notes: sentences about the documents of a run. Each kind of note has a function.
 
 use super::phrases::{count, one_line, setting_options, thousands};
 use crate::engine::{BetterSetting, DecisionCounts, EmptyCopies, Findings, MailRemovals, NoEffect};
 use crate::folding::FoldingEffect;
 use std::io;
 
-/// All notes, each a line without its end.
+/// Returns all notes. Each note is one line, without a line break.
 ///
 /// # Errors
 /// A temporary file cannot be read.
@@ -73,7 +72,7 @@ fn decisions(counts: &DecisionCounts) -> Vec<String> {
     notes
 }
 
-/// The files whose records have no id, with the first of them.
+/// The note on files whose records have no id. Names the first file.
 pub fn line_ids(files: &[String]) -> Option<String> {
     let first = one_line(files.first()?);
     let have = if files.len() == 1 { "has" } else { "have" };
@@ -101,8 +100,8 @@ fn cut_from_mail(cut: &MailRemovals) -> Vec<String> {
     notes
 }
 
-/// How many documents of a sample have other shingles in the normal form `fold`, where these are a
-/// hundredth or more.
+/// The note on documents whose shingles the normal form `fold` changes. Returns `None` if they are
+/// less than 1 % of the sample.
 fn folding(effect: &FoldingEffect) -> Option<String> {
     if effect.changed() == 0 || effect.changed() * 100 < effect.documents() {
         return None;

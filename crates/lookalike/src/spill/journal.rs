@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// The number of digits of a checksum.
 const DIGITS: usize = 16;
 
-/// The finished steps of a resumable run. For another run, a journal that does nothing.
+/// The finished steps of a resumable run. The journal of any other run does nothing.
 #[derive(Debug)]
 pub(crate) struct Journal<T> {
     file: Option<JournalFile>,
@@ -49,8 +49,8 @@ impl<T> Default for Journal<T> {
 
 impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// Opens the journal `name` of a resumable run and returns its steps in order. Creates the file
-    /// if it does not exist. Cuts off a last line that is incomplete. Without a resumable run,
-    /// there is neither a file nor a step.
+    /// if it does not exist. Cuts off a last line that is incomplete. If the run is not resumable,
+    /// creates no file and returns no steps.
     ///
     /// # Errors
     /// [`SpillError::Damaged`] if a line before the last is damaged or not a `T`,

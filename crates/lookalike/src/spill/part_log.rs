@@ -1,5 +1,5 @@
-//! Values in parts, in memory or in a temporary file. Threads add values to any part; each part is
-//! read as a whole.
+//! Values that belong to numbered parts, in memory or in a temporary file. Threads add values to
+//! any part. Each part is read as a whole.
 
 use super::error::SpillError;
 use super::log::{LogValue, SpillLog};
@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Values of a part that a thread gathers before it adds them.
+/// The number of values of a part that a thread gathers before it adds them to the log.
 const GATHERED: usize = 1024;
 
 /// The values of all parts.
@@ -42,7 +42,7 @@ impl<T: LogValue> PartLog<T> {
         Self(Mutex::new(GrowingParts { log, room: share, chunks }))
     }
 
-    /// Returns the interface of one thread for adding values.
+    /// Returns a writer, with which one thread adds values.
     pub(crate) fn writer(&self) -> PartLogWriter<'_, T> {
         let parts = self.0.lock().chunks.len();
         PartLogWriter {
@@ -65,8 +65,8 @@ pub(crate) struct PartLogWriter<'a, T> {
 }
 
 impl<T: LogValue> PartLogWriter<'_, T> {
-    /// Adds values to a part, all to the same slice of [`CompleteParts::each`]. Returns whether the
-    /// next values begin a new slice.
+    /// Adds values to a part. [`CompleteParts::each`] passes all of them in the same slice. Returns
+    /// true if the next values of this part begin a new slice.
     ///
     /// # Errors
     /// [`SpillError::TempDir`] and [`SpillError::Io`] if the values cannot be written.
@@ -90,7 +90,7 @@ impl<T: LogValue> PartLogWriter<'_, T> {
 
     #[cold]
     fn flush(&mut self, part: usize) -> Result<(), SpillError> {
-        // The next values have a size that is known now.
+        // A part that filled up once probably fills up again: reserve the memory at once.
         let next = Vec::with_capacity(GATHERED + 1);
         let values = std::mem::replace(&mut self.gathered[part], next);
         self.add(part, values)

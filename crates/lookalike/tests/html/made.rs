@@ -45,11 +45,12 @@ impl Random {
     }
 }
 
-/// `count` groups, largest first, of a dozen documents in the mean.
+/// `count` groups, largest first. A group has about twelve documents on average.
 fn groups(count: u64) -> impl Iterator<Item = PageGroup> {
     let mut random = Random(1);
     (0..count).map(move |at| {
-        // A large collection has a group of a hundred thousand, and halves of it.
+        // A large page starts with a group of about `count` documents. Each of the next groups has
+        // half as many as the group before it.
         let larger = match at {
             0..20 if count >= 100_000 => count >> at,
             0..30 => 3_000 / (at + 1),
@@ -160,7 +161,7 @@ fn skipped(count: u64) -> impl Iterator<Item = PageSkipped> {
     })
 }
 
-/// Ids among the first of which stand the hostile ones and one of ten kilobytes.
+/// Puts the hostile ids, and one id of ten kilobytes, into the first groups.
 fn with_hostile(groups: impl Iterator<Item = PageGroup>) -> impl Iterator<Item = PageGroup> {
     groups.enumerate().map(|(at, mut group)| {
         if let Some(hostile) = HOSTILE.get(at) {
@@ -174,7 +175,7 @@ fn with_hostile(groups: impl Iterator<Item = PageGroup>) -> impl Iterator<Item =
     })
 }
 
-/// Writes a page of this many groups into the folder for things made by tests.
+/// Writes a page with `count` groups to the folder for the files of tests. Returns its path.
 pub(crate) fn page(name: &str, count: u64) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut out = BufWriter::new(File::create(&path).unwrap());

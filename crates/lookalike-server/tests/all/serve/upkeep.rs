@@ -1,4 +1,4 @@
-//! Upkeep while serving: jobs, exports, and what comes back of them.
+//! Upkeep of a served index: jobs, exports, and the import of an export.
 
 use crate::serve::client::Client;
 use crate::serve::served::{Served, token};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const READ: &str = "read-read-read-read";
 const WRITE: &str = "write-write-write-write";
 
-/// The job when it has ended.
+/// Waits until the job has ended, and returns it.
 fn ended(client: &Client, number: &Value) -> Value {
     loop {
         let all = client.get("/v1/upkeep").ok(200);
@@ -100,7 +100,7 @@ fn only_a_write_token_maintains_and_exports() {
     reader.post("/v1/upkeep", &json!({ "job": "check" })).problem(403, "read-only-token");
     reader.get("/v1/upkeep").problem(403, "read-only-token");
     reader.get("/v1/export").problem(403, "read-only-token");
-    // An index that is served for reading only is checked and exported, not changed.
+    // Clients can check and export an index that is served for reading only, but not change it.
     let writer = served.client.with_token(WRITE);
     writer.post("/v1/upkeep", &json!({ "job": "compact" })).problem(403, "read-only");
     assert_eq!(run(&writer, &json!({ "job": "check" }))["state"], "done");
@@ -126,7 +126,7 @@ fn an_export_is_imported_as_it_was() {
     let done = other.client.lines("/v1/documents?form=export", &exported).ok(200);
     assert_eq!((&done["added"], &done["skipped_total"]), (&json!(3_000), &json!(0)));
     assert!(other.client.get("/v1/export").joined() == exported);
-    // Elsewhere its members are unknown.
+    // Without `form=export`, the server rejects the members of an exported line.
     let refused = other.client.lines("/v1/documents", &exported).problem(400, "bad-line");
     assert_eq!(refused["line_code"], "unknown-member");
 }
@@ -146,7 +146,7 @@ fn counted_exports_end_with_count() {
 fn an_export_that_fails_has_no_end() {
     let served = Served::start();
     served.gate.set_down(true);
-    // There may be no head either, so that this is not held against the description.
+    // The answer may even lack a head, so the test does not check it against the API description.
     let request = b"GET /v1/export HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
     let answer = served.client.raw(request);
     assert!(!answer.body.ends_with(b"0\r\n\r\n"), "{answer:?}");
