@@ -11,8 +11,9 @@ use std::cell::RefCell;
 use std::io;
 use zstd::bulk::{Compressor, Decompressor};
 
-/// The compression level of texts, the default of zstd.
-const LEVEL: i32 = 3;
+/// The compression level of texts. The default, 3, takes 1.35 times as long and saves 1 % of the
+/// bytes of short texts (newsgroup posts in blocks of 2 and 8 KiB).
+const LEVEL: i32 = 1;
 
 thread_local! {
     // Contexts are kept, because creating one takes as long as a text of a few kilobytes.
@@ -105,7 +106,7 @@ mod tests {
             encode(&text, &mut code).unwrap();
             let (start, code) = code.split_at(before.len());
             prop_assert_eq!(start, before);
-            prop_assert_eq!(code, zstd::bulk::compress(text.as_bytes(), 3).unwrap());
+            prop_assert_eq!(code, zstd::bulk::compress(text.as_bytes(), LEVEL).unwrap());
             prop_assert_eq!(decode(code), Some(text));
         }
     }

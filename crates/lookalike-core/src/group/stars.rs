@@ -5,6 +5,7 @@ use super::membership::{BucketMembership, DuplicateMember, MemberRules, NONE, pr
 use crate::params::Measure;
 use crate::verify::Overlap;
 use std::cmp::Ordering;
+use std::ops::Range;
 
 /// Star groups of `members` members (fewer than 2³² − 1) that share buckets. The keeper of a
 /// duplicate is its best kept neighbour: the one with the highest similarity in this measure, by
@@ -22,39 +23,112 @@ pub fn stars<E>(
     members: usize,
     buckets: &impl BucketMembership,
     measure: Measure,
+    similarity: impl FnMut(u32, u32) -> Result<Option<Overlap>, E>,
+) -> Result<Vec<DuplicateMember>, E> {
+    stars_in_blocks(members, buckets, measure, members, |_, _| Ok(Vec::new()), similarity)
+}
+
+/// Like [`stars`], in blocks of `size` members, so that a caller can compare on several threads.
+///
+/// `ahead` is called for each block after the first. It returns the best keeper of each member of
+/// the block among the members that were kept before the block ([`KeptMembers::best`]); these
+/// members do not change meanwhile. `similarity` is then called for pairs of a block only. No
+/// member may be separated from another one.
+///
+/// # Errors
+/// The first error of `ahead` or `similarity`.
+pub fn stars_in_blocks<B: BucketMembership, E>(
+    members: usize,
+    buckets: &B,
+    measure: Measure,
+    size: usize,
+    mut ahead: impl FnMut(&KeptMembers<'_, B>, Range<u32>) -> Result<Vec<Option<DuplicateMember>>, E>,
     mut similarity: impl FnMut(u32, u32) -> Result<Option<Overlap>, E>,
 ) -> Result<Vec<DuplicateMember>, E> {
-    let mut kept_by_bucket = BucketChains::new(buckets.bucket_count());
-    let mut seen = vec![NONE; members];
-    let mut keepers: Vec<u32> = (0..members as u32).collect();
+    let mut kept = KeptMembers {
+        buckets,
+        measure,
+        by_bucket: BucketChains::new(buckets.bucket_count()),
+        keepers: (0..members as u32).collect(),
+    };
+    let mut seen = SeenMembers::new(members);
     let mut duplicates = Vec::new();
-    for member in 0..members as u32 {
-        let separated = buckets.separated(member);
-        let mut best: Option<DuplicateMember> = None;
-        for &bucket in probed_by(buckets, member) {
-            for keeper in kept_by_bucket.of(bucket) {
-                let is_seen = std::mem::replace(&mut seen[keeper as usize], member) == member;
-                if is_seen || is_separated(separated, keeper, &keepers) {
-                    continue;
+    for start in (0..members).step_by(size.max(1)) {
+        let block = start as u32..members.min(start + size) as u32;
+        let mut found = if start == 0 { Vec::new() } else { ahead(&kept, block.clone())? };
+        found.resize(block.len(), None);
+        for (member, found) in block.clone().zip(found) {
+            match kept.best_since(block.start, member, found, &mut seen, &mut similarity)? {
+                Some(duplicate) => {
+                    kept.keepers[member as usize] = duplicate.keeper;
+                    duplicates.push(duplicate);
                 }
-                if let Some(overlap) = similarity(keeper, member)? {
-                    replace_if_better(
-                        &mut best,
-                        DuplicateMember { member, keeper, overlap },
-                        measure,
-                    );
-                }
+                None => kept.by_bucket.push_all(buckets.inserted_buckets(member), member),
             }
-        }
-        match best {
-            Some(duplicate) => {
-                keepers[member as usize] = duplicate.keeper;
-                duplicates.push(duplicate);
-            }
-            None => kept_by_bucket.push_all(buckets.inserted_buckets(member), member),
         }
     }
     Ok(duplicates)
+}
+
+/// The members that were kept so far, by bucket.
+pub struct KeptMembers<'a, B> {
+    buckets: &'a B,
+    measure: Measure,
+    by_bucket: BucketChains,
+    /// The keeper of each member, itself for those that are kept.
+    keepers: Vec<u32>,
+}
+
+/// The last member that each kept member was compared with. Use one per thread.
+pub struct SeenMembers(Vec<u32>);
+
+impl SeenMembers {
+    /// Creates a list for this many members.
+    pub fn new(members: usize) -> Self {
+        Self(vec![NONE; members])
+    }
+}
+
+impl<B: BucketMembership> KeptMembers<'_, B> {
+    /// Compares a later member with all kept members that it meets in a bucket, and returns the
+    /// best of them, if any is similar.
+    ///
+    /// # Errors
+    /// The first error of `similarity`, which is called like that of [`stars`].
+    pub fn best<E>(
+        &self,
+        member: u32,
+        seen: &mut SeenMembers,
+        similarity: impl FnMut(u32, u32) -> Result<Option<Overlap>, E>,
+    ) -> Result<Option<DuplicateMember>, E> {
+        self.best_since(0, member, None, seen, similarity)
+    }
+
+    /// Returns the best of `best` and the kept members from `start` on.
+    fn best_since<E>(
+        &self,
+        start: u32,
+        member: u32,
+        mut best: Option<DuplicateMember>,
+        seen: &mut SeenMembers,
+        mut similarity: impl FnMut(u32, u32) -> Result<Option<Overlap>, E>,
+    ) -> Result<Option<DuplicateMember>, E> {
+        let separated = self.buckets.separated(member);
+        for &bucket in probed_by(self.buckets, member) {
+            // The latest member of a bucket comes first.
+            for keeper in self.by_bucket.of(bucket).take_while(|keeper| *keeper >= start) {
+                let is_seen = std::mem::replace(&mut seen.0[keeper as usize], member) == member;
+                if is_seen || is_separated(separated, keeper, &self.keepers) {
+                    continue;
+                }
+                if let Some(overlap) = similarity(keeper, member)? {
+                    let duplicate = DuplicateMember { member, keeper, overlap };
+                    replace_if_better(&mut best, duplicate, self.measure);
+                }
+            }
+        }
+        Ok(best)
+    }
 }
 
 /// Star groups of a graph whose verified pairs are known. Applies the rule of [`stars`] to `pairs`

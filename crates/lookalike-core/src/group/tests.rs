@@ -8,8 +8,10 @@ use crate::params::Measure;
 use crate::params::Measure::{Containment, Jaccard};
 use crate::verify::Overlap;
 use proptest::prelude::*;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
+use std::ops::Range;
 
 /// The value of a result that cannot be an error.
 fn sure<T>(value: Result<T, Infallible>) -> T {
@@ -471,6 +473,21 @@ proptest! {
             prop_assert!(d.member >= collection.fixed);
             prop_assert_eq!(Some(&d.overlap), graph.get(&(d.keeper, d.member)));
         }
+    }
+
+    #[test]
+    fn blocks_do_not_change_stars(
+        seed: u64, members in 0usize..24, buckets in 1usize..12, shape in shape(), size in 1usize..9,
+    ) {
+        let collection = TestCollection::random(seed, members, buckets, shape);
+        let similarity = RefCell::new(collection.similarity());
+        let called = |a, b| Ok::<_, Infallible>(similarity.borrow_mut()(a, b));
+        let ahead = |kept: &KeptMembers<'_, _>, block: Range<u32>| {
+            let mut seen = SeenMembers::new(members);
+            block.map(|member| kept.best(member, &mut seen, called)).collect()
+        };
+        let found = stars_in_blocks(members, &collection, Jaccard, size, ahead, called);
+        prop_assert_eq!(sure(found), collection.stars(Jaccard));
     }
 
     #[test]

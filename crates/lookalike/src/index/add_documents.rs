@@ -108,8 +108,8 @@ pub fn add_documents<S: AsRef<str> + Send, E: Send>(
     // Every block is written as a batch.
     let mut writer = BatchWriter::new(index, options, (0, 0));
     let first = blocks.next();
-    let written = if blocks.is_over {
-        writer.write_all(&mut first.into_iter().map(|(_, block)| block))
+    let written = if blocks.is_over || options.threads.get() == 1 {
+        writer.write_all(&mut first.into_iter().chain(blocks).map(|(_, block)| block))
     } else {
         let none = Vec::<std::iter::Empty<_>>::new();
         write_in_order(&mut writer, 1, first.into_iter().chain(blocks), none)

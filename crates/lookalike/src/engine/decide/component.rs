@@ -11,7 +11,7 @@ use crate::engine::decide::copies;
 use crate::engine::decide::estimates;
 use crate::engine::decide::excess_candidates::excess_candidates;
 use crate::engine::decide::ordered_component::{
-    CompareStop, Comparer, MemberPairs, OrderedComponent,
+    BestKeepers, CompareStop, Comparer, MemberPairs, OrderedComponent,
 };
 use crate::engine::decide::prefix_filter::{PrefixFilter, meetings};
 use crate::engine::decide::references::{GivenKeepers, ProbingReferences};
@@ -20,20 +20,26 @@ use crate::engine::error::FindError;
 use crate::engine::ids::{BatchIndex, MemberNumber};
 use crate::engine::options::{Grouping, PairList};
 use crate::progress::{Progress, Warning};
-use lookalike_core::group::{self, BucketMembership, DuplicateMember, RelatedMember};
+use lookalike_core::group::{self, BucketMembership, DuplicateMember, KeptMembers, RelatedMember};
 use lookalike_core::verify::Overlap;
 use std::cell::RefCell;
 use std::collections::HashSet;
+use std::num::NonZeroUsize;
 
 /// After `FAILED_COMPARISONS · (members + 64)` comparisons below the threshold, the remaining
 /// candidates are screened.
 const FAILED_COMPARISONS: u64 = 64;
+
+/// Members that all threads compare with earlier keepers before one thread compares them with each
+/// other. Results do not depend on it.
+const COMPARED_AHEAD: usize = 1 << 10;
 
 impl OrderedComponent<'_> {
     /// Verifies and groups the component, and adds the result to `decided`.
     pub(crate) fn decide_component(
         &self,
         sets: &mut ShingleSets<'_>,
+        threads: NonZeroUsize,
         most_pairs: u64,
         decided: &mut BatchResult,
         progress: &dyn Progress,
@@ -47,6 +53,7 @@ impl OrderedComponent<'_> {
             screened: false,
             most_pairs,
             compared: 0,
+            threads,
         };
         let mut screen = None;
         let mut found = loop {
@@ -137,7 +144,7 @@ impl OrderedComponent<'_> {
     fn group(
         &self,
         comparer: &mut Comparer<'_, '_>,
-        buckets: &impl BucketMembership,
+        buckets: &(impl BucketMembership + Sync),
     ) -> Result<GroupedComponent, CompareStop> {
         if self.options.keepers.is_given() {
             self.group_members(comparer, &GivenKeepers(buckets))
@@ -149,7 +156,7 @@ impl OrderedComponent<'_> {
     fn group_members(
         &self,
         comparer: &mut Comparer<'_, '_>,
-        buckets: &impl BucketMembership,
+        buckets: &(impl BucketMembership + Sync),
     ) -> Result<GroupedComponent, CompareStop> {
         let count = self.len();
         let measure = self.options.params.measure();
@@ -173,7 +180,17 @@ impl OrderedComponent<'_> {
             };
             return Ok(GroupedComponent { duplicates, pairs, related });
         }
-        let duplicates = if is_stars {
+        let is_shared = comparer.borrow().shared().is_some() && !self.judged.has_separated();
+        let duplicates = if is_stars && is_shared {
+            let ahead = |kept: &KeptMembers<'_, _>, block| {
+                let found =
+                    comparer.borrow().shared().map(|shared| shared.best_keepers(kept, block));
+                let BestKeepers { best, compared } = found.unwrap_or_default();
+                comparer.borrow_mut().compared += compared;
+                Ok(best)
+            };
+            group::stars_in_blocks(count, buckets, measure, COMPARED_AHEAD, ahead, similarity)?
+        } else if is_stars {
             group::stars(count, buckets, measure, similarity)?
         } else {
             let known = self.divided_classes();
@@ -193,7 +210,7 @@ impl OrderedComponent<'_> {
     /// reference collection.
     fn all_pairs(
         &self,
-        buckets: &impl BucketMembership,
+        buckets: &(impl BucketMembership + Sync),
         mut similarity: impl FnMut(u32, u32) -> Result<Option<Overlap>, CompareStop>,
     ) -> Result<MemberPairs, CompareStop> {
         let count = self.len();

@@ -48,7 +48,8 @@ pub(crate) fn decide_copies(
         let later = match component.options.grouping {
             Grouping::Components => Vec::new(),
             Grouping::Stars => {
-                let kept = kept.get_or_insert_with(|| by_bucket(component, &is_kept));
+                let kept =
+                    kept.get_or_insert_with(|| KeptByBucket::new(component, duplicates, &is_kept));
                 later_of(component, kept, member, comparer)?
             }
         };
@@ -103,31 +104,61 @@ fn judged_references(component: &OrderedComponent<'_>) -> HashMap<u128, BatchInd
     first
 }
 
-/// The kept members of each bucket, ascending.
-fn by_bucket(
-    component: &OrderedComponent<'_>,
-    is_kept: &IdVec<MemberNumber, bool>,
-) -> Vec<Vec<MemberNumber>> {
-    let mut kept = vec![Vec::new(); component.bucket_count()];
-    for member in component.members().filter(|member| is_kept[*member]) {
-        for bucket in component.inserted_buckets(member.0) {
-            kept[*bucket as usize].push(member);
+/// The kept members of the buckets that duplicates with copies probe, ascending. A component has
+/// many more buckets.
+struct KeptByBucket {
+    /// The list of each bucket; [`NO_LIST`] for buckets that are not probed.
+    lists: Vec<u32>,
+    members: Vec<Vec<MemberNumber>>,
+}
+
+const NO_LIST: u32 = u32::MAX;
+
+impl KeptByBucket {
+    fn new(
+        component: &OrderedComponent<'_>,
+        duplicates: &[DuplicateMember],
+        is_kept: &IdVec<MemberNumber, bool>,
+    ) -> Self {
+        let mut lists = vec![NO_LIST; component.bucket_count()];
+        let mut members = Vec::new();
+        for DuplicateMember { member, .. } in duplicates {
+            if component.class(MemberNumber(*member)).len() > 1 {
+                for bucket in component.probed_buckets(*member) {
+                    let list = &mut lists[*bucket as usize];
+                    if *list == NO_LIST {
+                        *list = members.len() as u32;
+                        members.push(Vec::new());
+                    }
+                }
+            }
         }
+        for member in component.members().filter(|member| is_kept[*member]) {
+            for bucket in component.inserted_buckets(member.0) {
+                if let Some(list) = members.get_mut(lists[*bucket as usize] as usize) {
+                    list.push(member);
+                }
+            }
+        }
+        Self { lists, members }
     }
-    kept
+
+    fn of(&self, bucket: u32) -> &[MemberNumber] {
+        self.members.get(self.lists[bucket as usize] as usize).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// Returns the kept members that are candidates of `member` and come after it, in order, with their
 /// overlaps.
 fn later_of(
     component: &OrderedComponent<'_>,
-    kept: &[Vec<MemberNumber>],
+    kept: &KeptByBucket,
     member: MemberNumber,
     comparer: &mut Comparer<'_, '_>,
 ) -> Result<Vec<(BatchIndex, Overlap)>, FindError> {
     let mut later = Vec::new();
     for bucket in component.probed_buckets(member.0) {
-        let members = &kept[*bucket as usize];
+        let members = kept.of(*bucket);
         let start = members.partition_point(|other| *other < member);
         later.extend_from_slice(&members[start..]);
     }

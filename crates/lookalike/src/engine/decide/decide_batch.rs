@@ -1,5 +1,5 @@
 //! Decides the components of a batch. Components are independent, so each thread processes one at a
-//! time. If there are few large ones, all threads first read their shingle sets.
+//! time. If there are few large ones, all threads first read and compare their shingle sets.
 
 use crate::engine::collect::pairs::MAX_PAIRS;
 use crate::engine::decide::batch::ComponentBatch;
@@ -13,12 +13,13 @@ use crate::engine::options::FindOptions;
 use crate::engine::prepare::documents::RunDocuments;
 use crate::engine::workers::{Counter, on_threads};
 use crate::progress::Progress;
+use std::num::NonZeroUsize;
 
 /// Bytes of a held pair, including its entries in the index of pairs by member.
 const PAIR_BYTES: usize = 48;
 
-/// Members from which on a component is decided before the others, so that all threads can read its
-/// shingle sets.
+/// Members from which on a component is decided before the others, so that all threads can read and
+/// compare its shingle sets.
 const LARGE: usize = 1 << 9;
 
 /// Verifies and groups all components of a batch.
@@ -37,7 +38,8 @@ pub(crate) fn decide_batch(
             let members: Vec<_> = component.classes().collect();
             sets.read_ahead(batch, &members, threads)?;
         }
-        component.decide_component(sets, most_pairs, decided, progress)?;
+        let threads = threads.unwrap_or(NonZeroUsize::MIN);
+        component.decide_component(sets, threads, most_pairs, decided, progress)?;
         Ok::<_, FindError>(progress.advance(component.len() as u64)?)
     };
     let threads = budget.comparing(options.threads);

@@ -4,14 +4,20 @@ use crate::engine::decide::batch::ComponentBatch;
 use crate::engine::decide::batch_result::EQUAL;
 use crate::engine::decide::class_parts::ClassDivision;
 use crate::engine::decide::component_judgments::ComponentJudgments;
-use crate::engine::decide::shingle_sets::ShingleSets;
+use crate::engine::decide::shingle_sets::{LoadedSets, ShingleSets};
 use crate::engine::error::FindError;
 use crate::engine::ids::{self, BatchIndex, ComponentIndex, Id, IdVec, MemberNumber};
 use crate::engine::options::{FindOptions, Grouping, KeeperChoice};
+use crate::engine::workers::{Counter, on_threads};
 use lookalike_core::candidate::Component;
-use lookalike_core::group::{BucketMembership, MemberRules};
+use lookalike_core::group::{
+    BucketMembership, DuplicateMember, KeptMembers, MemberRules, SeenMembers,
+};
 use lookalike_core::verify::{self, Overlap};
 use std::collections::HashMap;
+use std::convert::Infallible;
+use std::num::NonZeroUsize;
+use std::ops::Range;
 
 /// Pairs of members in the form for the core.
 pub(crate) type MemberPairs = Vec<(u32, u32, Overlap)>;
@@ -129,6 +135,26 @@ impl<'a> OrderedComponent<'a> {
         sets: &'s mut ShingleSets<'_>,
     ) -> Result<&'s [u64], FindError> {
         sets.one(self.batch, self.class_of[member], self.document(member))
+    }
+
+    /// Returns what is known about the similarity of two members; `None` if they are no candidates or
+    /// the user declared them different.
+    fn known_similarity(
+        &self,
+        a: MemberNumber,
+        b: MemberNumber,
+        screened: bool,
+    ) -> Option<KnownSimilarity> {
+        // With a screen, members can meet without a common bucket.
+        if screened && !self.are_candidates(a, b) || self.judged.are_separated(a, b) {
+            None
+        } else if self.judged.are_joined(a, b) {
+            Some(KnownSimilarity::Joined)
+        } else if self.are_equal(a, b) {
+            Some(KnownSimilarity::Equal)
+        } else {
+            Some(KnownSimilarity::Unknown)
+        }
     }
 
     /// Whether `a`, the earlier member, is inserted into a bucket that `b` probes.
@@ -288,9 +314,92 @@ pub(crate) struct Comparer<'p, 's> {
     pub(crate) most_pairs: u64,
     /// The number of compared pairs, similar or not.
     pub(crate) compared: u64,
+    /// The threads that may compare members of this component.
+    pub(crate) threads: NonZeroUsize,
+}
+
+/// Compares members on several threads, if all sets are in memory and misses are not counted.
+#[derive(Clone, Copy)]
+pub(crate) struct SharedComparer<'p> {
+    component: &'p OrderedComponent<'p>,
+    sets: LoadedSets<'p>,
+    screened: bool,
+    threads: NonZeroUsize,
+}
+
+/// The best keepers of some members, and the number of compared pairs.
+#[derive(Default)]
+pub(crate) struct BestKeepers {
+    pub(crate) best: Vec<Option<DuplicateMember>>,
+    pub(crate) compared: u64,
+}
+
+impl SharedComparer<'_> {
+    /// Finds the best keeper of each member of a range among the kept ones.
+    pub(crate) fn best_keepers<B: BucketMembership + Sync>(
+        &self,
+        kept: &KeptMembers<'_, B>,
+        members: Range<u32>,
+    ) -> BestKeepers {
+        let counter = Counter::default();
+        let Ok(found) = on_threads::<_, Infallible>(self.threads, |_| {
+            let mut seen = SeenMembers::new(self.component.len());
+            let mut found = Vec::new();
+            let mut compared = 0;
+            while let Some(i) = counter.next(members.len()) {
+                let best = kept.best::<Infallible>(members.start + i as u32, &mut seen, |a, b| {
+                    Ok(self.similarity(MemberNumber(a), MemberNumber(b), &mut compared))
+                });
+                found.push((i, best?));
+            }
+            Ok((found, compared))
+        });
+        let mut keepers = BestKeepers { best: vec![None; members.len()], compared: 0 };
+        for (found, compared) in found {
+            keepers.compared += compared;
+            found.into_iter().for_each(|(i, best)| keepers.best[i] = best);
+        }
+        keepers
+    }
+
+    /// Like [`Comparer::similarity`]. Adds compared pairs to `compared`.
+    fn similarity(&self, a: MemberNumber, b: MemberNumber, compared: &mut u64) -> Option<Overlap> {
+        let component = self.component;
+        let known = component.known_similarity(a, b, self.screened)?;
+        if let KnownSimilarity::Equal = known {
+            return Some(EQUAL);
+        }
+        let set = |member| self.sets.of(component.class_of[member]);
+        if let KnownSimilarity::Joined = known {
+            return Some(verify::overlap(set(a), set(b)));
+        }
+        *compared += 1;
+        let params = &component.options.params;
+        verify::overlap_at_least(set(a), set(b), params.measure(), params.threshold())
+    }
+}
+
+/// The similarity of two candidates, as far as it is known without their sets.
+enum KnownSimilarity {
+    /// They have equal shingles.
+    Equal,
+    /// The user declared them duplicates, whatever their similarity.
+    Joined,
+    /// Their sets must be compared.
+    Unknown,
 }
 
 impl Comparer<'_, '_> {
+    /// Returns the form for several threads, if there are any and their results do not depend on
+    /// their order.
+    pub(crate) fn shared(&self) -> Option<SharedComparer<'_>> {
+        if self.threads.get() == 1 || self.misses_left.is_some() {
+            return None;
+        }
+        let Self { component, screened, threads, .. } = *self;
+        Some(SharedComparer { component, screened, threads, sets: self.sets.loaded()? })
+    }
+
     /// Returns the overlap of two members, the earlier first, if it reaches the threshold.
     ///
     /// # Errors
@@ -300,27 +409,18 @@ impl Comparer<'_, '_> {
         a: MemberNumber,
         b: MemberNumber,
     ) -> Result<Option<Overlap>, CompareStop> {
-        let component = self.component;
-        // With a screen, members can meet without a common bucket.
-        if self.screened && !component.are_candidates(a, b) {
-            return Ok(None);
-        }
-        if component.judged.are_separated(a, b) {
-            return Ok(None);
-        }
-        let found = if component.judged.are_joined(a, b) {
-            Some(self.overlap(a, b)?)
-        } else if component.are_equal(a, b) {
-            Some(EQUAL)
-        } else {
-            self.verify(a, b)?
+        let found = match self.component.known_similarity(a, b, self.screened) {
+            None => return Ok(None),
+            Some(KnownSimilarity::Equal) => Some(EQUAL),
+            Some(KnownSimilarity::Joined) => Some(self.overlap(a, b)?),
+            Some(KnownSimilarity::Unknown) => self.verify(a, b)?,
         };
         if found.is_none() {
             self.misses_left = self.misses_left.map(|left| left.saturating_sub(1));
             if self.misses_left == Some(0) {
                 return Err(CompareStop::TooManyMisses);
             }
-        } else if component.lists_pairs() {
+        } else if self.component.lists_pairs() {
             self.most_pairs = self.most_pairs.saturating_sub(1);
             if self.most_pairs == 0 {
                 return Err(CompareStop::PairsAreFull);

@@ -38,6 +38,17 @@ pub(crate) struct ShingleSets<'a> {
     held_bytes: usize,
 }
 
+/// The sets of all members of a component.
+#[derive(Clone, Copy)]
+pub(crate) struct LoadedSets<'a>(&'a IdVec<ComponentIndex, Option<Box<[u64]>>>);
+
+impl<'a> LoadedSets<'a> {
+    /// The set of a class.
+    pub(crate) fn of(self, class: ComponentIndex) -> &'a [u64] {
+        self.0[class].as_deref().unwrap_or_default()
+    }
+}
+
 impl<'a> ShingleSets<'a> {
     pub(crate) fn new(documents: &'a RunDocuments, options: &'a FindOptions, share: usize) -> Self {
         let signature_share = if options.pairs == PairList::WithEstimates { share / 4 } else { 0 };
@@ -90,6 +101,12 @@ impl<'a> ShingleSets<'a> {
             self.hold(class, set);
         }
         Ok(())
+    }
+
+    /// Returns the sets of all members, if all are in memory.
+    pub(crate) fn loaded(&self) -> Option<LoadedSets<'_>> {
+        let are_loaded = self.made.entries().all(|(_, set)| set.is_some());
+        are_loaded.then_some(LoadedSets(&self.made))
     }
 
     /// Returns the sets of two members, which are given by their classes and their first documents.
