@@ -8,7 +8,7 @@ use lookalike::core::group::{components_of_pairs, stars_of_pairs};
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::keep::{KeepAttributes, KeepPolicy, KeepRule, compare};
 use lookalike::core::naive;
-use lookalike::core::params::{Params, ParamsBuilder};
+use lookalike::core::params::{Measure, Params, ParamsBuilder};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
 use lookalike::core::verify::{Overlap, overlap};
@@ -212,6 +212,30 @@ fn reading_order_is_that_of_the_inputs_for_any_number_of_threads() {
             let found = find(&parts, &FindOptions { threads, ..base.clone() }).unwrap();
             assert_eq!(keepers(&found), expected_keepers, "{keep} {threads}");
         }
+    }
+}
+
+#[test]
+fn large_components_are_the_same_for_any_number_of_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    // Variants of variants, most of them in one component.
+    let documents = documents(5_000, 11);
+    let input = write(&folder.path().join("in.jsonl"), &documents);
+    for measure in [Measure::Jaccard, Measure::Containment] {
+        let shingle = "bag".parse().unwrap();
+        let builder = ParamsBuilder { shingle, threshold: 0.6, measure, ..Default::default() };
+        let params = Params::new(&ParamsBuilder { exact: true, ..builder }).unwrap();
+        let options = FindOptions::new(params);
+        let [one, two, five] = [1, 2, 5].map(|threads| {
+            let threads = NonZeroUsize::new(threads).unwrap();
+            let found =
+                find(std::slice::from_ref(&input), &FindOptions { threads, ..options.clone() });
+            let found = found.unwrap();
+            let counts = found.counts;
+            assert!(counts.groups > 100 && counts.duplicates > 1_000, "{counts:?}");
+            (keepers(&found), counts.verified, counts.groups)
+        });
+        assert!(one == two && one == five, "{measure}");
     }
 }
 
