@@ -107,7 +107,7 @@ fn common(mut left: &[Shingle], mut right: &[Shingle]) -> u64 {
     common
 }
 
-/// `part / whole` in millionths, rounded half to even. The result is 1,000,000 only if `part` equals
+/// `part / whole` in millionths, rounded half to even. It is 1,000,000 only if `part` equals
 /// `whole`.
 fn millionths(part: u64, whole: u64) -> u32 {
     if part == whole {

@@ -134,7 +134,7 @@ impl Shingler {
         }
     }
 
-    /// Scans and lower-cases the text at the same time. If the scan meets a character that it cannot
+    /// Scans and lower-cases the text at the same time. After a character that the scan cannot
     /// lower-case, lower-cases the whole text and scans it again.
     fn hash_words(&mut self, text: &str, size: usize) {
         let fold = self.rule.case() == Case::Fold;

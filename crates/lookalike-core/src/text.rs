@@ -118,8 +118,8 @@ fn fold_into(text: &str, buffer: &mut String) -> bool {
     true
 }
 
-/// Returns the lower case of the first character of a text if it has the same number of bytes in UTF-8 and does not
-/// depend on the characters around it. `None` for an empty text.
+/// Returns the lower case of the first character of a text if it has the same number of bytes in
+/// UTF-8 and does not depend on the characters around it. `None` for an empty text.
 pub(crate) fn lower_of_same_length(text: &str) -> Option<char> {
     let c = text.chars().next()?;
     let lower = lower(u32::from(c));
@@ -407,15 +407,15 @@ static PLANE_FLAGS: [u8; 1 << 16] = {
 /// Code points whose UTF-8 differs in the last byte only.
 pub(crate) const PAGE: usize = 64;
 
-/// The flags of a page up to U+FFFF: those of the code points from `page · 64` on.
+/// The flags of the 64 code points of a page, which starts at `page · 64`, up to U+FFFF.
 #[inline]
 pub(crate) fn page_flags(page: usize) -> &'static [u8; PAGE] {
     let (pages, _) = PLANE_FLAGS.as_chunks();
     &pages[page & (pages.len() - 1)]
 }
 
-/// The flags of the characters of each of `RANGES` equal ranges up to U+FFFF, if all characters of
-/// the range have the same: those of most ideographs and Hangul syllables.
+/// The flags of each of `RANGES` equal ranges up to U+FFFF, if all characters of the range have the
+/// same flags. Most ranges of ideographs and Hangul syllables are uniform.
 const fn uniform_flags<const RANGES: usize>() -> [Option<u8>; RANGES] {
     let mut uniform = [None; RANGES];
     let size = PLANE_FLAGS.len() / RANGES;

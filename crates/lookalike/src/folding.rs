@@ -4,7 +4,7 @@
 //! documents ─ Sampler (a thread each), SampledIds → drawn documents ─ FoldingEffect::of → shares
 //! ```
 //!
-//! A document counts if it has letters of a [`Script`] and folding changes its shingle set. The
+//! A document counts if it has letters of a [`Script`] and folding changes its shingles. The
 //! counts state how many documents the form affects. Only [`tune`](crate::tune) measures whether
 //! more of them become similar.
 

@@ -41,4 +41,4 @@ pub use all_pairs::all_pairs;
 pub use components::{components, components_of_pairs};
 pub use membership::{BucketMembership, DuplicateMember, MemberRules, RelatedMember};
 pub use related::{related, related_of_pairs};
-pub use stars::{KeptMembers, SeenMembers, stars, stars_in_blocks, stars_of_pairs};
+pub use stars::{BestKeepers, KeptMembers, SeenMembers, stars, stars_in_blocks, stars_of_pairs};

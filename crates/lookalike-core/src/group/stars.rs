@@ -28,6 +28,9 @@ pub fn stars<E>(
     stars_in_blocks(members, buckets, measure, members, |_, _| Ok(Vec::new()), similarity)
 }
 
+/// The best keeper of each member of a block, `None` for members without one.
+pub type BestKeepers = Vec<Option<DuplicateMember>>;
+
 /// Like [`stars`], in blocks of `size` members, so that a caller can compare on several threads.
 ///
 /// `ahead` is called for each block after the first. It returns the best keeper of each member of
@@ -42,7 +45,7 @@ pub fn stars_in_blocks<B: BucketMembership, E>(
     buckets: &B,
     measure: Measure,
     size: usize,
-    mut ahead: impl FnMut(&KeptMembers<'_, B>, Range<u32>) -> Result<Vec<Option<DuplicateMember>>, E>,
+    mut ahead: impl FnMut(&KeptMembers<'_, B>, Range<u32>) -> Result<BestKeepers, E>,
     mut similarity: impl FnMut(u32, u32) -> Result<Option<Overlap>, E>,
 ) -> Result<Vec<DuplicateMember>, E> {
     let mut kept = KeptMembers {
@@ -94,7 +97,7 @@ impl<B: BucketMembership> KeptMembers<'_, B> {
     /// best of them, if any is similar.
     ///
     /// # Errors
-    /// The first error of `similarity`, which is called like that of [`stars`].
+    /// The first error of `similarity`, which is called as in [`stars`].
     pub fn best<E>(
         &self,
         member: u32,

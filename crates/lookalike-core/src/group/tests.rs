@@ -477,7 +477,11 @@ proptest! {
 
     #[test]
     fn blocks_do_not_change_stars(
-        seed: u64, members in 0usize..24, buckets in 1usize..12, shape in shape(), size in 1usize..9,
+        seed: u64,
+        members in 0usize..24,
+        buckets in 1usize..12,
+        shape in shape(),
+        size in 1usize..9,
     ) {
         let collection = TestCollection::random(seed, members, buckets, shape);
         let similarity = RefCell::new(collection.similarity());

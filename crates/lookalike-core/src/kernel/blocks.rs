@@ -2,14 +2,14 @@
 //! to bounds, bounds to hashes. A [`BlockScanner`] contains the differences between instruction
 //! sets.
 
+use super::beyond_ascii::{BlockTokens, FlagMasks, FlagScanner, LastCharacter, beyond_ascii};
 use super::buffers::{PIECE, ScanRule, TokenBuffer};
 use crate::hash::{self, S0, S1};
 use crate::params::TokenRule;
 use crate::text;
-use crate::unicode_table as table;
 
 /// The operations of an instruction set that the scan uses.
-pub(super) trait BlockScanner {
+pub(super) trait BlockScanner: FlagScanner {
     /// Lower-cases (if `FOLD`) 64 bytes at `source` into `target`. Returns a mask of the bytes that
     /// belong to tokens (including all bytes from 0x80 on), and a mask of the bytes from 0x80 on.
     ///
@@ -36,12 +36,6 @@ pub(super) trait BlockScanner {
     /// 64 bytes are readable and writable at `bytes`; the processor has the instruction set.
     unsafe fn compress(bytes: *mut u8, kept: u64);
 
-    /// Returns the flags of characters of a block, and removes their first bytes from `left`.
-    ///
-    /// # Safety
-    /// The processor has the instruction set.
-    unsafe fn flags(block: &[u8; 64], left: &mut u64) -> FlagMasks;
-
     /// The lowest `bits` bits of `value`, all of them from 64 on.
     ///
     /// # Safety
@@ -53,87 +47,6 @@ pub(super) trait BlockScanner {
     /// # Safety
     /// 72 entries are writable at `out`; the processor has the instruction set.
     unsafe fn positions(bits: u64, base: u16, out: *mut u16);
-}
-
-/// The flags of the characters of a block, a bit for each of their first bytes.
-#[derive(Clone, Copy, Default)]
-pub(super) struct FlagMasks {
-    /// The two bits of the class.
-    one: u64,
-    two: u64,
-    upper: u64,
-    blank: u64,
-}
-
-impl FlagMasks {
-    /// The masks of bytes of flags, by a function that returns a mask of the bytes with a bit.
-    #[inline(always)]
-    pub(super) fn of(with_bit: impl Fn(u8) -> u64) -> Self {
-        Self {
-            one: with_bit(1),
-            two: with_bit(2),
-            upper: with_bit(table::LOWERS),
-            blank: with_bit(table::WHITE_SPACE),
-        }
-    }
-
-    #[inline(always)]
-    fn add(&mut self, other: Self, shift: u32, wanted: u64) {
-        self.one |= other.one >> shift & wanted;
-        self.two |= other.two >> shift & wanted;
-        self.upper |= other.upper >> shift & wanted;
-        self.blank |= other.blank >> shift & wanted;
-    }
-
-    /// The same flags for all characters with a bit in `first`.
-    #[inline(always)]
-    fn uniform(flags: u8, first: u64) -> Self {
-        Self::of(|bit| if flags & bit == 0 { 0 } else { first })
-    }
-}
-
-/// [`BlockScanner::flags`] page by page: a text has few scripts, and a script has few pages.
-/// `matching` returns a mask of the bytes that equal another one in some bits. `look_up` returns the
-/// flags of all bytes, as if each were the last of a character of the page with these flags.
-#[inline(always)]
-pub(super) fn flags_by_page(
-    block: &[u8; 64],
-    left: &mut u64,
-    matching: impl Fn(u8, u8) -> u64,
-    look_up: impl Fn(&[u8; text::PAGE]) -> FlagMasks,
-) -> FlagMasks {
-    let mut masks = FlagMasks::default();
-    // The last bytes of other characters may be in the next block.
-    let mut rest = *left & u64::MAX >> 3;
-    while rest != 0 {
-        let at = rest.trailing_zeros() as usize;
-        let lead = block[at];
-        let mut found = rest & matching(lead, u8::MAX);
-        rest &= !found;
-        if lead >= 0xf0 {
-            continue;
-        }
-        if lead < 0xe0 {
-            masks.add(look_up(text::page_flags(usize::from(lead & 0x1f))), 1, found);
-        } else if let Some(flags) = text::flags_of_first(lead) {
-            masks.add(FlagMasks::uniform(flags, found), 0, found);
-        } else {
-            let second = block[(at + 1) & 63];
-            let uniform = text::flags_of_second(lead, second);
-            let bits = if uniform.is_some() { text::SECOND_BITS } else { u8::MAX };
-            let others = found & !(matching(second, bits) >> 1);
-            rest |= others;
-            found &= !others;
-            if let Some(flags) = uniform {
-                masks.add(FlagMasks::uniform(flags, found), 0, found);
-            } else {
-                let page = usize::from(lead & 0xf) << 6 | usize::from(second & 0x3f);
-                masks.add(look_up(text::page_flags(page)), 2, found);
-            }
-        }
-        *left &= !found;
-    }
-    masks
 }
 
 /// Plain bytes and shifts, for processors without a variant of their own.
@@ -152,6 +65,12 @@ static CLASSES: [u8; 256] = {
     }
     classes
 };
+
+impl FlagScanner for Plain {
+    unsafe fn flags(_: &[u8; 64], _: &mut u64) -> FlagMasks {
+        FlagMasks::default()
+    }
+}
 
 impl BlockScanner for Plain {
     #[inline(always)]
@@ -199,10 +118,6 @@ impl BlockScanner for Plain {
     unsafe fn compress(bytes: *mut u8, kept: u64) {
         // SAFETY: the caller's promise.
         unsafe { pack(bytes, kept) }
-    }
-
-    unsafe fn flags(_: &[u8; 64], _: &mut u64) -> FlagMasks {
-        FlagMasks::default()
     }
 
     #[inline(always)]
@@ -259,119 +174,6 @@ pub(super) unsafe fn peel(mut bits: u64, base: u16, mut out: *mut u16) {
         out = unsafe { out.add(8) };
         left -= 8;
     }
-}
-
-/// The last character of a block, if the next block has to know it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LastCharacter {
-    /// A character of a word, or ASCII.
-    Other,
-    /// A separator, which may have bytes in the next block.
-    Separator,
-    /// A single-character token, which ends in the next block, perhaps where it begins.
-    Single,
-}
-
-/// The tokens of a block, a bit for each byte.
-#[derive(Clone, Copy)]
-struct BlockTokens {
-    /// The bytes of words.
-    words: u64,
-    /// The starts and the ends of single-character tokens. A token ends before the byte of its end,
-    /// where the next token may start.
-    starts: u64,
-    ends: u64,
-}
-
-/// Handles non-ASCII characters in the block at `base`: finds their classes, and lower-cases them
-/// in `out.padded`. `words` contains all their bytes. `last` is the last character of the block
-/// before, and then of this block.
-///
-/// The loop only collects bits of the first bytes, without a branch on the class, and no step of it
-/// waits for another one.
-///
-/// # Safety
-/// The processor has the instruction set of `S`.
-#[cold]
-#[inline(never)]
-unsafe fn beyond_ascii<S: BlockScanner>(
-    text: &str,
-    base: usize,
-    rule: ScanRule,
-    words: u64,
-    last: &mut LastCharacter,
-    out: &mut TokenBuffer,
-) -> BlockTokens {
-    let block = out.padded[base..].first_chunk().unwrap_or(&[0; 64]);
-    let (first, continued) = first_and_continued(block);
-    let mut left = first;
-    // SAFETY: the caller's promise.
-    let mut masks = unsafe { S::flags(block, &mut left) };
-    while left != 0 {
-        let at = left.trailing_zeros();
-        left &= left - 1;
-        let flags = text::flags_at(text.as_bytes(), base + at as usize);
-        masks.add(FlagMasks::uniform(flags, 1 << at), 0, 1 << at);
-    }
-    let FlagMasks { one, two, mut upper, blank } = masks;
-    let (in_words, single) = match rule.tokens {
-        TokenRule::Words => (one, two),
-        TokenRule::WordRuns => (one | two, 0),
-        TokenRule::Whitespace => (first & !blank, 0),
-    };
-    while rule.fold && upper != 0 {
-        let start = base + upper.trailing_zeros() as usize;
-        upper &= upper - 1;
-        lower_in_place(&text[start..], start, out);
-    }
-    // All bytes of the characters with these first bytes.
-    let whole = |first: u64| (0..3).fold(first, |bytes, _| bytes | bytes << 1 & continued);
-    let front = continued.trailing_ones();
-    let mut apart = whole(first & !in_words);
-    let singles = whole(single);
-    let mut ends = singles << 1 & !continued;
-    if *last != LastCharacter::Other {
-        apart |= (1 << front) - 1;
-    }
-    if *last == LastCharacter::Single {
-        ends |= 1 << front;
-    }
-    *last = match (singles >> 63, apart >> 63) {
-        (1, _) => LastCharacter::Single,
-        (_, 1) => LastCharacter::Separator,
-        _ => LastCharacter::Other,
-    };
-    BlockTokens { words: words & !apart, starts: single, ends }
-}
-
-/// Masks of the bytes of a block that begin non-ASCII characters, which have both top bits, and of
-/// those that continue them, which only have the first.
-fn first_and_continued(block: &[u8; 64]) -> (u64, u64) {
-    // Collects the top bits of the bytes of a word in its top byte.
-    let tops =
-        |word: u64| ((word & 0x8080_8080_8080_8080) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-    let words = block.as_chunks::<8>().0.iter().enumerate();
-    words.fold((0, 0), |(first, continued), (i, word)| {
-        let word = u64::from_le_bytes(*word);
-        let shift = 8 * i;
-        (first | tops(word & word << 1) << shift, continued | tops(word & !(word << 1)) << shift)
-    })
-}
-
-/// Lower-cases the first character of `text`, which is at `start` of the piece, if its lower case
-/// has the same length. Otherwise notes that it is unfolded.
-fn lower_in_place(text: &str, start: usize, out: &mut TokenBuffer) {
-    let mut lower = [0; 4];
-    let lowered = text::lower_of_same_length(text);
-    let Some(lowered) = lowered.map(|c| c.encode_utf8(&mut lower).len()) else {
-        out.unfolded = true;
-        return;
-    };
-    if start % 64 + lowered > 64 {
-        // The next block would overwrite its last bytes.
-        out.crossing.push((start, lower));
-    }
-    out.padded[start..start + lowered].copy_from_slice(&lower[..lowered]);
 }
 
 /// Writes the starts and ends of tokens of a block, alternating, to `out`, and returns their

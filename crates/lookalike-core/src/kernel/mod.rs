@@ -19,6 +19,8 @@
 //! constructed ([`Kernel::named`] rejects it), which makes calls of its loops sound.
 #![allow(clippy::inline_always, reason = "bodies must be compiled for their caller's instructions")]
 
+#[expect(unsafe_code, reason = "calls of instruction sets; every block states why it is sound")]
+mod beyond_ascii;
 #[expect(unsafe_code, reason = "padded buffers; every block states why it is sound")]
 mod blocks;
 mod buffers;

@@ -148,15 +148,19 @@ fn quote(line: &str, rest: &str) -> Option<QuotedExtent> {
     let initial = first.as_bytes()[0];
     let opened = initial.is_ascii_digit()
         || INITIALS.contains(&initial) && OPENERS.iter().any(|opener| first.starts_with(opener));
+    // Most lines neither open an attribution nor end like one.
+    if !opened && !ends_with_colon(first) {
+        return None;
+    }
     let most = if opened { 3 } else { 1 };
-    let mut dated = false;
     for (number, line) in rest.lines().take(most).enumerate() {
         let line = line.trim();
         if line.is_empty() || line.len() > 400 {
             return None;
         }
-        dated |= line.bytes().any(|byte| byte.is_ascii_digit());
-        if line.ends_with([':', '：']) && VERBS.iter().any(|verb| line.contains(verb)) {
+        if ends_with_colon(line) && VERBS.iter().any(|verb| line.contains(verb)) {
+            let mut attribution = rest.lines().take(number + 1);
+            let dated = attribution.any(|line| line.bytes().any(|byte| byte.is_ascii_digit()));
             let mut below = rest.lines().skip(number + 1).take(4);
             let quoted = below.find(|line| !line.trim().is_empty()).is_some_and(is_marked);
             return match (quoted, opened && dated) {
@@ -167,6 +171,10 @@ fn quote(line: &str, rest: &str) -> Option<QuotedExtent> {
         }
     }
     None
+}
+
+fn ends_with_colon(line: &str) -> bool {
+    line.ends_with(':') || line.ends_with('：')
 }
 
 fn is_forward(line: &str) -> bool {

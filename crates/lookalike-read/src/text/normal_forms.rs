@@ -301,7 +301,9 @@ mod tests {
         fn text_called_unchanged_is_unchanged(
             parts in prop::collection::vec(
                 prop_oneof![
-                    "[ aeiIя\u{457}йéßøΣά漢한ㄱกำ\u{e4d}\u{e32}न्क\u{93c}ंेાো\u{9c7}\u{9be}अ]{1,4}",
+                    "[ aeiI\u{44f}\u{457}\u{439}\u{e9}\u{df}\u{f8}\u{3a3}\u{3ac}漢한ㄱก]{1,4}",
+                    "[\u{e33}\u{e4d}\u{e32}\u{928}\u{94d}\u{915}\u{93c}\u{902}]{1,4}",
+                    "[\u{ac7}\u{abe}\u{9c7}\u{9be}\u{905}]{1,4}",
                     "[\u{300}-\u{310}\u{654}\u{5b4}\u{200c}\u{200d}\u{f71}\u{f72}\u{1161}가]{1,2}",
                     "[ا-ۿԱ-֏ऀ-෿]{1,3}",
                     any::<char>().prop_map(String::from),
@@ -309,10 +311,11 @@ mod tests {
                 0..12,
             ),
         ) {
-            let text = ComposingNormalizerBorrowed::new_nfc().normalize(&parts.concat()).into_owned();
+            let parts = parts.concat();
+            let text = ComposingNormalizerBorrowed::new_nfc().normalize(&parts);
             for unaccent in [false, true] {
                 if is_unchanged(&text, unaccent) {
-                    prop_assert_eq!(folded(&text, unaccent), text.as_str());
+                    prop_assert_eq!(folded(&text, unaccent), &*text);
                 }
             }
         }

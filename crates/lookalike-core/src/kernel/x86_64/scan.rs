@@ -1,12 +1,20 @@
 //! The operations of the scan for AVX2 and AVX-512.
 
-use crate::kernel::blocks::{self, BlockScanner, FlagMasks};
+use crate::kernel::beyond_ascii::{FlagMasks, FlagScanner, flags_by_page};
+use crate::kernel::blocks::{self, BlockScanner};
 use crate::kernel::buffers::{ScanRule, TokenBuffer};
 use std::arch::asm;
 use std::arch::x86_64::*;
 
 struct Avx2;
 struct Avx512;
+
+impl FlagScanner for Avx2 {
+    unsafe fn flags(block: &[u8; 64], left: &mut u64) -> FlagMasks {
+        // SAFETY: the caller's promise.
+        unsafe { flags_avx2(block, left) }
+    }
+}
 
 impl BlockScanner for Avx2 {
     #[inline(always)]
@@ -42,11 +50,6 @@ impl BlockScanner for Avx2 {
     unsafe fn compress(bytes: *mut u8, kept: u64) {
         // SAFETY: the caller's promise.
         unsafe { blocks::pack(bytes, kept) }
-    }
-
-    unsafe fn flags(block: &[u8; 64], left: &mut u64) -> FlagMasks {
-        // SAFETY: the caller's promise.
-        unsafe { flags_avx2(block, left) }
     }
 
     #[inline(always)]
@@ -139,6 +142,13 @@ static IOTA: [u8; 64] = {
     iota
 };
 
+impl FlagScanner for Avx512 {
+    unsafe fn flags(block: &[u8; 64], left: &mut u64) -> FlagMasks {
+        // SAFETY: the caller's promise.
+        unsafe { flags_avx512(block, left) }
+    }
+}
+
 impl BlockScanner for Avx512 {
     #[inline(always)]
     unsafe fn classify<const SPACES: bool, const FOLD: bool>(
@@ -201,11 +211,6 @@ impl BlockScanner for Avx512 {
         }
     }
 
-    unsafe fn flags(block: &[u8; 64], left: &mut u64) -> FlagMasks {
-        // SAFETY: the caller's promise.
-        unsafe { flags_avx512(block, left) }
-    }
-
     #[inline(always)]
     unsafe fn low_bits(value: u64, bits: u32) -> u64 {
         // SAFETY: the processor has BMI2.
@@ -263,7 +268,7 @@ unsafe fn flags_avx2(block: &[u8; 64], left: &mut u64) -> FlagMasks {
             mask(&|half| _mm256_cmpeq_epi8(_mm256_and_si256(half, bit), bit), flags)
         })
     };
-    blocks::flags_by_page(block, left, matching, look_up)
+    flags_by_page(block, left, matching, look_up)
 }
 
 /// # Safety
@@ -284,7 +289,7 @@ unsafe fn flags_avx512(block: &[u8; 64], left: &mut u64) -> FlagMasks {
         let flags = _mm512_permutexvar_epi8(bytes, page);
         FlagMasks::of(|bit| _mm512_test_epi8_mask(flags, _mm512_set1_epi8(bit as i8)))
     };
-    blocks::flags_by_page(block, left, matching, look_up)
+    flags_by_page(block, left, matching, look_up)
 }
 
 /// # Safety

@@ -11,7 +11,7 @@ use crate::engine::decide::copies;
 use crate::engine::decide::estimates;
 use crate::engine::decide::excess_candidates::excess_candidates;
 use crate::engine::decide::ordered_component::{
-    BestKeepers, CompareStop, Comparer, MemberPairs, OrderedComponent,
+    CompareStop, ComparedBlock, Comparer, MemberPairs, OrderedComponent,
 };
 use crate::engine::decide::prefix_filter::{PrefixFilter, meetings};
 use crate::engine::decide::references::{GivenKeepers, ProbingReferences};
@@ -185,7 +185,7 @@ impl OrderedComponent<'_> {
             let ahead = |kept: &KeptMembers<'_, _>, block| {
                 let found =
                     comparer.borrow().shared().map(|shared| shared.best_keepers(kept, block));
-                let BestKeepers { best, compared } = found.unwrap_or_default();
+                let ComparedBlock { best, compared } = found.unwrap_or_default();
                 comparer.borrow_mut().compared += compared;
                 Ok(best)
             };

@@ -137,8 +137,8 @@ impl<'a> OrderedComponent<'a> {
         sets.one(self.batch, self.class_of[member], self.document(member))
     }
 
-    /// Returns what is known about the similarity of two members; `None` if they are no candidates or
-    /// the user declared them different.
+    /// Returns the similarity of two members as far as it does not need their sets. Returns `None`
+    /// if they are not candidates or the user declared them different.
     fn known_similarity(
         &self,
         a: MemberNumber,
@@ -329,7 +329,7 @@ pub(crate) struct SharedComparer<'p> {
 
 /// The best keepers of some members, and the number of compared pairs.
 #[derive(Default)]
-pub(crate) struct BestKeepers {
+pub(crate) struct ComparedBlock {
     pub(crate) best: Vec<Option<DuplicateMember>>,
     pub(crate) compared: u64,
 }
@@ -340,7 +340,7 @@ impl SharedComparer<'_> {
         &self,
         kept: &KeptMembers<'_, B>,
         members: Range<u32>,
-    ) -> BestKeepers {
+    ) -> ComparedBlock {
         let counter = Counter::default();
         let Ok(found) = on_threads::<_, Infallible>(self.threads, |_| {
             let mut seen = SeenMembers::new(self.component.len());
@@ -354,10 +354,12 @@ impl SharedComparer<'_> {
             }
             Ok((found, compared))
         });
-        let mut keepers = BestKeepers { best: vec![None; members.len()], compared: 0 };
+        let mut keepers = ComparedBlock { best: vec![None; members.len()], compared: 0 };
         for (found, compared) in found {
             keepers.compared += compared;
-            found.into_iter().for_each(|(i, best)| keepers.best[i] = best);
+            for (i, best) in found {
+                keepers.best[i] = best;
+            }
         }
         keepers
     }
@@ -379,7 +381,7 @@ impl SharedComparer<'_> {
     }
 }
 
-/// The similarity of two candidates, as far as it is known without their sets.
+/// The similarity of two candidates before their sets are compared.
 enum KnownSimilarity {
     /// They have equal shingles.
     Equal,
