@@ -263,26 +263,27 @@ unsafe fn scan<S: BlockScanner, const SPACES: bool, const FOLD: bool>(
                 (tokens & ((1 << left) - 1), high)
             }
         };
-        let mut tokens = BlockTokens { words, starts: 0, ends: 0 };
+        let mut words = words;
+        let (mut starts, mut ends) = (0, 0);
         if high != 0 || last != LastCharacter::Other {
             // SAFETY: the caller's promise.
-            tokens = unsafe { beyond_ascii::<S>(text, base, rule, words, &mut last, out) };
+            let tokens = unsafe { beyond_ascii::<S>(text, base, rule, words, &mut last, out) };
+            BlockTokens { words, starts, ends } = tokens;
         }
-        let edges = tokens.words ^ (tokens.words << 1 | carry);
-        carry = tokens.words >> 63;
+        let edges = words ^ (words << 1 | carry);
+        carry = words >> 63;
         // SAFETY: as many bounds as twice the length, and 256 more, are writable at `bounds`. A
         // byte starts at most one token and ends at most one, so at most twice as many bounds as
         // bytes precede any write of 130.
         unsafe {
-            if tokens.starts | tokens.ends == 0 {
-                S::positions(edges, base as u16, bounds.add(found));
-                found += edges.count_ones() as usize;
+            let out = bounds.add(found);
+            found += if starts | ends == 0 {
+                S::positions(edges, base as u16, out);
+                edges.count_ones() as usize
             } else {
-                let starts = edges & tokens.words | tokens.starts;
-                let ends = edges & !tokens.words | tokens.ends;
-                let out = bounds.add(found);
-                found += write_bounds::<S>((starts, ends), found % 2 == 1, base, out);
-            }
+                let all = (edges & words | starts, edges & !words | ends);
+                write_bounds::<S>(all, found % 2 == 1, base, out)
+            };
         }
         base += 64;
     }
