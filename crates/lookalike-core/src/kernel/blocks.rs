@@ -264,7 +264,8 @@ unsafe fn scan<S: BlockScanner, const SPACES: bool, const FOLD: bool>(
             }
         };
         let mut words = words;
-        let (mut starts, mut ends) = (0, 0);
+        let mut starts = 0;
+        let mut ends = 0;
         if high != 0 || last != LastCharacter::Other {
             // SAFETY: the caller's promise.
             let tokens = unsafe { beyond_ascii::<S>(text, base, rule, words, &mut last, out) };
