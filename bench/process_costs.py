@@ -1,4 +1,4 @@
-"""CPU seconds and memory of this process and of all that come from it."""
+"""CPU seconds and memory of this process and its descendants."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass
 class Processes:
-    """The CPU seconds and the memory of this process and all that come from it, by kind."""
+    """The CPU seconds and the memory of this process and its descendants, by kind of process."""
 
     #: The last seen CPU seconds of each process, and its kind.
     seen: dict[int, tuple[str, float]] = field(default_factory=dict)
@@ -46,7 +46,8 @@ class Processes:
                     self.python_peak = max(self.python_peak, _peak(process))
 
     def _is_ours(self, process: int, parents: dict[int, int]) -> bool:
-        """Whether a process is this one, or comes from it. One that lost its parent is known."""
+        """Whether a process is this one or a descendant. A process that was seen before still
+        counts after its parent has ended."""
         if process in self.seen:
             return True
         while process not in (0, 1):

@@ -81,7 +81,7 @@ class Timed:
 
 
 def child(name, corpus, threshold, out):
-    """The process that is measured; says on standard output what was."""
+    """Runs in the process that is measured. Prints the measurements as JSON."""
     import pyarrow
 
     package = FIND.split(".")[0] if name.startswith(FIND) else name.split("-")[0]
@@ -91,9 +91,9 @@ def child(name, corpus, threshold, out):
     cpu, wall = spent(), time.monotonic()
     if package == "lookalike":
         found = module.find(table, **options(name, threshold))
-        found.groups if name.endswith(PLAIN) else found.pairs  # the table is made
+        found.groups if name.endswith(PLAIN) else found.pairs  # reading it builds the table
     else:
-        # The adapters read a file by this name; here it is the table.
+        # The adapters call `read` with a path. Here it returns the rows of the table instead.
         peers.read = lambda _: zip(
             table["id"].to_pylist(), (text.lower() for text in table["text"].to_pylist())
         )
@@ -113,7 +113,8 @@ def child(name, corpus, threshold, out):
 
 # ---------------------------------------------------------------- measuring
 def table_of(corpus, folder):
-    """The corpus as an Arrow file, which is read quickly and as it lies in memory."""
+    """Writes the corpus as an Arrow file, and returns its path. Reading is fast, because the file
+    has the layout of the table in memory."""
     import pyarrow
 
     ids, texts = zip(*peers.read(corpus))
@@ -172,7 +173,10 @@ def run(name, a, corpus, table, folder):
 
 
 def measure_all(a, corpus, table, folder):
-    """[(name, CPU s, wall s, version, file of pairs, CPU s with tokens given)] of those there."""
+    """Measures each program and library that is available. A failed one is reported and left out.
+
+    Returns [(name, CPU s, wall s, version, file of pairs, CPU s with tokens given)].
+    """
     rows = []
     for name in OWN + [peer for peer in a.peers.split(",") if peer]:
         package = "lookalike" if name in OWN else name.split("-")[0]

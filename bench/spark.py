@@ -39,7 +39,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "python" / "tests"))
+sys.path.insert(0, str(HERE.parent / "python" / "tests" / "clusters"))
 sys.path.insert(0, str(HERE))
 
 from divided_runs import joined  # noqa: E402 - of the tests
@@ -81,7 +81,8 @@ def spark_session(place: Path) -> Iterator[Any]:
 
 
 def shuffled(events: Path, after: float, before: float) -> list[tuple[int, int]]:
-    """The bytes that each stage of a time wrote for a shuffle, in the order of the stages."""
+    """The bytes that each stage wrote for a shuffle, in the order of the stages. Only tasks that
+    started between `after` and `before` count."""
     sums: dict[int, int] = {}
     for file in events.iterdir():
         for line in file.read_text().splitlines():
@@ -155,7 +156,7 @@ class StageCosts(logging.Handler):
 
     @contextlib.contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Adds what is done within as a stage."""
+        """Adds the work of the `with` block as a stage."""
         costs: list[Cost] = []
         after = time.time()
         with measured(costs):
@@ -172,8 +173,9 @@ class StageCosts(logging.Handler):
 
 
 def stage_costs(spark: Any, args: argparse.Namespace, place: Path) -> list[dict[str, Any]]:
-    """The CPU seconds and the shuffled bytes of each stage. The run writes its stages to a folder,
-    because otherwise the stages of Spark end elsewhere than the stages of the run."""
+    """The CPU seconds and the shuffled bytes of each stage. The run writes the result of each stage
+    to a folder. Without the folder, the stages of Spark would not end with the stages of the run.
+    """
     costs, log = StageCosts(), logging.getLogger("lookalike.spark")
     log.setLevel(logging.INFO)
     log.addHandler(costs)
@@ -222,12 +224,12 @@ class KillStage(logging.Handler):
 def killed(
     spark: Any, args: argparse.Namespace, place: Path, expected: bytes, before: Cost, task: str
 ) -> Cost:
-    """Runs with an executor killed in a task; then without, so that the new executor is warm. The
-    speed of a shared machine changes within minutes, so the first is compared with the mean of the
-    runs before and after it.
+    """Runs once while an executor is killed in a task. Then runs again without a kill, so that
+    the new executor is warm. The speed of a shared machine changes within minutes. The cost of the
+    run with the kill is therefore compared with the mean of the runs before and after it.
 
-    :param before: the cost of the run before.
-    :returns: the cost of the run after.
+    :param before: the cost of the run before the kill.
+    :returns: the cost of the run after the kill.
     """
     import pytest
     from divided_runs import kill_once
@@ -277,7 +279,7 @@ def on_sail(
     spark.conf.set("spark.sql.shuffle.partitions", str(args.partitions))
     costs: list[Cost] = []
     for number in range(2):
-        # Sail keeps no results of stages: without a checkpoint each stage runs those before it
+        # Sail keeps no results of stages. Without a checkpoint, each stage runs all earlier stages
         # again.
         checkpoint = f"file://{place}/run{number}"
         with measured(costs):
@@ -285,7 +287,7 @@ def on_sail(
     found.write(str(place / "groups-of-sail"))
     compare("Sail", joined(place / "groups-of-sail"), expected)
     report("Sail", costs[1], found.seconds)
-    # A server that is left to the end of the process waits for its tasks for minutes.
+    # Stop the server here. If it still runs when the process ends, it waits minutes for its tasks.
     spark.stop()
     server.stop()
     return {"seconds": costs[1].seconds, "wall": costs[1].wall, "stages": found.seconds}
@@ -320,7 +322,8 @@ def on_ray(args: argparse.Namespace, place: Path, expected: bytes, _: int) -> di
 
 
 def bands_of(documents: int) -> list[str]:
-    """The options of the program for the bands and rows of a collection of that many documents."""
+    """The options `--bands` and `--rows` of the program, for a collection of `documents`
+    documents."""
     from lookalike import stages
 
     parameters = stages.plan(threshold=0.8, recall=0.99, documents=documents).parameters

@@ -56,7 +56,7 @@ def cpu_of(pid):
 
 
 class Redis:
-    """A server of its own on a free port, gone with the folder it writes to."""
+    """A separate server on a free port. `stop` ends the server and removes its folder."""
 
     def __init__(self, program):
         self.folder = tempfile.mkdtemp(prefix="redis-")

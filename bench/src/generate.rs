@@ -34,7 +34,7 @@ pub(crate) fn request(options: &mut BenchOptions) -> Result<Request, BenchError>
             request.least_words
         )));
     }
-    // Every excerpt is of a document of its own.
+    // Each excerpt is taken from a separate document, so it needs two documents.
     let excerpts = request.excerpts.saturating_mul(2);
     let kinds = [request.planted, request.mega, request.short, request.empty, excerpts];
     let all = kinds.iter().fold(0u64, |sum, &n| sum.saturating_add(n));

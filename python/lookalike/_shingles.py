@@ -1,4 +1,4 @@
-"""Constructors for the texts of shingle rules, and of keep rules with an argument."""
+"""Classes that build shingle rules, and keep rules with an argument, as strings."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ use std::io::{self, Write};
 const HEADER: Style = Style::DIMMED;
 /// The share of a source above which its loss is worth a warning.
 const LARGE_SHARE: f64 = 0.5;
-/// Documents of a source below which a share says little.
+/// The fewest documents of a source for a warning. The share of a smaller source says little.
 const LEAST_DOCUMENTS: u64 = 20;
-/// Sources that are warned about by name.
+/// The greatest number of sources that warnings name.
 const NAMED: usize = 5;
 
 /// The treatment of duplicates.

@@ -135,8 +135,8 @@ fn attempt(state: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutco
 }
 
 /// Applies changes within a transaction. Returns their outcomes and the postings of new documents.
-/// The effect is planned first, so that a document that a later change of the batch replaces is
-/// never stored.
+/// The effect is planned first. If a later change of the batch replaces a new document, that
+/// document is never stored.
 fn apply<'a>(
     state: &IndexState,
     writer: &mut CatalogueWriter,
@@ -234,7 +234,7 @@ pub(crate) fn next_name(head: &mut CatalogueState) -> String {
     name
 }
 
-/// Writes a run without the dead documents (ascending).
+/// Writes a run without the documents in `dead`, whose numbers are ascending.
 pub(crate) fn write_run(
     mut file: SegmentFile<'_>,
     run: &PostingRun,

@@ -1,11 +1,11 @@
-//! TLS to the server, by rustls, in the mode of the address.
+//! TLS to the server, by rustls. The parameter `sslmode` selects the mode:
 //!
 //! | `sslmode` | encrypted | the server's certificate |
 //! |---|---|---|
 //! | `disable` | never | |
 //! | `prefer`, the default, and `allow` | if the server supports it | is not verified |
 //! | `require` | always | is not verified, unless `sslrootcert` is given: then like `verify-ca` |
-//! | `verify-ca` | always | is signed by one of `sslrootcert` |
+//! | `verify-ca` | always | is signed by a certificate of `sslrootcert` |
 //! | `verify-full` | always | like `verify-ca`, and names the host |
 //!
 //! These are the modes of libpq. Local sockets are never encrypted.
@@ -33,7 +33,7 @@ pub(super) enum TlsMode {
 }
 
 impl TlsMode {
-    /// The mode with a name.
+    /// Returns the mode for a value of `sslmode`; `None` if the value is unknown.
     pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "disable" => Self::Disable,
@@ -109,8 +109,8 @@ fn verifier(
         .map_err(|error| wrong(error.to_string()))
 }
 
-/// Verifies that the server has the key of its certificate, and the chain of certificates if
-/// `chain` is set. Does not verify the host that the certificate names.
+/// Verifies that the server has the key of its certificate. If `chain` is set, also verifies the
+/// chain of certificates. Does not verify the host that the certificate names.
 #[derive(Debug)]
 struct ChainVerifier {
     provider: Arc<CryptoProvider>,

@@ -19,7 +19,7 @@ pub(crate) struct LineRecords {
     set_extra: fn(&[u8], &ReadOptions, &mut ExtraFields),
     /// Copies a line without the removed ranges of its text.
     copy_text: fn(&[u8], &ReadOptions, &mut KeptCopier<'_>) -> bool,
-    /// Whether lines are JSON objects, which state more about the document.
+    /// Whether lines are JSON objects, whose members can include a title and a date.
     is_json: bool,
     /// The rule for the ids of objects.
     ids: IdRule,

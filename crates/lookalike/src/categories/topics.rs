@@ -1,6 +1,6 @@
-//! Groups documents into topics: spherical k-means over weighted words (Dhillon and Modha, *Concept
-//! decompositions for large sparse text data*, 2001), in integers. So the result depends neither on
-//! the machine nor on the order of the documents within a sum.
+//! Groups documents into topics by spherical k-means over weighted words (Dhillon and Modha,
+//! *Concept decompositions for large sparse text data*, 2001). The arithmetic uses integers, so the
+//! result depends neither on the machine nor on the order of the documents within a sum.
 //!
 //! The crate `linfa-clustering` is not used. It needs a dense matrix, and takes about 100 times the
 //! CPU time for 2,000 documents with a vocabulary of 2,000 words (November 2026,
@@ -13,9 +13,9 @@ use lookalike_core::hash::SplitMix64;
 const RESTARTS: u64 = 4;
 /// The most rounds of one run.
 const ROUNDS: usize = 30;
-/// One in the vectors of topics.
+/// The integer that represents 1.0 in the vectors of topics.
 const UNIT: u64 = 0xffff;
-/// One in the vectors of documents.
+/// The integer that represents 1.0 in the vectors of documents.
 const DOCUMENT_UNIT: u64 = 1 << 16;
 
 /// The vectors of topics.
@@ -52,7 +52,7 @@ impl Topics {
             return Self::default();
         }
         let runs = (0..RESTARTS).map(|seed| run(words, &vectors, count, seed));
-        // Among equal ones, the first.
+        // If several runs have the best quality, use the first.
         let best = runs.reduce(|best, run| if run.quality > best.quality { run } else { best });
         best.map(|best| best.topics).unwrap_or_default()
     }
@@ -79,8 +79,9 @@ impl Topics {
         Self { count: topics.len(), vectors }
     }
 
-    /// Returns the vectors of sums, and the sum of their lengths. `sums` has the sums of all topics
-    /// for each word. With at most 20,000 documents, a sum is below 2³¹.
+    /// Scales the sum vector of each topic to unit length. The quality is the total length before
+    /// scaling. `sums` contains the sums of all topics for the first word, then for the next word.
+    /// With at most 20,000 documents, a sum is below 2³¹.
     fn of_sums(count: usize, sums: &[u64]) -> TopicRun {
         let mut squares = vec![0u128; count];
         for row in sums.chunks_exact(count) {

@@ -19,7 +19,7 @@ pub struct RemovedList {
 
 impl RemovedList {
     /// Begins the list; in CSV with its header: `id,source,group,keeper,jaccard,reason`.
-    /// The similarity has the name of `measure`.
+    /// The column of the similarity is named after `measure`.
     ///
     /// # Errors
     /// [`OutputError::Write`].

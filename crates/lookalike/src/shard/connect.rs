@@ -13,11 +13,11 @@ pub struct Connector {
     rule: BucketRule,
 }
 
-/// The result of the blocks of a part.
+/// The result of connecting the documents in the blocks of a part.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ConnectedPart {
-    /// Edges between documents that share buckets of the part. A node of several documents is
-    /// connected with itself, so that these are compared.
+    /// Edges between documents that share buckets of the part. A node of several documents has an
+    /// edge to itself, so that its documents are compared with each other.
     pub forest: Vec<Edge>,
     /// The documents whose nodes belong to the part, by node.
     pub identities: Vec<NodeIdentity>,

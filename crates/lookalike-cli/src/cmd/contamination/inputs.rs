@@ -10,7 +10,7 @@ use lookalike::request::{BenchmarkSide, InputSide, RunInputs};
 use lookalike::store::index::IndexLocation;
 use std::path::{Path, PathBuf};
 
-/// The files and folders of one side, or its index, which is alone.
+/// Builds one side from its files and folders, or from an index. An index must be the only input.
 pub(super) fn side(inputs: &[PathBuf], reading: &ReadOptions) -> Result<RunInputs, CommandError> {
     let mut run = RunInputs::of_paths(inputs, &[], reading.clone());
     let is_index = |input: &&PathBuf| IndexLocation::among_inputs(input).is_some();
@@ -28,7 +28,7 @@ pub(super) fn side(inputs: &[PathBuf], reading: &ReadOptions) -> Result<RunInput
     Ok(run)
 }
 
-/// The benchmark, once for each field.
+/// Builds one side of the benchmark for each field, or a single side if no field is given.
 pub(super) fn benchmark(
     against: &[PathBuf],
     fields: &[String],
@@ -53,7 +53,7 @@ pub(super) fn benchmark(
     Ok(vec![BenchmarkSide { field: None, items }])
 }
 
-/// The error of a run, which names `--against-field` where a record of the benchmark lacks one.
+/// Converts the error of a run. Errors of the benchmark call its text field `--against-field`.
 pub(super) fn run_error(error: ContaminationError) -> CommandError {
     match error {
         ContaminationError::Benchmark(error) => {

@@ -1,5 +1,5 @@
-// The pairs that earlier visits have decided, the newest decision first. The log of decisions is
-// their only list: decided groups are not in the queue, and separated pairs are in no group.
+// The pairs that earlier visits have decided, the newest decision first. Only the log of decisions
+// lists these pairs. The queue omits decided groups, and no group contains a separated pair.
 
 import { ApiError, documentPath, request } from "../client/api.js";
 import { shortened, time, visible } from "../dom/format.js";
@@ -108,7 +108,8 @@ export class EarlierPairs {
   }
 
   /**
-   * A keeper, or the duplicate of a keeper. All pairs of the keeper share it.
+   * Returns a keeper, or the duplicate of a keeper. Calls with the same ids return the same object,
+   * so all pairs of a keeper share the object of the keeper.
    * @param {string[]} documents the keeper and its duplicate, or the keeper only
    * @returns {Member}
    */
@@ -127,8 +128,8 @@ export class EarlierPairs {
   }
 
   /**
-   * The other documents that can be kept instead of a keeper: duplicates, and documents that are
-   * not kept for another reason.
+   * The other documents that can be kept instead of a keeper. These are its duplicates, and
+   * documents that were separated from it and have no decision of their own to keep them.
    * @param {string} keeper
    * @param {string} duplicate
    */
