@@ -11,16 +11,18 @@ left out. Linux or macOS.
 TASK      All near-duplicate pairs at Jaccard 0.8 of word 5-grams: words by str.split(), in lower
           case. For lookalike that is tokens="whitespace". The rows "default words" use the default
           word rule of `find`. They report groups and no pairs, hence no recall.
-COUNTED   For Python: from a pyarrow.Table in memory (id, text) to the pairs in memory, in a
-          process of its own: tokenising, signatures, the index, queries, verification where there
-          is one. Reading the table and the imports are not counted. For the program: the whole
-          process, from JSONL in the page cache to the file that it writes. CPU seconds are user
-          and system of all threads and of child processes. The median of --runs by CPU counts.
-          "tokens given" excludes lower case, words and shingles, which this program creates in
-          Python: the cost of the library for existing tokens.
+COUNTED   For Python, the time from a pyarrow.Table in memory (id, text) to the pairs in memory.
+          Each library runs in its own process. The time includes tokenising, signatures, the
+          index, queries, and verification if the library verifies pairs. It excludes reading the
+          table and the imports. For the program, the whole process counts, from JSONL in the page
+          cache to the file that it writes. CPU seconds are user and system of all threads and of
+          child processes. The result is the median of --runs, ordered by CPU seconds. "tokens
+          given" is the cost of the library for existing tokens. It excludes lower case, words and
+          shingles, which this program creates in Python.
 QUALITY   Reported pairs against the truth. Without --truth, the truth is `find --exact`. Groups of
           more than --truth-cap documents are left out on both sides, since every library finds
-          them and they have most pairs. A --truth for words in their original case has other pairs.
+          them and they have most pairs. A --truth of words in their original case contains other
+          pairs, so do not use one.
 PEERS     The libraries of peers.py, whose --help describes the use of each, with 128 permutations.
           They take texts in lower case.
 """

@@ -8,17 +8,17 @@
         [--documents N]
 
 FILE.parquet has the columns `id` and `text`. Spark is a standalone cluster of a master and two
-workers of one core each on the loopback interface, with Spark's external shuffle service, Ray a
-node of two cores, Sail one process. Every engine runs once to be warm, and once to be measured; the
-groups are compared byte for byte with the output of the program. CPU seconds count all processes of
-the run, sampled ten times a second.
+workers of one core each, on the loopback interface. It uses Spark's external shuffle service. Ray
+is a node of two cores. Sail is one process. Every engine runs once to be warm, and once to be
+measured. The groups are compared byte for byte with the output of the program. CPU seconds count
+all processes of the run, sampled ten times a second.
 
-`--kill KeyTask ConnectTask MergeTask LabelTask DecideTask LineTask` kills an executor once for
-each, while it runs such a task, and compares with the mean of the runs before and after; the stage
-in which it was killed is printed. `--mllib N` measures MinHashLSH of MLlib (3 tables) on the first
-N documents, on the same cluster, and `--bigcode SCRIPT` BigCode's script
+`--kill KeyTask ConnectTask MergeTask LabelTask DecideTask LineTask` kills an executor once for each
+of these tasks, while it runs such a task. It prints the stage of the kill, and compares the cost
+with the mean of the runs before and after. `--mllib N` measures MinHashLSH of MLlib (3 tables) on
+the first N documents, on the same cluster. `--bigcode SCRIPT` measures BigCode's script
 (`near_deduplication/minhash_deduplication_spark.py` of bigcode-project/bigcode-dataset; it needs
-NumPy and SciPy) on the same documents, or on all without `--mllib`. Their pairs are compared with
+NumPy and SciPy) on the same documents, or on all documents without `--mllib`. Their pairs are compared with
 the verified pairs of the program. `--costs` writes the measurements as JSON, with the costs of each
 stage for `cluster_simulation.py`. `--documents N` uses the bands and rows of a collection of N
 documents.

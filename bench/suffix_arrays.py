@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""CPU seconds and memory of finding what is repeated in texts by a suffix array, for
-comparison with passages (bench/others.md). It works as google-research/deduplicate-text-datasets,
-but in memory, by pydivsufsort (libdivsufsort, and Kasai's longest common prefixes).
+"""Measures the CPU seconds and the memory of finding repeated text with a suffix array, for
+comparison with passages (bench/others.md). It works like google-research/deduplicate-text-datasets,
+but in memory, with pydivsufsort (libdivsufsort, and Kasai's longest common prefixes).
 
     pip install pydivsufsort
     bench/suffix_arrays.py c100k.jsonl [--length 300]
 
 The texts of all records are laid end to end, with a line end between them. The program
-counts repeated bytes: the `--length` bytes from a repeated byte on also occur at another place (300
-bytes are about 50 words). The seconds exclude reading the records. The program needs 16 bytes of
+counts repeated bytes. A byte is repeated if the `--length` bytes that start there also occur at
+another place (300 bytes are about 50 words). The seconds exclude reading the records. The program needs 16 bytes of
 memory for each byte of text.
 """
 

@@ -4,14 +4,15 @@
     bench/index/index_peers.py [--docs 100000] [--queries 2000] [--peers memory,redis]
                          [--redis-server redis-server]
 
-Needs datasketch and redis (`pip install datasketch redis`) and, for the peer `redis`, a Redis
-server's program, which is started for the measurement with a file it appends to, synced once a
-second as by default. A peer that is not available is reported and left out. Python 3.9 or newer;
+Needs datasketch and redis (`pip install datasketch redis`). The peer `redis` also needs the program
+of the Redis server. The measurement starts it with an append-only file, which the server syncs once
+a second, its default. A peer that is not available is reported and left out. Python 3.9 or newer;
 Linux.
 
 TASK      An index of signed documents: signatures of 128 values, 21 bands of 6 rows, ids of 26
           bytes; every tenth document agrees with an earlier one in each value with probability
-          0.85. They are added in sessions of 5,000, then indexed and new documents are queried.
+          0.85. They are added in sessions of 5,000. Queries are then for indexed and for new
+          documents.
           Each answer is estimated from the signatures: datasketch keeps signatures outside of its
           index, here in a dict, and verifies nothing exactly.
 COUNTED   Documents per second and per CPU second (user and system; with Redis, the server's too),
