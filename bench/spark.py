@@ -18,10 +18,10 @@ of these tasks, while it runs such a task. It prints the stage of the kill, and 
 with the mean of the runs before and after. `--mllib N` measures MinHashLSH of MLlib (3 tables) on
 the first N documents, on the same cluster. `--bigcode SCRIPT` measures BigCode's script
 (`near_deduplication/minhash_deduplication_spark.py` of bigcode-project/bigcode-dataset; it needs
-NumPy and SciPy) on the same documents, or on all documents without `--mllib`. Their pairs are compared with
-the verified pairs of the program. `--costs` writes the measurements as JSON, with the costs of each
-stage for `cluster_simulation.py`. `--documents N` uses the bands and rows of a collection of N
-documents.
+NumPy and SciPy) on the same documents, or on all documents without `--mllib`. Their pairs are
+compared with the verified pairs of the program. `--costs` writes the measurements as JSON, with the
+costs of each stage for `cluster_simulation.py`. `--documents N` uses the bands and rows of a
+collection of N documents.
 """
 
 from __future__ import annotations

@@ -6,10 +6,10 @@ but in memory, with pydivsufsort (libdivsufsort, and Kasai's longest common pref
     pip install pydivsufsort
     bench/suffix_arrays.py c100k.jsonl [--length 300]
 
-The texts of all records are laid end to end, with a line end between them. The program
-counts repeated bytes. A byte is repeated if the `--length` bytes that start there also occur at
-another place (300 bytes are about 50 words). The seconds exclude reading the records. The program needs 16 bytes of
-memory for each byte of text.
+The texts of all records are laid end to end, with a line end between them. The program counts
+repeated bytes. A byte is repeated if the `--length` bytes that start there also occur at another
+place (300 bytes are about 50 words). The seconds exclude reading the records. The program needs 16
+bytes of memory for each byte of text.
 """
 
 import argparse
