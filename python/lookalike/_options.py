@@ -236,7 +236,7 @@ OPTIONS: dict[str, str] = {
     "keep": "'longest', 'shortest', 'first', 'last', 'newest', 'oldest', 'name' (final versions "
     "before drafts and copies, by file names), 'field:NAME[:asc]', 'path:GLOB', or a list of "
     "these; for files ['name', 'longest'] by default, otherwise 'longest'",
-    "group": "'stars', or 'components': chains are followed",
+    "group": "'stars', or 'components': a group also has documents that others connect",
     "pairs": "whether all verified pairs are listed",
     "reference_pairs": "whether only pairs with a document of the reference are listed",
     "estimates": "whether pairs have the estimates of their signatures",

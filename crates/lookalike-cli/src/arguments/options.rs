@@ -21,16 +21,16 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct KeepArgs {
-    /// Which document of a group stays, such as newest [default: longest; for files, name before
-    /// longest]. Rules: name (of
-    /// files: final versions before copies, drafts and old versions; records have no name),
+    /// Which document of a group is kept, such as newest [default: longest; for files, name, then
+    /// longest]. Rules: name (only files: final versions before copies, drafts and old versions),
     /// longest, shortest, first or last (read), newest, oldest, field:NAME (its highest value;
     /// field:NAME:asc the lowest), path:GLOB (a path that matches it). Repeat --keep: the first
     /// rule that distinguishes two documents decides
     #[arg(long, value_name = "RULE")]
     keep: Vec<KeepRule>,
 
-    /// `stars`: every duplicate resembles the kept document; `components`: chains are followed
+    /// `stars`: every duplicate resembles the kept document; `components`: a group also
+    /// has documents that others connect
     #[arg(
         long,
         value_name = "HOW",
@@ -39,8 +39,8 @@ pub(crate) struct KeepArgs {
     )]
     group: Grouping,
 
-    /// The field or column whose value says which source a document is counted under [default: its
-    /// file, or its folder directly below INPUT]
+    /// Field or column that names the source of a document in the counts [default: its file, or its
+    /// folder directly below INPUT]
     #[arg(long, value_name = "NAME")]
     source_field: Option<String>,
 }
@@ -125,8 +125,8 @@ pub(crate) struct OrderArgs {
     #[arg(long, value_name = "RULE")]
     keep: Vec<KeepRule>,
 
-    /// The field or column whose value says which source a document is counted under [default: its
-    /// file, or its folder directly below INPUT]
+    /// Field or column that names the source of a document in the counts [default: its file, or its
+    /// folder directly below INPUT]
     #[arg(long, value_name = "NAME")]
     source_field: Option<String>,
 }
@@ -233,8 +233,8 @@ impl RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct WholeRunArgs {
-    /// Write the run to FILE.html, a page to read, or FILE.json; may be given again. The JSON is
-    /// the output of --json [also .gz, .zst]
+    /// Write the results to FILE.html, a page to read, or to FILE.json, the output of --json. May
+    /// be repeated [also .gz, .zst]
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<PathBuf>,
 
@@ -264,12 +264,12 @@ impl CsvArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct SurvivorArgs {
-    /// Copy documents only to a folder OUT. Otherwise, other files in the inputs are copied as
-    /// well: pictures, scans, hidden files, links
+    /// Copy only documents to a folder OUT. By default, pictures, scans, hidden files and links in
+    /// the inputs are copied too
     #[arg(long, requires = "output")]
     pub(crate) documents_only: bool,
 
-    /// List files that were not read, with reasons, and empty documents in FILE.csv
+    /// Write a list to FILE.csv: files that were not read, with reasons, and empty documents
     #[arg(long, value_name = "FILE")]
     pub(crate) skipped: Option<PathBuf>,
 

@@ -16,8 +16,8 @@ use std::str::FromStr;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Comparison")]
 pub(crate) struct WordArgs {
-    /// Words: `words` are runs of letters and digits, and single characters where a script has no
-    /// spaces; `word-runs` leaves those as runs; `whitespace` splits at white space only
+    /// `words`: runs of letters and digits; single characters in scripts without spaces.
+    /// `word-runs`: runs in every script. `whitespace`: split at white space only
     /// [default: words; word-runs with segment:dictionary]
     #[arg(long, value_name = "RULE")]
     tokens: Option<TokenRule>,
@@ -45,7 +45,7 @@ pub(crate) struct ShingleArgs {
     #[command(flatten)]
     words: WordArgs,
 
-    /// Let repeats count: the second use of a shingle is another one
+    /// Count repeats: the second occurrence of a shingle is a different shingle
     #[arg(long)]
     frequencies: bool,
 
@@ -78,7 +78,7 @@ pub(crate) struct AimArgs {
     #[arg(allow_negative_numbers = true)]
     threshold: f64,
 
-    /// Least predicted share of the pairs at the threshold that are found: above 0, below 1
+    /// Least predicted share of found pairs, among the pairs at the threshold: above 0, below 1
     #[arg(long, value_name = "SHARE", default_value = "0.99", value_parser = recall)]
     #[arg(allow_negative_numbers = true)]
     recall: f64,
@@ -94,7 +94,8 @@ pub(crate) struct MeasureArgs {
     #[arg(long, value_name = "WHAT", default_value = "jaccard")]
     pub(crate) measure: Measure,
 
-    /// Find every pair (slower, with more memory). Candidates share rare shingles, not bands
+    /// Find every pair (slower, with more memory): compare documents that share rare shingles, not
+    /// bands
     #[arg(long)]
     pub(crate) exact: bool,
 }

@@ -46,10 +46,10 @@ pub(crate) struct ReadArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How inputs are read")]
 pub(crate) struct InputArgs {
-    /// Format of all inputs, such as lines, jsonl or csv [default: by first bytes and name].
-    /// Formats: file (by the type of each), text (every file as plain text), lines (id, blank,
-    /// text), jsonl, json (an array of objects), csv, tsv, mbox, warc or tar, each also .gz or
-    /// .zst, or parquet
+    /// Format of all inputs, such as lines, jsonl or csv [default: by first bytes and name]. `file`
+    /// reads each file by its own type, and `text` reads all files as plain text. `lines` has an
+    /// id, a blank and a text on each line. The others are jsonl, json (an array of objects), csv,
+    /// tsv, mbox, warc, tar and parquet. All but parquet may also be .gz or .zst
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 
@@ -62,8 +62,8 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "NAME", default_value = "text")]
     text_field: String,
 
-    /// What separates the values of CSV and TSV: one character, or tab [default: found for each
-    /// file of CSV among , ; tab |]
+    /// Character between the values of CSV and TSV, or tab [default: one of , ; tab | for each file
+    /// of CSV]
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     delimiter: Option<u8>,
 
@@ -110,8 +110,8 @@ fn delimiter(text: &str) -> Result<u8, String> {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Comparison")]
 pub(crate) struct UnitArgs {
-    /// Compare parts of documents as documents with the ids DOC#1, DOC#2, …: paragraph, line or
-    /// sentence [default: document]
+    /// Compare each paragraph, line or sentence as one document, with the ids DOC#1, DOC#2, …
+    /// [default: document]
     #[arg(long, value_name = "UNIT", default_value = "document", hide_default_value = true)]
     pub(crate) unit: TextUnit,
 }

@@ -15,7 +15,7 @@ use lookalike_index::Index;
 pub struct GroupingOptions {
     /// Least exact similarity: above 0, at most 1.
     pub threshold: Option<f64>,
-    /// Least predicted share of the pairs at the threshold that are found: above 0, below 1.
+    /// Least predicted share of found pairs, among the pairs at the threshold: above 0, below 1.
     pub recall: Option<f64>,
     /// The measure of similarity for the threshold.
     pub measure: Option<Measure>,

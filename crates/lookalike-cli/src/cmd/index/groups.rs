@@ -25,7 +25,7 @@ Examples:
 
 /// The help of `--keep`: an index does not record whether its ids are paths of files.
 const KEEP: &str = "\
-Which document of a group stays [default: longest]. If ids are paths of files, `--keep name \
+Which document of a group is kept [default: longest]. If ids are paths of files, `--keep name \
 --keep longest` keeps the documents that `find` and `dedup` keep. Rules: name (of the id: final \
 versions before copies, drafts and old versions), longest, shortest, first or last (put), newest, \
 oldest, field:NAME (its highest value; field:NAME:asc the lowest), path:GLOB (an id that matches \
@@ -46,7 +46,7 @@ pub(super) struct GroupsArgs {
     #[arg(help_heading = "Similarity and recall")]
     threshold: Option<f64>,
 
-    /// Least predicted share of the pairs at the threshold that are found: above 0, below 1
+    /// Least predicted share of found pairs, among the pairs at the threshold: above 0, below 1
     /// [default: recall of the index]
     #[arg(long, value_name = "SHARE", value_parser = recall)]
     #[arg(allow_negative_numbers = true)]
@@ -59,7 +59,8 @@ pub(super) struct GroupsArgs {
     #[arg(help_heading = "Similarity and recall")]
     measure: Option<Measure>,
 
-    /// Find every pair (slower, with more memory). Candidates share rare shingles, not bands
+    /// Find every pair (slower, with more memory): compare documents that share rare shingles, not
+    /// bands
     #[arg(long)]
     #[arg(help_heading = "Similarity and recall")]
     exact: bool,
