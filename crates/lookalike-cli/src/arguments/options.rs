@@ -21,8 +21,8 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(crate) struct KeepArgs {
-    /// Which document of a group is kept, such as newest [default: longest; for files, name, then
-    /// longest]. Rules: name (only files: final versions before copies, drafts and old versions),
+    /// Which document of a group is kept, such as newest [default: longest, for files by name
+    /// first]. Rules: name (only files: final versions before copies, drafts and old versions),
     /// longest, shortest, first or last (read), newest, oldest, field:NAME (its highest value;
     /// field:NAME:asc the lowest), path:GLOB (a path that matches it). Repeat --keep: the first
     /// rule that distinguishes two documents decides
@@ -233,8 +233,8 @@ impl RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct WholeRunArgs {
-    /// Write the results to FILE.html, a page to read, or to FILE.json, the output of --json. May
-    /// be repeated [also .gz, .zst]
+    /// Write the results to FILE.html, a page to read, or FILE.json. The JSON is the output of
+    /// --json. May be repeated [also .gz, .zst]
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<PathBuf>,
 

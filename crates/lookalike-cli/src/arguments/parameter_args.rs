@@ -94,7 +94,7 @@ pub(crate) struct MeasureArgs {
     #[arg(long, value_name = "WHAT", default_value = "jaccard")]
     pub(crate) measure: Measure,
 
-    /// Find every pair (slower, with more memory): compare documents that share rare shingles, not
+    /// Find every pair (slower, with more memory). Compares documents that share rare shingles, not
     /// bands
     #[arg(long)]
     pub(crate) exact: bool,

@@ -59,7 +59,7 @@ pub(super) struct GroupsArgs {
     #[arg(help_heading = "Similarity and recall")]
     measure: Option<Measure>,
 
-    /// Find every pair (slower, with more memory): compare documents that share rare shingles, not
+    /// Find every pair (slower, with more memory). Compares documents that share rare shingles, not
     /// bands
     #[arg(long)]
     #[arg(help_heading = "Similarity and recall")]
