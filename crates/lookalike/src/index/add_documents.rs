@@ -88,7 +88,7 @@ impl<E> From<NotWritten> for FeedError<E> {
 }
 
 /// Adds documents to an index, in order, batch by batch. Stored batches remain stored if a later
-/// one fails. A batch is prepared while the one before it is written.
+/// one fails. With several threads, a batch is prepared while the one before it is written.
 ///
 /// `feed` appends documents to the empty batch and returns whether more will follow. If it fails,
 /// the documents in the batch are stored. It is called by the current thread. The options

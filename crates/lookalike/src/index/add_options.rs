@@ -38,7 +38,7 @@ pub struct AddOptions {
     pub expires: Option<i64>,
     /// Whether to skip and list documents that an index cannot store. Otherwise they are errors.
     pub skip_bad: bool,
-    /// Maximum number of threads, excluding the writer.
+    /// Maximum number of threads that prepare documents. With more than one, another thread writes.
     pub threads: NonZeroUsize,
 }
 

@@ -11,7 +11,7 @@ use crate::engine::decide::copies;
 use crate::engine::decide::estimates;
 use crate::engine::decide::excess_candidates::excess_candidates;
 use crate::engine::decide::ordered_component::{
-    CompareStop, ComparedBlock, Comparer, MemberPairs, OrderedComponent,
+    CompareStop, Comparer, MemberPairs, OrderedComponent,
 };
 use crate::engine::decide::prefix_filter::{PrefixFilter, meetings};
 use crate::engine::decide::references::{GivenKeepers, ProbingReferences};
@@ -22,7 +22,7 @@ use crate::engine::options::{Grouping, PairList};
 use crate::progress::{Progress, Warning};
 use lookalike_core::group::{self, BucketMembership, DuplicateMember, KeptMembers, RelatedMember};
 use lookalike_core::verify::Overlap;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
 
@@ -180,18 +180,8 @@ impl OrderedComponent<'_> {
             };
             return Ok(GroupedComponent { duplicates, pairs, related });
         }
-        let is_shared = comparer.borrow().shared().is_some() && !self.judged.has_separated();
-        let duplicates = if is_stars && is_shared {
-            let ahead = |kept: &KeptMembers<'_, _>, block| {
-                let found =
-                    comparer.borrow().shared().map(|shared| shared.best_keepers(kept, block));
-                let ComparedBlock { best, compared } = found.unwrap_or_default();
-                comparer.borrow_mut().compared += compared;
-                Ok(best)
-            };
-            group::stars_in_blocks(count, buckets, measure, COMPARED_AHEAD, ahead, similarity)?
-        } else if is_stars {
-            group::stars(count, buckets, measure, similarity)?
+        let duplicates = if is_stars {
+            self.stars(&mut comparer.borrow_mut(), buckets)?
         } else {
             let known = self.divided_classes();
             group::components(count, buckets, measure, &known, similarity, overlap)?
@@ -203,9 +193,37 @@ impl OrderedComponent<'_> {
         };
         Ok(GroupedComponent { duplicates, pairs: Vec::new(), related })
     }
-}
 
-impl OrderedComponent<'_> {
+    /// Groups the members as stars, on all threads if possible.
+    fn stars(
+        &self,
+        comparer: &mut Comparer<'_, '_>,
+        buckets: &(impl BucketMembership + Sync),
+    ) -> Result<Vec<DuplicateMember>, CompareStop> {
+        let count = self.len();
+        let measure = self.options.params.measure();
+        let shared = comparer.shared().filter(|_| !self.judged.has_separated());
+        let Some(shared) = shared else {
+            let similarity = |a, b| comparer.similarity(MemberNumber(a), MemberNumber(b));
+            return group::stars(count, buckets, measure, similarity);
+        };
+        let compared = Cell::new(0);
+        let ahead = |kept: &KeptMembers<'_, _>, block| {
+            let block = shared.best_keepers(kept, block);
+            compared.update(|before| before + block.compared);
+            Ok(block.best)
+        };
+        let similarity = |a, b| {
+            let (found, more) = shared.similarity(MemberNumber(a), MemberNumber(b));
+            compared.update(|before| before + more);
+            Ok(found)
+        };
+        let found =
+            group::stars_in_blocks(count, buckets, measure, COMPARED_AHEAD, ahead, similarity);
+        comparer.compared += compared.get();
+        found
+    }
+
     /// Returns all verified pairs, except pairs of two members that only have documents of the
     /// reference collection.
     fn all_pairs(

@@ -148,7 +148,7 @@ impl<'a> OrderedComponent<'a> {
         // With a screen, members can meet without a common bucket.
         if screened && !self.are_candidates(a, b) || self.judged.are_separated(a, b) {
             None
-        } else if self.judged.are_joined(a, b) {
+        } else if self.judged.are_joined(a, b) && self.class_of[a] != self.class_of[b] {
             Some(KnownSimilarity::Joined)
         } else if self.are_equal(a, b) {
             Some(KnownSimilarity::Equal)
@@ -319,7 +319,6 @@ pub(crate) struct Comparer<'p, 's> {
 }
 
 /// Compares members on several threads, if all sets are in memory and misses are not counted.
-#[derive(Clone, Copy)]
 pub(crate) struct SharedComparer<'p> {
     component: &'p OrderedComponent<'p>,
     sets: LoadedSets<'p>,
@@ -328,7 +327,6 @@ pub(crate) struct SharedComparer<'p> {
 }
 
 /// The best keepers of some members, and the number of compared pairs.
-#[derive(Default)]
 pub(crate) struct ComparedBlock {
     pub(crate) best: Vec<Option<DuplicateMember>>,
     pub(crate) compared: u64,
@@ -348,7 +346,9 @@ impl SharedComparer<'_> {
             let mut compared = 0;
             while let Some(i) = counter.next(members.len()) {
                 let best = kept.best::<Infallible>(members.start + i as u32, &mut seen, |a, b| {
-                    Ok(self.similarity(MemberNumber(a), MemberNumber(b), &mut compared))
+                    let (found, more) = self.similarity(MemberNumber(a), MemberNumber(b));
+                    compared += more;
+                    Ok(found)
                 });
                 found.push((i, best?));
             }
@@ -364,20 +364,20 @@ impl SharedComparer<'_> {
         keepers
     }
 
-    /// Like [`Comparer::similarity`]. Adds compared pairs to `compared`.
-    fn similarity(&self, a: MemberNumber, b: MemberNumber, compared: &mut u64) -> Option<Overlap> {
+    /// Like [`Comparer::similarity`]. Also returns the number of compared pairs, 0 or 1.
+    pub(crate) fn similarity(&self, a: MemberNumber, b: MemberNumber) -> (Option<Overlap>, u64) {
         let component = self.component;
-        let known = component.known_similarity(a, b, self.screened)?;
-        if let KnownSimilarity::Equal = known {
-            return Some(EQUAL);
-        }
         let set = |member| self.sets.of(component.class_of[member]);
-        if let KnownSimilarity::Joined = known {
-            return Some(verify::overlap(set(a), set(b)));
+        match component.known_similarity(a, b, self.screened) {
+            None => (None, 0),
+            Some(KnownSimilarity::Equal) => (Some(EQUAL), 0),
+            Some(KnownSimilarity::Joined) => (Some(verify::overlap(set(a), set(b))), 0),
+            Some(KnownSimilarity::Unknown) => {
+                let params = &component.options.params;
+                let (a, b) = (set(a), set(b));
+                (verify::overlap_at_least(a, b, params.measure(), params.threshold()), 1)
+            }
         }
-        *compared += 1;
-        let params = &component.options.params;
-        verify::overlap_at_least(set(a), set(b), params.measure(), params.threshold())
     }
 }
 
@@ -385,7 +385,7 @@ impl SharedComparer<'_> {
 enum KnownSimilarity {
     /// They have equal shingles.
     Equal,
-    /// The user declared them duplicates, whatever their similarity.
+    /// The user declared them duplicates, whatever their similarity. They are not of one class.
     Joined,
     /// Their sets must be compared.
     Unknown,
