@@ -374,8 +374,8 @@ impl SharedComparer<'_> {
             Some(KnownSimilarity::Joined) => (Some(verify::overlap(set(a), set(b))), 0),
             Some(KnownSimilarity::Unknown) => {
                 let params = &component.options.params;
-                let (a, b) = (set(a), set(b));
-                (verify::overlap_at_least(a, b, params.measure(), params.threshold()), 1)
+                let measure = params.measure();
+                (verify::overlap_at_least(set(a), set(b), measure, params.threshold()), 1)
             }
         }
     }
