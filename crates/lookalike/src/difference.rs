@@ -1,8 +1,9 @@
 //! Compares two texts word by word.
 //!
-//! Words follow the shingle rule. Texts compared by characters or bytes are also cut into words. If
-//! words are equal by that rule, the texts may still differ in case, punctuation and white space.
-//! Such stretches are a separate kind, so that both texts can be shown unchanged.
+//! The shingle rule determines the words and whether their case matters. If the rule measures
+//! characters or bytes, the texts are divided into words as well. Texts with equal words can still
+//! differ in case, punctuation and white space. Such stretches have a kind of their own,
+//! [`DifferenceKind::SameWords`], so that both texts can be shown unchanged.
 
 use crate::moved_blocks::moved_blocks;
 pub use crate::moved_blocks::{MIN_MOVED_WORDS, MovedBlock};
@@ -30,8 +31,8 @@ pub struct Differences<'a> {
     pub counts: [usize; 3],
     /// Number of stretches that differ.
     pub places: Places,
-    /// Words in changed stretches that the other text has at another place, as bytes of each text,
-    /// in the order of the first.
+    /// Blocks of words in changed stretches that the other text has at another place. They are byte
+    /// ranges of both texts, in the order of the first text.
     pub moved: Vec<MovedBlock>,
     /// Whether time ran out before the shortest sequence was found.
     pub cut_short: bool,
@@ -40,7 +41,7 @@ pub struct Differences<'a> {
 /// A part of the first text and the part of the second that corresponds to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DifferencePart {
-    /// The common content of the two parts.
+    /// How much the two parts have in common.
     pub kind: DifferenceKind,
     /// Bytes of the first text.
     pub a: Range<usize>,
@@ -48,18 +49,18 @@ pub struct DifferencePart {
     pub b: Range<usize>,
 }
 
-/// The common content of the two parts of a [`DifferencePart`].
+/// How much the two parts of a [`DifferencePart`] have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DifferenceKind {
-    /// Every byte.
+    /// All bytes are equal.
     Equal,
-    /// The words, but not every byte.
+    /// The words are equal, but not all bytes.
     SameWords(Variation),
-    /// Nothing: the words differ.
+    /// The words differ.
     Changed,
 }
 
-/// The differences between texts of the same words. At least one is true.
+/// How two parts with the same words differ. At least one field is true.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Variation {
     /// Lower and upper case of a word.
@@ -77,11 +78,12 @@ pub struct Places {
     pub words: usize,
     /// The number of [`DifferenceKind::SameWords`].
     pub same_words: usize,
-    /// Those `same_words` that differ in case. A stretch may count here and below.
+    /// How many of `same_words` differ in case. A stretch can count in several of the fields
+    /// `case`, `punctuation` and `white_space`.
     pub case: usize,
-    /// Those `same_words` that differ in punctuation.
+    /// How many of `same_words` differ in punctuation.
     pub punctuation: usize,
-    /// Those `same_words` that differ in white space.
+    /// How many of `same_words` differ in white space.
     pub white_space: usize,
 }
 
@@ -148,7 +150,7 @@ impl<'a> Differences<'a> {
         Self { a, b, stretches, counts, places, moved, cut_short }
     }
 
-    /// The parts of both texts.
+    /// Returns the text of a stretch in the first text and in the second.
     pub fn texts(&self, stretch: &DifferencePart) -> [&'a str; 2] {
         [self.a.slice(stretch.a.clone()), self.b.slice(stretch.b.clone())]
     }
@@ -166,7 +168,7 @@ impl<'a> Differences<'a> {
 }
 
 impl MovedBlock {
-    /// The bytes of the words of both texts.
+    /// Converts a block from ranges of words to ranges of bytes.
     fn in_bytes(&self, a: &WordPositions<'_>, b: &WordPositions<'_>) -> Self {
         Self { a: a.bytes(&self.a), b: b.bytes(&self.b) }
     }
@@ -204,7 +206,8 @@ impl DifferenceBuilder<'_, '_> {
         self.stretches.last().map_or([0, 0], |last| [last.a.end, last.b.end])
     }
 
-    /// Adds a word of each text that are equal by the rule, and the characters before them.
+    /// Adds the word `a` of the first text and the equal word `b` of the second, and the characters
+    /// before them.
     fn shared(&mut self, a: usize, b: usize) {
         let (Some(a), Some(b)) = (self.a.places.get(a), self.b.places.get(b)) else { return };
         let [a_end, b_end] = [a.end, b.end];
@@ -217,7 +220,8 @@ impl DifferenceBuilder<'_, '_> {
         }
     }
 
-    /// Adds the characters outside words up to a byte of each text.
+    /// Adds the characters before the next word or the end. They reach up to the bytes `a_end` and
+    /// `b_end`.
     fn gap(&mut self, a_end: usize, b_end: usize) {
         let [a_start, b_start] = self.ends();
         let a = &self.a.text[a_start..a_end];
@@ -253,7 +257,8 @@ impl DifferenceBuilder<'_, '_> {
         let b_gap = &self.b.text[before(self.b, b, b_start, b_end)];
         let prefix = common_prefix(a_gap, b_gap);
         self.push(DifferenceKind::Equal, a_start + prefix, b_start + prefix);
-        // Between two words of one text, the other text has only separators.
+        // If one of the runs is empty, its text has only separators here. The separators that both
+        // texts have before the next word are then an equal stretch.
         let suffix = if a.is_empty() || b.is_empty() {
             let a_rest = &self.a.text[a_start + prefix..a_end];
             let b_rest = &self.b.text[b_start + prefix..b_end];
@@ -277,8 +282,8 @@ impl DifferenceBuilder<'_, '_> {
         self.stretches
     }
 
-    /// Adds a stretch up to a byte of each text, or extends the last one. Consecutive words that
-    /// differ in case, with blanks between them, become one stretch.
+    /// Adds a stretch up to the bytes `a_end` and `b_end`, or extends the last one. Consecutive
+    /// words that differ in case, with blanks between them, become one stretch.
     fn push(&mut self, kind: DifferenceKind, a_end: usize, b_end: usize) {
         let [a_start, b_start] = self.ends();
         if a_start == a_end && b_start == b_end {
@@ -331,11 +336,12 @@ fn common_suffix(a: &str, b: &str) -> usize {
     pairs.take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum()
 }
 
-/// Returns the edits from `a` to `b`. Selecting the algorithm by name would compile all of them.
+/// Returns the edits from `a` to `b`. Calls Myers' algorithm directly, because the function of
+/// `similar` that takes an algorithm as an argument would also compile all others.
 fn operations(a: &[u32], b: &[u32], deadline: Option<Instant>) -> Vec<DiffOp> {
-    let mut way = Compact::new(Replace::new(Capture::new()), a, b);
-    match myers::diff_deadline(&mut way, a, 0..a.len(), b, 0..b.len(), deadline) {
-        Ok(()) => way.into_inner().into_inner().into_ops(),
+    let mut hook = Compact::new(Replace::new(Capture::new()), a, b);
+    match myers::diff_deadline(&mut hook, a, 0..a.len(), b, 0..b.len(), deadline) {
+        Ok(()) => hook.into_inner().into_inner().into_ops(),
         Err(never) => match never {},
     }
 }
@@ -386,23 +392,24 @@ impl<'a> WordPositions<'a> {
         self.places.iter().map(number).collect()
     }
 
-    /// Bytes of the text.
+    /// Returns a part of the text.
     pub fn slice(&self, bytes: Range<usize>) -> &'a str {
         &self.text[bytes]
     }
 
-    /// The bytes from the first to the last of some words.
+    /// Returns the byte range from the start of the first of `words` to the end of the last.
     fn bytes(&self, words: &Range<usize>) -> Range<usize> {
         let last = words.end.checked_sub(1).and_then(|last| self.places.get(last));
         self.start(words.start)..last.map_or(self.text.len(), |place| place.end)
     }
 
-    /// The first word that begins at a byte or later; the number of words if none does.
+    /// Returns the index of the first word that begins at `byte` or later, or the number of words
+    /// if none does.
     pub fn word_from(&self, byte: usize) -> usize {
         self.places.partition_point(|place| place.start < byte)
     }
 
-    /// The byte at which a word begins; the end of the text after the last word.
+    /// Returns the byte at which a word begins, or the length of the text if there is no such word.
     pub fn start(&self, word: usize) -> usize {
         self.places.get(word).map_or(self.text.len(), |place| place.start)
     }
@@ -548,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn places_beyond_the_end_are_the_end() {
+    fn missing_words_start_at_the_end() {
         let found = Differences::between("one two", "", &ShingleRule::default(), None);
         assert_eq!((found.a.start(1), found.a.start(9), found.b.start(3)), (4, 7, 0));
         assert_eq!((found.a.word_from(0), found.a.word_from(1), found.a.word_from(5)), (0, 1, 2));

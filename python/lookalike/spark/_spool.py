@@ -1,4 +1,4 @@
-"""Files of rows in a temporary folder, which the reader of folders reads."""
+"""Writes the files in the rows of a task to a temporary folder, and reads their documents there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from lookalike import _engine
 from lookalike.errors import DocumentError, FileError, LookalikeError, OptionError
 
-# Bytes and files that are written before they are read.
+# After this many bytes or files, the written files must be read.
 _BYTES = 64 << 20
 _FILES = 4096
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//[^/]*)?(/.*|$)")
@@ -22,7 +22,7 @@ _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//[^/]*)?(/.*|$)")
 
 @dataclass(frozen=True)
 class FolderName:
-    """A folder of files: scheme and authority of its address, which may be empty, and its path."""
+    """The address of a folder. ``place`` is the scheme with the authority, or empty."""
 
     place: str
     path: str
@@ -43,14 +43,14 @@ class FolderName:
         return cls(place, path.rstrip("/"))
 
     def name_of(self, path: str) -> str:
-        """The path of a file in the folder.
+        """Returns the path of a file relative to the folder.
 
         Raises:
             DocumentError: The file is not in the folder.
         """
         place, whole = _split(path)
         if not place and not whole.startswith("/"):
-            # Sail names files of this machine without their first slash.
+            # Sail, an engine for Spark Connect, omits the leading slash of local paths.
             whole = f"/{whole}"
         name = whole.removeprefix(f"{self.path}/")
         if (self.place and place != self.place) or name == whole:
@@ -66,7 +66,9 @@ class FolderName:
 
 
 def _split(address: str) -> tuple[str, str]:
-    """Scheme with authority, and path. An empty authority is dropped."""
+    """Divides an address into the scheme with the authority, and the path. Drops an empty
+    authority.
+    """
     match = _ADDRESS.fullmatch(address)
     if match is None:
         return "", address
@@ -80,7 +82,7 @@ class FileSpool:
     def __init__(
         self, options: Mapping[str, Any], fields: tuple[str, ...], ids_by_file: bool
     ) -> None:
-        # The source of the rows selected the files.
+        # Read every file, because Spark has already selected the files.
         self._options = {**options, "all_files": True}
         self._fields, self._ids_by_file = list(fields), ids_by_file
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -101,7 +103,7 @@ class FileSpool:
             modified: Its time, in ns since 1970.
 
         Raises:
-            FileError: The disk is full.
+            FileError: The file cannot be written, for example on a full disk.
         """
         if self._bytes >= _BYTES or self._files >= _FILES:
             return False
@@ -125,7 +127,9 @@ class FileSpool:
         return True
 
     def _refuse(self, name: str, error: Exception) -> None:
-        """Lists a file with a name that is impossible on this machine."""
+        """Records a file as skipped because its name is impossible on this machine. Raises
+        ``FileError`` for any other cause, such as a full disk.
+        """
         if isinstance(error, OSError) and error.errno != errno.ENAMETOOLONG:
             folder = self._folder.name if self._folder is not None else tempfile.gettempdir()
             raise FileError(

@@ -1,4 +1,4 @@
-"""Decisions of people in find, dedup and audit, as a file, an index and a list."""
+"""User decisions in find, dedup and audit, given as a file, an index or a list."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_every_form_of_decisions_is_applied(tmp_path: Path) -> None:
             assert (counts.read, counts.in_force, counts.applied) == (4, 4, 3)
             assert counts.unapplied == [{"line": 4, "documents": ["nobody"], "reason": "unknown"}]
             assert counts.contradictions == [] and counts.asked_again == []
-        # Groups of an index are those with its own decisions.
+        # By default, an index applies its own decisions to its groups.
         assert groups(index.groups(keep="first")) == expected
         assert groups(index.groups(keep="first", decisions=False)) == [("a", ["b", "c"])]
         assert groups(index.groups(keep="first", decisions=path)) == expected
@@ -72,11 +72,11 @@ def test_every_form_of_decisions_is_applied(tmp_path: Path) -> None:
 
 
 def lookalike_cli(*arguments: str) -> None:
-    # In a process of its own, since it handles signals.
+    # Runs in a separate process, because the command installs signal handlers.
     subprocess.run([sys.executable, "-m", "lookalike", *arguments], check=True)
 
 
-def test_the_file_of_the_command_line_gives_the_same_groups(tmp_path: Path) -> None:
+def test_python_and_the_command_apply_a_file_alike(tmp_path: Path) -> None:
     docs, path = tmp_path / "docs.jsonl", tmp_path / "decisions.jsonl"
     docs.write_text(
         "".join(json.dumps({"id": id_, "text": text}) + "\n" for id_, text in DOCS.items())
@@ -130,7 +130,7 @@ def test_dedup_obeys_decisions(tmp_path: Path) -> None:
         lookalike.cut(DOCS, decisions=DECISIONS)  # type: ignore[call-overload]
 
 
-def test_an_audit_does_not_miss_what_was_decided(tmp_path: Path) -> None:
+def test_audit_ignores_pairs_decided_as_different(tmp_path: Path) -> None:
     decisions = [{"decision": "not_duplicate", "documents": ["a", "b"]}]
     docs = {"a": DOCS["a"], "b": DOCS["b"], "d": DOCS["d"], "f": DOCS["d"].upper()}
     found = lookalike.find(docs, decisions=decisions)
@@ -145,6 +145,7 @@ def test_an_audit_does_not_miss_what_was_decided(tmp_path: Path) -> None:
 
 
 def test_what_is_asked_again_and_what_contradicts() -> None:
+    """A decision is asked again if a text has changed since. Contradictory decisions are listed."""
     decisions: list[dict[str, Any]] = [
         {
             "decision": "not_duplicate",
@@ -165,12 +166,13 @@ def test_what_is_asked_again_and_what_contradicts() -> None:
 
 
 def test_ids_are_rows_and_numbers_too() -> None:
+    """A decision can name documents by their row numbers."""
     texts = list(DOCS.values())
     found = lookalike.find(texts, keep="first", decisions=[{"decision": "keep", "documents": [1]}])
     assert [(group.keeper, group.duplicates[0].id) for group in found] == [(1, 0)]
 
 
-def test_what_is_no_decision_is_refused(tmp_path: Path) -> None:
+def test_invalid_decisions_are_refused(tmp_path: Path) -> None:
     wrong: list[tuple[Any, str]] = [
         ({"decision": "keep", "documents": ["a"]}, "decisions: expected the path"),
         (7, "decisions: expected the path"),
@@ -201,6 +203,7 @@ def test_what_is_no_decision_is_refused(tmp_path: Path) -> None:
 
 
 def test_rows_of_more_than_ten_documents_are_named_as_they_are(tmp_path: Path) -> None:
+    """The engine pads row numbers with zeros. Decisions and results use unpadded numbers."""
     docs = [
         DOCS["a"],
         DOCS["b"],

@@ -1,5 +1,5 @@
-"""`lookalike.spark.extract` on a cluster: documents and reasons are those of a folder on one
-machine."""
+"""`lookalike.spark.extract` on a cluster returns the same documents as a run on one machine, and
+skips the same files for the same reasons."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Files of all kinds, copies of some, in archives and in folders."""
+    """Creates a folder with files of all kinds, and two archives with copies of some of them."""
     made = tmp_path_factory.mktemp("files") / "a folder: ä"
     made.mkdir()
     shutil.copytree(FIXTURES / "extract", made / "extract")
@@ -67,7 +67,8 @@ def test_groups_are_those_of_the_folder(
         files_of(spark, folder), folder=str(folder), fields=["title", "date"]
     )
     groups = tmp_path / "one.csv"
-    # Rows of a cluster have no file names, so the longest text stays.
+    # By default, the command compares file names first. Rows of a cluster have no file names, so
+    # both runs keep the longest text.
     options = ["--threshold", "0.5", "--shingle", "words:3", "--keep", "longest", "-q"]
     subprocess.run([program, "find", folder, *options, "-o", groups], check=True)
     found = lookalike.spark.find(extracted.documents, threshold=0.5, shingle="words:3")
@@ -75,11 +76,13 @@ def test_groups_are_those_of_the_folder(
     assert joined(tmp_path / "groups") == groups.read_bytes() and found.counts["groups"] > 10
     one = lookalike.find_files([folder], threshold=0.5, shingle="words:3")
     columns = ("source", "line", "id", "reason")
-    alone = zip(*(one.skipped[column] for column in columns), strict=True)
-    there = [tuple(row[column] for column in columns) for row in extracted.skipped.collect()]
-    assert set(there) == {(source.removeprefix(f"{folder}/"), *more) for source, *more in alone}
-    assert {source for source, *_ in there} >= {"picture.png", "cut.pdf"}
-    # Spark lists no files without a byte.
+    local_skipped = zip(*(one.skipped[column] for column in columns), strict=True)
+    skipped = [tuple(row[column] for column in columns) for row in extracted.skipped.collect()]
+    assert set(skipped) == {
+        (source.removeprefix(f"{folder}/"), *more) for source, *more in local_skipped
+    }
+    assert {source for source, *_ in skipped} >= {"picture.png", "cut.pdf"}
+    # Spark does not list empty files.
     absent = sum(path.is_file() and path.stat().st_size == 0 for path in folder.rglob("*"))
     documents, empty = one.counts["documents"] - absent, one.counts["empty"] - absent
     assert absent and found.counts == {
@@ -112,7 +115,7 @@ def test_options_reach_the_readers(spark: Any, folder: Path) -> None:
             files, folder=f"file://{folder}/extract"
         ).documents.collect()
     }
-    # Records of crawls have ids of their own.
+    # The id of a page in a web archive (WARC) is the id of its record, not a path.
     assert "mail/flowed.eml" in ids and all(
         id_.startswith(("mail/", "urn:", "<urn:")) for id_ in ids
     ), ids
@@ -125,7 +128,7 @@ def test_options_reach_the_readers(spark: Any, folder: Path) -> None:
     assert reasons and all("10" in reason for reason in reasons), reasons
 
 
-def test_records_have_named_columns(spark: Any, tmp_path: Path) -> None:
+def test_text_and_id_columns_can_be_chosen(spark: Any, tmp_path: Path) -> None:
     import lookalike.spark
 
     (tmp_path / "a.jsonl").write_text('{"url": "u1", "body": "one two"}\n')
@@ -205,6 +208,9 @@ def read(spool: FileSpool) -> tuple[list[str], list[tuple[str, str]]]:
 
 
 def test_names_that_no_folder_has_next_to_each_other(spool: FileSpool) -> None:
+    """A file whose name conflicts with a written one waits for the next batch. A file whose name is
+    impossible is skipped.
+    """
     assert spool.add("a", b"one text", None) and spool.add("b/c", b"another", None)
     for name in ("a", "a/b", "b", "a/b/c"):
         assert not spool.add(name, b"x", None)
@@ -224,6 +230,7 @@ def test_a_full_spool_is_read_first(spool: FileSpool) -> None:
 
 
 def test_bad_records_are_named_in_the_folder(spool: FileSpool) -> None:
+    """The source of a bad record is the path of its file relative to the folder."""
     spool.add("x/r.jsonl", b'{"id": "a", "text": "t"}\n{"id": "b"\n', None)
     ids, skipped = read(spool)
     assert ids == ["a"] and [(source, reason[:8]) for source, reason in skipped] == [
@@ -231,7 +238,7 @@ def test_bad_records_are_named_in_the_folder(spool: FileSpool) -> None:
     ]
 
 
-def test_records_of_several_files_may_have_the_names_of_these() -> None:
+def test_ids_of_records_can_begin_with_the_file_name() -> None:
     with FileSpool({"id_field": "n"}, ("who",), True) as spool:
         for name in ("a.jsonl", "c/b.jsonl"):
             spool.add(name, b'{"n": 1, "text": "t", "who": "me"}\n', None)

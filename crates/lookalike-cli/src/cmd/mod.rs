@@ -1,4 +1,5 @@
-//! The commands, one file each: an `Args` that clap fills and a `run` that does it.
+//! The commands, one module each. clap parses the arguments into a type such as `FindArgs`, and the
+//! function `run` executes the command.
 
 pub(crate) mod audit;
 pub(crate) mod compare;

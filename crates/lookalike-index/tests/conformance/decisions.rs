@@ -1,4 +1,4 @@
-//! The log of decisions: what was added is there, in its order.
+//! The log of decisions, which returns the added entries in the order of their addition.
 
 use super::documents::{Maker, settings};
 use super::writing::Full;
@@ -22,7 +22,7 @@ pub fn decisions(backend: &dyn Backend, after: u64) -> Vec<String> {
     entries
 }
 
-/// The first error of a caller ends the reading and is returned; the snapshot stays usable.
+/// The first error of the callback ends the reading and is returned. The snapshot stays usable.
 pub fn errors_of_a_caller_end_the_reading_of_decisions<P: Place>(fresh: impl Fn() -> P) {
     let place = fresh();
     let backend = place.create(&settings(StoredContent::Sets));
@@ -46,7 +46,7 @@ pub fn errors_of_a_caller_end_the_reading_of_decisions<P: Place>(fresh: impl Fn(
     assert_eq!(entries, [(2, "{\"b\":2}".to_owned())]);
 }
 
-/// Entries stay, whatever happens to documents; a copy has them.
+/// The entries and their order survive a document write, reopening, compaction and a backup.
 pub fn decisions_are_kept_in_order<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Sets);
     let place = fresh();
@@ -103,7 +103,8 @@ pub fn entries_follow_the_last_one_seen<P: Place>(fresh: impl Fn() -> P) {
     assert_eq!(backend.add_decisions(&["{}", "{}"], Some(1)).unwrap(), Some(3));
 }
 
-/// Removed entries are gone, the others keep their numbers, and no number is given twice.
+/// Removed entries are gone, and the others keep their numbers. The last entry is never removed, so
+/// that no number is used again.
 pub fn removed_entries_leave_their_numbers<P: Place>(fresh: impl Fn() -> P) {
     let place = fresh();
     let backend = place.create(&settings(StoredContent::Sets));

@@ -1,4 +1,5 @@
-//! Documents that went as duplicates: they count in the group of their keeper, and follow it.
+//! Documents that were removed as duplicates. Each is recorded for its keeper and counts in the
+//! keeper's group. If the keeper is removed, the record is removed as well.
 
 use super::documents::{Maker, settings};
 use super::{Place, assert_clean};
@@ -9,7 +10,7 @@ use lookalike_index::error::IndexError;
 use lookalike_index::memory::MemoryBackend;
 use lookalike_index::settings::StoredContent;
 
-/// The duplicates of every document that has some, by the id of the keeper.
+/// Returns the id of each keeper with the ids of its duplicates.
 pub fn duplicates(backend: &dyn Backend) -> Vec<(String, Vec<String>)> {
     let mut snapshot = backend.snapshot().unwrap();
     let mut all: Vec<(DocumentNumber, String, Vec<String>)> = super::everything(&mut *snapshot)
@@ -27,11 +28,11 @@ pub fn duplicates(backend: &dyn Backend) -> Vec<(String, Vec<String>)> {
     assert!(all.iter().all(|(.., ids)| ids.is_sorted()));
     let sizes: Vec<u64> = all.iter().map(|(.., ids)| 1 + ids.len() as u64).collect();
     assert_eq!(snapshot.group_sizes(&numbers).unwrap(), sizes);
-    // In the order that is asked for, and 1 for a number of no document.
-    let turned: Vec<DocumentNumber> =
+    // The sizes are in the order of the numbers. A number without a document has the size 1.
+    let reversed: Vec<DocumentNumber> =
         numbers.iter().rev().copied().chain([DocumentNumber::MAX]).collect();
-    let turned = snapshot.group_sizes(&turned).unwrap();
-    assert!(turned.into_iter().eq(sizes.into_iter().rev().chain([1])));
+    let reversed = snapshot.group_sizes(&reversed).unwrap();
+    assert!(reversed.into_iter().eq(sizes.into_iter().rev().chain([1])));
     all.into_iter().filter(|one| !one.2.is_empty()).map(|(_, id, ids)| (id, ids)).collect()
 }
 
@@ -39,7 +40,8 @@ fn entry<'a>(id: &'a str, keeper: &'a str) -> DuplicateEntry<'a> {
     DuplicateEntry { id, keeper }
 }
 
-/// What is recorded when, and what becomes of it.
+/// The record of a duplicate ends if the keeper is removed or gets another text. It also ends if
+/// the duplicate's id is added or removed.
 pub fn duplicates_follow_their_keeper<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Texts);
     let place = fresh();
@@ -59,7 +61,7 @@ pub fn duplicates_follow_their_keeper<P: Place>(fresh: impl Fn() -> P) {
     let some =
         [entry("x", "a"), entry("y", "a"), entry("b", "a"), entry("z", "b"), entry("a", "a")];
     assert_eq!(backend.add_duplicates(&some).unwrap(), 3);
-    assert_eq!(backend.add_duplicates(&some).unwrap(), 0, "once, however often they are recorded");
+    assert_eq!(backend.add_duplicates(&some).unwrap(), 0, "each duplicate counts as new only once");
     drop(early);
     let now = backend.snapshot().unwrap().version();
     assert_eq!(now, version + 1);
@@ -68,7 +70,7 @@ pub fn duplicates_follow_their_keeper<P: Place>(fresh: impl Fn() -> P) {
         groups.iter().map(|(id, ids)| ((*id).to_owned(), owned(ids))).collect()
     };
     assert_eq!(duplicates(&*backend), of(&[("a", &["x", "y"]), ("b", &["z"])]));
-    // Under another keeper, and back.
+    // Moves `y` to another keeper. Only `w` counts as new.
     assert_eq!(backend.add_duplicates(&[entry("y", "b"), entry("w", "b")]).unwrap(), 1);
     backend = place.reopen(backend);
     assert_eq!(duplicates(&*backend), of(&[("a", &["x"]), ("b", &["w", "y", "z"])]));
@@ -76,7 +78,8 @@ pub fn duplicates_follow_their_keeper<P: Place>(fresh: impl Fn() -> P) {
     assert!(matches!(error, IndexError::Document { .. }), "{error}");
     assert_eq!(duplicates(&*backend).len(), 2, "all or nothing");
 
-    // The same text again keeps them, also over several changes of one batch; another does not.
+    // The keeper can be replaced by the same text, even twice in one batch, without losing its
+    // duplicates. With another text, it loses them.
     let mut again = a.clone();
     again.added = 2;
     backend.write(&[again.put(), again.put()]).unwrap();
@@ -85,7 +88,7 @@ pub fn duplicates_follow_their_keeper<P: Place>(fresh: impl Fn() -> P) {
     let other = lasting(&mut maker, "a", 5);
     backend.write(&[other.put(), again.put()]).unwrap();
     assert_eq!(duplicates(&*backend), of(&[("b", &["w", "y", "z"])]));
-    // A document is no duplicate; what is removed does not count.
+    // Adding a document with the id `w` removes the record of the duplicate `w`.
     let w = lasting(&mut maker, "w", 3);
     let done = backend.write(&[w.add(), Change::Remove("y"), Change::Remove("y")]).unwrap();
     let expected = [ChangeOutcome::Added, ChangeOutcome::Removed, ChangeOutcome::Absent];
@@ -105,11 +108,11 @@ pub fn duplicates_follow_their_keeper<P: Place>(fresh: impl Fn() -> P) {
     backend.write(&[Change::Remove("b")]).unwrap();
     assert_eq!(duplicates(&*backend), []);
     backend.write(&[b.add()]).unwrap();
-    assert_eq!(duplicates(&*backend), [], "a document that is added again begins again");
+    assert_eq!(duplicates(&*backend), [], "a document that is added again has no duplicates");
     assert_clean(&*backend);
 }
 
-/// Any history gives the duplicates of the model.
+/// After each step of a random history, the backend has the same duplicates as the model.
 pub fn duplicates_equal_the_model<P: Place>(fresh: impl Fn() -> P) {
     for (seed, store) in [(0, StoredContent::Sets), (1, StoredContent::Originals)] {
         let settings = settings(store);
@@ -134,7 +137,8 @@ pub fn duplicates_equal_the_model<P: Place>(fresh: impl Fn() -> P) {
                     assert_eq!(done, model.add_duplicates(&entries).unwrap(), "step {step}");
                 }
                 _ => {
-                    // Few families and texts, so that many replace one with the same shingles.
+                    // With three texts and twelve ids, many documents replace one with the same
+                    // shingles.
                     let documents: Vec<_> = (0..3)
                         .map(|_| {
                             let id = id(&mut maker);

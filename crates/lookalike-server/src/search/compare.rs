@@ -22,8 +22,8 @@ use std::time::Duration;
 /// Time limit of the search for the shortest list of differences.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The memory of a comparison as a multiple of the work memory of one text: the words of both,
-/// their positions, the different parts, which may be as many, and the response.
+/// Memory of a comparison as a multiple of [`App::work_bytes`]: for the words of both texts, their
+/// positions, the parts and the response. There can be as many parts as words.
 const FACTOR: usize = 4;
 /// Stored texts of up to this many bytes are compared without reserving memory.
 const SMALL: u64 = 64 << 10;
@@ -108,10 +108,10 @@ struct TextPart<'a> {
     moved: Option<usize>,
 }
 
-/// A part of a text with the number of the moved block that it is.
+/// Bytes of a text, and the number of the moved block if the bytes are one.
 type NumberedPart = (Range<usize>, Option<usize>);
 
-/// Blocks that are moved: the numbered bytes of each text, in its order.
+/// Byte ranges of the moved blocks in each text with the block numbers, sorted by position.
 struct MovedParts([Vec<(Range<usize>, usize)>; 2]);
 
 impl MovedParts {
@@ -125,7 +125,7 @@ impl MovedParts {
         Self([a, b])
     }
 
-    /// A part of a text, cut where blocks begin and end.
+    /// Cuts a part of a text where moved blocks begin and end.
     fn cut(&self, side: usize, part: Range<usize>) -> Vec<NumberedPart> {
         let blocks = &self.0[side];
         let first = blocks.partition_point(|(bytes, _)| bytes.start < part.start);
@@ -193,7 +193,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
         drop((work, stored_work));
         answer
     };
-    // The search for differences can also take long for short texts.
+    // A comparison of short texts can also take long, so every comparison runs as a large job.
     app.answer(usize::MAX, answer).await
 }
 
@@ -219,7 +219,7 @@ impl CompareRequest {
         let shingles = |side: &ShingledSide| side.set.as_ref().map(|set| set.len() as u64);
         let shingles_a = shingles(&a);
         let shingles_b = shingles(&b);
-        // Reserve memory for the differences.
+        // Free the sets before the differences are computed.
         a.set = None;
         b.set = None;
         Ok(CompareResponse {

@@ -67,7 +67,8 @@ pub fn sample(
 struct SampleSink {
     seed: u64,
     block: Option<BlockNumber>,
-    /// The sample. Documents with the same id are in reading order.
+    /// The drawn texts. Block and position in the key put documents with the same id in reading
+    /// order.
     sample: IdSample<(String, Option<BlockNumber>, DocumentPosition), String>,
     documents: u64,
     skipped: Vec<SkippedItem>,

@@ -17,8 +17,8 @@ pub const LENGTHS: [(Unit, usize); 10] = [
     (Unit::Chars, 13),
 ];
 
-/// Returns rules with [`LENGTHS`] and the length of `rule`, each with the settings of `rule` for
-/// case, words, stop words and frequencies.
+/// Returns a rule for each of [`LENGTHS`] and for the length of `rule`. All have the settings of
+/// `rule` for case, words, stop words and frequencies.
 pub fn usual_rules(rule: &ShingleRule) -> Vec<ShingleRule> {
     let mut lengths = LENGTHS.to_vec();
     if !lengths.contains(&(rule.unit(), rule.size())) {

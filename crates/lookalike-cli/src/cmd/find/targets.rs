@@ -1,6 +1,7 @@
 //! The output files of a run: groups, pairs, skipped records and reports.
 //!
-//! Before a run begins, all names are checked, and all files are created for a test.
+//! Before a run begins, the command checks all names. It also creates a temporary file for each
+//! output, to test whether the output can be written.
 
 use super::args::FindOutputArgs;
 use crate::cmd::CommandError;
@@ -15,12 +16,12 @@ use std::path::{Path, PathBuf};
 pub(in crate::cmd) struct FindTargets {
     targets: Vec<(OutputKind, Target)>,
     cells: CellRule,
-    /// The files that existed before the run.
+    /// Notes for the summary: which files existed before the run, and which are in an input folder.
     pub(in crate::cmd) written: WrittenFiles,
 }
 
 impl FindTargets {
-    /// Refuses names whose extension is not a format of the output.
+    /// Collects the requested files. Refuses a file whose extension is not a format of its output.
     pub(in crate::cmd) fn new(args: &FindOutputArgs) -> Result<Self, CommandError> {
         let single = [
             ("--output", OutputKind::Groups, &args.output),
@@ -59,8 +60,8 @@ impl FindTargets {
             .map_err(|taken| CommandError::Usage(taken.to_string()))
     }
 
-    /// Removes temporary files of earlier runs, and checks that all files can be written. An
-    /// unwritable file is therefore an error before the work.
+    /// Removes temporary files of earlier runs, and checks that all files can be written. The
+    /// command calls this before the run, so that an unwritable file does not waste the work.
     pub(in crate::cmd) fn check_writable(
         &mut self,
         inputs: &[PathBuf],
@@ -72,7 +73,7 @@ impl FindTargets {
         Ok(())
     }
 
-    /// Writes and names the files of results.
+    /// Writes all files except reports. A file gets its final name when it is complete.
     pub(in crate::cmd) fn write_results(
         &self,
         subject: &RunSubject<'_>,
@@ -80,7 +81,7 @@ impl FindTargets {
         self.write(subject, |kind| kind != OutputKind::Report)
     }
 
-    /// Writes and names the reports.
+    /// Writes the reports. A file gets its final name when it is complete.
     pub(in crate::cmd) fn write_reports(
         &self,
         subject: &RunSubject<'_>,

@@ -59,7 +59,7 @@ pub(super) fn run(args: &OriginalArgs) -> CommandResult {
         return Ok(ExitCode::SUCCESS);
     }
     let is_terminal = terminal::stdout().is_terminal();
-    // A terminal obeys control characters.
+    // Refuse to print binary data by default, because it is unreadable on a terminal.
     if args.output.is_none() && is_terminal && str::from_utf8(&original).is_err() {
         return Err(CommandError::Usage(format!(
             "the original is not text ({}); write it to a file with --output, or to a pipe",
@@ -77,7 +77,7 @@ pub(super) fn run(args: &OriginalArgs) -> CommandResult {
 /// The versions of a document, by time.
 ///
 /// # Errors
-/// A message with the remedy where there is no such document.
+/// A message with the remedy if the index has no document with this id.
 pub(super) fn versions(
     index: &Index,
     snapshot: &mut dyn Snapshot,
@@ -94,10 +94,10 @@ pub(super) fn versions(
     Ok(versions)
 }
 
-/// The version with a number, or the current one.
+/// Returns the version with this number, or the current version if `number` is `None`.
 ///
 /// # Errors
-/// A message with the numbers that there are.
+/// A message with the valid numbers if no version has this number.
 pub(super) fn version<'v>(
     versions: &'v [DocumentVersion],
     id: &str,

@@ -16,7 +16,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Copies the index of this snapshot to a new folder, which appears when it is complete.
+/// Copies the current state of the index to a new folder. The folder appears only when the copy is
+/// complete.
 ///
 /// # Errors
 /// As [`Backend::backup`](crate::backend::Backend::backup).
@@ -62,7 +63,8 @@ fn copy_segments(snapshot: &FolderSnapshot, to: &IndexFolder) -> Result<(), Inde
     for entry in catalogue::segments(snapshot.catalogue()?, &snapshot.head)? {
         let target = to.folder.join(&entry.name);
         let source = from.folder.join(&entry.name);
-        // A link or a pipe is not a segment; the copy rebuilds the segment.
+        // Skip links and pipes, because a segment is a regular file. `backup` rebuilds the
+        // segment in the copy.
         if !source.symlink_metadata().is_ok_and(|data| data.is_file()) {
             continue;
         }

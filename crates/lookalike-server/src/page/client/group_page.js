@@ -6,7 +6,10 @@ import { later, request } from "./api.js";
 
 /** Interval between requests while the groups are computed, in seconds. */
 const WAIT = 1;
-/** Maximum interval, shorter than the server's lease of the computation. */
+/**
+ * Maximum interval in seconds. It must be shorter than the server's `LEASE`, after which a
+ * computation without requests ends.
+ */
 const MOST_WAIT = 30;
 
 /**

@@ -14,7 +14,7 @@ pub(super) struct EscapedText<'a>(pub(super) &'a str);
 /// A text as HTML that keeps its line ends and tabs, for elements that preserve white space.
 pub(super) struct EscapedLines<'a>(pub(super) &'a str);
 
-/// Like [`EscapedLines`], but a text of only white space is shown with signs.
+/// Like [`EscapedLines`], but a text of only white space is shown as visible symbols, such as `␣`.
 pub(super) struct VisibleText<'a>(pub(super) &'a str);
 
 fn character(f: &mut Formatter<'_>, c: char) -> fmt::Result {
@@ -39,7 +39,7 @@ impl Display for EscapedLines<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.0.chars().try_for_each(|c| match c {
             '\n' | '\t' => f.write_char(c),
-            // HTML converts a carriage return, alone or in a line end, to `\n`.
+            // Left out, because HTML would show a carriage return as a line end.
             '\r' => Ok(()),
             c => character(f, c),
         })
@@ -73,7 +73,8 @@ pub(super) fn json(out: &mut String, text: &str) {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             '<' => out.push_str("\\u003c"),
-            // All of these have at most four digits. The script of the page relies on that form.
+            // Four digits are enough for every hidden character. The script of the page searches
+            // for them in this form.
             c if is_hidden(c) => {
                 let _ = write!(out, "\\u{:04x}", u32::from(c));
             }
@@ -105,7 +106,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn json_is_what_a_parser_reads(text in any::<String>()) {
+        fn json_parses_back_to_the_text(text in any::<String>()) {
             let mut out = String::new();
             json(&mut out, &text);
             prop_assert_eq!(serde_json::from_str::<String>(&out).unwrap(), text);

@@ -94,7 +94,7 @@ impl Display for Probability {
     }
 }
 
-/// A similarity in millionths with six decimals, as in every report.
+/// A similarity, given in millionths and shown with six decimals, as in every report.
 pub(super) struct ExactSimilarity(pub(super) u32);
 
 impl Display for ExactSimilarity {
@@ -103,8 +103,9 @@ impl Display for ExactSimilarity {
     }
 }
 
-/// A similarity in millionths with three decimals, rounded down. Only 1 is `1.000`, and a
-/// similarity that reaches a threshold of three decimals does not appear below it.
+/// A similarity, given in millionths and shown with three decimals. It is rounded down, so only 1
+/// is shown as `1.000`. A similarity that reaches a threshold of at most three decimals is never
+/// shown as less than the threshold.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Thousandths(pub(super) u32);
 
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn probabilities_show_what_is_missing() {
+    fn probabilities_never_round_to_all_or_nothing() {
         let shown = |p| Probability(p).to_string();
         assert_eq!(shown(0.998_281), "99.83\u{a0}%");
         assert_eq!((shown(0.5), shown(0.99)), ("50\u{a0}%".into(), "99\u{a0}%".into()));

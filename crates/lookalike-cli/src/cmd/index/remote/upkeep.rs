@@ -1,4 +1,4 @@
-//! Upkeep by a service: a job is started, and waited for.
+//! Upkeep of a service's index. The service runs the job, and the command waits until it ends.
 
 use crate::cmd::{CommandError, CommandResult};
 use crate::exit_code::ExitCode;
@@ -9,16 +9,17 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::time::Duration;
 
-/// Interval between questions whether the job is done, at first and at most.
-const FIRST: Duration = Duration::from_millis(20);
-const LAST: Duration = Duration::from_secs(1);
+/// The pause after the first request for the state of the job. Each pause is twice as long as the
+/// one before, up to [`MAX_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const MAX_PAUSE: Duration = Duration::from_secs(1);
 
 /// Starts a job and waits for its end.
 fn run(service: &ServiceClient, job: &Value) -> Result<Value, CommandError> {
     let body = ClientBody::Json(job);
     let request = ServiceRequest { method: "POST", path: "/upkeep", body, success: 202 };
     let number = service.number(&service.ask(request)?, "number")?;
-    let mut pause = FIRST;
+    let mut pause = FIRST_PAUSE;
     loop {
         let all = service.ask(ServiceRequest::get("/upkeep"))?;
         let jobs = service.list(&all, "jobs")?;
@@ -39,7 +40,7 @@ fn run(service: &ServiceClient, job: &Value) -> Result<Value, CommandError> {
             }
             _ => return Err(service.unexpected("answers without the `state` of the job")),
         }
-        pause = (pause * 2).min(LAST);
+        pause = (pause * 2).min(MAX_PAUSE);
     }
 }
 
@@ -64,7 +65,7 @@ pub(in super::super) fn compact(service: &ServiceClient, is_json: bool) -> Comma
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks the index of a service, and repairs it where that is wanted.
+/// Checks the index of a service. Also repairs it if `repair` is true.
 pub(in super::super) fn check(
     service: &ServiceClient,
     repair: bool,
@@ -103,7 +104,7 @@ pub(in super::super) fn check(
     }
 }
 
-/// Has the service make a backup in its folder of backups.
+/// Makes the service copy its index to the folder `name` below its `--backup-dir`.
 pub(in super::super) fn backup(
     service: &ServiceClient,
     name: &str,
