@@ -381,11 +381,6 @@ impl Budget {
         ((self.work() / 8 + left / 4 * 3) / self.threads) as usize
     }
 
-    /// Bytes of the key filter.
-    pub(crate) fn filter(&self) -> usize {
-        (self.work() / 16) as usize
-    }
-
     /// Bytes of lists of buckets. There are two kinds of lists.
     pub(crate) fn buckets(&self) -> usize {
         (self.work() / 16) as usize

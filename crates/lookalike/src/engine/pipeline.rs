@@ -8,6 +8,7 @@ use crate::engine::decide::decide_batch::decide_batch;
 use crate::engine::decide::estimates;
 use crate::engine::error::FindError;
 use crate::engine::link::bucket_lists::BucketLists;
+use crate::engine::link::document_values::DocumentParts;
 use crate::engine::link::exact_candidates::ExactCandidates;
 use crate::engine::link::excluded_documents::{ExcludedDocuments, exclude};
 use crate::engine::link::judged_documents::{DecisionCounts, JudgedDocuments};
@@ -208,6 +209,7 @@ impl<'a> FindRun<'a> {
             if let Some(shingles) = shingles {
                 let exact = ExactCandidates {
                     documents: &documents,
+                    groups: DocumentParts::new(documents.len()),
                     shingles: &shingles,
                     options,
                     budget: &budget,

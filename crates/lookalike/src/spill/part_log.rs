@@ -135,6 +135,15 @@ impl<T: LogValue> CompleteParts<T> {
         self.chunks.len()
     }
 
+    /// The number of values of a part.
+    pub(crate) fn values(&self, part: usize) -> usize {
+        let length = |chunk: &Chunk<T>| match chunk {
+            Chunk::Held(values) => values.len(),
+            Chunk::Stored(range) => (range.end - range.start) as usize,
+        };
+        self.chunks[part].lock().iter().map(length).sum()
+    }
+
     /// Passes all values of a part to `take`, slice by slice. Other threads cannot read this part
     /// at the same time.
     ///

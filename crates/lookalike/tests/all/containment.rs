@@ -192,3 +192,22 @@ fn a_disclaimer_that_many_hold_is_compared_once_with_each() {
     assert_eq!((counts.groups, counts.duplicates), (1, 1));
     assert!(counts.verified < 2 * 20_000, "{counts:?}");
 }
+
+#[test]
+fn documents_with_a_common_sentence_are_not_compared() {
+    // All shingles of a document are shared, each sentence of 12 words with some 20 documents.
+    let mut random = SplitMix64::new(7);
+    let sentences: Vec<String> = (0..500).map(|_| words(&mut random, 12).join(" ")).collect();
+    let mut one = |_| {
+        let chosen = (0..10).map(|_| sentences[random.below(500) as usize].as_str());
+        chosen.collect::<Vec<_>>().join(" ")
+    };
+    let mut texts: Vec<String> = (0..1_000).map(&mut one).collect();
+    texts.push(texts[0].split_whitespace().take(60).collect::<Vec<_>>().join(" "));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.jsonl");
+    write(&path, &texts);
+    let found = run(&path, &builder(2, 0.8), 2, false);
+    assert_eq!(found.counts.duplicates, 1);
+    assert!(found.counts.verified < 1_000, "{}", found.counts.verified);
+}

@@ -2,9 +2,11 @@
 
 pub(crate) mod bucket;
 pub(crate) mod bucket_lists;
+pub(crate) mod document_values;
 pub(crate) mod drop_list;
 pub(crate) mod exact_candidates;
 pub(crate) mod excluded_documents;
 pub(crate) mod identity;
 pub(crate) mod judged_documents;
+pub(crate) mod probed_keys;
 pub(crate) mod ranges;

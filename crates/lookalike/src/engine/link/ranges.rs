@@ -31,17 +31,6 @@ impl KeyRanges {
         let needed = entries.saturating_mul(entry_bytes);
         Self { next: 0, of: needed.div_ceil(budget.entries().max(1)).max(1) as u64 }
     }
-
-    /// Creates the ranges as [`new`](Self::new) does, and at least `least` of them.
-    pub(crate) fn at_least(
-        least: usize,
-        entries: usize,
-        entry_bytes: usize,
-        budget: &Budget,
-    ) -> Self {
-        let Self { next, of } = Self::new(entries, entry_bytes, budget);
-        Self { next, of: of.max(least as u64) }
-    }
 }
 
 impl Iterator for KeyRanges {

@@ -24,8 +24,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const LOG2_PARTS: u32 = 9;
 /// The number of parts.
 const PARTS: u64 = 1 << LOG2_PARTS;
-/// Bits of a hash besides the number of its part.
-const REST_BITS: u32 = u32::BITS - LOG2_PARTS;
+/// Bits of the place of a hash in its part: all but the number of the part.
+pub(crate) const PLACE_BITS: u32 = u32::BITS - LOG2_PARTS;
 /// In place of a difference: the next value is the number of the document.
 const ESCAPE: u32 = (1 << LOG2_PARTS) - 1;
 /// The first number of a document. It and all others differ from [`NONE`] by more than a difference
@@ -133,7 +133,7 @@ impl ShingleWriter<'_> {
         self.numbers.start = number.wrapping_add(1);
         self.documents.push(LoggedDocument { number, shingles: hashes.len() as u32 });
         for hash in hashes {
-            let part = (hash >> REST_BITS) as usize;
+            let part = (hash >> PLACE_BITS) as usize;
             let difference = number.wrapping_sub(self.last[part]);
             let rest = hash << LOG2_PARTS;
             let ends = if difference < ESCAPE {
@@ -169,6 +169,15 @@ pub(crate) struct EncodedShingles<'a> {
 }
 
 impl EncodedShingles<'_> {
+    /// Shingles of the first part, one for each document.
+    #[cfg(test)]
+    pub(crate) fn one_for_each(values: &mut [u32]) -> EncodedShingles<'_> {
+        for place in values.iter_mut() {
+            *place = *place << LOG2_PARTS | 1;
+        }
+        EncodedShingles { part: 0, values }
+    }
+
     /// At least the number of shingles.
     pub(crate) fn len(self) -> usize {
         self.values.len()
@@ -178,7 +187,13 @@ impl EncodedShingles<'_> {
     /// document.
     #[inline]
     pub(crate) fn for_each(self, mut take: impl FnMut(u32, u32)) {
-        let top = self.part << REST_BITS;
+        let top = self.part << PLACE_BITS;
+        self.for_each_place(|place, number| take(top | place, number));
+    }
+
+    /// Like [`for_each`](Self::for_each), with the place of the hash in the part.
+    #[inline]
+    pub(crate) fn for_each_place(self, mut take: impl FnMut(u32, u32)) {
         let mut values = self.values.iter();
         let mut number = NONE;
         while let Some(value) = values.next() {
@@ -186,7 +201,7 @@ impl EncodedShingles<'_> {
                 ESCAPE => values.next().copied().unwrap_or(NONE),
                 difference => number.wrapping_add(difference),
             };
-            take(top | value >> LOG2_PARTS, number);
+            take(value >> LOG2_PARTS, number);
         }
     }
 }
@@ -204,6 +219,11 @@ impl DocumentShingles {
     /// The number of parts.
     pub(crate) fn parts(&self) -> usize {
         self.parts.len()
+    }
+
+    /// At least the number of shingles of a part.
+    pub(crate) fn values(&self, part: usize) -> usize {
+        self.parts.values(part)
     }
 
     /// The number of shingles of a document, with repeats.
@@ -259,6 +279,16 @@ impl DocumentShingles {
 /// cause more candidates.
 pub(crate) fn key(upper: u32) -> u64 {
     u64::from(upper) << 32
+}
+
+/// The part of a shingle, and the place in it.
+pub(crate) fn part_and_place(upper: u32) -> (usize, u32) {
+    ((upper >> PLACE_BITS) as usize, upper & ((1 << PLACE_BITS) - 1))
+}
+
+/// Spreads the places of a part over all 64-bit values, in their order.
+pub(crate) fn spread(place: u32) -> u64 {
+    u64::from(place) << (u64::BITS - PLACE_BITS)
 }
 
 #[cfg(test)]
@@ -324,7 +354,7 @@ mod tests {
         let mut counters = shingles.counters();
         for part in 0..shingles.parts() {
             shingles.count_part(part, &mut counters).unwrap();
-            for (hash, count) in exact.iter().filter(|(hash, _)| *hash >> REST_BITS == part as u32)
+            for (hash, count) in exact.iter().filter(|(hash, _)| *hash >> PLACE_BITS == part as u32)
             {
                 let counted = usize::from(counters.get(key(*hash)));
                 assert!(counted >= (*count).min(255));
