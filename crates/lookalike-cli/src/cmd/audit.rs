@@ -183,13 +183,12 @@ pub(super) fn write_text(
         out,
         "Recall is {} ({percent} % confidence; {predicted}).\n\
          {sampled} documents were drawn from {population} and compared exactly with all others: {} \
-         of them {} a\nneighbour of similarity {threshold} or more, and of one neighbour drawn for \
-         each, {} {} found.\n{by}\n",
+         of them {} a\nneighbour of similarity {threshold} or more. One neighbour was drawn for \
+         each of them, and the run had\nfound {} of these pairs.\n{by}\n",
         span(figures.interval),
         thousands(figures.documents),
         if figures.documents == 1 { "has" } else { "have" },
         thousands(figures.found),
-        if figures.found == 1 { "was" } else { "were" },
     )?;
     write_table(out, audit)?;
     write_interval_advice(out, audit)

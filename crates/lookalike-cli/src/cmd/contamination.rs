@@ -75,8 +75,8 @@ pub(crate) struct ContaminationArgs {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
-    /// Write the documents that have a run of a contaminated item to FILE.jsonl [also .gz, .zst],
-    /// for `dedup --drop`
+    /// Write the documents that share a run of words with a contaminated item to FILE.jsonl [also
+    /// .gz, .zst], for `dedup --drop`
     #[arg(long, value_name = "FILE")]
     drop: Option<PathBuf>,
 

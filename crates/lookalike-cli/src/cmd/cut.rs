@@ -83,9 +83,9 @@ fn print(
         (written, &args.result.output, args.result.common.quiet)
     {
         let (verb, repeated, gone) = if args.result.annotate.is_some() {
-            ("annotated", "with repeated words marked", "that would be removed")
+            ("annotated", "with repeated words marked", "with nothing else")
         } else {
-            ("written", "without repeated words", "left out")
+            ("written", "shortened", "left out because nothing remains")
         };
         let dropped = dropped(written);
         writeln!(

@@ -209,7 +209,7 @@ pub(crate) fn write_skipped(
 /// tables that were read as text.
 fn write_warnings(out: &mut impl Write, findings: &Findings) -> io::Result<()> {
     if let Some(DropCounts { documents, lines, unknown }) = findings.dropped {
-        writeln!(out, "dropped: {} of the list of --drop", count(documents, "document"))?;
+        writeln!(out, "dropped: {} that --drop lists", count(documents, "document"))?;
         if unknown > 0 {
             writeln!(
                 out,

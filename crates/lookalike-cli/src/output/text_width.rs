@@ -41,6 +41,17 @@ pub(crate) fn shorten(text: &str, width: usize) -> Cow<'_, str> {
     Cow::Owned(short)
 }
 
+/// Shortens a text to at most `width` columns (at least 3). A longer text loses its end.
+pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
+    let width = width.max(3);
+    if text.len() <= width || columns(text) <= width {
+        return Cow::Borrowed(text);
+    }
+    let head = fitting(text.chars(), width - 1);
+    let head: String = text.chars().take(head).collect();
+    Cow::Owned(head.trim_end().to_owned() + "…")
+}
+
 /// How many characters fit.
 fn fitting(characters: impl Iterator<Item = char>, width: usize) -> usize {
     let mut used = 0;
@@ -81,5 +92,14 @@ mod tests {
         let wide = shorten("阅览室阅览室阅览室", 9);
         assert_eq!((wide.as_ref(), columns(&wide)), ("阅…阅览室", 9));
         assert_eq!(shorten("abcdef", 0), "…ef");
+    }
+
+    #[test]
+    fn long_sentences_lose_their_end() {
+        assert_eq!(cut("short", 10), "short");
+        assert_eq!(cut("two words here", 10), "two words…");
+        let wide = cut("阅览室阅览室", 8);
+        assert_eq!((wide.as_ref(), columns(&wide)), ("阅览室…", 7));
+        assert_eq!(cut("abcdef", 0), "ab…");
     }
 }

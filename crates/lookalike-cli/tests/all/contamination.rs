@@ -191,7 +191,7 @@ fn listed_documents_are_dropped_and_the_others_compared_without_them() {
     assert!(place.read("kept/a.jsonl").contains("\"p1\""), "the longest is kept");
     let drop = [&dedup[..], &["--drop", "drop.jsonl"]].concat();
     let err = messages(&place, &[&drop[..], &["-o", "clean/"]].concat());
-    assert!(err.contains("dropped: 1 document of the list of --drop"), "{err}");
+    assert!(err.contains("dropped: 1 document that --drop lists"), "{err}");
     assert!(err.contains("1 duplicate left out, 1 dropped"), "{err}");
     let left = place.read("clean/a.jsonl") + &place.read("clean/b.jsonl");
     assert!(!left.contains("\"p1\"") && left.lines().count() == 1, "{left}");

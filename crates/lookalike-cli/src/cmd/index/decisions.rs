@@ -32,12 +32,13 @@ pub(super) struct DecisionsArgs {
     #[arg(long, value_name = "FILE")]
     add: Option<PathBuf>,
 
-    /// Who made the decisions that do not say it
+    /// The person who made the decisions without a `who`
     #[arg(long, value_name = "NAME", requires = "add")]
     who: Option<String>,
 
-    /// The number of the last decision that you have seen, for decisions that do not say it: none
-    /// is added whose pair or documents were decided about after it. The list has the numbers
+    /// The number of the last decision that you have seen, for decisions without a `seen`. No
+    /// decision is added if a later decision is about the same pair or documents. The list has the
+    /// numbers
     #[arg(long, value_name = "NUMBER", requires = "add", default_value_t = 0)]
     seen: u64,
 

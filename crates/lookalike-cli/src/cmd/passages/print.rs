@@ -8,7 +8,7 @@
 use super::args::PassagesOutputArgs;
 use crate::output::summary::{self, percent, seconds};
 use crate::output::terminal::{self, Style};
-use crate::output::text_width::{columns, shorten, visible};
+use crate::output::text_width::{columns, cut, shorten, visible};
 use crate::output::written_files::WrittenFiles;
 use lookalike::passages::{PassageFindings, PassageOptions, PassageRow};
 use lookalike::report::passages;
@@ -112,14 +112,17 @@ fn table(
         let id = shorten(&id, place);
         let pad = " ".repeat(place.saturating_sub(columns(&id)));
         let words: Vec<&str> = passage.excerpt.split_whitespace().collect();
-        let excerpt = visible(&words.join(" ")).into_owned();
+        let mut excerpt = visible(&words.join(" ")).into_owned();
+        if words.len() < passage.words as usize {
+            excerpt += " …";
+        }
         writeln!(
             out,
             "{:>7}  {:>7}  {:>9}  {id}{pad}  {}",
             thousands(passage.words.into()),
             thousands(passage.places.into()),
             thousands(passage.documents.into()),
-            shorten(&excerpt, text)
+            cut(&excerpt, text)
         )?;
     }
     Ok(())

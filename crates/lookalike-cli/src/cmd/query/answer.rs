@@ -8,7 +8,7 @@
 use super::args::QueryArgs;
 use crate::output::summary::{percent, write_reasons};
 use crate::output::terminal::{self, Stdout, Style};
-use crate::output::text_width::{shorten, visible};
+use crate::output::text_width::{columns, cut, shorten, visible};
 use lookalike::categories::{Category, CategoryNumber};
 use lookalike::core::params::{Measure, RecallCaveat};
 use lookalike::index::{IndexCategories, time};
@@ -341,7 +341,7 @@ fn rows(
         let mut number = similarity.six_decimals();
         number.truncate("0.000".len());
         writeln!(out, "{number:>10}  {}", fitted(&record.id))?;
-        let about = if args.quiet { String::new() } else { about(record, args.text) };
+        let about = if args.quiet { String::new() } else { about(record, args.text, room) };
         if !about.is_empty() {
             writeln!(out, "{LESS}{:>10}  {}{LESS:#}", "", fitted(&about))?;
         }
@@ -352,9 +352,10 @@ fn rows(
     Ok(())
 }
 
-/// The title or the first words of a document, its source and its date.
-/// With `has_text` the text follows, so the first words are left out.
-fn about(record: &IndexRecord, has_text: bool) -> String {
+/// The title or the first words of a document, its source and its date, in `room` columns if the
+/// source and the date leave some to the title. With `has_text` the text follows, so the first
+/// words are left out.
+fn about(record: &IndexRecord, has_text: bool, room: Option<usize>) -> String {
     let value = |names: &[&str]| {
         let values = names.iter().filter_map(|name| record.metadata.get(*name)?.as_str());
         values.map(str::to_owned).find(|value| !value.is_empty())
@@ -364,15 +365,30 @@ fn about(record: &IndexRecord, has_text: bool) -> String {
     let source = value(&["source", "url", "from"]).filter(|source| *source != record.id);
     // A time of day says little here.
     let date = value(&["date"]).map(|date| date.split('T').next().unwrap_or_default().to_owned());
-    let parts = [title.or(words), source, date].into_iter().flatten();
-    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+    let origin = [source, date].into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    with_origin(title.or(words).unwrap_or_default(), origin, room)
 }
 
-/// The first characters of a text, on one line.
+/// Joins a title and the origin of a document. The title loses its end if both do not fit.
+fn with_origin(title: String, origin: String, room: Option<usize>) -> String {
+    if title.is_empty() || origin.is_empty() {
+        return title + &origin;
+    }
+    let taken = columns(&visible(&origin)) + columns(" · ");
+    let room = room.map_or(usize::MAX, |room| room.saturating_sub(taken).max(LEAST_ID));
+    format!("{} · {origin}", cut(&title, room))
+}
+
+/// The first words of a text, on one line.
 fn beginning(text: &str, most: usize) -> String {
     let beginning: String = text.chars().take(most).collect();
-    let more = if text.chars().nth(most).is_some() { " …" } else { "" };
-    beginning.split_whitespace().collect::<Vec<_>>().join(" ") + more
+    let mut words: Vec<&str> = beginning.split_whitespace().collect();
+    if text.chars().nth(most).is_some() {
+        // The last word may be cut off.
+        words.truncate(words.len().saturating_sub(1).max(1));
+        words.push("…");
+    }
+    words.join(" ")
 }
 
 /// States how many queries have a match at similarity `least` or more. `None` stands for any
@@ -428,7 +444,25 @@ fn number(text: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::matches_line;
+    use super::{beginning, matches_line, with_origin};
+
+    #[test]
+    fn titles_give_way_to_the_origin() {
+        let line = |room| with_origin("Library opens again today".into(), "a/b.txt".into(), room);
+        assert_eq!(line(None), "Library opens again today · a/b.txt");
+        assert_eq!(line(Some(35)), "Library opens again today · a/b.txt");
+        assert_eq!(line(Some(30)), "Library opens again… · a/b.txt");
+        assert_eq!(line(Some(9)), "Library opens again… · a/b.txt");
+        assert_eq!(with_origin(String::new(), "a".into(), Some(9)), "a");
+        assert_eq!(with_origin("a".into(), String::new(), Some(9)), "a");
+    }
+
+    #[test]
+    fn beginnings_end_with_a_whole_word() {
+        assert_eq!(beginning("one\n two", 9), "one two");
+        assert_eq!(beginning("one two three", 9), "one two …");
+        assert_eq!(beginning("onetwothree", 9), "onetwothr …");
+    }
 
     #[test]
     fn queries_with_a_match_are_counted() {
