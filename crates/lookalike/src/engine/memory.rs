@@ -17,6 +17,7 @@ use crate::engine::error::FindError;
 use crate::engine::prepare::long_records::{LongRecords, RecordCost, RecordMemory};
 use crate::engine::workers::MAX_THREADS;
 use crate::read::{Document, TextUnit};
+use lookalike_core::params::{Measure, Params};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -90,6 +91,8 @@ pub(crate) struct Budget {
     /// [`Memory::results`].
     results: u64,
     blocks: BlockUse,
+    /// Whether the shingles of all documents are logged. Columns are then short.
+    logs_shingles: bool,
     /// The memory that long records need.
     records: RecordMemory,
     /// Whether long records may use everything except the least work. This holds for an input with
@@ -145,6 +148,7 @@ impl Budget {
             columns: None,
             results: memory.results.unwrap_or(u64::MAX),
             blocks: BlockUse::Documents,
+            logs_shingles: false,
             records: RecordMemory::default(),
             reserves_all: false,
         })
@@ -239,6 +243,11 @@ impl Budget {
         let is_whole = unit == TextUnit::Document;
         let blocks = if is_whole { BlockUse::Documents } else { BlockUse::Units };
         Self { blocks, ..self }
+    }
+
+    /// Returns the budget for a run with these parameters.
+    pub(crate) fn with_params(self, params: &Params) -> Self {
+        Self { logs_shingles: params.exact(), ..self }
     }
 
     /// Bytes of memory for each byte of a block.
@@ -367,6 +376,9 @@ impl Budget {
 
     /// Bytes of columns in memory before they are written to the disk.
     pub(crate) fn columns(&self) -> usize {
+        if self.logs_shingles {
+            return self.share(4);
+        }
         let (blocks, whole) = self.block_share();
         let share = self.work() / whole * (whole - blocks);
         // Half of it is for anchors.
@@ -379,6 +391,20 @@ impl Budget {
         let share = self.columns() as u64;
         let left = self.columns.map_or(0, |held| share.saturating_sub(held));
         ((self.work() / 8 + left / 4 * 3) / self.threads) as usize
+    }
+
+    /// Bytes of the log of all shingles.
+    pub(crate) fn shingle_log(&self) -> usize {
+        self.share(8) * 3
+    }
+
+    /// Bytes of the log of the shingles that several documents have. They take twice as much as in
+    /// the log of all shingles, which for Jaccard shrinks meanwhile.
+    pub(crate) fn shared_shingles(&self, measure: Measure) -> usize {
+        match measure {
+            Measure::Jaccard => self.shingle_log(),
+            Measure::Containment => self.share(8),
+        }
     }
 
     /// Bytes of lists of buckets. There are two kinds of lists.
@@ -472,7 +498,7 @@ impl Budget {
     /// Bytes of all counters of shingles in exact mode, for an expected number of `shingles`. The
     /// counters are divided into `parts`, and each thread holds one part at a time.
     pub(crate) fn counters(&self, shingles: u64, parts: u64) -> u64 {
-        let wanted = (shingles + shingles / 2).next_power_of_two().max(1 << 20);
+        let wanted = (3 * shingles).next_power_of_two().max(1 << 20);
         let most = (self.work() / 8 / self.threads).saturating_mul(parts).max(MIB);
         let mut bytes = wanted;
         while bytes > most {

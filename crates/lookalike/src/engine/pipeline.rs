@@ -48,7 +48,8 @@ pub(crate) fn run(
     let cost = RecordCost::of_shingles(collection, &options.params);
     let budget = Budget::open(&options.memory, options.threads.get())?;
     let held = collection.held_bytes() + options.held_bytes();
-    let budget = budget.with_unit(collection.unit()).next_to(0, 0, held);
+    let budget = budget.with_params(&options.params).with_unit(collection.unit());
+    let budget = budget.next_to(0, 0, held);
     let mut limited = LimitedReading { collection, options, cost, budget, progress };
     limited.check()?;
     let (checkpoint, temp) = Checkpoint::open(collection, options, None, progress)?;
@@ -82,7 +83,7 @@ pub(crate) fn decide_documents(
     temp: Arc<TempSpace>,
     progress: &dyn Progress,
 ) -> Result<Findings, FindError> {
-    let budget = Budget::new(&options.memory, options.threads.get())?;
+    let budget = Budget::new(&options.memory, options.threads.get())?.with_params(&options.params);
     let checkpoint = Checkpoint::default();
     let mut run = FindRun::new(collection, options, progress, &checkpoint, temp);
     let log = options.params.exact().then(|| {
@@ -185,6 +186,8 @@ impl<'a> FindRun<'a> {
         let len = documents.len();
         let blocks = documents.store.blocks.len();
         let budget = budget.next_to(0, 0, documents.sources_held);
+        let numbers = shingles.as_ref().map_or(0, DocumentShingles::held);
+        let budget = budget.next_to(0, 0, numbers);
         let budget = budget.with_documents(len, blocks, documents.store.held())?;
         let directed = options.params.exact();
         let passes = if options.params.measure() == Measure::Containment { 2 } else { 1 };

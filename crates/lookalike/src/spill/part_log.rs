@@ -8,11 +8,16 @@ use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The number of values of a part that a thread gathers before it adds them to the log.
-const GATHERED: usize = 1024;
+/// The most and the fewest values of a part that a thread gathers before it adds them to the log.
+const MOST_GATHERED: usize = 1024;
+const LEAST_GATHERED: usize = 32;
 
 /// The values of all parts.
-pub(crate) struct PartLog<T>(Mutex<GrowingParts<T>>);
+pub(crate) struct PartLog<T> {
+    growing: Mutex<GrowingParts<T>>,
+    /// The number of values of a part that a thread gathers before it adds them.
+    gathered: usize,
+}
 
 struct GrowingParts<T> {
     /// The values that do not fit in memory.
@@ -30,7 +35,8 @@ enum Chunk<T> {
 }
 
 impl<T: LogValue> PartLog<T> {
-    /// Creates empty parts. Values beyond `share` bytes go to a file in `temp`.
+    /// Creates empty parts. Values beyond `share` bytes, which include the buffers of writers, go
+    /// to a file in `temp`.
     pub(crate) fn new(
         temp: &Arc<TempSpace>,
         name: &'static str,
@@ -39,12 +45,19 @@ impl<T: LogValue> PartLog<T> {
     ) -> Self {
         let log = SpillLog::scratch(temp, name, 0);
         let chunks = std::iter::repeat_with(Vec::new).take(parts).collect();
-        Self(Mutex::new(GrowingParts { log, room: share, chunks }))
+        // A writer may use an eighth of the share.
+        let gathered = share / 8 / size_of::<T>() / parts.max(1);
+        Self {
+            growing: Mutex::new(GrowingParts { log, room: share, chunks }),
+            gathered: gathered.clamp(LEAST_GATHERED, MOST_GATHERED),
+        }
     }
 
     /// Returns a writer, with which one thread adds values.
     pub(crate) fn writer(&self) -> PartLogWriter<'_, T> {
-        let parts = self.0.lock().chunks.len();
+        let mut growing = self.growing.lock();
+        let parts = growing.chunks.len();
+        growing.room = growing.room.saturating_sub(parts * self.gathered * size_of::<T>());
         PartLogWriter {
             log: self,
             gathered: std::iter::repeat_with(Vec::new).take(parts).collect(),
@@ -53,7 +66,7 @@ impl<T: LogValue> PartLog<T> {
 
     /// Returns the complete parts.
     pub(crate) fn finish(self) -> CompleteParts<T> {
-        let GrowingParts { log, chunks, .. } = self.0.into_inner();
+        let GrowingParts { log, chunks, .. } = self.growing.into_inner();
         CompleteParts { log, chunks: chunks.into_iter().map(Mutex::new).collect() }
     }
 }
@@ -81,7 +94,7 @@ impl<T: LogValue> PartLogWriter<'_, T> {
         for value in values {
             gathered.push(value);
         }
-        if gathered.len() < GATHERED {
+        if gathered.len() < self.log.gathered {
             return Ok(false);
         }
         self.flush(part)?;
@@ -91,13 +104,13 @@ impl<T: LogValue> PartLogWriter<'_, T> {
     #[cold]
     fn flush(&mut self, part: usize) -> Result<(), SpillError> {
         // A part that filled up once probably fills up again: reserve the memory at once.
-        let next = Vec::with_capacity(GATHERED + 1);
+        let next = Vec::with_capacity(self.log.gathered + 1);
         let values = std::mem::replace(&mut self.gathered[part], next);
         self.add(part, values)
     }
 
     fn add(&self, part: usize, values: Vec<T>) -> Result<(), SpillError> {
-        let mut parts = self.log.0.lock();
+        let mut parts = self.log.growing.lock();
         let bytes = size_of::<T>() * values.len();
         let chunk = if let Some(room) = parts.room.checked_sub(bytes) {
             parts.room = room;

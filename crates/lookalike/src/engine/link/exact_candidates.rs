@@ -79,8 +79,8 @@ impl ExactCandidates<'_> {
     }
 
     /// Creates a log of values of documents, by group of documents.
-    fn document_log(&self, name: &'static str) -> PartLog<u64> {
-        PartLog::new(self.temp, name, self.budget.buckets() / 2, self.groups.count())
+    fn document_log(&self, name: &'static str, share: usize) -> PartLog<u64> {
+        PartLog::new(self.temp, name, share, self.groups.count())
     }
 
     /// Adds a value of a document to a log from [`document_log`](Self::document_log).
@@ -126,7 +126,8 @@ impl ExactCandidates<'_> {
     /// Counts all shingles, and logs those that occur more than once by document, each with its
     /// count and the upper half of its hash.
     fn shared(&self, progress: &dyn Progress) -> Result<CompleteParts<u64>, FindError> {
-        let log = self.document_log("shared");
+        let log =
+            self.document_log("shared", self.budget.shared_shingles(self.options.params.measure()));
         let counter = Counter::default();
         on_threads::<_, FindError>(self.options.threads, |stop| {
             let mut counters = self.shingles.counters();
@@ -282,7 +283,7 @@ impl ExactCandidates<'_> {
         lists: &Mutex<&mut BucketLists>,
         progress: &dyn Progress,
     ) -> Result<CompleteParts<u64>, FindError> {
-        let log = self.document_log("meetings");
+        let log = self.document_log("meetings", self.budget.buckets() / 2);
         let counter = Counter::default();
         let parts = self.shingles.parts();
         let before = |part: usize| (self.documents.len() * part / parts) as u64;

@@ -59,7 +59,7 @@ impl ShingleLog {
     /// Creates an empty log for `expected` shingles, in memory as far as the budget allows, and
     /// otherwise in a file in `temp`.
     pub(crate) fn new(temp: &Arc<TempSpace>, budget: &Budget, expected: u64) -> Self {
-        Self::with_share(temp, budget.share(8), budget.counters(expected, PARTS))
+        Self::with_share(temp, budget.shingle_log(), budget.counters(expected, PARTS))
     }
 
     /// Creates a log with `share` bytes in memory. `counters` bytes in all count its shingles.
@@ -219,6 +219,11 @@ impl DocumentShingles {
     /// The number of parts.
     pub(crate) fn parts(&self) -> usize {
         self.parts.len()
+    }
+
+    /// Bytes besides the shingles. They do not depend on the order in which threads took numbers.
+    pub(crate) fn held(&self) -> u64 {
+        ((size_of::<DocumentNumber>() + size_of::<u32>()) * self.counts.len()) as u64
     }
 
     /// At least the number of shingles of a part.
