@@ -7,6 +7,7 @@
 //!       + work: three quarters (a half for units) for columns, an eighth for lists of buckets, an
 //!         eighth and most of the columns' unused share for sorting; after the columns are dropped,
 //!         their share is for batches, shingle sets and results
+//!         (exact runs: a quarter for columns, three eighths for the shingle log)
 //!         (to compare words: three quarters for blocks, eighths for anchors and rows)
 //! ```
 //!
@@ -29,6 +30,8 @@ const THREAD_BYTES: u64 = 10 * MIB;
 /// Permanently, per document: its state, its place in the forest of candidates, and its weight
 /// there.
 const DOCUMENT_BYTES: u64 = 10;
+/// Permanently, per document in exact runs: its number in the log of shingles, and their count.
+const LOGGED_BYTES: u64 = 8;
 /// Permanently, per block of the input: the place of its columns, and its place in the input.
 const BLOCK_BYTES: u64 = 400;
 /// The minimum memory of the stages, besides long records.
@@ -170,8 +173,12 @@ impl Budget {
 
     /// Returns the budget if these documents, blocks and further bytes are held permanently.
     pub(crate) fn next_to(self, documents: usize, blocks: usize, bytes: u64) -> Self {
-        let made = DOCUMENT_BYTES * documents as u64 + BLOCK_BYTES * blocks as u64;
+        let made = self.document_bytes() * documents as u64 + BLOCK_BYTES * blocks as u64;
         Self { resident: self.resident + made + bytes, ..self }
+    }
+
+    fn document_bytes(&self) -> u64 {
+        DOCUMENT_BYTES + if self.logs_shingles { LOGGED_BYTES } else { 0 }
     }
 
     /// Returns the budget with the memory that long records need.
@@ -277,7 +284,7 @@ impl Budget {
         blocks: usize,
         columns: usize,
     ) -> Result<Self, FindError> {
-        let made = DOCUMENT_BYTES * documents as u64 + BLOCK_BYTES * blocks as u64;
+        let made = self.document_bytes() * documents as u64 + BLOCK_BYTES * blocks as u64;
         let budget = Self { resident: self.resident + made, columns: Some(columns as u64), ..self };
         budget.check()?;
         Ok(budget)
@@ -364,6 +371,11 @@ impl Budget {
         self.total().saturating_sub(self.reserved() + self.rows)
     }
 
+    /// The number of threads.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads as usize
+    }
+
     /// Whether the memory is limited.
     pub(crate) fn is_limited(&self) -> bool {
         self.limit.is_some()
@@ -395,14 +407,15 @@ impl Budget {
 
     /// Bytes of the log of all shingles.
     pub(crate) fn shingle_log(&self) -> usize {
-        self.share(8) * 3
+        self.share(16) * 5
     }
 
-    /// Bytes of the log of the shingles that several documents have. They take twice as much as in
-    /// the log of all shingles, which for Jaccard shrinks meanwhile.
+    /// Bytes of the log of the shingles that several documents have. A shingle takes twice as many
+    /// bytes as in the log of all shingles. For Jaccard, that log releases each part after its
+    /// shingles are counted.
     pub(crate) fn shared_shingles(&self, measure: Measure) -> usize {
         match measure {
-            Measure::Jaccard => self.shingle_log(),
+            Measure::Jaccard => self.share(4),
             Measure::Containment => self.share(8),
         }
     }

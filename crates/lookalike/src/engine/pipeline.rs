@@ -186,8 +186,6 @@ impl<'a> FindRun<'a> {
         let len = documents.len();
         let blocks = documents.store.blocks.len();
         let budget = budget.next_to(0, 0, documents.sources_held);
-        let numbers = shingles.as_ref().map_or(0, DocumentShingles::held);
-        let budget = budget.next_to(0, 0, numbers);
         let budget = budget.with_documents(len, blocks, documents.store.held())?;
         let directed = options.params.exact();
         let passes = if options.params.measure() == Measure::Containment { 2 } else { 1 };

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// The most and the fewest values of a part that a thread gathers before it adds them to the log.
 const MOST_GATHERED: usize = 1024;
-const LEAST_GATHERED: usize = 32;
+const LEAST_GATHERED: usize = 128;
 
 /// The values of all parts.
 pub(crate) struct PartLog<T> {
@@ -35,18 +35,19 @@ enum Chunk<T> {
 }
 
 impl<T: LogValue> PartLog<T> {
-    /// Creates empty parts. Values beyond `share` bytes, which include the buffers of writers, go
-    /// to a file in `temp`.
+    /// Creates empty parts. Values beyond `share` bytes go to a file in `temp`. The buffers of
+    /// writers count as part of `share`.
     pub(crate) fn new(
         temp: &Arc<TempSpace>,
         name: &'static str,
         share: usize,
         parts: usize,
+        writers: usize,
     ) -> Self {
         let log = SpillLog::scratch(temp, name, 0);
         let chunks = std::iter::repeat_with(Vec::new).take(parts).collect();
-        // A writer may use an eighth of the share.
-        let gathered = share / 8 / size_of::<T>() / parts.max(1);
+        // All writers together may use a quarter of the share.
+        let gathered = share / 4 / size_of::<T>() / (parts * writers).max(1);
         Self {
             growing: Mutex::new(GrowingParts { log, room: share, chunks }),
             gathered: gathered.clamp(LEAST_GATHERED, MOST_GATHERED),

@@ -195,11 +195,11 @@ fn a_disclaimer_that_many_hold_is_compared_once_with_each() {
 
 #[test]
 fn documents_with_a_common_sentence_are_not_compared() {
-    // All shingles of a document are shared, each sentence of 12 words with some 20 documents.
+    // All shingles of a document are shared, each sentence of 12 words with some 5 documents.
     let mut random = SplitMix64::new(7);
-    let sentences: Vec<String> = (0..500).map(|_| words(&mut random, 12).join(" ")).collect();
+    let sentences: Vec<String> = (0..2_000).map(|_| words(&mut random, 12).join(" ")).collect();
     let mut one = |_| {
-        let chosen = (0..10).map(|_| sentences[random.below(500) as usize].as_str());
+        let chosen = (0..10).map(|_| sentences[random.below(2_000) as usize].as_str());
         chosen.collect::<Vec<_>>().join(" ")
     };
     let mut texts: Vec<String> = (0..1_000).map(&mut one).collect();
@@ -210,4 +210,21 @@ fn documents_with_a_common_sentence_are_not_compared() {
     let found = run(&path, &builder(2, 0.8), 2, false);
     assert_eq!(found.counts.duplicates, 1);
     assert!(found.counts.verified < 1_000, "{}", found.counts.verified);
+}
+
+#[test]
+fn forms_of_a_common_template_are_all_found() {
+    // More documents than a counter can count. Two in three are as short as the template.
+    let mut random = SplitMix64::new(8);
+    let template = words(&mut random, 60).join(" ");
+    let mut one = |i: usize| {
+        let entries = words(&mut random, if i.is_multiple_of(3) { 100 } else { 2 });
+        format!("{template} {}", entries.join(" "))
+    };
+    let texts: Vec<String> = (0..300).map(&mut one).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.jsonl");
+    write(&path, &texts);
+    let long = 100;
+    assert_eq!(find_in(&path, &builder(5, 0.8)).len(), 300 * 299 / 2 - long * (long - 1) / 2);
 }

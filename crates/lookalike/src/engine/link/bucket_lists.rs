@@ -47,6 +47,11 @@ pub(crate) struct DocumentLists {
 }
 
 impl DocumentLists {
+    /// The number of values.
+    pub(crate) fn len(&self) -> usize {
+        self.values.len()
+    }
+
     /// Appends a list.
     pub(crate) fn push(&mut self, documents: impl Iterator<Item = DocumentNumber>) {
         self.push_values(documents.map(|document| document.0));

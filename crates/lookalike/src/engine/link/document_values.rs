@@ -8,7 +8,7 @@ use crate::engine::ids::{DocumentNumber, Id};
 use crate::spill::{CompleteParts, SpillError};
 use std::ops::Range;
 
-/// The most groups, and the fewest documents of a group.
+/// The most groups, except for one more at the end. A group has at least half as many documents.
 const GROUPS: usize = 1 << 10;
 
 /// Groups of consecutive documents.
@@ -63,8 +63,8 @@ pub(crate) fn rest(value: u64) -> u32 {
     value as u32
 }
 
-/// The values of a part by document, or of the documents of the part that fit in memory. The place
-/// of a value is the index of its document.
+/// The values of consecutive documents of a part, as many as fit in memory. The place of a value is
+/// the index of its document in the part.
 #[derive(Default)]
 pub(crate) struct DocumentValues {
     /// The start of the values of each document of the part, and the end of the last ones.
@@ -76,7 +76,7 @@ pub(crate) struct DocumentValues {
 }
 
 impl DocumentValues {
-    /// Counts the values of a part of this many documents.
+    /// Counts the values of each document of a part with this many documents.
     pub(crate) fn count(
         &mut self,
         log: &CompleteParts<u64>,
@@ -173,7 +173,7 @@ mod tests {
         let groups = DocumentParts::new(1_300);
         assert_eq!(groups.count(), 3);
         let temp = Arc::new(TempSpace::new(std::env::temp_dir()));
-        let log = PartLog::new(&temp, "values", 4_000, groups.count());
+        let log = PartLog::new(&temp, "values", 4_000, groups.count(), 1);
         let mut writer = log.writer();
         let mut random = SplitMix64::new(3);
         let mut expected: BTreeMap<usize, Vec<u64>> = BTreeMap::new();

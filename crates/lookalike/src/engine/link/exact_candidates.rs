@@ -8,8 +8,9 @@
 //! occurs once is not shared, so most documents do not probe any bucket.
 //!
 //! For containment the rarest shingles of the shorter document probe the buckets of *all* shingles
-//! of the longer one. Every shingle beyond the prefix is one more that both must have, so a
-//! document probes some more and ignores the documents that share only a sentence with it (the
+//! of the longer one. If the shorter document probes one more shingle than its prefix has, the
+//! longer one must have two of them, and so on. So a document probes some more, counts the shared
+//! ones, and ignores the documents that share only a sentence with it (the
 //! ℓ-prefix scheme: Wang, Li, Feng, *Can we beat the prefix filtering?*, 2012).
 //!
 //! ```text
@@ -31,23 +32,33 @@ use crate::engine::link::ranges::{KeyRange, KeyRanges};
 use crate::engine::memory::Budget;
 use crate::engine::options::FindOptions;
 use crate::engine::prepare::documents::{DocumentState, RunDocuments};
-use crate::engine::prepare::shingle_log::{DocumentShingles, key, part_and_place, spread};
+use crate::engine::prepare::shingle_log::{
+    DocumentShingles, PLACE_BITS, key, part_and_place, spread,
+};
 use crate::engine::workers::{Counter, on_threads};
 use crate::progress::Progress;
-use crate::spill::{CompleteParts, PartLog, PartLogWriter, TempSpace};
+use crate::spill::{CompleteParts, PartLog, PartLogWriter, SpillError, TempSpace};
 use lookalike_core::params::Measure;
 use lookalike_core::prefix;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// Bytes of memory for a key or a shingle of a part.
-const ENTRY_BYTES: usize = 24;
+const ENTRY_BYTES: usize = 32;
 
 /// The most keys that a document probes beyond its prefix.
 const MORE_KEYS: usize = 15;
 
-/// The most uses of all keys of a document whose meetings are logged.
-const MOST_MEETINGS: usize = 1 << 11;
+/// If the keys of a document have more uses than this for each of its shingles, their meetings are
+/// not logged.
+const USES_PER_SHINGLE: usize = 6;
+
+/// If most documents of a key probe it, they probably resemble each other. Their meetings are then
+/// only logged if they are not more than this.
+const SMALL: usize = 8;
+
+/// Values of lists that one thread gathers.
+const MOST_LISTED: usize = 1 << 16;
 
 /// The mark of a key that the document probes, for Jaccard.
 const PROBES: u8 = 1;
@@ -72,15 +83,15 @@ impl ExactCandidates<'_> {
         let lists = Mutex::new(lists);
         let probing = self.rare(&self.shared(progress)?, progress)?;
         if self.options.params.measure() == Measure::Jaccard {
-            return self.list_equal(&probing, &lists);
+            return self.list_equal(&probing, &lists, progress);
         }
         let meetings = self.meet(&probing, &lists, progress)?;
-        self.list_containing(&meetings, &lists)
+        self.list_containing(&meetings, &lists, progress)
     }
 
     /// Creates a log of values of documents, by group of documents.
     fn document_log(&self, name: &'static str, share: usize) -> PartLog<u64> {
-        PartLog::new(self.temp, name, share, self.groups.count())
+        PartLog::new(self.temp, name, share, self.groups.count(), self.budget.threads())
     }
 
     /// Adds a value of a document to a log from [`document_log`](Self::document_log).
@@ -174,7 +185,8 @@ impl ExactCandidates<'_> {
         progress: &dyn Progress,
     ) -> Result<CompleteParts<u64>, FindError> {
         let share = self.budget.buckets() / 2;
-        let log = PartLog::new(self.temp, "rare", share, self.shingles.parts());
+        let log =
+            PartLog::new(self.temp, "rare", share, self.shingles.parts(), self.budget.threads());
         let counter = Counter::default();
         on_threads::<_, FindError>(self.options.threads, |stop| {
             let mut values = DocumentValues::default();
@@ -227,16 +239,22 @@ impl ExactCandidates<'_> {
             }));
             return;
         }
+        let most = USES_PER_SHINGLE * count;
         let mut meetings = 0;
         for shingle in rarest.take(prefix + MORE_KEYS) {
-            let uses = usize::from(mark(shingle));
-            if keys.len() >= prefix && meetings + uses > MOST_MEETINGS {
+            // The greatest count stands for all greater ones.
+            let uses = match mark(shingle) {
+                u8::MAX => usize::MAX,
+                uses => usize::from(uses),
+            };
+            let more = uses.saturating_add(meetings);
+            if keys.len() >= prefix && more > most {
                 break;
             }
-            meetings += uses;
+            meetings = more;
             keys.push((rest(shingle), 0));
         }
-        if meetings <= MOST_MEETINGS {
+        if meetings <= most {
             let required = (keys.len() + 1).saturating_sub(prefix).max(1);
             for (_, mark) in keys {
                 *mark = required as u8;
@@ -244,18 +262,42 @@ impl ExactCandidates<'_> {
         }
     }
 
+    /// Loads the keys of a part that are in a range, sorted.
+    fn load_keys(
+        &self,
+        keys: &CompleteParts<u64>,
+        part: usize,
+        range: KeyRange,
+        out: &mut Vec<u64>,
+    ) -> Result<(), FindError> {
+        out.clear();
+        keys.each(part, |keys| {
+            out.extend(keys.iter().filter(|key| range.has(spread(place(**key)))));
+        })?;
+        let is_known = |key: &u64| {
+            place(*key) >> PLACE_BITS == 0 && (rest(*key) as usize) < self.documents.len()
+        };
+        if !out.iter().all(is_known) {
+            return Err(SpillError::altered("the keys of documents").into());
+        }
+        out.sort_unstable();
+        Ok(())
+    }
+
     /// Lists the documents of each key, and those that probe its bucket.
     fn list_equal(
         &self,
         keys: &CompleteParts<u64>,
         lists: &Mutex<&mut BucketLists>,
+        progress: &dyn Progress,
     ) -> Result<(), FindError> {
         let counter = Counter::default();
         on_threads::<_, FindError>(self.options.threads, |stop| {
             let mut entries = Vec::new();
             while let Some(part) = counter.next(keys.len()).filter(|_| !stop.asked()) {
+                progress.advance(0)?;
                 for range in KeyRanges::new(keys.values(part), ENTRY_BYTES, self.budget) {
-                    load_range(keys, part, range, &mut entries)?;
+                    self.load_keys(keys, part, range, &mut entries)?;
                     let mut found = DocumentLists::default();
                     let buckets = entries.chunk_by(|a, b| place(*a) == place(*b));
                     for bucket in buckets.filter(|bucket| bucket.len() > 1) {
@@ -274,9 +316,9 @@ impl ExactCandidates<'_> {
         Ok(())
     }
 
-    /// Lists the documents of each frequent key, and those that probe its bucket. Returns the
-    /// meetings of all other documents that probe a key with the documents that have it: the mark
-    /// of the key, and the other document.
+    /// Joins probed keys with the documents that have them. Returns a meeting for each pair of a
+    /// document that probes a key and a document that has it: a value of the former, with the mark
+    /// of the key and the latter. Keys that are too common for that are listed instead.
     fn meet(
         &self,
         probing: &CompleteParts<u64>,
@@ -291,9 +333,11 @@ impl ExactCandidates<'_> {
             let mut writer = log.writer();
             let mut keys = ProbedKeys::default();
             while let Some(part) = counter.next(parts).filter(|_| !stop.asked()) {
-                let values = probing.values(part) + self.shingles.values(part);
-                for range in KeyRanges::new(values, ENTRY_BYTES, self.budget) {
-                    load_range(probing, part, range, keys.entries_mut())?;
+                let probing_values = probing.values(part);
+                let values = probing_values + self.shingles.values(part);
+                let ranges = KeyRanges::new(values, ENTRY_BYTES, self.budget);
+                for range in ranges.take_while(|_| probing_values > 0) {
+                    self.load_keys(probing, part, range, keys.entries_mut())?;
                     keys.index();
                     self.shingles.each(part, |shingles| {
                         keys.add_documents(shingles, |number| {
@@ -302,8 +346,12 @@ impl ExactCandidates<'_> {
                     })?;
                     let mut found = DocumentLists::default();
                     keys.each_bucket(|probing, bucket| {
-                        let frequent = probing.partition_point(|entry| mark(*entry) == 0);
-                        let (listed, counted) = probing.split_at(frequent);
+                        let listed = if bucket.len() > SMALL && 2 * probing.len() > bucket.len() {
+                            probing.len()
+                        } else {
+                            probing.partition_point(|entry| mark(*entry) == 0)
+                        };
+                        let (listed, counted) = probing.split_at(listed);
                         if !listed.is_empty() {
                             found.push_directed(bucket.iter().copied(), documents_of(listed));
                         }
@@ -327,18 +375,19 @@ impl ExactCandidates<'_> {
         Ok(log.finish())
     }
 
-    /// Lists the documents that share enough keys with a document to contain it. It probes its
-    /// list.
+    /// Lists, for each document, the documents that have enough of its keys to contain it.
     fn list_containing(
         &self,
         meetings: &CompleteParts<u64>,
         lists: &Mutex<&mut BucketLists>,
+        progress: &dyn Progress,
     ) -> Result<(), FindError> {
         let counter = Counter::default();
         on_threads::<_, FindError>(self.options.threads, |stop| {
             let mut values = DocumentValues::default();
             let mut members = Vec::new();
             while let Some(group) = counter.next(meetings.len()).filter(|_| !stop.asked()) {
+                progress.advance(0)?;
                 let mut found = DocumentLists::default();
                 self.each_document(meetings, group, &mut values, |document, meetings| {
                     meetings.sort_unstable();
@@ -346,10 +395,16 @@ impl ExactCandidates<'_> {
                     let enough = equal.filter(|equal| equal.len() >= usize::from(mark(equal[0])));
                     members.clear();
                     members.extend(enough.map(|equal| DocumentNumber(rest(equal[0]))));
+                    if members.iter().any(|member| member.index() >= self.documents.len()) {
+                        return Err(SpillError::altered("the meetings of documents").into());
+                    }
                     if !members.is_empty() {
                         members.push(document);
                         members.sort_unstable();
                         found.push_directed(members.iter().copied(), std::iter::once(document));
+                    }
+                    if found.len() > MOST_LISTED {
+                        lists.lock().add(std::mem::take(&mut found))?;
                     }
                     Ok(())
                 })?;
@@ -359,21 +414,6 @@ impl ExactCandidates<'_> {
         })?;
         Ok(())
     }
-}
-
-/// Loads the values of a part whose places are in a range, sorted.
-fn load_range(
-    log: &CompleteParts<u64>,
-    part: usize,
-    range: KeyRange,
-    out: &mut Vec<u64>,
-) -> Result<(), FindError> {
-    out.clear();
-    log.each(part, |values| {
-        out.extend(values.iter().filter(|value| range.has(spread(place(**value)))));
-    })?;
-    out.sort_unstable();
-    Ok(())
 }
 
 /// The documents of keys.

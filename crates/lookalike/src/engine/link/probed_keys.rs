@@ -21,8 +21,8 @@ pub(crate) struct ProbedKeys {
     /// one. Keys are uniform, so a range has one entry on average.
     firsts: Vec<u32>,
     firsts_shift: u32,
-    /// A Bloom filter with one hash, which most shingles do not pass. The bit of a key is the top
-    /// of its place.
+    /// A Bloom filter with one hash, which most shingles do not pass. The top bits of a place
+    /// select the bit of its key.
     filter: Vec<u64>,
     filter_shift: u32,
     /// The shingles that passed the filter: the place, the temporary number of the document.
@@ -32,7 +32,8 @@ pub(crate) struct ProbedKeys {
 }
 
 impl ProbedKeys {
-    /// The entries, which the caller replaces by other sorted ones before [`index`](Self::index).
+    /// Returns the entries. The caller replaces them with sorted entries, and then calls
+    /// [`index`](Self::index).
     pub(crate) fn entries_mut(&mut self) -> &mut Vec<u64> {
         &mut self.entries
     }
@@ -91,8 +92,8 @@ impl ProbedKeys {
             .filter(|i| place(self.entries[*i as usize]) == key)
     }
 
-    /// Passes the entries of each key and the documents that have it to `take`, if there are two or
-    /// more of them.
+    /// For each key that two or more documents have, passes its entries and these documents to
+    /// `take`.
     ///
     /// # Errors
     /// The first error of `take`.
@@ -122,7 +123,7 @@ impl ProbedKeys {
             let bucket = &mut documents[start..end];
             start = end;
             bucket.sort_unstable();
-            // A document has a shingle more than once.
+            // A document may have a shingle more than once.
             let mut count = 0;
             for i in 0..bucket.len() {
                 if i == 0 || bucket[i] != bucket[count - 1] {

@@ -59,13 +59,19 @@ impl ShingleLog {
     /// Creates an empty log for `expected` shingles, in memory as far as the budget allows, and
     /// otherwise in a file in `temp`.
     pub(crate) fn new(temp: &Arc<TempSpace>, budget: &Budget, expected: u64) -> Self {
-        Self::with_share(temp, budget.shingle_log(), budget.counters(expected, PARTS))
+        Self::with_share(
+            temp,
+            budget.shingle_log(),
+            budget.threads(),
+            budget.counters(expected, PARTS),
+        )
     }
 
-    /// Creates a log with `share` bytes in memory. `counters` bytes in all count its shingles.
-    fn with_share(temp: &Arc<TempSpace>, share: usize, counters: u64) -> Self {
+    /// Creates a log with `share` bytes in memory, for this many writers. `counters` bytes in all
+    /// count its shingles.
+    fn with_share(temp: &Arc<TempSpace>, share: usize, writers: usize, counters: u64) -> Self {
         Self {
-            parts: PartLog::new(temp, "shingles", share, PARTS as usize),
+            parts: PartLog::new(temp, "shingles", share, PARTS as usize, writers),
             log2_slots: counters.max(2).ilog2().saturating_sub(LOG2_PARTS).max(8),
             next: AtomicU32::new(FIRST),
             blocks: Mutex::default(),
@@ -221,11 +227,6 @@ impl DocumentShingles {
         self.parts.len()
     }
 
-    /// Bytes besides the shingles. They do not depend on the order in which threads took numbers.
-    pub(crate) fn held(&self) -> u64 {
-        ((size_of::<DocumentNumber>() + size_of::<u32>()) * self.counts.len()) as u64
-    }
-
     /// At least the number of shingles of a part.
     pub(crate) fn values(&self, part: usize) -> usize {
         self.parts.values(part)
@@ -306,7 +307,7 @@ mod tests {
     /// documents have few, so that numbers in a part differ by much.
     fn logged(share: usize) -> (DocumentShingles, Vec<(u32, u32)>) {
         let temp = Arc::new(TempSpace::new(std::env::temp_dir()));
-        let log = ShingleLog::with_share(&temp, share, 1 << 18);
+        let log = ShingleLog::with_share(&temp, share, 2, 1 << 18);
         let mut writers = [log.writer(), log.writer()];
         let mut random = SplitMix64::new(4);
         let mut expected = Vec::new();
