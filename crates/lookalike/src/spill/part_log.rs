@@ -67,8 +67,8 @@ impl<T: LogValue> PartLog<T> {
 
     /// Returns the complete parts.
     pub(crate) fn finish(self) -> CompleteParts<T> {
-        let GrowingParts { log, chunks, .. } = self.growing.into_inner();
-        CompleteParts { log, chunks: chunks.into_iter().map(Mutex::new).collect() }
+        let GrowingParts { log, room, chunks } = self.growing.into_inner();
+        CompleteParts { log, room, chunks: chunks.into_iter().map(Mutex::new).collect() }
     }
 }
 
@@ -140,6 +140,7 @@ impl<T: LogValue> PartLogWriter<'_, T> {
 /// Parts to which nothing is added any more.
 pub(crate) struct CompleteParts<T> {
     log: SpillLog<T>,
+    room: usize,
     chunks: Vec<Mutex<Vec<Chunk<T>>>>,
 }
 
@@ -147,6 +148,11 @@ impl<T: LogValue> CompleteParts<T> {
     /// The number of parts.
     pub(crate) fn len(&self) -> usize {
         self.chunks.len()
+    }
+
+    /// Bytes of the share that no value uses.
+    pub(crate) fn room(&self) -> usize {
+        self.room
     }
 
     /// The number of values of a part.

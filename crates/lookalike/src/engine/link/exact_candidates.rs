@@ -137,8 +137,8 @@ impl ExactCandidates<'_> {
     /// Counts all shingles, and logs those that occur more than once by document, each with its
     /// count and the upper half of its hash.
     fn shared(&self, progress: &dyn Progress) -> Result<CompleteParts<u64>, FindError> {
-        let log =
-            self.document_log("shared", self.budget.shared_shingles(self.options.params.measure()));
+        let share = self.budget.shared_shingles(self.options.params.measure());
+        let log = self.document_log("shared", share + self.shingles.room());
         let counter = Counter::default();
         on_threads::<_, FindError>(self.options.threads, |stop| {
             let mut counters = self.shingles.counters();

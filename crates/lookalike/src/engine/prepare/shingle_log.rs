@@ -227,6 +227,11 @@ impl DocumentShingles {
         self.parts.len()
     }
 
+    /// Bytes of the share that no shingle uses.
+    pub(crate) fn room(&self) -> usize {
+        self.parts.room()
+    }
+
     /// At least the number of shingles of a part.
     pub(crate) fn values(&self, part: usize) -> usize {
         self.parts.values(part)
