@@ -366,15 +366,15 @@ fn about(record: &IndexRecord, has_text: bool, room: Option<usize>) -> String {
     // A time of day says little here.
     let date = value(&["date"]).map(|date| date.split('T').next().unwrap_or_default().to_owned());
     let origin = [source, date].into_iter().flatten().collect::<Vec<_>>().join(" · ");
-    with_origin(title.or(words).unwrap_or_default(), origin, room)
+    with_origin(title.or(words).unwrap_or_default(), &origin, room)
 }
 
 /// Joins a title and the origin of a document. The title loses its end if both do not fit.
-fn with_origin(title: String, origin: String, room: Option<usize>) -> String {
+fn with_origin(title: String, origin: &str, room: Option<usize>) -> String {
     if title.is_empty() || origin.is_empty() {
-        return title + &origin;
+        return title + origin;
     }
-    let taken = columns(&visible(&origin)) + columns(" · ");
+    let taken = columns(&visible(origin)) + columns(" · ");
     let room = room.map_or(usize::MAX, |room| room.saturating_sub(taken).max(LEAST_ID));
     format!("{} · {origin}", cut(&title, room))
 }
@@ -448,13 +448,13 @@ mod tests {
 
     #[test]
     fn titles_give_way_to_the_origin() {
-        let line = |room| with_origin("Library opens again today".into(), "a/b.txt".into(), room);
+        let line = |room| with_origin("Library opens again today".into(), "a/b.txt", room);
         assert_eq!(line(None), "Library opens again today · a/b.txt");
         assert_eq!(line(Some(35)), "Library opens again today · a/b.txt");
         assert_eq!(line(Some(30)), "Library opens again… · a/b.txt");
         assert_eq!(line(Some(9)), "Library opens again… · a/b.txt");
-        assert_eq!(with_origin(String::new(), "a".into(), Some(9)), "a");
-        assert_eq!(with_origin("a".into(), String::new(), Some(9)), "a");
+        assert_eq!(with_origin(String::new(), "a", Some(9)), "a");
+        assert_eq!(with_origin("a".into(), "", Some(9)), "a");
     }
 
     #[test]

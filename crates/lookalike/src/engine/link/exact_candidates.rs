@@ -215,8 +215,8 @@ impl ExactCandidates<'_> {
     /// For Jaccard, the keys that the document probes are marked.
     ///
     /// For containment, the mark is the number of keys that a document must have to contain this
-    /// one: 1 for the prefix alone, and 1 more for every key beyond it. The mark is 0 if the prefix
-    /// has a frequent key.
+    /// one: 1 for the prefix alone, and 1 more for every key beyond it. The mark is 0 if the keys
+    /// of the prefix have too many uses.
     ///
     /// Shingles are known by the upper halves of their hashes, which some may share. A number of
     /// different halves represents at least as many different shingles. Repeats in the text only
