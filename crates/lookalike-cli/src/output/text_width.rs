@@ -26,30 +26,31 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
 /// Shortens a text to at most `width` columns (at least 3). A longer text loses its middle; more of
 /// its end is kept, where paths have their names.
 pub(crate) fn shorten(text: &str, width: usize) -> Cow<'_, str> {
+    shorten_after(text, width, |room| room / 3)
+}
+
+/// Shortens a text to at most `width` columns (at least 3). A longer text loses its end.
+pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
+    shorten_after(text, width, |room| room)
+}
+
+/// Shortens a text to at most `width` columns (at least 3). A longer text keeps its first `head`
+/// columns of the room that the ellipsis leaves, and as much of its end as fits.
+fn shorten_after(text: &str, width: usize, head: impl Fn(usize) -> usize) -> Cow<'_, str> {
     let width = width.max(3);
     if text.len() <= width || columns(text) <= width {
         return Cow::Borrowed(text);
     }
-    let head_width = (width - 1) / 3;
-    let head = fitting(text.chars(), head_width);
+    let head_width = head(width - 1);
     let tail = fitting(text.chars().rev(), width - 1 - head_width);
-    let mut short: String = text.chars().take(head).collect();
+    let head = fitting(text.chars(), head_width);
+    let head: String = text.chars().take(head).collect();
+    let mut short = head.trim_end().to_owned();
     short.push(ELLIPSIS);
     let skip = text.chars().count() - tail;
     // A mark without its letter would sit on the ellipsis.
     short.extend(text.chars().skip(skip).skip_while(|c| character(*c) == 0));
     Cow::Owned(short)
-}
-
-/// Shortens a text to at most `width` columns (at least 3). A longer text loses its end.
-pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
-    let width = width.max(3);
-    if text.len() <= width || columns(text) <= width {
-        return Cow::Borrowed(text);
-    }
-    let head = fitting(text.chars(), width - 1);
-    let head: String = text.chars().take(head).collect();
-    Cow::Owned(head.trim_end().to_owned() + "…")
 }
 
 /// How many characters fit.
