@@ -58,9 +58,11 @@ impl<T: LogValue> PartLog<T> {
     pub(crate) fn writer(&self) -> PartLogWriter<'_, T> {
         let mut growing = self.growing.lock();
         let parts = growing.chunks.len();
-        growing.room = growing.room.saturating_sub(parts * self.gathered * size_of::<T>());
+        let reserved = growing.room.min(parts * self.gathered * size_of::<T>());
+        growing.room -= reserved;
         PartLogWriter {
             log: self,
+            reserved,
             gathered: std::iter::repeat_with(Vec::new).take(parts).collect(),
         }
     }
@@ -75,6 +77,8 @@ impl<T: LogValue> PartLog<T> {
 /// The values that one thread gathers, by part.
 pub(crate) struct PartLogWriter<'a, T> {
     log: &'a PartLog<T>,
+    /// Bytes of the share for `gathered`.
+    reserved: usize,
     gathered: Vec<Vec<T>>,
 }
 
@@ -128,6 +132,8 @@ impl<T: LogValue> PartLogWriter<'_, T> {
     /// # Errors
     /// As for [`push`](Self::push).
     pub(crate) fn finish(mut self) -> Result<(), SpillError> {
+        // Values leave the buffers, so they need no other room.
+        self.log.growing.lock().room += self.reserved;
         let gathered = std::mem::take(&mut self.gathered);
         let parts = gathered.into_iter().enumerate().filter(|(_, values)| !values.is_empty());
         parts.into_iter().try_for_each(|(part, mut values)| {
