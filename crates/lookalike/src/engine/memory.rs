@@ -7,7 +7,7 @@
 //!       + work: three quarters (a half for units) for columns, an eighth for lists of buckets, an
 //!         eighth and most of the columns' unused share for sorting; after the columns are dropped,
 //!         their share is for batches, shingle sets and results
-//!         (exact runs: a quarter for columns, three eighths for the shingle log)
+//!         (exact runs: a quarter for columns, five sixteenths for the shingle log)
 //!         (to compare words: three quarters for blocks, eighths for anchors and rows)
 //! ```
 //!
@@ -410,9 +410,9 @@ impl Budget {
         self.share(16) * 5
     }
 
-    /// Bytes of the log of the shingles that several documents have. A shingle takes twice as many
-    /// bytes as in the log of all shingles. For Jaccard, that log releases each part after its
-    /// shingles are counted.
+    /// Bytes of the log of the shingles that several documents have, besides the room that the log
+    /// of all shingles leaves. For Jaccard, that log also releases each part after its shingles are
+    /// counted.
     pub(crate) fn shared_shingles(&self, measure: Measure) -> usize {
         match measure {
             Measure::Jaccard => self.share(4),

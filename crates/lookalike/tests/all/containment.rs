@@ -195,7 +195,7 @@ fn a_disclaimer_that_many_hold_is_compared_once_with_each() {
 
 #[test]
 fn documents_with_a_common_sentence_are_not_compared() {
-    // All shingles of a document are shared, each sentence of 12 words with some 5 documents.
+    // Nearly all shingles of a document are shared, each sentence of 12 words with 5 documents.
     let mut random = SplitMix64::new(7);
     let sentences: Vec<String> = (0..2_000).map(|_| words(&mut random, 12).join(" ")).collect();
     let mut one = |_| {

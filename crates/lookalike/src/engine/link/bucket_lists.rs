@@ -1,6 +1,7 @@
 //! Lists of documents that are candidates of each other, in a log.
 //!
-//! A list consists of its length and its documents, ascending. The order of lists does not matter.
+//! A list consists of its length and its documents. Neither their order nor the order of lists
+//! matters.
 
 use crate::engine::checkpoint::{BandStep, Checkpoint, Step};
 use crate::engine::error::FindError;
