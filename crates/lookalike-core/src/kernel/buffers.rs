@@ -159,6 +159,8 @@ pub(crate) struct SortBuffers {
 pub(super) struct HashBuckets<'a> {
     /// All hashes, bucket by bucket.
     pub(super) hashes: &'a [u64],
+    /// The same, followed by greatest numbers: as many as a small bucket has hashes.
+    pub(super) padded: &'a [u64],
     /// The start of each bucket in `hashes`, and the end of the last one.
     pub(super) starts: &'a [u32],
     /// Number of bits below those that are the number of a bucket.

@@ -16,8 +16,10 @@ const _: () = assert!(BLOCK <= PAD, "the last block must fit the padding");
 /// Maximum number of hash functions that are computed one by one, over a vector of shingles. A
 /// vector of functions would compute unused values.
 pub(super) const FEW: usize = 8;
+/// Number of shingles that are hashed before their bins are lowered.
+const HASHED: usize = 128;
 /// Signature values whose minima stay in registers together.
-const LANES: usize = 64;
+pub(super) const LANES: usize = 64;
 
 /// See [`super::Kernel::combine`]; `tokens` is padded, room for `count` shingles has been made.
 #[inline(always)]
@@ -62,10 +64,16 @@ pub(super) fn sketch(parameters: &HashParameters, shingles: &[u32], out: &mut [u
     }
     let k = parameters.num_hashes;
     for (round, &(a, b)) in (0u32..).zip(&parameters.rounds) {
-        for &x in shingles {
-            let (bin, value) = scalar::bin((x ^ b).wrapping_mul(a), k, round);
-            let least = &mut out[bin];
-            *least = if value < *least { value } else { *least };
+        for shingles in shingles.chunks(HASHED) {
+            let mut hashes = [0; HASHED];
+            for (hash, x) in hashes.iter_mut().zip(shingles) {
+                *hash = (x ^ b).wrapping_mul(a);
+            }
+            for &z in &hashes[..shingles.len()] {
+                let (bin, value) = scalar::bin(z, k, round);
+                let least = &mut out[bin];
+                *least = if value < *least { value } else { *least };
+            }
         }
         if !out[..k].contains(&u32::MAX) {
             return;
@@ -114,13 +122,19 @@ fn fill_empty(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
 }
 
 /// See [`super::Kernel::classic`]. One loop per family, so that the choice is outside of the loop.
+/// `WIDE` functions modulo a prime are computed side by side: [`LANES`] if a register holds several
+/// of them, few otherwise.
 #[inline(always)]
-pub(super) fn classic(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
+pub(super) fn classic<const WIDE: usize>(
+    parameters: &HashParameters,
+    shingles: &[u32],
+    out: &mut [u32],
+) {
     match parameters.scheme {
         Scheme::MultiplyShift => {
             minima(parameters, shingles, out, |x, a, b| x.wrapping_mul(a).wrapping_add(b));
         }
-        Scheme::ModPrime => mod_prime_minima(parameters, shingles, out),
+        Scheme::ModPrime => mod_prime_minima::<WIDE>(parameters, shingles, out),
         Scheme::Xor => minima(parameters, shingles, out, |x, _, b| x ^ b),
         Scheme::XorMultiply | Scheme::FastSimilarity => {
             minima(parameters, shingles, out, |x, a, b| (x ^ b).wrapping_mul(a));
@@ -147,46 +161,47 @@ fn minima(
     }
 }
 
-/// Minima of `(a·x + b) mod PRIME` without division or comparison.
+/// Minima of `(a·x + b) mod PRIME` with one 64-bit multiplication for each shingle.
 ///
-/// 2³² ≡ −15, so each unit of the upper half of a product counts −15. Two such reductions leave the
-/// residue, or 15 less for a residue within 240 of the prime. Minima of that size are computed
-/// again.
-/// Functions are reduced in pairs, because the halves of a pair fill the 64-bit lanes that a vector
-/// multiplication reads (AVX2, 300 shingles × 128 functions: 25 → 12 µs).
+/// A residue r divided by the prime is the fraction of `(a·x + b) / PRIME`. In units of 2⁻⁶⁴, this
+/// fraction is a sum that wraps: `factor·x + addend`, with `a·2⁶⁴ / PRIME` rounded to the nearest
+/// integer as factor. Rounding moves a sum by about x / 2 at most, half of the distance of two
+/// residues. Hence sums have the order of their residues, and only the least of them is converted
+/// back to a residue. All sums move in one direction; if it is down, the addend moves them up, so
+/// that r = 0 does not wrap.
+/// Sums are compared as signed integers, because AVX2 has no other comparison.
 #[inline(always)]
-fn mod_prime_minima(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
-    const PAIRS: usize = 16;
-    const LOW: u64 = 0xffff_ffff;
-    let residue = |x: u64, a: u64, b: u64| {
-        let z = a * x + b;
-        let once = (z & LOW) + 15 * PRIME - 15 * (z >> 32);
-        once.wrapping_sub(15 * (once >> 32 & 0xff))
-    };
-    let (a, _) = parameters.a.as_chunks::<{ 2 * PAIRS }>();
-    let (b, _) = parameters.b.as_chunks::<{ 2 * PAIRS }>();
-    for (out, (a, b)) in out.as_chunks_mut::<{ 2 * PAIRS }>().0.iter_mut().zip(a.iter().zip(b)) {
-        let halves = |of: &[u32; 2 * PAIRS], odd: usize| -> [u64; PAIRS] {
-            std::array::from_fn(|i| u64::from(of[2 * i + odd]))
-        };
-        let ([even_a, odd_a], [even_b, odd_b]) =
-            ([0, 1].map(|i| halves(a, i)), [0, 1].map(|i| halves(b, i)));
-        let mut least = [[u32::MAX; 2]; PAIRS];
+fn mod_prime_minima<const WIDE: usize>(
+    parameters: &HashParameters,
+    shingles: &[u32],
+    out: &mut [u32],
+) {
+    /// 2⁶⁴ = `UNIT` · `PRIME` + `REST`.
+    const UNIT: u64 = u64::MAX / PRIME;
+    const REST: u64 = u64::MAX % PRIME + 1;
+    const HALF: u64 = 1 << 31;
+    const SIGN: u64 = 1 << 63;
+    let (a, _) = parameters.a.as_chunks::<WIDE>();
+    let (b, _) = parameters.b.as_chunks::<WIDE>();
+    for (out, (a, b)) in out.as_chunks_mut::<WIDE>().0.iter_mut().zip(a.iter().zip(b)) {
+        let (mut factors, mut addends) = ([0u64; WIDE], [0u64; WIDE]);
+        for lane in 0..WIDE {
+            let (a, b) = (u64::from(a[lane]), u64::from(b[lane]));
+            let half = !(a * REST) & HALF;
+            factors[lane] = (a * UNIT).wrapping_add((a * REST + HALF) >> 32);
+            addends[lane] = (b * UNIT + (b * REST >> 32) + 1 + half) ^ SIGN;
+        }
+        let mut least = [i64::MAX; WIDE];
         for &x in shingles {
-            let mut pairs = [0; PAIRS];
-            for i in 0..PAIRS {
-                pairs[i] = residue(u64::from(x), even_a[i], even_b[i]) & LOW
-                    | residue(u64::from(x), odd_a[i], odd_b[i]) << 32;
-            }
-            for (least, pair) in least.iter_mut().zip(pairs) {
-                *least = [least[0].min(pair as u32), least[1].min((pair >> 32) as u32)];
+            for lane in 0..WIDE {
+                let sum = factors[lane].wrapping_mul(u64::from(x)).wrapping_add(addends[lane]);
+                least[lane] = least[lane].min(sum.cast_signed());
             }
         }
-        *out = *least.as_flattened().first_chunk().unwrap_or(out);
-        for (lane, value) in
-            out.iter_mut().enumerate().filter(|(_, value)| **value >= u32::MAX - 240)
-        {
-            *value = scalar::minimum(Scheme::ModPrime, shingles, a[lane], b[lane]);
+        for (out, least) in out.iter_mut().zip(least) {
+            let sum = least.cast_unsigned() ^ SIGN;
+            let residue = (u128::from(sum) * u128::from(PRIME) >> 64) as u64;
+            *out = u32::try_from(residue).unwrap_or(u32::MAX);
         }
     }
 }
@@ -246,7 +261,9 @@ pub(super) fn sort_by_buckets(
         *at += 1;
     }
     out.resize(hashes.len(), 0);
-    sort_small(HashBuckets { hashes: &buckets[..hashes.len()], starts, shift }, out);
+    buckets[hashes.len()..][..SMALL_BUCKET].fill(u64::MAX);
+    let hashes = &buckets[..hashes.len()];
+    sort_small(HashBuckets { hashes, padded: buckets, starts, shift }, out);
     if largest as usize > SMALL_BUCKET {
         for ends in starts[..=1 << bits].windows(2) {
             let bucket = ends[0] as usize..ends[1] as usize;

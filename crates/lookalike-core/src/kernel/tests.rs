@@ -263,12 +263,13 @@ fn classic_minima_agree() {
             // The extremes of the modular reduction.
             parameters.a[0] = u32::MAX;
             parameters.b[0] = u32::MAX;
+            parameters.a[1] = 1 << 31;
             let mut expected = vec![0; HashParameters::padded(num_hashes)];
             let mut got = expected.clone();
             for n in [0, 1, 2, 33, 500] {
                 let mut shingles: Vec<u32> = (0..n).map(|_| random.next_u32()).collect();
-                if n == 1 {
-                    shingles[0] = u32::MAX;
+                if n < 3 {
+                    shingles.fill(if n == 1 { u32::MAX } else { 0 });
                 }
                 scalar.classic(&parameters, &shingles, &mut expected);
                 for kernel in Kernel::available() {
@@ -299,6 +300,43 @@ fn residues_next_to_the_prime_agree() {
         for kernel in Kernel::available() {
             kernel.classic(&parameters, &[x], &mut got);
             assert_eq!(got, expected, "{kernel} {below}");
+        }
+    }
+}
+
+/// `base` to the power of `exponent`, modulo the prime.
+fn power(base: u64, exponent: u64) -> u64 {
+    let times = |a: u64, b: u64| (u128::from(a) * u128::from(b) % u128::from(scalar::PRIME)) as u64;
+    (0..33).rev().fold(1, |power, bit| {
+        times(times(power, power), if exponent >> bit & 1 == 1 { base } else { 1 })
+    })
+}
+
+#[test]
+fn neighbouring_residues_keep_their_order() {
+    let prime = scalar::PRIME;
+    let mut random = SplitMix64::new(21);
+    for round in 0..40 {
+        let parameters = parameters(Scheme::ModPrime, 128, round);
+        for lane in 0..128 {
+            let (a, b) = (u64::from(parameters.a[lane]), u64::from(parameters.b[lane]));
+            let inverse = power(a, prime - 2);
+            let least = [0, 1, prime - 2, random.next_u64() % (prime - 1)][lane % 4];
+            // The shingle of a residue.
+            let shingle = |residue: u64| {
+                let offset = (residue + prime - b % prime) % prime;
+                u32::try_from((u128::from(offset) * u128::from(inverse) % u128::from(prime)) as u64)
+            };
+            let (Ok(x), Ok(y)) = (shingle(least), shingle(least + 1)) else { continue };
+            for kernel in Kernel::available() {
+                let mut got = vec![0; 128];
+                kernel.classic(&parameters, &[y, x, y], &mut got);
+                let expected = u32::try_from(least).unwrap_or(u32::MAX);
+                assert_eq!(got[lane], expected, "{kernel}: {a}·{x} + {b}");
+                let mut got = vec![0; 128];
+                kernel.classic(&parameters, &[y], &mut got);
+                assert_eq!(got[lane], u32::try_from(least + 1).unwrap_or(u32::MAX), "{kernel}");
+            }
         }
     }
 }

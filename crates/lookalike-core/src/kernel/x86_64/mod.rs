@@ -26,7 +26,7 @@ pub(super) use intersect::{
 };
 pub(super) use scan::{collapse_avx2, collapse_avx512, scan_avx2, scan_avx512};
 pub(super) use sketch::{sketch_avx2, sketch_avx512};
-pub(super) use sort::sort_avx512;
+pub(super) use sort::{sort_avx2, sort_avx512};
 
 use super::buffers::{HashParameters, ShingleBuffer};
 use super::portable;
@@ -55,7 +55,7 @@ pub(super) fn has_avx512() -> bool {
 /// [`has_avx2`].
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn classic_avx2(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
-    portable::classic(parameters, shingles, out);
+    portable::classic::<{ portable::LANES }>(parameters, shingles, out);
 }
 
 /// # Safety
@@ -66,7 +66,7 @@ pub(super) unsafe fn classic_avx512(
     shingles: &[u32],
     out: &mut [u32],
 ) {
-    portable::classic(parameters, shingles, out);
+    portable::classic::<{ portable::LANES }>(parameters, shingles, out);
 }
 
 /// # Safety

@@ -34,3 +34,40 @@ pub(in crate::kernel) unsafe fn sort_avx512(
         }
     });
 }
+
+/// Like [`sort_avx512`], with two registers for a bucket. They may reach into the following buckets,
+/// whose hashes are greater.
+///
+/// # Safety
+/// [`has_avx2`](super::has_avx2).
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(in crate::kernel) unsafe fn sort_avx2(
+    hashes: &[u64],
+    out: &mut Vec<u64>,
+    buffers: &mut SortBuffers,
+) {
+    sort_by_buckets(hashes, out, buffers, |buckets, out| {
+        let sign = _mm256_set1_epi64x(i64::MIN);
+        for (i, &hash) in buckets.hashes.iter().enumerate() {
+            let start = buckets.starts[(hash >> buckets.shift) as usize] as usize;
+            let value = _mm256_set1_epi64x(hash as i64);
+            let signed = _mm256_xor_si256(value, sign);
+            // SAFETY: a bucket starts at a hash, which eight numbers of padding follow.
+            let (low, high) = unsafe {
+                let bucket = buckets.padded.as_ptr().add(start).cast::<__m256i>();
+                (_mm256_loadu_si256(bucket), _mm256_loadu_si256(bucket.add(1)))
+            };
+            let bits = |low: __m256i, high: __m256i| {
+                let (low, high) = (_mm256_castsi256_pd(low), _mm256_castsi256_pd(high));
+                (_mm256_movemask_pd(low) | _mm256_movemask_pd(high) << 4) as u32
+            };
+            let less = bits(
+                _mm256_cmpgt_epi64(signed, _mm256_xor_si256(low, sign)),
+                _mm256_cmpgt_epi64(signed, _mm256_xor_si256(high, sign)),
+            );
+            let equal = bits(_mm256_cmpeq_epi64(value, low), _mm256_cmpeq_epi64(value, high));
+            let before = _bzhi_u32(equal, (i - start) as u32);
+            out[start + (less | before).count_ones() as usize] = hash;
+        }
+    });
+}
