@@ -159,7 +159,7 @@ pub(crate) struct SortBuffers {
 pub(super) struct HashBuckets<'a> {
     /// All hashes, bucket by bucket.
     pub(super) hashes: &'a [u64],
-    /// The same, followed by greatest numbers: as many as a small bucket has hashes.
+    /// `hashes` and 8 greatest numbers, so that 8 entries can be read from each start on.
     pub(super) padded: &'a [u64],
     /// The start of each bucket in `hashes`, and the end of the last one.
     pub(super) starts: &'a [u32],

@@ -184,12 +184,13 @@ fn mod_prime_minima<const WIDE: usize>(
     let (a, _) = parameters.a.as_chunks::<WIDE>();
     let (b, _) = parameters.b.as_chunks::<WIDE>();
     for (out, (a, b)) in out.as_chunks_mut::<WIDE>().0.iter_mut().zip(a.iter().zip(b)) {
-        let (mut factors, mut addends) = ([0u64; WIDE], [0u64; WIDE]);
+        let mut factors = [0u64; WIDE];
+        let mut addends = [0u64; WIDE];
         for lane in 0..WIDE {
             let (a, b) = (u64::from(a[lane]), u64::from(b[lane]));
             let half = !(a * REST) & HALF;
             factors[lane] = (a * UNIT).wrapping_add((a * REST + HALF) >> 32);
-            addends[lane] = (b * UNIT + (b * REST >> 32) + 1 + half) ^ SIGN;
+            addends[lane] = (b * UNIT + ((b * REST) >> 32) + 1 + half) ^ SIGN;
         }
         let mut least = [i64::MAX; WIDE];
         for &x in shingles {
@@ -200,7 +201,7 @@ fn mod_prime_minima<const WIDE: usize>(
         }
         for (out, least) in out.iter_mut().zip(least) {
             let sum = least.cast_unsigned() ^ SIGN;
-            let residue = (u128::from(sum) * u128::from(PRIME) >> 64) as u64;
+            let residue = ((u128::from(sum) * u128::from(PRIME)) >> 64) as u64;
             *out = u32::try_from(residue).unwrap_or(u32::MAX);
         }
     }

@@ -35,8 +35,8 @@ pub(in crate::kernel) unsafe fn sort_avx512(
     });
 }
 
-/// Like [`sort_avx512`], with two registers for a bucket. They may reach into the following buckets,
-/// whose hashes are greater.
+/// Like [`sort_avx512`], with two registers for a bucket. They may reach into the following
+/// buckets, whose hashes are greater.
 ///
 /// # Safety
 /// [`has_avx2`](super::has_avx2).
@@ -54,12 +54,12 @@ pub(in crate::kernel) unsafe fn sort_avx2(
             let signed = _mm256_xor_si256(value, sign);
             // SAFETY: a bucket starts at a hash, which eight numbers of padding follow.
             let (low, high) = unsafe {
-                let bucket = buckets.padded.as_ptr().add(start).cast::<__m256i>();
-                (_mm256_loadu_si256(bucket), _mm256_loadu_si256(bucket.add(1)))
+                let bucket = buckets.padded.as_ptr().add(start);
+                (_mm256_loadu_si256(bucket.cast()), _mm256_loadu_si256(bucket.add(4).cast()))
             };
             let bits = |low: __m256i, high: __m256i| {
-                let (low, high) = (_mm256_castsi256_pd(low), _mm256_castsi256_pd(high));
-                (_mm256_movemask_pd(low) | _mm256_movemask_pd(high) << 4) as u32
+                let four = |half| _mm256_movemask_pd(_mm256_castsi256_pd(half)) as u32;
+                four(low) | four(high) << 4
             };
             let less = bits(
                 _mm256_cmpgt_epi64(signed, _mm256_xor_si256(low, sign)),
