@@ -1,4 +1,5 @@
-//! Signatures with one byte per value, for comparing a signature with all of a collection.
+//! Signatures with one byte per value, for comparing a signature with all of a collection, and with
+//! one bit per value, for rejecting candidate pairs.
 //!
 //! Li and König (*b-Bit Minwise Hashing*, 2010) keep b bits of each MinHash value. Here b = 8: the
 //! byte of a value is the top byte of its product with an odd constant. Equal values have equal
@@ -13,7 +14,10 @@
 //! of places, and p. [`probability_of_more`] is its tail: the probability that a search that stops
 //! at a number of equal bytes does not miss a document.
 //!
-//! Compact signatures only exist in memory: they are not stored, and their form may change.
+//! With b = 1, p = (1 + J) / 2. Pairs of dissimilar documents that share a bucket by chance differ
+//! in many bits, so [`SignatureBits`] rejects most of them before their texts are read again.
+//!
+//! Compact signatures only exist during a run: their form may change.
 
 use crate::kernel::{self, Kernel};
 
@@ -57,6 +61,52 @@ pub fn count_equal(probe: &[u8], rows: &[u8], counts: &mut [u16]) {
     Kernel::best().count_equal_rows(probe, rows, counts);
 }
 
+/// One bit of each of the first [`Self::PLACES`] values of a signature, or of as many as there are
+/// in groups of four.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SignatureBits(pub [u64; 2]);
+
+impl SignatureBits {
+    /// The most values that have a bit.
+    pub const PLACES: usize = 128;
+    /// The greatest probability with which similar documents have too many unequal bits.
+    const LOSS: f64 = 1e-9;
+    /// The bit of a value. The upper bits of a minimum are often zero, and the lower bits of a
+    /// sketch value are always zero.
+    const BIT: u32 = 12;
+
+    /// The bits of a signature.
+    pub fn of(signature: &[u32]) -> Self {
+        let mut lanes = [0u32; 4];
+        for values in signature.as_chunks::<4>().0.iter().take(Self::PLACES / 4) {
+            for (lane, value) in lanes.iter_mut().zip(values) {
+                *lane = *lane << 1 | *value >> Self::BIT & 1;
+            }
+        }
+        let [a, b, c, d] = lanes.map(u64::from);
+        Self([a << 32 | b, c << 32 | d])
+    }
+
+    /// The number of places with unequal bits.
+    pub fn unequal(self, other: Self) -> u32 {
+        let [a, b] = [0, 1].map(|i| (self.0[i] ^ other.0[i]).count_ones());
+        a + b
+    }
+
+    /// The least number that the unequal places of documents of this similarity or above exceed
+    /// with a probability below 10⁻⁹, for signatures of `num_hashes` values whose places agree
+    /// independently. This excludes [`Scheme::Xor`](crate::params::Scheme::Xor). O(`num_hashes`).
+    pub fn most_unequal(num_hashes: usize, similarity: f64) -> u32 {
+        let places = num_hashes.min(Self::PLACES) / 4 * 4;
+        let p = f64::midpoint(1.0, similarity.clamp(0.0, 1.0));
+        let is_rare = |unequal: &usize| {
+            let equal = places - unequal;
+            equal == 0 || probability_of_at_most(equal - 1, places, p) < Self::LOSS
+        };
+        (0..=places).find(is_rare).unwrap_or(places) as u32
+    }
+}
+
 /// The probability that the compact signatures of two documents agree at more than `count` of
 /// `num_hashes` places, for a Jaccard similarity from 0 to 1. A `count` of `None` is less than any
 /// number. The absolute error is below 10⁻⁹. O(`num_hashes`).
@@ -76,14 +126,19 @@ pub fn probability_of_more(count: Option<usize>, num_hashes: usize, similarity: 
     }
     let chance = 1.0 / 256.0;
     let p = chance + (1.0 - chance) * similarity.clamp(0.0, 1.0);
+    (1.0 - probability_of_at_most(count, num_hashes, p)).clamp(0.0, 1.0)
+}
+
+/// The probability that a binomial variable of `n` trials with probability `p` is at most `count`.
+fn probability_of_at_most(count: usize, n: usize, p: f64) -> f64 {
     if p >= 1.0 {
-        return 1.0;
+        return if count < n { 0.0 } else { 1.0 };
     }
     // P(X = i) from i = 0 on, as `term` · TINY^`scale`, because the first ones are too small for a
     // float. Uses only products, which are the same on every machine, unlike logarithms.
     let mut term = 1.0;
     let mut scale = 0u32;
-    for _ in 0..num_hashes {
+    for _ in 0..n {
         term *= 1.0 - p;
         if term < TINY {
             term /= TINY;
@@ -96,13 +151,13 @@ pub fn probability_of_more(count: Option<usize>, num_hashes: usize, similarity: 
         if scale == 0 {
             at_most += term;
         }
-        term *= (num_hashes - i) as f64 / (i + 1) as f64 * odds;
+        term *= (n - i) as f64 / (i + 1) as f64 * odds;
         while scale > 0 && term > 1.0 {
             term *= TINY;
             scale -= 1;
         }
     }
-    (1.0 - at_most).clamp(0.0, 1.0)
+    at_most
 }
 
 #[cfg(test)]
@@ -144,26 +199,59 @@ mod tests {
         }
     }
 
+    /// The probabilities of 0 to `n` successes, by Pascal's rule.
+    fn pascal(n: usize, p: f64) -> Vec<f64> {
+        (0..n).fold(vec![1.0], |before, _| {
+            let mut next = vec![0.0; before.len() + 1];
+            for (i, chance) in before.iter().enumerate() {
+                next[i] += chance * (1.0 - p);
+                next[i + 1] += chance * p;
+            }
+            next
+        })
+    }
+
     #[test]
     fn the_tail_is_that_of_a_binomial_distribution() {
         for (num_hashes, similarity) in [(20usize, 0.3), (128, 0.0), (128, 0.05), (128, 1.0)] {
             let p = 1.0 / 256.0 + 255.0 / 256.0 * similarity;
-            // Pascal's rule, from no place to all of them.
-            let mut exactly = vec![1.0];
-            for _ in 0..num_hashes {
-                let mut next = vec![0.0; exactly.len() + 1];
-                for (i, chance) in exactly.iter().enumerate() {
-                    next[i] += chance * (1.0 - p);
-                    next[i + 1] += chance * p;
-                }
-                exactly = next;
-            }
+            let exactly = pascal(num_hashes, p);
             for count in 0..num_hashes {
                 let expected: f64 = exactly[count + 1..].iter().sum();
                 let got = probability_of_more(Some(count), num_hashes, similarity);
                 assert!((got - expected).abs() < 1e-9, "{num_hashes} {similarity} {count}");
             }
         }
+    }
+
+    #[test]
+    fn bits_show_unequal_values() {
+        let mut random = SplitMix64::new(5);
+        for num_hashes in [1, 3, 4, 127, 128, 300] {
+            let mut signature: Vec<u32> = (0..num_hashes).map(|_| random.next_u32()).collect();
+            let before = SignatureBits::of(&signature);
+            assert_eq!(before.unequal(before), 0);
+            for place in 0..num_hashes {
+                signature[place] ^= u32::MAX;
+                let has_bit = place < num_hashes.min(128) / 4 * 4;
+                assert_eq!(before.unequal(SignatureBits::of(&signature)), u32::from(has_bit));
+                signature[place] ^= u32::MAX;
+            }
+        }
+    }
+
+    #[test]
+    fn more_unequal_bits_are_rarer_than_promised() {
+        for (num_hashes, similarity) in [(128, 0.8), (128, 0.3), (126, 0.95), (40, 0.5), (300, 0.8)]
+        {
+            let places = num_hashes.min(128) / 4 * 4;
+            let unequal = pascal(places, (1.0 - similarity) / 2.0);
+            let above = |most: u32| unequal[most as usize + 1..].iter().sum::<f64>();
+            let most = SignatureBits::most_unequal(num_hashes, similarity);
+            assert!(above(most) < 1e-9 && above(most - 1) >= 1e-9, "{num_hashes} {similarity}");
+        }
+        assert_eq!(SignatureBits::most_unequal(128, 1.0), 0);
+        assert_eq!(SignatureBits::most_unequal(3, 0.8), 0);
     }
 
     #[test]

@@ -9,6 +9,7 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use lookalike_core::band::bucket_keys;
+use lookalike_core::compact::SignatureBits;
 use lookalike_core::curve::{candidate_probability, choose};
 use lookalike_core::hash::SplitMix64;
 use lookalike_core::params::{Params, ParamsBuilder, Scheme};
@@ -178,6 +179,38 @@ fn the_default_reaches_its_recall_at_the_threshold() {
         let ([share], jaccard) = observed(scheme, 90, 80, [(21, 6)]);
         assert!((jaccard - 0.8).abs() < 1e-12);
         assert!(share >= 0.99, "{scheme}: {share}");
+    }
+}
+
+#[test]
+fn bits_of_signatures_differ_as_predicted() {
+    const TRIALS: u64 = 2_000;
+    let schemes =
+        [Scheme::FastSimilarity, Scheme::MultiplyShift, Scheme::ModPrime, Scheme::XorMultiply];
+    for scheme in schemes {
+        for (n, shared) in [(2, 1), (9, 8), (50, 25), (300, 270)] {
+            let mut random = SplitMix64::new(n as u64);
+            let mut unequal = 0;
+            let mut greatest = 0;
+            let mut jaccard = 0.0;
+            for seed in 0..TRIALS {
+                let (a, b, exact) = sets(n, shared, &mut random);
+                let mut signer = Signer::new(scheme, VALUES, seed);
+                let first = SignatureBits::of(signer.sign(&a));
+                let more = first.unequal(SignatureBits::of(signer.sign(&b)));
+                unequal += more;
+                greatest = greatest.max(more);
+                jaccard = exact;
+            }
+            // Unequal values have equal bits half of the time.
+            let rate = (1.0 - jaccard) / 2.0;
+            let bits = (TRIALS * VALUES as u64) as f64;
+            let bound = 5.0 * (rate * (1.0 - rate) / bits).sqrt();
+            let error = f64::from(unequal) / bits - rate;
+            assert!(error.abs() < bound, "{scheme} {n} {shared}: {error:.5} > {bound:.5}");
+            let most = SignatureBits::most_unequal(VALUES, jaccard);
+            assert!(greatest <= most, "{scheme} {n} {shared}: {greatest} > {most}");
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use lookalike::core::group::{components_of_pairs, stars_of_pairs};
 use lookalike::core::hash::SplitMix64;
 use lookalike::core::keep::{KeepAttributes, KeepPolicy, KeepRule, compare};
 use lookalike::core::naive;
-use lookalike::core::params::{Measure, Params, ParamsBuilder};
+use lookalike::core::params::{Measure, Params, ParamsBuilder, Scheme, ShingleRule, Unit};
 use lookalike::core::shingle::Shingler;
 use lookalike::core::signature::Signer;
 use lookalike::core::verify::{Overlap, overlap};
@@ -131,6 +131,38 @@ fn keepers(findings: &Findings) -> Keepers {
         }
     }
     keepers
+}
+
+#[test]
+fn signatures_rule_out_accidental_candidates() {
+    let folder = tempfile::tempdir().unwrap();
+    // Bands of one row: documents with a common word in ten share several buckets.
+    let text = |i| (0..9).fold("common".to_owned(), |text, j| format!("{text} w{i}x{j}"));
+    let documents: Vec<_> = (0..40).map(|i| (format!("{i}"), text(i))).collect();
+    let input = write(&folder.path().join("words.jsonl"), &documents);
+    for (scheme, threshold, are_compared) in [
+        (Scheme::FastSimilarity, 0.8, false),
+        (Scheme::ModPrime, 0.8, false),
+        // Nearly no pair has too few equal bits for this threshold.
+        (Scheme::FastSimilarity, 0.1, true),
+        // The bits of this scheme are not used.
+        (Scheme::Xor, 0.8, true),
+    ] {
+        let shingle = ShingleRule::new(Unit::Words, 1).unwrap();
+        let (bands, rows) = (Some(128), Some(1));
+        let builder =
+            ParamsBuilder { shingle, threshold, scheme, bands, rows, ..ParamsBuilder::default() };
+        let options = FindOptions {
+            pairs: PairList::Exact,
+            ..FindOptions::new(Params::new(&builder).unwrap())
+        };
+        let counts = find(std::slice::from_ref(&input), &options).unwrap().counts;
+        if are_compared {
+            assert!(counts.candidates == 40 && counts.verified > 600, "{scheme}: {counts:?}");
+        } else {
+            assert_eq!((counts.candidates, counts.verified), (0, 0), "{scheme}");
+        }
+    }
 }
 
 #[test]

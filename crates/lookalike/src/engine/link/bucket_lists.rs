@@ -11,6 +11,9 @@ use crate::spill::{SpillError, SpillLog, TempSpace};
 use lookalike_core::candidate::BandBuckets;
 use std::sync::Arc;
 
+/// Number of members from which on a bucket is not divided.
+const LONG_BUCKET: usize = 64;
+
 /// A list of stored document numbers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DocumentList<'a>(&'a [u32]);
@@ -77,8 +80,13 @@ impl DocumentLists {
         self.count += 1;
     }
 
-    /// Creates the lists of one band, whose members are indices of `documents`.
-    pub(crate) fn of_band(buckets: &BandBuckets, documents: &[DocumentNumber]) -> Self {
+    /// Creates the lists of one band, whose members are indices of `documents`. Divides a list into
+    /// the groups that pairs of `likely` similar documents connect.
+    pub(crate) fn of_band(
+        buckets: &BandBuckets,
+        documents: &[DocumentNumber],
+        likely: impl Fn(u32, u32) -> bool,
+    ) -> Self {
         let memberships = buckets.memberships();
         let count = buckets.leaders().len();
         // The start of each list, then the index of its next document.
@@ -96,10 +104,50 @@ impl DocumentLists {
         }
         for (member, bucket) in memberships {
             let next = &mut next[*bucket as usize];
-            values[*next as usize] = documents[*member as usize].0;
+            values[*next as usize] = *member;
             *next += 1;
         }
-        Self { values, count }
+        let mut lists = Self { values: Vec::with_capacity(values.len()), count: 0 };
+        let mut rest = values.as_mut_slice();
+        while let Some((length, after)) = rest.split_first_mut() {
+            let (members, after) = after.split_at_mut(*length as usize);
+            rest = after;
+            each_connected(members, &likely, |group| {
+                lists.push(group.iter().map(|member| documents[*member as usize]));
+            });
+        }
+        lists
+    }
+}
+
+/// Calls `f` with the groups of members of a bucket that likely pairs connect. Omits single
+/// members. Long buckets are not divided, because that takes quadratic time.
+fn each_connected(
+    members: &mut [u32],
+    likely: impl Fn(u32, u32) -> bool,
+    mut f: impl FnMut(&[u32]),
+) {
+    if members.len() > LONG_BUCKET {
+        return f(members);
+    }
+    let mut start = 0;
+    while start < members.len() {
+        let mut next = start;
+        let mut end = start + 1;
+        while next < end {
+            let rest = end..members.len();
+            for i in rest {
+                if likely(members[next], members[i]) {
+                    members.swap(end, i);
+                    end += 1;
+                }
+            }
+            next += 1;
+        }
+        if end > start + 1 {
+            f(&members[start..end]);
+        }
+        start = end;
     }
 }
 
@@ -157,5 +205,35 @@ impl BucketLists {
             f(DocumentList(&list[1..]));
             Ok(())
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The groups of numbers of which neighbours in a group differ by 1.
+    fn groups(mut members: Vec<u32>) -> Vec<Vec<u32>> {
+        let mut groups = Vec::new();
+        each_connected(
+            &mut members,
+            |a, b| a.abs_diff(b) == 1,
+            |group| {
+                let mut group = group.to_vec();
+                group.sort_unstable();
+                groups.push(group);
+            },
+        );
+        groups.sort_unstable();
+        groups
+    }
+
+    #[test]
+    fn likely_pairs_connect_the_members_of_a_bucket() {
+        assert!(groups(vec![1, 3]).is_empty());
+        assert_eq!(groups(vec![2, 1]), [[1, 2]]);
+        assert_eq!(groups(vec![8, 3, 1, 9, 5, 2, 20]), [vec![1, 2, 3], vec![8, 9]]);
+        let long = (0..=LONG_BUCKET as u32).map(|i| 2 * i).collect::<Vec<_>>();
+        assert_eq!(groups(long.clone()), [long]);
     }
 }

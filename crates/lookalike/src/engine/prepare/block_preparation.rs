@@ -12,7 +12,9 @@ use crate::engine::prepare::block_notes::BlockNotes;
 use crate::engine::prepare::block_store::{
     BlockContents, BlockPart, BlockStore, BlockStoreWriter, ColumnBlock,
 };
-use crate::engine::prepare::columns::{DocumentRow, FIRST_BAND_COLUMN, FixedColumns, RowBuffer};
+use crate::engine::prepare::columns::{
+    self, DocumentRow, FIRST_BAND_COLUMN, FixedColumns, RowBuffer,
+};
 use crate::engine::prepare::input_measure::{block_size, long_record};
 use crate::engine::prepare::keep_keys::KeepKeyMaker;
 use crate::engine::prepare::long_records::LongRecords;
@@ -214,8 +216,7 @@ impl<'a> BlockPreparer<'a> {
 
     /// Returns the documents since the last part of the block.
     fn take_documents(&mut self) -> BlockContents {
-        let columns =
-            FixedColumns::transposed(&self.values, FIRST_BAND_COLUMN + self.bands.count());
+        let columns = FixedColumns::transposed(&self.values, columns::width(self.bands.count()));
         self.values.clear();
         self.values.shrink_to(KEPT_VALUES);
         let rows = std::mem::take(&mut self.rows);
@@ -241,8 +242,8 @@ impl<'a> BlockPreparer<'a> {
         Ok(())
     }
 
-    /// Adds the bucket keys of a document to the values from `start` on, or logs its shingles, or
-    /// adds its anchors. Returns its fingerprint.
+    /// Adds the bucket keys and bits of a document to the values from `start` on, or logs its
+    /// shingles, or adds its anchors. Returns its fingerprint.
     fn represent(&mut self, document: &Document<'_>, start: usize) -> Result<u128, FindError> {
         if let Some(anchors) = &mut self.anchors {
             if document.shingled.is_some() {
@@ -260,7 +261,7 @@ impl<'a> BlockPreparer<'a> {
         if shingles.hashes.is_empty() {
             self.empty.push(RowIndex::new(self.rows.len()));
         } else if self.bands.count() > 0 {
-            self.bands.write(shingles.hashes, &mut self.values[start..]);
+            self.bands.write_columns(shingles.hashes, &mut self.values[start..]);
         }
         Ok(shingles.fingerprint)
     }
@@ -313,7 +314,7 @@ impl DocumentSink for BlockPreparer<'_> {
         let id_hash = hash::token_hash(document.id.as_bytes());
         let start = self.values.len();
         self.values.extend([id_hash, 0, 0]);
-        self.values.resize(start + FIRST_BAND_COLUMN + self.bands.count(), 0);
+        self.values.resize(start + columns::width(self.bands.count()), 0);
         let fingerprint = self.represent(document, start + FIRST_BAND_COLUMN)?;
         self.values[start + 1..start + FIRST_BAND_COLUMN]
             .copy_from_slice(&[(fingerprint >> 64) as u64, fingerprint as u64]);

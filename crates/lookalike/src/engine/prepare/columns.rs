@@ -1,7 +1,8 @@
 //! The stored values of the documents of one block: fixed-width columns, and a row of other values.
 //!
 //! ```text
-//! column 0: hash of the id   1, 2: fingerprint   3 …: bucket keys      (u64 each)
+//! column 0: hash of the id   1, 2: fingerprint   3 …: bucket keys   last 2: bits of the signature
+//! (u64 each; without bands, columns 0 to 2)
 //! row: place, fingerprint, length, source, keep key, range of the unit if it is one, id
 //! ```
 //!
@@ -18,6 +19,16 @@ pub(crate) const ID_COLUMN: usize = 0;
 pub(crate) const FINGERPRINT_COLUMNS: [usize; 2] = [1, 2];
 /// The column of the first band's keys.
 pub(crate) const FIRST_BAND_COLUMN: usize = 3;
+
+/// The number of columns with this number of bands.
+pub(crate) fn width(bands: usize) -> usize {
+    FIRST_BAND_COLUMN + bands + if bands > 0 { bit_columns(bands).len() } else { 0 }
+}
+
+/// The columns of the bits of the signature, after the keys of this number of bands.
+pub(crate) fn bit_columns(bands: usize) -> [usize; 2] {
+    [0, 1].map(|i| FIRST_BAND_COLUMN + bands + i)
+}
 
 /// Bytes of a row before the keep key.
 const HEAD_BYTES: usize = 16 + 16 + 8 + 4 + 4;

@@ -14,7 +14,7 @@ use crate::engine::options::FindOptions;
 use crate::engine::pipeline::changed_instead;
 use crate::engine::prepare::block_preparation::BlockPreparation;
 use crate::engine::prepare::columns::{
-    DocumentRow, FINGERPRINT_COLUMNS, FIRST_BAND_COLUMN, FixedColumns, ID_COLUMN, RowBuffer,
+    self, DocumentRow, FINGERPRINT_COLUMNS, FIRST_BAND_COLUMN, FixedColumns, ID_COLUMN, RowBuffer,
 };
 use crate::engine::prepare::documents::{DocumentState, RunDocuments};
 use crate::engine::prepare::keep_keys::KeepKeyMaker;
@@ -117,7 +117,7 @@ impl PreparedShare {
             }
         };
         let documents = RunDocuments::new(blocks, &[])?;
-        let width = FIRST_BAND_COLUMN + BandKeys::count_of(options);
+        let width = columns::width(BandKeys::count_of(options));
         Ok(Self { documents, width, missing_fields: rules.idle_rules().fields })
     }
 
@@ -211,7 +211,9 @@ impl BlockDocuments {
 
     /// Its bucket keys.
     pub(crate) fn keys(&self, row: RowIndex) -> impl Iterator<Item = u64> {
-        (FIRST_BAND_COLUMN..self.columns.width()).map(move |column| self.columns.value(column, row))
+        let bits = columns::bit_columns(0).len();
+        let keys = FIRST_BAND_COLUMN..self.columns.width().saturating_sub(bits);
+        keys.map(move |column| self.columns.value(column, row))
     }
 
     /// The length of its text.

@@ -4,6 +4,7 @@
 use crate::engine::options::FindOptions;
 use crate::read::Document;
 use lookalike_core::band;
+use lookalike_core::compact::SignatureBits;
 use lookalike_core::kernel::Kernel;
 use lookalike_core::params::{Params, ShingleRule};
 use lookalike_core::shingle::{Shingler, Shingles};
@@ -134,5 +135,13 @@ impl BandKeys {
     /// Writes the bucket key of each band for a document with these shingles.
     pub(crate) fn write(&mut self, hashes: &[u32], keys: &mut [u64]) {
         band::bucket_keys(self.signer.sign(hashes), self.rows, keys);
+    }
+
+    /// Like [`write`](Self::write). Also writes the bits of the signature, after the keys.
+    pub(crate) fn write_columns(&mut self, hashes: &[u32], values: &mut [u64]) {
+        let signature = self.signer.sign(hashes);
+        let (keys, bits) = values.split_at_mut(self.bands);
+        band::bucket_keys(signature, self.rows, keys);
+        bits.copy_from_slice(&SignatureBits::of(signature).0);
     }
 }
