@@ -1,9 +1,9 @@
 //! Originals: the bytes from which documents were read, and their versions.
 //!
 //! An index whose settings have [`originals`](crate::settings::IndexSettings::originals) stores the
-//! original of each document, once for equal bytes. If a document with another original replaces a
-//! document, the former one is kept as a version. `docs/reference/index-folder.md` specifies how
-//! they are stored.
+//! original of each document. Equal originals are stored once. If a new document with a different
+//! original replaces a document, the index keeps the replaced document as a former version.
+//! `docs/reference/index-folder.md` specifies how originals and versions are stored.
 
 use crate::document_number::DocumentNumber;
 use sha2::{Digest, Sha256};
@@ -24,7 +24,7 @@ pub struct OriginalEntry<'a> {
     pub media_type: &'a str,
     /// The name of its file; may be empty, at most [`MAX_DESCRIPTION_BYTES`] bytes.
     pub name: &'a str,
-    /// The [`original_hash`] of its bytes, which is not computed again.
+    /// The [`original_hash`] of its bytes. The index trusts this hash and does not check it.
     pub sha256: OriginalHash,
 }
 
@@ -34,11 +34,11 @@ pub type OriginalHash = [u8; 32];
 /// A version of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentVersion {
-    /// Its number among the versions of its id, from 1 by time.
+    /// Its number. The versions of an id are numbered from 1, in order of time.
     pub number: u64,
-    /// The number that its document has or had.
+    /// The number of its document: the current one or, for a former version, the replaced one.
     pub document: DocumentNumber,
-    /// Its original; a key of the backend.
+    /// The key of its original in the backend.
     pub original: u64,
     /// The SHA-256 of its original.
     pub sha256: OriginalHash,

@@ -70,11 +70,11 @@ pub struct IndexSettings {
     pub tokens: String,
     /// `fold` or `keep`.
     pub case: String,
-    /// Whether repeats count.
+    /// Whether repeats of a shingle count as different shingles.
     pub frequencies: bool,
     /// Words that are removed.
     pub stop_words: Option<StoredStopWords>,
-    /// Normalization of texts, as text that is equal for equal options.
+    /// The options of text normalization, in one canonical spelling, such as `nfc`.
     #[serde(rename = "wording")]
     pub normalization: String,
     /// The method of computing signatures, such as `fss`.
@@ -93,19 +93,19 @@ pub struct IndexSettings {
     pub recall: f64,
     /// The stored content of a document in addition to its signature.
     pub store: StoredContent,
-    /// The settings of the sketches of an index of sketches.
+    /// The settings of an index of sketches; `None` for an index of documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sketches: Option<SketchSettings>,
-    /// How candidates for containment are found, if the threshold is a threshold of containment.
-    /// Signatures then have one value and no bands.
+    /// How candidates for containment are found; `None` if the threshold is a Jaccard similarity.
+    /// An index for containment does not search bands, and its signatures have one value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub containment: Option<ContainmentSettings>,
-    /// The originals that are stored, if `store` is `originals`.
+    /// The limit on stored originals, if `store` is `originals`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub originals: Option<OriginalSettings>,
 }
 
-/// The originals that are stored.
+/// The limit on stored originals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OriginalSettings {
@@ -142,8 +142,9 @@ impl IndexSettings {
     /// Settings of a new index.
     ///
     /// # Errors
-    /// [`ParamsError::Parse`] for parameters with exact candidates, which an index does not
-    /// support, and for containment without shingle sets or with an unreachable recall.
+    /// [`ParamsError::ExactIndex`] for parameters with exact candidates, which an index does not
+    /// support. For containment, [`ParamsError::ContainmentNeedsSets`] without shingle sets, and
+    /// [`ParamsError::ContainmentTooLow`] if the recall is unreachable.
     pub fn new(
         params: &Params,
         normalization: &str,
@@ -183,7 +184,7 @@ impl IndexSettings {
         })
     }
 
-    /// Sets another limit of the size of an original in bytes.
+    /// Sets the maximum size of an original in bytes.
     ///
     /// # Errors
     /// [`ParamsError::Parse`] for a limit that is out of range, and for an index without originals.
@@ -434,7 +435,7 @@ impl IndexSettings {
         self.check_sketches(index)
     }
 
-    /// Checks the settings of sketches, which an index of documents does not have.
+    /// Checks the settings of an index of sketches. Accepts all settings of an index of documents.
     ///
     /// # Errors
     /// [`IndexError::NotAnIndex`].
@@ -486,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn they_come_back_as_they_were() {
+    fn stored_settings_are_read_unchanged() {
         let before = settings();
         let after = IndexSettings::from_json(&before.to_json("x").unwrap(), "x").unwrap();
         assert_eq!(before, after);
@@ -584,7 +585,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_has_bands() {
+    fn exact_settings_are_refused() {
         let builder = ParamsBuilder { exact: true, ..ParamsBuilder::default() };
         assert!(
             IndexSettings::new(&Params::new(&builder).unwrap(), "", StoredContent::Sets).is_err()

@@ -1,9 +1,10 @@
-//! Sketches instead of documents: an index whose signatures are the bands of sketches. It has no
-//! texts, no shingles and no threshold; the caller interprets the sketches.
+//! An index that stores sketches instead of documents. Each signature contains the bands of one
+//! sketch. The index has no texts, no shingles and no threshold. The caller interprets the
+//! sketches.
 
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of values of a signature. Longer ones do not fit in a row.
+/// Maximum number of values of a signature. A longer signature does not fit in a database row.
 pub(crate) const MAX_NUMBERS: usize = 1 << 27;
 
 /// Settings of the sketches of an index.
@@ -18,7 +19,8 @@ pub struct SketchSettings {
     pub scheme: Option<String>,
     /// Size of a band in bytes.
     pub band_bytes: usize,
-    /// Whether bands are big-endian values of 8 bytes whose upper halves are zero and not stored.
+    /// Whether a band consists of big-endian 8-byte values below 2³². The index then stores only
+    /// the lower 4 bytes of each value.
     pub halved: bool,
     /// Whether keys are stored as their pickles.
     pub prepickle: bool,
@@ -36,7 +38,7 @@ pub enum BandError {
         /// The number given.
         got: usize,
     },
-    /// A value that is stored in 4 bytes needs more.
+    /// A value does not fit in 4 bytes, although [`halved`](SketchSettings::halved) is set.
     Value {
         /// The value.
         got: u64,
@@ -50,8 +52,9 @@ impl SketchSettings {
         stored.div_ceil(4).max(1)
     }
 
-    /// Appends the numbers that store a band: its bytes in big-endian order, with the last number
-    /// padded with zeros. Appends nothing for an invalid band.
+    /// Converts a band to 4-byte numbers and appends them to `numbers`. A number contains the next
+    /// 4 bytes of the band in big-endian order, or the lower half of a value if bands are
+    /// [`halved`](Self::halved). Zeros pad the last number. Appends nothing for an invalid band.
     ///
     /// # Errors
     /// The reason why the band is invalid.
@@ -77,7 +80,8 @@ impl SketchSettings {
         Ok(())
     }
 
-    /// Restores the band that was packed into `numbers` to `band`, which is cleared.
+    /// Restores a band from the `numbers` of [`pack`](Self::pack). Writes it to `band`, which is
+    /// cleared.
     pub fn unpack(&self, numbers: &[u32], band: &mut Vec<u8>) {
         band.clear();
         for number in numbers {
@@ -118,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn bands_come_back_as_they_were() {
+    fn stored_bands_are_read_unchanged() {
         let band: Vec<u8> = (1..=33).collect();
         for length in 0..=33 {
             there_and_back(&sketches(length, false), &band[..length]);
@@ -129,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_band_is_refused() {
+    fn invalid_bands_are_refused() {
         let mut numbers = Vec::new();
         let refused = sketches(8, true).pack(&[0, 0, 0, 1, 0, 0, 0, 0], &mut numbers);
         assert_eq!(refused, Err(BandError::Value { got: 1 << 32 }));
@@ -154,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_cannot_be_are_refused() {
+    fn contradictory_settings_are_refused() {
         let other = |change: fn(&mut IndexSettings)| {
             let mut settings = IndexSettings::of_sketches(4, sketches(32, true));
             change(&mut settings);

@@ -5,7 +5,7 @@ pub fn tar(name: &str, content: &[u8]) -> Vec<u8> {
     tar_entry(name, b'0', content)
 }
 
-/// An entry of a tar archive of the given type, in the old form.
+/// An entry with the type `kind`: a header in the ustar format, and the content in whole blocks.
 pub fn tar_entry(name: &str, kind: u8, content: &[u8]) -> Vec<u8> {
     let mut out = vec![0; 512];
     out[..name.len()].copy_from_slice(name.as_bytes());

@@ -19,12 +19,13 @@ pub(crate) struct Weights {
     betas: Vec<f32>,
 }
 
-/// A sample: the dimension, and its quantised logarithm.
+/// A sample: the chosen dimension, and the quantised logarithm of its weight.
 type WeightPair = (usize, f32);
 
 impl Weights {
-    /// Adds the samples of a vector, from the logarithms of its weights in all dimensions or in
-    /// `columns`. Fails if all candidates of a sample are NaN.
+    /// Appends the samples of a vector to `pairs`. `logs` contains the logarithms of its weights:
+    /// in the dimensions `columns`, or in all dimensions if `columns` is `None`. Fails if a sample
+    /// is NaN in every dimension.
     fn pairs(
         &self,
         logs: &[f32],
@@ -82,7 +83,7 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.as_chunks::<4>().0.iter().map(|four| f32::from_le_bytes(*four)).collect()
 }
 
-/// Pairs of 64-bit integers, as an array of two columns.
+/// Converts samples to an array of 64-bit integers with two columns.
 fn array<'py>(py: Python<'py>, pairs: &[WeightPair]) -> PyResult<Bound<'py, PyAny>> {
     let mut bytes = memory::with_capacity(pairs.len().saturating_mul(16))?;
     for &(dimension, level) in pairs {
@@ -117,8 +118,8 @@ impl Weights {
         let expected = dimensions.checked_mul(samples);
         if [&rates, &ln_cs, &betas].iter().any(|given| Some(given.len()) != expected) {
             return Err(PyValueError::new_err(format!(
-                "expected parameters of the shape ({samples}, {dimensions}), got {}, {} and {} of \
-                 them",
+                "expected parameters of the shape ({samples}, {dimensions}), got {} rates, {} \
+                 ln_cs and {} betas",
                 rates.len(),
                 ln_cs.len(),
                 betas.len()
@@ -127,8 +128,8 @@ impl Weights {
         Ok(Self { dimensions, samples, rates, ln_cs, betas })
     }
 
-    /// The samples of a vector, from the logarithms of its weights as bytes of a float32 array.
-    /// Returns an int64 array of the shape (samples, 2).
+    /// Returns the samples of a vector as an int64 array of the shape (samples, 2). `logs` contains
+    /// the bytes of a float32 array: the logarithms of the weights.
     fn minhash<'py>(&self, py: Python<'py>, logs: &[u8]) -> PyResult<Bound<'py, PyAny>> {
         let logs = floats(logs);
         if logs.len() != self.dimensions {
@@ -145,9 +146,9 @@ impl Weights {
         array(py, &pairs)
     }
 
-    /// The samples of many vectors. `columns` and `logs` contain the dimensions with a weight and
-    /// the logarithms; `ends` contains the end of each vector in them. `None` for a vector without
-    /// weights.
+    /// Returns the samples of many sparse vectors, `None` for a vector without weights. The weights
+    /// of all vectors follow each other: `columns` contains their dimensions, and `logs` their
+    /// logarithms. `ends` contains the position after the last weight of each vector.
     #[expect(clippy::needless_pass_by_value, reason = "lists of Python come as vectors")]
     fn minhash_many<'py>(
         &self,

@@ -82,7 +82,7 @@ LOSSY: dict[str, Any] = {"threshold": 0.5, "num_hashes": 12, "bands": 3, "rows":
 @pytest.mark.parametrize(
     "options", [LOSSY, {**LOSSY, "pairs": True}, {"threshold": 0.6, "case": "keep"}]
 )
-def test_figures_are_those_of_one_machine(tasks: int, sample: int, options: dict[str, Any]) -> None:
+def test_figures_equal_one_machine(tasks: int, sample: int, options: dict[str, Any]) -> None:
     rows = corpus(400)
     found = lookalike.find(rows, **options)
     for seed in (1, 9):

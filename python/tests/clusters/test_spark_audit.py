@@ -22,7 +22,7 @@ LOSSY: dict[str, Any] = {"threshold": 0.5, "num_hashes": 12, "bands": 3, "rows":
 
 @pytest.mark.parametrize("pieces", [1, 5, 16] if IS_SOAK else [5])
 @pytest.mark.parametrize("options", [{"pairs": True}, {}] if IS_SOAK else [{"pairs": True}])
-def test_figures_are_those_of_one_machine(spark: Any, pieces: int, options: dict[str, Any]) -> None:
+def test_figures_equal_one_machine(spark: Any, pieces: int, options: dict[str, Any]) -> None:
     import lookalike.spark
 
     rows = corpus(500)
@@ -37,12 +37,13 @@ def test_figures_are_those_of_one_machine(spark: Any, pieces: int, options: dict
     found.release()
 
 
-@slow  # The short run has it on Sail, and without an engine.
+# Short runs audit a reference in test_spark_core.py (on Sail) and in test_audit_stages.py.
+@slow
 def test_a_reference_is_audited(spark: Any, tmp_path: Path) -> None:
     import lookalike.spark
 
     rows = corpus(300)
-    # Ids of the reference collection are names of their own.
+    # Reference documents may have the ids of input documents. Here, all of them do.
     documents, reference = (
         rows[:200],
         [{**row, "id": rows[number]["id"]} for number, row in enumerate(rows[200:])],
@@ -77,7 +78,7 @@ def test_an_executor_that_is_killed_changes_nothing(
 
 
 @slow
-def test_what_cannot_be_audited_is_refused(spark: Any, tmp_path: Path) -> None:
+def test_inputs_without_an_audit_are_refused(spark: Any, tmp_path: Path) -> None:
     from unstable_tasks import ChangedBy
 
     import lookalike.spark

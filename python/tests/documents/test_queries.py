@@ -1,4 +1,5 @@
-"""Queries of polars and datasets of pyarrow: only what is read is made, and it may exceed memory."""
+"""Queries of polars and datasets of pyarrow. Only the requested columns are computed, and the rows
+may exceed the memory limit."""
 
 from __future__ import annotations
 
@@ -63,7 +64,7 @@ def same(found: lookalike.FindResult, other: lookalike.FindResult) -> None:
 
 @pytest.mark.parametrize("memory", [None, MEMORY])
 @pytest.mark.parametrize("kind", KINDS)
-def test_results_are_those_of_the_table(kind: str, memory: str | None, parquet: Path) -> None:
+def test_results_equal_a_table_of_the_rows(kind: str, memory: str | None, parquet: Path) -> None:
     columns: list[dict[str, Any]] = [
         {},
         {"id": False},
@@ -115,7 +116,8 @@ def test_dedup_and_cut_return_tables(kind: str, memory: str | None, parquet: Pat
 
 @pytest.mark.parametrize("memory", [None, MEMORY])
 def test_columns_that_are_not_used_are_not_read(memory: str | None, tmp_path: Path) -> None:
-    """One file lacks them, and a query raises where they are made."""
+    """The file of the dataset lacks the unused columns. The query counts the rows of ``views`` that
+    polars computes."""
     import pyarrow.parquet
 
     pyarrow.parquet.write_table(TABLE.select(["id", "text"]), tmp_path / "0.parquet")
@@ -137,7 +139,7 @@ def test_columns_that_are_not_used_are_not_read(memory: str | None, tmp_path: Pa
 
 
 @pytest.mark.parametrize("memory", [None, MEMORY])
-def test_errors_are_those_of_the_table(memory: str | None) -> None:
+def test_errors_equal_a_table_of_the_rows(memory: str | None) -> None:
     def bad(name: str, value: Any, kind: Any = None) -> Any:
         values = TABLE[name].to_pylist()
         values[1_500] = value
@@ -218,12 +220,13 @@ print(count, pyarrow.default_memory_pool().max_memory())
 
 
 def test_batches_of_a_dataset_are_not_kept(tmp_path: Path) -> None:
-    """The most that pyarrow had allocated, in a process of its own."""
+    """Compares the most memory that pyarrow allocated with the size of all rows. Each measurement
+    runs in its own process."""
     import pyarrow.parquet
 
     texts = [f"{n} {text} " * 5 for n, text in enumerate(TEXTS[:500])]
     size = 0
-    # Several files are in memory: the one that is read, and those around it.
+    # pyarrow keeps several neighbouring files in memory at once, so the test needs many files.
     for number in range(40):
         path = tmp_path / f"{number}.parquet"
         rows = pa.table({"id": [""] * 500, "text": texts})

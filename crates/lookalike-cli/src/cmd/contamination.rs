@@ -106,7 +106,7 @@ pub(crate) fn run(args: &mut ContaminationArgs, worker: WorkerOption<'_>) -> Com
         .map_err(|taken| CommandError::Usage(taken.to_string()))?;
     termination::clean_up(targets.paths())?;
     let written = WrittenFiles::new(targets.paths(), &args.inputs);
-    // A file that cannot be written is an error before the work.
+    // Check before the work that all outputs can be written.
     targets.all().try_for_each(|target| Output::create(target).map(drop))?;
     let mut reading = args.reading.options(worker);
     // A second run must not find the files of the first among its documents.

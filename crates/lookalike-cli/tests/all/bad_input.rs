@@ -1,11 +1,11 @@
-//! What is wrong with inputs and options: a message with a remedy or the right answer, never a
-//! panic and never silence.
+//! Invalid inputs and options. The program prints an error with a remedy, or the correct result. It
+//! never panics, and never ignores a problem silently.
 
 use crate::command::{Place, jsonl, shared, words};
 use std::fmt::Write;
 
 #[test]
-fn inputs_that_are_not_there() {
+fn missing_and_empty_inputs_are_errors() {
     let place = Place::new();
     place.file("empty/.hidden", "x");
     std::fs::create_dir(place.path("bare")).unwrap();
@@ -36,7 +36,7 @@ fn broken_lines_are_named_or_counted() {
 }
 
 #[test]
-fn skips_are_reported_even_to_those_who_want_quiet() {
+fn quiet_runs_report_skipped_items() {
     let place = Place::new();
     place.file("d/a", "some text").file("d/b", b"\0\0binary\0").file("d/.c", "hidden");
     let run = place.run(&["find", "d", "-q"]);
@@ -65,7 +65,7 @@ fn missing_fields_and_repeated_ids() {
 }
 
 #[test]
-fn bytes_that_are_no_text() {
+fn binary_and_undecodable_files_are_reported() {
     let place = Place::new();
     let text = words(4, 40);
     place.file("d/a", &text).file("d/b", &text);
@@ -173,7 +173,7 @@ fn outputs_with_impossible_names() {
 }
 
 #[test]
-fn outputs_do_not_take_the_place_of_documents_in_a_folder() {
+fn outputs_never_replace_documents_of_the_input() {
     let place = Place::new();
     let record = "{\"id\":\"a\",\"text\":\"one two three four five six\"}\n\
                   {\"id\":\"b\",\"text\":\"one two three four five six\"}\n";
@@ -190,7 +190,7 @@ fn outputs_do_not_take_the_place_of_documents_in_a_folder() {
         assert_eq!(place.read("in/a.jsonl"), record);
         assert!(place.read("in/b.csv").starts_with("id,text\nb,"));
     }
-    // What an earlier run wrote is written again.
+    // A run may overwrite the outputs of an earlier run in an input folder.
     for _ in 0..2 {
         let args =
             ["find", "in", "-o", "in/g.jsonl", "--pairs", "in/p.csv", "--report", "in/r.html"];
@@ -213,7 +213,7 @@ fn a_failed_run_leaves_old_files_alone() {
 }
 
 #[test]
-fn one_document_of_a_hundred_megabytes() {
+fn a_hundred_megabyte_document_is_compared() {
     let place = Place::new();
     let piece = words(1, 100_000);
     let mut huge = String::with_capacity(101_000_000);
@@ -242,7 +242,7 @@ fn very_many_documents_of_one_word() {
 }
 
 #[test]
-fn hand_written_oddities_are_survived() {
+fn odd_documents_do_not_end_a_run() {
     let Some(bad) = shared("edge/bad.jsonl") else { return };
     let place = Place::new();
     let message = place.run(&["find", &bad]).fails(1);
@@ -253,7 +253,7 @@ fn hand_written_oddities_are_survived() {
 }
 
 #[test]
-fn outputs_in_the_folder_are_no_documents() {
+fn earlier_outputs_in_a_folder_are_not_read() {
     let place = Place::new();
     place.file("d/a", words(1, 40)).file("d/b", words(1, 40));
     let args = ["find", "d", "-o", "d/groups.csv", "--pairs", "d/pairs.csv"];
@@ -267,7 +267,7 @@ fn outputs_in_the_folder_are_no_documents() {
 }
 
 #[test]
-fn a_file_that_is_named_twice() {
+fn a_repeated_file_is_read_once() {
     let place = Place::new();
     place.file("d/a", words(1, 40));
     for inputs in [["d/a", "d/a"], ["d", "d/a"]] {
@@ -278,7 +278,7 @@ fn a_file_that_is_named_twice() {
 }
 
 #[test]
-fn nothing_to_compare_is_said_as_it_is() {
+fn inputs_without_documents_are_reported() {
     let place = Place::new();
     place.file("none.jsonl", "").file("one.txt", "a b c\nd e f\n").file("empty.csv", "");
     let run = place.run(&["find", "none.jsonl"]);
@@ -292,7 +292,7 @@ fn nothing_to_compare_is_said_as_it_is() {
 }
 
 #[test]
-fn what_cannot_be_written_has_a_remedy_and_no_temporary_name() {
+fn write_errors_name_the_output_and_a_remedy() {
     let place = Place::new();
     place.file("a.jsonl", "");
     let message = place.run(&["find", "a.jsonl", "-o", "no/such/x.csv"]).fails(1);
@@ -328,7 +328,7 @@ fn an_amount_of_memory_is_reported_with_its_unit() {
 }
 
 #[test]
-fn compare_does_not_advise_what_it_cannot_do() {
+fn compare_advises_only_its_own_options() {
     let place = Place::new();
     place.file("a", b"a\0b").file("b", "b");
     let message = place.run(&["compare", "a", "b"]).fails(1);

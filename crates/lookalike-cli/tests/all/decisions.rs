@@ -1,4 +1,4 @@
-//! Decisions of people, from a file and from an index, through the whole program.
+//! Tests of the program with user decisions from a file and from an index.
 
 #![allow(clippy::unwrap_used, reason = "this is a test")]
 
@@ -48,8 +48,8 @@ fn a_file_of_decisions_is_applied_and_reported() {
     let decided = [&find[..], &["--decisions", "decisions.jsonl"]].concat();
     let expected = [group("b", &["a"]), group("d", &["e"])];
     let found = groups(place.run(&decided));
-    // "b" is kept and comes first; "c" resembles it, and may not be in a group with "a", which
-    // comes before it.
+    // A decision keeps "b", so it comes first and becomes the keeper of "a". "c" also resembles
+    // "b". But another decision separates "c" from "a", so "c" is not in this group.
     assert_eq!(found, expected);
     let report: Value = serde_json::from_str(&place.run(&decided).ok()).unwrap();
     let unapplied = json!([{"line": 4, "documents": ["nobody"], "reason": "unknown"}]);
@@ -93,7 +93,7 @@ fn an_index_keeps_decisions_and_applies_them() {
     let find = ["find", "a.jsonl", "--threshold", "0.6", "--keep", "first", "--json"];
     assert_eq!(groups(place.run(&[&find[..], &["--decisions", "x"]].concat())), expected);
 
-    // What was exported is what a run takes; a later decision revokes an earlier one.
+    // A run accepts an exported log. A later decision revokes an earlier one.
     place.run(&["index", "decisions", "x", "-o", "log.jsonl"]).ok();
     assert_eq!(place.read("log.jsonl"), lines);
     assert_eq!(place.run(&["index", "decisions", "x", "-o", "-"]).ok(), lines);
@@ -104,7 +104,7 @@ fn an_index_keeps_decisions_and_applies_them() {
     place.run_with_input(&revoke, revoked).ok();
     assert_eq!(groups(place.run(&own)), [group("b", &["a", "c"]), group("d", &["e"])]);
 
-    // A text that changes is decided about again.
+    // A decision no longer applies if the text of one of its documents has changed.
     let changed = DOCUMENTS.lines().nth(5).unwrap().replace("pears", "plums");
     place.file("changed.jsonl", changed);
     place.run(&["index", "update", "x", "changed.jsonl"]).ok();
@@ -114,7 +114,7 @@ fn an_index_keeps_decisions_and_applies_them() {
 }
 
 #[test]
-fn an_audit_does_not_miss_what_was_decided() {
+fn an_audit_counts_decided_pairs_as_found() {
     let place = place();
     let find =
         ["find", "a.jsonl", "--threshold", "0.6", "--decisions", "decisions.jsonl", "--json"];
@@ -131,7 +131,7 @@ fn an_audit_does_not_miss_what_was_decided() {
 }
 
 #[test]
-fn what_is_no_decision_is_refused() {
+fn invalid_decisions_are_refused() {
     let place = place();
     place.file(
         "bad.jsonl",
@@ -169,7 +169,8 @@ fn unseen_decisions_are_not_overwritten() {
         assert!(refused.err.contains(part), "{}", refused.err);
     }
     assert_eq!(place.run(&["index", "decisions", "x"]).ok(), before);
-    // The list has the numbers, which a line may name itself.
+    // The list contains the number of each decision. An added line can contain `seen` with such a
+    // number, instead of the option `--seen`.
     assert!(before.lines().last().unwrap().ends_with(",\"number\":2}"), "{before}");
     add(&pair("undecided").replace('}', ",\"seen\":2}"), &[]).ok();
 }

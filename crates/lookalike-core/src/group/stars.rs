@@ -7,15 +7,17 @@ use crate::verify::Overlap;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Star groups of `members` members (fewer than 2³² − 1) that share buckets. The keeper of a
-/// duplicate is its best kept neighbour: the one with the highest similarity in this measure, by
-/// exact fractions, then an equal set, then the earliest. Returns duplicates in order.
+/// Forms star groups of `members` members (fewer than 2³² − 1) that share buckets. Returns the
+/// duplicates in keep order. The keeper of a duplicate is the kept member with the highest
+/// similarity in `measure`, compared as exact fractions. Among equal similarities, it is a member
+/// with an equal set, otherwise the earliest member.
 ///
 /// `similarity(earlier, later)` is called at most once per pair, and only for candidate pairs of a
 /// kept and a later member: 10,000 copies in one bucket cost 9,999 calls. It must depend only on
-/// the pair. Memory: 4 bytes per member and bucket, 8 per bucket of a kept member. A keeper is not
-/// a candidate for a member if its group contains a member [`separated`](MemberRules::separated)
-/// from it.
+/// the pair. Memory: 8 bytes per member, 4 per bucket, and 8 for each bucket of each kept member.
+///
+/// A member does not become a duplicate of a keeper if the keeper or one of its duplicates is
+/// [`separated`](MemberRules::separated) from the member.
 ///
 /// # Errors
 /// The first error of `similarity`.
@@ -33,10 +35,11 @@ pub type BestKeepers = Vec<Option<DuplicateMember>>;
 
 /// Like [`stars`], in blocks of `size` members, so that a caller can compare on several threads.
 ///
-/// `ahead` is called for each block after the first. It returns the best keeper of each member of
-/// the block among the members that were kept before the block ([`KeptMembers::best`]); these
-/// members do not change meanwhile. `similarity` is then called for pairs of a block only. No
-/// member may be separated from another one.
+/// `ahead` is called for each block after the first. It receives the members that were kept before
+/// the block. For each member of the block, it returns the best of these keepers, see
+/// [`KeptMembers::best`]. Afterwards, `similarity` is called only for pairs within the block. With
+/// several blocks, no member may be separated from another one: `ahead` does not know the
+/// duplicates that the block adds to a group.
 ///
 /// # Errors
 /// The first error of `ahead` or `similarity`.
@@ -78,11 +81,12 @@ pub struct KeptMembers<'a, B> {
     buckets: &'a B,
     measure: Measure,
     by_bucket: BucketChains,
-    /// The keeper of each member, itself for those that are kept.
+    /// The keeper of each member. A member is its own keeper until it becomes a duplicate.
     keepers: Vec<u32>,
 }
 
-/// The last member that each kept member was compared with. Use one per thread.
+/// The last member that each kept member was compared with. Prevents a second comparison of members
+/// with several common buckets. Use one list per thread.
 pub struct SeenMembers(Vec<u32>);
 
 impl SeenMembers {
@@ -107,7 +111,8 @@ impl<B: BucketMembership> KeptMembers<'_, B> {
         self.best_since(0, member, None, seen, similarity)
     }
 
-    /// Returns the best of `best` and the kept members from `start` on.
+    /// Like [`best`](Self::best), but compares only the kept members from number `start` on.
+    /// Returns the given `best` unless one of them is better.
     fn best_since<E>(
         &self,
         start: u32,
@@ -134,16 +139,16 @@ impl<B: BucketMembership> KeptMembers<'_, B> {
     }
 }
 
-/// Star groups of a graph whose verified pairs are known. Applies the rule of [`stars`] to `pairs`
-/// of members below `members`, in any order. Ignores pairs of two fixed members. O(members +
-/// pairs).
+/// Forms star groups by the rule of [`stars`] from verified pairs that are already known. `pairs`
+/// may be in any order, and contains numbers below `members`. Ignores pairs of two fixed members.
+/// Takes O(members + pairs) time.
 pub fn stars_of_pairs(
     members: usize,
     pairs: &[(u32, u32, Overlap)],
     rules: &impl MemberRules,
     measure: Measure,
 ) -> Vec<DuplicateMember> {
-    // The pairs of each member with earlier ones, by their index in `pairs`.
+    // For each member, the indices of its `pairs` with earlier members.
     let mut pairs_by_later = BucketChains::new(members);
     for (i, &(a, b, _)) in pairs.iter().enumerate().filter(|(_, (a, b, _))| a != b) {
         pairs_by_later.push(a.max(b), i as u32);

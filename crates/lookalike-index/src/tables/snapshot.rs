@@ -1,4 +1,5 @@
-//! Side tables of the public traits, for every backend that is a database.
+//! Implements the public traits `SideTables` and `SideTableChanges` for every backend whose side
+//! tables are in an SQL database.
 
 use super::{TableSnapshot, TableWriter, categories, decisions, duplicates, originals, versions};
 use crate::backend::{SideTableChanges, SideTables};

@@ -1,4 +1,5 @@
-//! How files are read, whatever their names; which files are read, and how often.
+//! Tests that the content of a file can decide its format against its name. Also tests which files
+//! are read, and how often.
 
 use super::{All, Collection, ReadOptions, drain, read, read_named, read_paths, read_skipping};
 use crate::{Format, SkipReason, parse_delimiter};
@@ -110,7 +111,7 @@ fn broken_elements_are_bad_records() {
 #[test]
 fn an_array_cut_off_is_listed() {
     let whole = b"[{\"id\":1,\"text\":\"a\"},{\"id\":2,\"text\":\"b\"}]";
-    // From the end of the first element up to the bracket that closes the array.
+    // The first cut is after the first element, the last cut before the closing bracket.
     for length in 20..whole.len() {
         for block_bytes in [1, 20, 1 << 20] {
             let options = ReadOptions { skip_bad: true, ..ReadOptions::default() };

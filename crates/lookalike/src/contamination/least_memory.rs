@@ -1,5 +1,5 @@
-//! Measures the least memory of a run after a refusal, so that the error can state a limit that
-//! suffices for the whole benchmark and the whole corpus.
+//! Computes the least memory limit of a run that was refused because its limit was too small. The
+//! error can then recommend a limit that suffices for the whole benchmark and the whole corpus.
 
 use super::benchmark::{BenchmarkField, item_bytes};
 use super::error::ContaminationError;
@@ -9,8 +9,9 @@ use crate::progress::Progress;
 use crate::read::{Collection, Document, DocumentSink, RecordSize, SkippedItem};
 use crate::words::WordRule;
 
-/// If the error is a limit that is too small, adds the least memory of the whole run. Returns the
-/// original error if an input is a stream, which cannot be read again.
+/// Raises the limit that a [`FindError::MemoryTooSmall`] recommends to the least limit of the whole
+/// run. Returns any other error unchanged. Also returns the error unchanged if an input is a
+/// stream, which cannot be read again.
 pub(super) fn explained(
     error: ContaminationError,
     corpus: &Collection,
@@ -57,14 +58,14 @@ fn measured(
     Ok(reading.max(budget_of_scan.least_for_texts(of_scan.work)))
 }
 
-/// Measures texts that are compared by words.
+/// Computes the memory for texts that are compared by words.
 struct TextMeasure<'a> {
     budget: &'a Budget,
     rule: WordRule,
     block_bytes: u64,
-    /// Bytes of the documents as items.
+    /// Bytes of memory for all documents, if they are items of a benchmark.
     items: u64,
-    /// The work in which each thread can compare the longest document.
+    /// Bytes of working memory with which each thread can compare the longest document.
     work: u64,
 }
 

@@ -50,7 +50,7 @@ fn pairs_against_pairs() {
 }
 
 #[test]
-fn similarities_are_the_same_when_the_finer_rounds_to_the_coarser() {
+fn similarities_agree_after_rounding() {
     let count = |x: &str, y: &str| {
         let table = |value: &str| format!("id_a,id_b,jaccard\na,b,{value}\n");
         plain(&table(x), &table(y)).different.unwrap().count
@@ -110,8 +110,9 @@ fn groups_have_the_similarity_of_their_measure() {
     }
 }
 
-/// A random file of pairs of twelve documents, with two similarities: its header, and its lines
-/// with the decisive similarity.
+/// Returns the header and the lines of a random file of pairs of twelve documents. Each line comes
+/// with the similarity that a threshold applies to: the containment, or else the Jaccard
+/// similarity. In a file without similarities, it is 1, so that every pair reaches any threshold.
 fn drawn_pairs(random: &mut SplitMix64) -> (&'static str, Vec<(String, f64)>) {
     let headers = [
         "id_a,id_b,jaccard",
@@ -172,7 +173,7 @@ fn joined_groups(pairs: &[(String, String)]) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn a_threshold_is_that_of_shorter_files() {
+fn a_threshold_equals_files_without_the_other_pairs() {
     let mut random = SplitMix64::new(31);
     for round in 0..400 {
         let least = random.below(11) as f64 / 10.0;
@@ -208,14 +209,14 @@ fn a_threshold_is_that_of_shorter_files() {
 }
 
 #[test]
-fn mccormicks_truth_is_two_ids_a_line() {
+fn lines_of_two_ids_are_pairs() {
     let result = plain("id_a,id_b\nt1,t2\nt3,t4\n", "t2 t1\n\nt5\tt6\r\n");
     assert_eq!((result.true_positives, result.expected), (1, 2));
     assert_eq!(result.different, None);
 }
 
 #[test]
-fn groups_stand_for_what_they_vouch_for_or_for_all_their_pairs() {
+fn groups_count_as_verified_or_as_all_pairs() {
     let truth = "id_a,id_b,jaccard\nk,a,0.900000\nk,b,0.850001\na,b,0.82\n";
     let stars = plain(GROUPS, truth);
     assert_eq!((stars.reported, stars.true_positives), (2, 2));
@@ -227,7 +228,7 @@ fn groups_stand_for_what_they_vouch_for_or_for_all_their_pairs() {
 }
 
 #[test]
-fn both_kinds_of_group_reports_say_the_same() {
+fn csv_and_jsonl_groups_are_equal() {
     let csv = "group,id,role,keeper,jaccard\n1,k,keeper,k,\n\
                1,a,duplicate,k,0.900000\n1,b,duplicate,k,0.850000\n";
     let truth = "id,cluster,kind\nk,c,x\na,c,x\nb,d,x\nz,d,x\n";
@@ -240,7 +241,7 @@ fn both_kinds_of_group_reports_say_the_same() {
 }
 
 #[test]
-fn clusters_are_all_their_pairs_and_have_an_index() {
+fn clusters_become_pairs_and_an_index() {
     let truth = "id,cluster\na,1\nb,1\nc,1\nd,2\ne,\nf,\n";
     let equal = plain("id_a,id_b\na,b\nb,c\n", truth);
     assert_eq!((equal.expected, equal.true_positives), (3, 2));
@@ -307,7 +308,7 @@ fn a_huge_cluster_is_counted_and_not_spelled_out() {
     assert_eq!(ids(&result.missed)[0], ("d000000", "d000002"));
 }
 
-/// Groups as a table, and all pairs in them.
+/// Returns a table of clusters with these labels, and the pairs of documents with equal labels.
 fn spelled(labels: &[u8]) -> (String, BTreeSet<(usize, usize)>) {
     let mut table = "id,cluster\n".to_owned();
     let mut pairs = BTreeSet::new();
@@ -320,7 +321,7 @@ fn spelled(labels: &[u8]) -> (String, BTreeSet<(usize, usize)>) {
 
 proptest! {
     #[test]
-    fn counts_are_those_of_sets_of_pairs(
+    fn counts_equal_set_operations_on_pairs(
         x in prop::collection::vec(0u8..4, 12),
         y in prop::collection::vec(0u8..4, 12),
     ) {

@@ -19,7 +19,8 @@ pub(super) struct KeyRow {
     pub(super) id: String,
     /// The number of earlier records of the key.
     pub(super) repeat: u32,
-    /// The pickle of the key, if the id stands for another, equal key.
+    /// The pickle of the key, if the id only represents an equal key of another type. An `IntEnum`
+    /// and its `int`, for example, have the same id.
     pub(super) original: Option<String>,
     /// The bytes of its bands; empty if they were not requested.
     pub(super) bands: Vec<Vec<u8>>,
@@ -74,7 +75,7 @@ fn bands_of(record: &IndexRecord, settings: &IndexSettings) -> Result<Vec<Vec<u8
 /// The bands of a query.
 struct BandProbe {
     signature: Vec<u32>,
-    /// The bands that the index can contain.
+    /// The positions of the bands whose length and form fit the index. Only they are searched.
     asked: Vec<usize>,
 }
 
@@ -88,7 +89,7 @@ impl BandProbe {
             packed.clear();
             let sketches = settings.sketches.as_ref();
             let fits = sketches.is_some_and(|one| one.pack(band.as_ref(), &mut packed).is_ok());
-            // A band of another length or form is in no sketch of the index.
+            // Skip a band of another length or form: no sketch of the index contains it.
             if let Some(place) = signature.get_mut(at * rows..(at + 1) * rows)
                 && fits
             {
@@ -131,7 +132,8 @@ impl SketchIndex {
         snapshot.candidates(&probe.keys(settings), &mut candidates)?;
         let wanted = RecordFields { signature: true, metadata: true, ..RecordFields::default() };
         snapshot.records(&candidates, wanted, &mut |record| {
-            // Documents without a signature have no bands. All other records have the full length.
+            // Candidates share a bucket, so each of them has a signature. A signature of another
+            // length is damage.
             if probe.shares_a_band(numbers(record, settings)?, settings.rows) {
                 found.push(KeyRow::of(record, None)?);
             }
@@ -140,7 +142,8 @@ impl SketchIndex {
         if found.iter().any(|row| row.repeat > 0) {
             let mut met = HashSet::new();
             found.retain(|row| met.insert(row.id.clone()));
-            // The search may find a repeat of a key whose first record has other bands.
+            // Keys are sorted by the number of their first record. The search may have found only a
+            // later record of a key, because the first one has other bands.
             for row in found.iter_mut().filter(|row| row.repeat > 0) {
                 row.number = snapshot.number_of(&row.id)?.map_or(row.number, |number| number.0);
             }
@@ -166,7 +169,7 @@ impl SketchIndex {
         let Some(open) = self.settled()? else { return Ok(0) };
         let mut snapshot = open.backend.snapshot()?;
         let repeated = repeated(&mut *snapshot)?;
-        // The row that counts the repeats is not a key either.
+        // Repeats are not keys. If there are any, a row that is not a key counts them.
         Ok(snapshot.len().saturating_sub(repeated + u64::from(repeated > 0)))
     }
 
@@ -233,7 +236,8 @@ impl Scan {
         let settings = bands.then_some(&*self.open.settings);
         let wanted = RecordFields { signature: bands, metadata: true, ..RecordFields::default() };
         let mut rows = Vec::new();
-        // A piece may contain only the row that is not a key.
+        // A piece may contain only the row that counts repeats. Without a key in it, read the next
+        // piece, because an empty result means the end.
         while rows.is_empty() {
             let mut last = None;
             self.snapshot.scan(DocumentNumber(self.next), most, wanted, &mut |record| {
@@ -251,7 +255,7 @@ impl Scan {
         Ok(rows)
     }
 
-    /// The bands of the first record of a key with several records.
+    /// Returns the first record of a key, with its bands. Empty if the key does not exist.
     ///
     /// # Errors
     /// If it cannot be read.

@@ -1,9 +1,13 @@
-//! Members of a component that belong to the reference collection, if pairs are listed; and buckets
-//! for runs with given keepers. Members of the reference collection are inserted into these
-//! buckets, and the others probe them.
+//! Members of a component that belong to the reference collection, and buckets with special rules
+//! for them.
 //!
-//! Two documents of the reference collection are not a pair. A document of the input that equals
-//! one of them is part of the same member, and forms pairs with others of them.
+//! If pairs are listed, two documents of the reference collection are never a pair. An input
+//! document that equals a document of the reference collection belongs to the same member, and
+//! forms pairs with other documents of the reference collection. Such a member must therefore probe
+//! buckets, as in [`ProbingReferences`].
+//!
+//! If the keepers are given, members of the reference collection are only inserted into buckets,
+//! and the other members only probe them, as in [`GivenKeepers`].
 
 use crate::engine::decide::ordered_component::OrderedComponent;
 use crate::engine::ids::{IdVec, MemberNumber};
@@ -11,13 +15,13 @@ use lookalike_core::group::{BucketMembership, MemberRules};
 
 /// The members of a component whose documents all belong to the reference collection.
 pub(crate) struct ReferenceMembers {
-    /// Whether each member has only such documents. Covers the members whose first document is one,
-    /// which come first.
+    /// For each fixed member, whether all its documents belong to the reference collection. Fixed
+    /// members come first in the component, so the others are not listed.
     whole: IdVec<MemberNumber, bool>,
 }
 
 impl ReferenceMembers {
-    /// Whether a member has both documents of the reference collection and others.
+    /// Whether a fixed member has documents that do not belong to the reference collection.
     pub(crate) fn has_copies(&self) -> bool {
         self.whole.as_slice().contains(&false)
     }
@@ -84,8 +88,8 @@ impl<B: BucketMembership> BucketMembership for GivenKeepers<'_, B> {
 }
 
 impl<B: BucketMembership> MemberRules for GivenKeepers<'_, B> {
-    /// No bucket is fixed: keepers may come after others in the keep order, and are kept because
-    /// they do not probe a bucket.
+    /// Returns false for every member. Fixed members precede all others, but given keepers may come
+    /// later in the keep order. They are kept because they probe no bucket.
     fn is_fixed(&self, _: u32) -> bool {
         false
     }
