@@ -4,7 +4,8 @@ use crate::commands;
 use crate::stages::TestCounts;
 use std::path::Path;
 
-/// Builds the site in `target/site`; warnings are errors. Without MkDocs, says so.
+/// Builds the site in `target/site`; warnings are errors. Reports a skipped step if MkDocs is not
+/// installed.
 ///
 /// # Errors
 /// MkDocs warns or fails.
