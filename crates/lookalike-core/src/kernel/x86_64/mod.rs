@@ -69,6 +69,9 @@ pub(super) unsafe fn classic_avx512(
     portable::classic::<{ portable::LANES }>(parameters, shingles, out);
 }
 
+/// Like [`combine_avx512`], with four registers of four. The loop of `portable` is not vectorized
+/// if the program is optimised as a whole.
+///
 /// # Safety
 /// [`has_avx2`].
 #[target_feature(enable = "avx2")]
@@ -78,7 +81,70 @@ pub(super) unsafe fn combine_avx2(
     size: usize,
     out: &mut ShingleBuffer,
 ) {
-    portable::combine(tokens, count, size, out);
+    assert!(tokens.len() >= count + size - 1 + BLOCK, "token buffers are padded");
+    let upper = out.upper[out.len..][..count + BLOCK].as_mut_ptr();
+    let whole = if out.keep_whole {
+        out.whole[out.len..][..count + BLOCK].as_mut_ptr()
+    } else {
+        std::ptr::null_mut()
+    };
+    let odd = _mm256_setr_epi32(1, 3, 5, 7, 1, 3, 5, 7);
+    let mut sum = _mm256_setzero_si256();
+    let mut products = _mm256_setzero_si256();
+    let mut at = 0;
+    while at < count {
+        // SAFETY: the last block begins below `count`, so it ends below `count + BLOCK` and reads
+        // at most `size − 1` entries further; these bounds were checked above.
+        unsafe {
+            let first = tokens.as_ptr().add(at);
+            let mut hashes: [__m256i; 4] =
+                std::array::from_fn(|q| _mm256_loadu_si256(first.add(4 * q).cast()));
+            for j in 1..size {
+                for (q, hash) in hashes.iter_mut().enumerate() {
+                    let token = _mm256_loadu_si256(first.add(4 * q + j).cast());
+                    *hash = _mm256_add_epi64(times::<{ hash::P }>(*hash), token);
+                }
+            }
+            let left = _mm256_set1_epi64x((count - at) as i64);
+            for (q, hash) in hashes.iter_mut().enumerate() {
+                let mixed = _mm256_xor_si256(*hash, _mm256_srli_epi64::<32>(*hash));
+                *hash = times::<{ hash::FINISH }>(mixed);
+                let lane = 4 * q as i64;
+                let lanes = _mm256_setr_epi64x(lane, lane + 1, lane + 2, lane + 3);
+                let used = _mm256_and_si256(*hash, _mm256_cmpgt_epi64(left, lanes));
+                sum = _mm256_add_epi64(sum, used);
+                let product = _mm256_mul_epu32(used, _mm256_srli_epi64::<32>(used));
+                products = _mm256_add_epi64(products, product);
+                let high = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(*hash, odd));
+                _mm_storeu_si128(upper.add(at + 4 * q).cast(), high);
+                if !whole.is_null() {
+                    _mm256_storeu_si256(whole.add(at + 4 * q).cast(), *hash);
+                }
+            }
+        }
+        at += 16;
+    }
+    out.len += count;
+    for (total, sum) in out.sums.iter_mut().zip([sum, products]) {
+        let mut lanes = [0u64; 4];
+        // SAFETY: four lanes.
+        unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), sum) };
+        *total = lanes.iter().fold(*total, |total, lane| total.wrapping_add(*lane));
+    }
+}
+
+/// The lower 64 bits of the products with `FACTOR`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn times<const FACTOR: u64>(values: __m256i) -> __m256i {
+    let factor = _mm256_set1_epi64x(FACTOR as i64);
+    let upper = _mm256_set1_epi64x((FACTOR >> 32) as i64);
+    let low = _mm256_mul_epu32(values, factor);
+    let cross = _mm256_add_epi64(
+        _mm256_mul_epu32(_mm256_srli_epi64::<32>(values), factor),
+        _mm256_mul_epu32(values, upper),
+    );
+    _mm256_add_epi64(low, _mm256_slli_epi64::<32>(cross))
 }
 
 /// Shingles side by side: four registers of eight.
