@@ -218,7 +218,7 @@ impl Kernel {
         debug_assert_eq!(out.len(), HashParameters::padded(parameters.num_hashes));
         match self.0 {
             Variant::Scalar => scalar::classic(parameters, shingles, out),
-            Variant::Portable => portable::classic::<8>(parameters, shingles, out),
+            Variant::Portable => portable::classic(parameters, shingles, out),
             // SAFETY: the variant exists only where the processor has the instructions.
             #[cfg(target_arch = "x86_64")]
             Variant::Avx2 => unsafe { x86_64::classic_avx2(parameters, shingles, out) },

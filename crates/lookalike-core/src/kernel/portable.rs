@@ -19,7 +19,7 @@ pub(super) const FEW: usize = 8;
 /// Number of shingles that are hashed before their bins are lowered.
 const HASHED: usize = 128;
 /// Signature values whose minima stay in registers together.
-pub(super) const LANES: usize = 64;
+const LANES: usize = 64;
 
 /// See [`super::Kernel::combine`]; `tokens` is padded, room for `count` shingles has been made.
 #[inline(always)]
@@ -122,24 +122,46 @@ fn fill_empty(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
 }
 
 /// See [`super::Kernel::classic`]. One loop per family, so that the choice is outside of the loop.
-/// `WIDE` functions modulo a prime are computed side by side: [`LANES`] if a register holds several
-/// of them, few otherwise.
 #[inline(always)]
-pub(super) fn classic<const WIDE: usize>(
+pub(super) fn classic(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
+    classic_by::<8>(parameters, shingles, out, least_sums);
+}
+
+/// Like [`classic`], with another [`least_sums`] for `WIDE` functions modulo a prime.
+#[inline(always)]
+pub(super) fn classic_by<const WIDE: usize>(
     parameters: &HashParameters,
     shingles: &[u32],
     out: &mut [u32],
+    least_sums: impl Fn(&[u64; WIDE], &[u64; WIDE], &[u32]) -> [i64; WIDE],
 ) {
     match parameters.scheme {
         Scheme::MultiplyShift => {
             minima(parameters, shingles, out, |x, a, b| x.wrapping_mul(a).wrapping_add(b));
         }
-        Scheme::ModPrime => mod_prime_minima::<WIDE>(parameters, shingles, out),
+        Scheme::ModPrime => mod_prime_minima(parameters, shingles, out, least_sums),
         Scheme::Xor => minima(parameters, shingles, out, |x, _, b| x ^ b),
         Scheme::XorMultiply | Scheme::FastSimilarity => {
             minima(parameters, shingles, out, |x, a, b| (x ^ b).wrapping_mul(a));
         }
     }
+}
+
+/// The least `factor·x + addend` of each function, as signed numbers that wrap.
+#[inline(always)]
+fn least_sums<const WIDE: usize>(
+    factors: &[u64; WIDE],
+    addends: &[u64; WIDE],
+    shingles: &[u32],
+) -> [i64; WIDE] {
+    let mut least = [i64::MAX; WIDE];
+    for &x in shingles {
+        for lane in 0..WIDE {
+            let sum = factors[lane].wrapping_mul(u64::from(x)).wrapping_add(addends[lane]);
+            least[lane] = least[lane].min(sum.cast_signed());
+        }
+    }
+    least
 }
 
 #[inline(always)]
@@ -175,6 +197,7 @@ fn mod_prime_minima<const WIDE: usize>(
     parameters: &HashParameters,
     shingles: &[u32],
     out: &mut [u32],
+    least_sums: impl Fn(&[u64; WIDE], &[u64; WIDE], &[u32]) -> [i64; WIDE],
 ) {
     /// 2⁶⁴ = `UNIT` · `PRIME` + `REST`.
     const UNIT: u64 = u64::MAX / PRIME;
@@ -192,14 +215,7 @@ fn mod_prime_minima<const WIDE: usize>(
             factors[lane] = (a * UNIT).wrapping_add((a * REST + HALF) >> 32);
             addends[lane] = (b * UNIT + ((b * REST) >> 32) + 1 + half) ^ SIGN;
         }
-        let mut least = [i64::MAX; WIDE];
-        for &x in shingles {
-            for lane in 0..WIDE {
-                let sum = factors[lane].wrapping_mul(u64::from(x)).wrapping_add(addends[lane]);
-                least[lane] = least[lane].min(sum.cast_signed());
-            }
-        }
-        for (out, least) in out.iter_mut().zip(least) {
+        for (out, least) in out.iter_mut().zip(least_sums(&factors, &addends, shingles)) {
             let sum = least.cast_unsigned() ^ SIGN;
             let residue = ((u128::from(sum) * u128::from(PRIME)) >> 64) as u64;
             *out = u32::try_from(residue).unwrap_or(u32::MAX);

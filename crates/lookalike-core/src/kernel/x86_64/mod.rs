@@ -7,7 +7,6 @@
 //! * Token bounds of 16 bits need one 32-bit load per token. `vpcompressb` writes all bounds of 64
 //!   bytes of text in about ten instructions; extracting set bits one by one takes a dependent step
 //!   for each.
-//! * The classic families need no intrinsics: their portable body is at the multiplier's limit.
 //!
 //! The crate `wide` has no byte compression, and `std::simd` is not stable; neither has been
 //! compared. `cargo x bench stages` measures each stage, `lookalike find FILE --kernel avx2` a run
@@ -15,11 +14,13 @@
 #![allow(clippy::wildcard_imports, reason = "intrinsics are named as the manuals name them")]
 #![allow(clippy::cast_possible_wrap, reason = "intrinsics take bit patterns as signed numbers")]
 
+mod classic;
 mod intersect;
 mod scan;
 mod sketch;
 mod sort;
 
+pub(super) use classic::{classic_avx2, classic_avx512};
 pub(super) use intersect::{
     count_equal_avx2, count_equal_avx512, count_equal_rows_avx2, count_equal_rows_avx512,
     intersect_avx2, intersect_avx512,
@@ -28,8 +29,7 @@ pub(super) use scan::{collapse_avx2, collapse_avx512, scan_avx2, scan_avx512};
 pub(super) use sketch::{sketch_avx2, sketch_avx512};
 pub(super) use sort::{sort_avx2, sort_avx512};
 
-use super::buffers::{HashParameters, ShingleBuffer};
-use super::portable;
+use super::buffers::ShingleBuffer;
 use crate::hash;
 use std::arch::x86_64::*;
 
@@ -49,24 +49,6 @@ pub(super) fn has_avx512() -> bool {
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("avx512vbmi")
         && is_x86_feature_detected!("avx512vbmi2")
-}
-
-/// # Safety
-/// [`has_avx2`].
-#[target_feature(enable = "avx2")]
-pub(super) unsafe fn classic_avx2(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
-    portable::classic::<{ portable::LANES }>(parameters, shingles, out);
-}
-
-/// # Safety
-/// [`has_avx512`].
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub(super) unsafe fn classic_avx512(
-    parameters: &HashParameters,
-    shingles: &[u32],
-    out: &mut [u32],
-) {
-    portable::classic::<{ portable::LANES }>(parameters, shingles, out);
 }
 
 /// Like [`combine_avx512`], with four registers of four. The loop of `portable` is not vectorized
