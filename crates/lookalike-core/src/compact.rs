@@ -27,6 +27,8 @@ pub const BLOCK: usize = kernel::ROW_BLOCK;
 /// Fill the places after the last value, in rows and in probes, with bytes that are never equal.
 const ROW_FILL: u8 = 0;
 const PROBE_FILL: u8 = 1;
+/// The odd constant whose products have the bits of compact signatures on top.
+const SPREAD: u32 = 0x9e37_79b1;
 /// 2⁻⁵⁰⁰. Smaller terms are scaled, or omitted from a sum.
 const TINY: f64 = f64::from_bits((1023 - 500) << 52);
 
@@ -48,7 +50,7 @@ pub fn probe(signature: &[u32]) -> Vec<u8> {
 }
 
 fn extend(signature: &[u32], fill: u8, bytes: &mut Vec<u8>) {
-    bytes.extend(signature.iter().map(|value| (value.wrapping_mul(0x9e37_79b1) >> 24) as u8));
+    bytes.extend(signature.iter().map(|value| (value.wrapping_mul(SPREAD) >> 24) as u8));
     let fills = row_bytes(signature.len()) - signature.len();
     bytes.extend(std::iter::repeat_n(fill, fills));
 }
@@ -71,16 +73,15 @@ impl SignatureBits {
     pub const PLACES: usize = 128;
     /// The greatest probability with which similar documents have too many unequal bits.
     const LOSS: f64 = 1e-9;
-    /// The bit of a value. The upper bits of a minimum are often zero, and the lower bits of a
-    /// sketch value are always zero.
-    const BIT: u32 = 12;
 
-    /// The bits of a signature.
+    /// The bits of a signature: the top bit of the product of each value, as for bytes. A bit of
+    /// the value itself is unsuitable: hash functions multiply by an odd number, so the lowest
+    /// different bit of two shingles differs at all places.
     pub fn of(signature: &[u32]) -> Self {
         let mut lanes = [0u32; 4];
         for values in signature.as_chunks::<4>().0.iter().take(Self::PLACES / 4) {
             for (lane, value) in lanes.iter_mut().zip(values) {
-                *lane = *lane << 1 | *value >> Self::BIT & 1;
+                *lane = *lane << 1 | value.wrapping_mul(SPREAD) >> 31;
             }
         }
         let [a, b, c, d] = lanes.map(u64::from);
@@ -232,10 +233,10 @@ mod tests {
             let before = SignatureBits::of(&signature);
             assert_eq!(before.unequal(before), 0);
             for place in 0..num_hashes {
-                signature[place] ^= u32::MAX;
+                signature[place] ^= 1 << 31;
                 let has_bit = place < num_hashes.min(128) / 4 * 4;
                 assert_eq!(before.unequal(SignatureBits::of(&signature)), u32::from(has_bit));
-                signature[place] ^= u32::MAX;
+                signature[place] ^= 1 << 31;
             }
         }
     }

@@ -215,6 +215,24 @@ fn bits_of_signatures_differ_as_predicted() {
 }
 
 #[test]
+fn bits_differ_as_predicted_for_shingles_that_differ_in_one_bit() {
+    let schemes =
+        [Scheme::FastSimilarity, Scheme::MultiplyShift, Scheme::ModPrime, Scheme::XorMultiply];
+    let most = SignatureBits::most_unequal(VALUES, 0.5);
+    for scheme in schemes {
+        for bit in 0..31 {
+            for seed in 0..20 {
+                let mut signer = Signer::new(scheme, VALUES, seed);
+                let first = SignatureBits::of(signer.sign(&[0x77]));
+                let more = first.unequal(SignatureBits::of(signer.sign(&[0x77, 0x77 ^ 1 << bit])));
+                // A quarter of the bits, on average.
+                assert!(more <= most, "{scheme} {bit} {seed}: {more} > {most}");
+            }
+        }
+    }
+}
+
+#[test]
 fn merging_is_the_signature_of_the_union() {
     let mut random = SplitMix64::new(8);
     for scheme in [

@@ -14,6 +14,8 @@ use crate::engine::ids::{DocumentNumber, Id, SourceIndex};
 use crate::engine::link::drop_list::DropList;
 use crate::engine::options::{FindOptions, PairList};
 use crate::engine::prepare::block_notes::{BlockNotes, BlockRanges, ColumnChunk};
+use crate::engine::prepare::columns;
+use crate::engine::prepare::shingles::BandKeys;
 use crate::engine::prepare::sources::{SourceName, SourceTally, Tallies};
 use crate::progress::{Progress, Stage};
 use crate::read::{Collection, InputStamp, ReadError, RetainedState, Stamp};
@@ -238,6 +240,7 @@ pub(crate) fn describe_run(
         "format": FORMAT_VERSION,
         "lookalike": env!("CARGO_PKG_VERSION"),
         "parameters": options.params.to_string(),
+        "columns": columns::width(BandKeys::count_of(options)),
         "keep": options.keep.to_string(),
         "group": format!("{:?}", options.grouping),
         "keepers": format!("{:?}", options.keepers),

@@ -36,9 +36,8 @@ pub(in crate::kernel) unsafe fn classic_avx512(
 #[target_feature(enable = "avx2")]
 fn least_sums_avx2(factors: &[u64; 8], addends: &[u64; 8], shingles: &[u32]) -> [i64; 8] {
     // SAFETY: four of eight numbers each.
-    let load = |from: &[u64; 8], g: usize| unsafe {
-        _mm256_loadu_si256(from.as_ptr().add(4 * g).cast())
-    };
+    let load =
+        |from: &[u64; 8], g: usize| unsafe { _mm256_loadu_si256(from.as_ptr().add(4 * g).cast()) };
     let factor: [__m256i; 2] = std::array::from_fn(|g| load(factors, g));
     let upper = factor.map(|factor| _mm256_srli_epi64::<32>(factor));
     let addend: [__m256i; 2] = std::array::from_fn(|g| load(addends, g));
@@ -64,9 +63,8 @@ fn least_sums_avx2(factors: &[u64; 8], addends: &[u64; 8], shingles: &[u32]) -> 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn least_sums_avx512(factors: &[u64; 32], addends: &[u64; 32], shingles: &[u32]) -> [i64; 32] {
     // SAFETY: eight of 32 numbers each.
-    let load = |from: &[u64; 32], g: usize| unsafe {
-        _mm512_loadu_si512(from.as_ptr().add(8 * g).cast())
-    };
+    let load =
+        |from: &[u64; 32], g: usize| unsafe { _mm512_loadu_si512(from.as_ptr().add(8 * g).cast()) };
     let factor: [__m512i; 4] = std::array::from_fn(|g| load(factors, g));
     let addend: [__m512i; 4] = std::array::from_fn(|g| load(addends, g));
     let mut least = [_mm512_set1_epi64(i64::MAX); 4];

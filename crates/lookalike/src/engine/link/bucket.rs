@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 use std::collections::HashSet;
 
 /// Bytes of memory for one document while a band is sorted.
-const ENTRY_BYTES: usize = 56;
+const ENTRY_BYTES: usize = 60;
 
 /// The most unequal bits in the signatures of documents that are compared. `xor` draws similar bits
 /// for all values, so it does not reject any pair.

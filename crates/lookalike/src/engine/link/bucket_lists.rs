@@ -11,7 +11,7 @@ use crate::spill::{SpillError, SpillLog, TempSpace};
 use lookalike_core::candidate::BandBuckets;
 use std::sync::Arc;
 
-/// Number of members from which on a bucket is not divided.
+/// The most members of a bucket that is divided.
 const LONG_BUCKET: usize = 64;
 
 /// A list of stored document numbers.
