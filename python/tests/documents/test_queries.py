@@ -163,9 +163,10 @@ def test_errors_equal_a_table_of_the_rows(memory: str | None) -> None:
             more = {} if docs is table else {"memory": memory}
             with pytest.raises(DocumentError) as error:
                 lookalike.find(docs, **options, **more)
-            raised.append((error.value.row, str(error.value).partition(";")[0]))
-        assert raised[0][0] == raised[1][0] == raised[2][0]
-        assert all(text.split()[:4] for _, text in raised)
+            # The advice after the semicolon and the quotation marks may differ.
+            message = str(error.value).partition(";")[0].replace('"', "'")
+            raised.append((error.value.row, message))
+        assert raised[0] == raised[1] == raised[2]
 
 
 @pytest.mark.parametrize("memory", [None, MEMORY])
