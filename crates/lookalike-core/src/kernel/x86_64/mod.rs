@@ -51,6 +51,27 @@ pub(super) fn has_avx512() -> bool {
         && is_x86_feature_detected!("avx512vbmi2")
 }
 
+/// The most shingles side by side: four registers of eight.
+const BLOCK: usize = 32;
+
+/// Returns the places of the next `count` upper halves and whole hashes in `out`; null if whole
+/// hashes are not kept. Checks that blocks which begin below `count` can be read and written.
+fn checked_places(
+    tokens: &[u64],
+    count: usize,
+    size: usize,
+    out: &mut ShingleBuffer,
+) -> (*mut u32, *mut u64) {
+    assert!(tokens.len() >= count + size - 1 + BLOCK, "token buffers are padded");
+    let upper = out.upper[out.len..][..count + BLOCK].as_mut_ptr();
+    let whole = if out.keep_whole {
+        out.whole[out.len..][..count + BLOCK].as_mut_ptr()
+    } else {
+        std::ptr::null_mut()
+    };
+    (upper, whole)
+}
+
 /// Like [`combine_avx512`], with four registers of four. The loop of `portable` is not vectorized
 /// if the program is optimised as a whole.
 ///
@@ -63,20 +84,14 @@ pub(super) unsafe fn combine_avx2(
     size: usize,
     out: &mut ShingleBuffer,
 ) {
-    assert!(tokens.len() >= count + size - 1 + BLOCK, "token buffers are padded");
-    let upper = out.upper[out.len..][..count + BLOCK].as_mut_ptr();
-    let whole = if out.keep_whole {
-        out.whole[out.len..][..count + BLOCK].as_mut_ptr()
-    } else {
-        std::ptr::null_mut()
-    };
+    let (upper, whole) = checked_places(tokens, count, size, out);
     let odd = _mm256_setr_epi32(1, 3, 5, 7, 1, 3, 5, 7);
     let mut sum = _mm256_setzero_si256();
     let mut products = _mm256_setzero_si256();
     let mut at = 0;
     while at < count {
         // SAFETY: the last block begins below `count`, so it ends below `count + BLOCK` and reads
-        // at most `size − 1` entries further; these bounds were checked above.
+        // at most `size − 1` entries further; `checked_places` checked these bounds.
         unsafe {
             let first = tokens.as_ptr().add(at);
             let mut hashes: [__m256i; 4] =
@@ -129,9 +144,6 @@ fn times<const FACTOR: u64>(values: __m256i) -> __m256i {
     _mm256_add_epi64(low, _mm256_slli_epi64::<32>(cross))
 }
 
-/// Shingles side by side: four registers of eight.
-const BLOCK: usize = 32;
-
 /// # Safety
 /// [`has_avx512`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
@@ -141,19 +153,13 @@ pub(super) unsafe fn combine_avx512(
     size: usize,
     out: &mut ShingleBuffer,
 ) {
-    assert!(tokens.len() >= count + size - 1 + BLOCK, "token buffers are padded");
-    let upper = out.upper[out.len..][..count + BLOCK].as_mut_ptr();
-    let whole = if out.keep_whole {
-        out.whole[out.len..][..count + BLOCK].as_mut_ptr()
-    } else {
-        std::ptr::null_mut()
-    };
+    let (upper, whole) = checked_places(tokens, count, size, out);
     let (p, finish) = (_mm512_set1_epi64(hash::P as i64), _mm512_set1_epi64(hash::FINISH as i64));
     let (mut sum, mut products) = (_mm512_setzero_si512(), _mm512_setzero_si512());
     let mut at = 0;
     while at < count {
         // SAFETY: the last block begins below `count`, so it ends below `count + BLOCK` and reads
-        // at most `size − 1` entries further; these bounds were checked above.
+        // at most `size − 1` entries further; `checked_places` checked these bounds.
         unsafe {
             let first = tokens.as_ptr().add(at);
             let mut hashes: [__m512i; 4] =
