@@ -3,6 +3,7 @@
 use crate::document::extra_fields::ExtraFields;
 use crate::document::parent_texts::ParentTexts;
 use crate::document::part_texts::PartTexts;
+use crate::format::separated_record::SeparatedRecord;
 use crate::text::TextNormalizer;
 use lookalike_extract::Extractor;
 
@@ -14,7 +15,7 @@ pub struct ReadBuffers {
     pub(crate) text: String,
     pub(crate) line_id: String,
     pub(crate) bytes: Vec<u8>,
-    pub(crate) values: ::csv::ByteRecord,
+    pub(crate) values: SeparatedRecord,
     pub(crate) extra: ExtraFields,
     pub(crate) extractor: Option<Extractor>,
     pub(crate) part_texts: PartTexts,

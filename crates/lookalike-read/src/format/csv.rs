@@ -7,21 +7,20 @@ use crate::format::csv_header::CsvHeader;
 use crate::format::record::{
     self, InvalidRecord, RecordBoundary, RecordDocument, without_line_feed,
 };
+use crate::format::separated_record::{SeparatedRecord, WrittenValue};
 use crate::format::text_cut::{self, KeptCopier};
 use crate::format::{
     BlockRecords, Continuation, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords,
 };
 use crate::options::{ReadOptions, SourceInfo};
-use csv::ByteRecord;
-use memchr::{memchr, memchr3};
+use memchr::memchr;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Bytes that may separate values, in the order of preference.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// Number of records from which the delimiter is detected if the header does not show it.
 const COMPARED_RECORDS: usize = 20;
-/// Blocks above this length contain one or a few records.
-const LONG_RECORD_BYTES: usize = 4 << 20;
 
 /// The format of records with a header and values that a delimiter separates.
 pub(crate) struct SeparatedValues {
@@ -80,34 +79,27 @@ impl RecordFormat for SeparatedValues {
         };
         let mark = records.mark_bytes();
         let bytes = &records.bytes[mark..];
-        let mut reader = reader(delimiter, bytes);
         let mut is_header = records.index == 0;
-        let mut start = 0;
+        let mut at = 0;
         let mut line = 0;
         let ReadBuffers { values, line_id, extra, .. } = scratch;
-        reserve(values, bytes.len());
         extra.clear();
-        // Reading from memory cannot fail, so an error is the end.
-        while reader.read_byte_record(values).unwrap_or(false) {
-            let end = reader.position().byte() as usize;
-            // The reader includes blank lines, and the line feed of CR LF, in the next record.
-            let blank = bytes[start..end].iter().take_while(|b| matches!(b, b'\r' | b'\n')).count();
-            line += memchr::memchr_iter(b'\n', &bytes[start..start + blank]).count() as u32;
-            start += blank;
+        while let Some(Range { start, end }) = values.read(delimiter, bytes, at) {
+            line += memchr::memchr_iter(b'\n', &bytes[at..start]).count() as u32;
             let raw = &bytes[start..end];
             let place = DocumentPosition::of_record(start + mark, raw.len(), line);
             line += memchr::memchr_iter(b'\n', raw).count() as u32;
-            start = end;
+            at = end;
             if std::mem::take(&mut is_header) {
                 continue;
             }
             let parsed = if records.unclosed && end == bytes.len() {
                 Err(InvalidRecord::new(SkipReason::UnclosedQuote))
             } else {
-                columns.document(values)
+                columns.document(values, raw)
             };
             let parsed = parsed.and_then(|record| {
-                columns.set_extra(values, record.id, extra)?;
+                columns.set_extra(values, raw, record.id, extra)?;
                 Ok(record)
             });
             let raw = Raw::Record(without_line_feed(raw));
@@ -125,10 +117,10 @@ impl RecordFormat for SeparatedValues {
         take: TakeText<'_>,
     ) -> Result<(), String> {
         let (columns, delimiter) = self.columns().ok_or("the header was not read")?;
-        reserve(&mut scratch.values, record.bytes.len());
-        // A record that cannot be parsed has another number of values, which `document` reports.
-        let _ = reader(delimiter, record.bytes).read_byte_record(&mut scratch.values);
-        record.give(columns.document(&scratch.values), StatedFields::Nothing, take)
+        // Bytes without a record have no values, which `document` reports.
+        let place = scratch.values.read(delimiter, record.bytes, 0).unwrap_or_default();
+        let parsed = columns.document(&scratch.values, &record.bytes[place]);
+        record.give(parsed, StatedFields::Nothing, take)
     }
 
     fn observe(
@@ -170,7 +162,7 @@ impl RecordFormat for SeparatedValues {
         Continuation::Cut(before.to_vec())
     }
 
-    /// The reader of records copies the values.
+    /// A value that contains quotes is copied.
     fn copies(&self, _: bool) -> u64 {
         1
     }
@@ -205,16 +197,13 @@ impl DocumentColumns {
         options: &ReadOptions,
         source_name: &str,
     ) -> Result<Self, ReadError> {
-        let mut header = ByteRecord::new();
         let (mark, bytes) = bytes.split_at(bytes.len() - without_mark(bytes).len());
-        // Reading from memory cannot fail; without a header, no columns are found.
-        let mut reader = reader(delimiter, bytes);
-        let _ = reader.read_byte_record(&mut header);
-        let raw = bytes.get(..reader.position().byte() as usize).unwrap_or_default();
-        let blank = raw.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-        let raw = [mark, without_line_feed(&raw[blank..])].concat();
+        let mut values = SeparatedRecord::default();
+        // Without a header, no columns are found.
+        let record = &bytes[values.read(delimiter, bytes, 0).unwrap_or_default()];
+        let raw = [mark, without_line_feed(record)].concat();
         let present: Vec<String> =
-            header.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+            values.iter(record).map(|name| String::from_utf8_lossy(name).into_owned()).collect();
         let column = |field, name: &str| {
             let places = present.iter().enumerate().filter(|(_, column)| *column == name);
             let mut places = places.map(|(place, _)| place);
@@ -241,13 +230,14 @@ impl DocumentColumns {
     /// Sets the values of the extra columns of a record with a document.
     fn set_extra(
         &self,
-        record: &ByteRecord,
+        values: &SeparatedRecord,
+        record: &[u8],
         id: Option<&str>,
         extra: &mut ExtraFields,
     ) -> Result<(), InvalidRecord> {
         extra.clear();
         for &column in &self.extra {
-            let value = utf8(record, column);
+            let value = utf8(values, record, column);
             extra.push(Some(
                 value.map_err(|bad| InvalidRecord { id: id.map(str::to_owned), ..bad })?,
             ));
@@ -255,32 +245,40 @@ impl DocumentColumns {
         Ok(())
     }
 
-    /// The document of a record.
-    fn document<'a>(&self, record: &'a ByteRecord) -> Result<RecordDocument<'a>, InvalidRecord> {
+    /// The document of a record with these values.
+    fn document<'a>(
+        &self,
+        values: &'a SeparatedRecord,
+        record: &'a [u8],
+    ) -> Result<RecordDocument<'a>, InvalidRecord> {
         let id = match self.id {
-            Some(column) => Some(utf8(record, column)?),
+            Some(column) => Some(utf8(values, record, column)?),
             None => None,
         };
         let bad = |reason| InvalidRecord { id: id.map(str::to_owned), reason };
         let expected = self.header.columns.len();
-        if record.len() != expected {
-            return Err(bad(SkipReason::FieldCount { expected, got: record.len() }));
+        if values.len() != expected {
+            return Err(bad(SkipReason::FieldCount { expected, got: values.len() }));
         }
-        if memchr(0, record.as_slice()).is_some() {
+        if memchr(0, record).is_some() {
             return Err(bad(SkipReason::Binary));
         }
         if id.is_some_and(str::is_empty) {
             return Err(InvalidRecord::new(SkipReason::EmptyId));
         }
-        let text = utf8(record, self.text).map_err(|fault| bad(fault.reason))?;
+        let text = utf8(values, record, self.text).map_err(|fault| bad(fault.reason))?;
         Ok(RecordDocument { id, text })
     }
 }
 
 /// A value; empty if the record has too few values, which `document` reports.
-fn utf8(record: &ByteRecord, column: usize) -> Result<&str, InvalidRecord> {
-    let before = record.range(column).map_or(0, |range| range.start);
-    record::utf8(record.get(column).unwrap_or_default(), before).map_err(InvalidRecord::new)
+fn utf8<'a>(
+    values: &'a SeparatedRecord,
+    record: &'a [u8],
+    column: usize,
+) -> Result<&'a str, InvalidRecord> {
+    let value = values.get(record, column).unwrap_or_default();
+    record::utf8(value).map_err(|_| InvalidRecord::new(record::not_utf8(record)))
 }
 
 /// The delimiter of a table that begins with `bytes`: the first one for which the header has the
@@ -288,20 +286,23 @@ fn utf8(record: &ByteRecord, column: usize) -> Result<&str, InvalidRecord> {
 /// and the most. A comma if they have one value for each delimiter.
 fn find_delimiter(bytes: &[u8], needed: &[String]) -> u8 {
     let bytes = without_mark(bytes);
-    let has_columns = |delimiter: u8| {
-        let mut header = ByteRecord::new();
-        // Reading from memory cannot fail; an empty table has no columns.
-        let _ = reader(delimiter, bytes).read_byte_record(&mut header);
-        needed.iter().all(|name| header.iter().any(|column| column == name.as_bytes()))
+    let mut values = SeparatedRecord::default();
+    let mut has_columns = |delimiter: &u8| {
+        // An empty table has no columns.
+        let header = &bytes[values.read(*delimiter, bytes, 0).unwrap_or_default()];
+        needed.iter().all(|name| values.iter(header).any(|column| column == name.as_bytes()))
     };
-    let by_header = DELIMITERS.into_iter().find(|delimiter| has_columns(*delimiter));
+    let by_header = DELIMITERS.into_iter().find(&mut has_columns);
     by_header.unwrap_or_else(|| {
         let by_records = |delimiter: &u8| {
-            let mut reader = reader(*delimiter, bytes);
-            // The last record may be incomplete.
-            let records = reader.byte_records().take(COMPARED_RECORDS).map_while(Result::ok);
-            let counts: Vec<usize> = records.map(|record| record.len()).collect();
+            let (mut values, mut at) = (SeparatedRecord::default(), 0);
+            let counts = std::iter::from_fn(|| {
+                at = values.read(*delimiter, bytes, at)?.end;
+                Some(values.len())
+            });
+            let counts: Vec<usize> = counts.take(COMPARED_RECORDS).collect();
             let (first, rest) = counts.split_first()?;
+            // The last record may be incomplete.
             let rest = &rest[..rest.len().saturating_sub(1)];
             (*first > 1).then(|| (rest.iter().all(|count| count == first), *first))
         };
@@ -311,43 +312,17 @@ fn find_delimiter(bytes: &[u8], needed: &[String]) -> u8 {
     })
 }
 
-/// Reserves memory for a long record at once: [`ByteRecord`] doubles its memory and writes to all
-/// of it.
-fn reserve(values: &mut ByteRecord, bytes: usize) {
-    if bytes > LONG_RECORD_BYTES {
-        *values = ByteRecord::with_capacity(bytes, values.len());
-    }
-}
-
-/// A reader of records without checks: [`DocumentColumns`] reports a wrong number of fields.
-fn reader(delimiter: u8, bytes: &[u8]) -> csv::Reader<&[u8]> {
-    csv::ReaderBuilder::new()
-        .delimiter(delimiter)
-        .has_headers(false)
-        .flexible(true)
-        .buffer_capacity(bytes.len().clamp(64, 64 << 10))
-        .from_reader(bytes)
-}
-
-/// Finds the end of the last record at a line feed, by the rules of the crate `csv`: a quote opens
-/// a value only at its start, two quotes inside are one, and a carriage return also ends a record.
+/// Finds the end of the last whole record at a line feed.
 fn cut(delimiter: u8, bytes: &[u8]) -> RecordBoundary {
     let mut whole = 0;
     let mut at = 0;
     while at < bytes.len() {
-        if bytes[at] == b'"' {
-            // Two quotes in a row are one quote of the value, which continues after them.
-            match memchr(b'"', &bytes[at + 1..]) {
-                None => return RecordBoundary { whole, unclosed: true, records: 0 },
-                Some(next) => at += next + 2,
-            }
-            if bytes.get(at) == Some(&b'"') {
-                continue;
-            }
+        let WrittenValue { range, is_closed } = WrittenValue::at(at, delimiter, bytes);
+        if !is_closed {
+            return RecordBoundary { whole, unclosed: true, records: 0 };
         }
-        let Some(next) = memchr3(delimiter, b'\n', b'\r', &bytes[at..]) else { break };
-        at += next + 1;
-        if bytes[at - 1] == b'\n' {
+        at = range.end + 1;
+        if bytes.get(range.end) == Some(&b'\n') {
             whole = at;
         }
     }

@@ -15,7 +15,7 @@ const NAMED_FIELDS: usize = 20;
 /// Copies a record without the removed ranges of its text. Returns `false` if it does not contain
 /// the text.
 pub(crate) fn copy_text(record: &[u8], options: &ReadOptions, copier: &mut KeptCopier<'_>) -> bool {
-    let Ok(line) = record::utf8(record, 0) else { return false };
+    let Ok(line) = record::utf8(record) else { return false };
     text_range(line, options).is_some_and(|range| text_cut::json(line, range, copier))
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn parse<'b>(
     id: &'b mut String,
     text: &'b mut String,
 ) -> Result<RecordDocument<'b>, InvalidRecord> {
-    let line = record::utf8(line, 0).map_err(InvalidRecord::new)?;
+    let line = record::utf8(line).map_err(InvalidRecord::new)?;
     let mut scanner = JsonScanner::new(line);
     let found = members(&mut scanner, options, text)?;
     // From here on, the line is known to be one complete object.
@@ -89,7 +89,7 @@ pub(crate) fn text_range(line: &str, options: &ReadOptions) -> Option<Range<usiz
 
 /// Sets the values of the extra fields of a line that [`parse`] accepted.
 pub(crate) fn set_extra(line: &[u8], options: &ReadOptions, extra: &mut ExtraFields) {
-    let Ok(line) = record::utf8(line, 0) else { return extra.none(options.fields.len()) };
+    let Ok(line) = record::utf8(line) else { return extra.none(options.fields.len()) };
     let scanner = JsonScanner::new(line);
     let mut buffer = String::new();
     for path in &options.fields {
@@ -259,7 +259,7 @@ fn at_path(scanner: &JsonScanner, start: usize, path: &str) -> Option<(JsonValue
 
 /// Returns true if a line that is one object has a member with this name. O(bytes).
 pub fn has_member(line: &[u8], name: &str) -> bool {
-    let Ok(line) = record::utf8(line, 0) else { return false };
+    let Ok(line) = record::utf8(line) else { return false };
     let mut found = false;
     each_member(&JsonScanner::new(line), 0, |key, _, _| found |= key == name);
     found

@@ -166,7 +166,7 @@ fn parse<'a>(line: &'a [u8], options: &ReadOptions) -> Result<RecordDocument<'a>
     if memchr::memchr(0, line).is_some() {
         return Err(InvalidRecord::new(SkipReason::Binary));
     }
-    let line = record::utf8(line, 0).map_err(InvalidRecord::new)?;
+    let line = record::utf8(line).map_err(InvalidRecord::new)?;
     if options.line_ids {
         return Ok(RecordDocument { id: None, text: line });
     }

@@ -18,6 +18,7 @@ pub(crate) mod packed_rows;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 pub(crate) mod record;
+pub(crate) mod separated_record;
 pub(crate) mod tar;
 pub(crate) mod text_cut;
 pub(crate) mod warc;

@@ -127,7 +127,7 @@ fn set_extra(
     extra: &mut ExtraFields,
 ) -> Result<(), InvalidRecord> {
     for value in PackedValues(row).skip(width(options) - options.fields.len()) {
-        let value = value.map(|value| record::utf8(value, 0)).transpose();
+        let value = value.map(record::utf8).transpose();
         extra.push(value.map_err(|reason| InvalidRecord { id: id.map(str::to_owned), reason })?);
     }
     Ok(())
@@ -135,7 +135,7 @@ fn set_extra(
 
 fn text<'a>(value: Option<&'a [u8]>, field: Field, name: &str) -> Result<&'a str, SkipReason> {
     match value {
-        Some(value) => record::utf8(value, 0),
+        Some(value) => record::utf8(value),
         None => Err(SkipReason::Null { field, name: name.to_owned() }),
     }
 }

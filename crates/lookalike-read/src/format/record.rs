@@ -34,13 +34,16 @@ pub(crate) struct RecordBoundary {
     pub(crate) records: u32,
 }
 
-/// Returns the bytes as text. `offset` is the position of the bytes in the record, for the error.
-pub(crate) fn utf8(bytes: &[u8], offset: usize) -> Result<&str, SkipReason> {
+/// Returns the bytes of a whole record as text.
+pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, SkipReason> {
     // `basic` validates fastest and does not locate the error; the standard library does.
-    simdutf8::basic::from_utf8(bytes).map_err(|_| {
-        let valid = std::str::from_utf8(bytes).err().map_or(0, |error| error.valid_up_to());
-        SkipReason::NotUtf8 { column: (offset + valid) as u64 + 1 }
-    })
+    simdutf8::basic::from_utf8(bytes).map_err(|_| not_utf8(bytes))
+}
+
+/// The reason to skip a record that is not UTF-8.
+pub(crate) fn not_utf8(record: &[u8]) -> SkipReason {
+    let valid = std::str::from_utf8(record).map_or_else(|error| error.valid_up_to(), str::len);
+    SkipReason::NotUtf8 { column: valid as u64 + 1 }
 }
 
 /// The record without the line feed. Keeps a carriage return before it, so that the line can be

@@ -3,6 +3,7 @@
 use crate::bytes::without_mark;
 use crate::format::csv_header::CsvHeader;
 use crate::format::json_scanner::JsonScanner;
+use crate::format::separated_record::WrittenValue;
 use crate::options::ReadOptions;
 use std::ops::Range;
 
@@ -165,30 +166,15 @@ fn quoted(inside: &[u8], copier: &mut KeptCopier<'_>) -> bool {
 
 /// The range of a value in a record, with its quotes.
 fn value_range(record: &[u8], delimiter: u8, column: usize) -> Option<Range<usize>> {
-    let is_end = |byte: &u8| *byte == delimiter || matches!(byte, b'\r' | b'\n');
     let mut at = 0;
-    for number in 0..=column {
-        let start = at;
-        if record.get(at) == Some(&b'"') {
-            at += 1;
-            loop {
-                at += memchr::memchr(b'"', record.get(at..)?)? + 1;
-                if record.get(at) != Some(&b'"') {
-                    break;
-                }
-                at += 1;
-            }
-        }
-        at += record[at..].iter().position(is_end).unwrap_or(record.len() - at);
-        if number == column {
-            return Some(start..at);
-        }
-        if record.get(at) != Some(&delimiter) {
+    for _ in 0..column {
+        let end = WrittenValue::at(at, delimiter, record).range.end;
+        if record.get(end) != Some(&delimiter) {
             return None;
         }
-        at += 1;
+        at = end + 1;
     }
-    None
+    Some(WrittenValue::at(at, delimiter, record).range)
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ proptest! {
         }
     }
 
-    /// Quotes anywhere, closed or not: blocks end where records end for the crate `csv`.
+    /// Quotes anywhere, closed or not: blocks end where records end.
     #[test]
     fn odd_quotes_are_cut_where_the_reader_cuts(
         body in "[ab,\"\n\r]{0,60}", block_bytes in 1..20usize,

@@ -239,7 +239,7 @@ fn bad_separated_values() {
         let all = read_skipping("x.csv", &bytes);
         assert_eq!((all.documents.len(), all.skipped.len()), (1, 1));
     }
-    assert!(message(read("x.csv", b"id,text\na,\xE9\n")).contains("not UTF-8 at byte 2"));
+    assert!(message(read("x.csv", b"id,text\na,\xE9\n")).contains("not UTF-8 at byte 3"));
     assert!(read("x.csv", "id,text\n").unwrap().documents.is_empty());
 }
 

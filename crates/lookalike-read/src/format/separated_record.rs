@@ -1,0 +1,145 @@
+//! The values of a record of separated values, by the rules of the crate `csv`: a quote opens a
+//! value only at its start, two quotes inside are one, text after the closing quote belongs to the
+//! value, and a line feed or a carriage return ends a record.
+
+use memchr::{memchr, memchr3};
+use std::ops::Range;
+
+/// A value in its written form.
+pub(crate) struct WrittenValue {
+    /// Its place in the bytes, with its quotes.
+    pub(crate) range: Range<usize>,
+    /// Whether the quote that opens it is closed.
+    pub(crate) is_closed: bool,
+}
+
+impl WrittenValue {
+    /// The value that begins at `start`. It ends before a delimiter, a line end, or the end of the
+    /// bytes.
+    pub(crate) fn at(start: usize, delimiter: u8, bytes: &[u8]) -> Self {
+        let mut at = start;
+        if bytes.get(at) == Some(&b'"') {
+            // Two quotes in a row are one quote of the value, which continues after them.
+            while bytes.get(at) == Some(&b'"') {
+                let Some(next) = memchr(b'"', &bytes[at + 1..]) else {
+                    return Self { range: start..bytes.len(), is_closed: false };
+                };
+                at += next + 2;
+            }
+        }
+        let rest = bytes.get(at..).unwrap_or_default();
+        let length = memchr3(delimiter, b'\n', b'\r', rest).unwrap_or(rest.len());
+        Self { range: start..at + length, is_closed: true }
+    }
+}
+
+/// The values of a record without their quotes.
+#[derive(Default)]
+pub(crate) struct SeparatedRecord {
+    values: Vec<Value>,
+    /// The values that do not occur in the record in one piece.
+    joined: Vec<u8>,
+}
+
+/// The place of a value.
+enum Value {
+    /// In the bytes of the record.
+    Record(Range<usize>),
+    /// In [`SeparatedRecord::joined`].
+    Joined(Range<usize>),
+}
+
+impl SeparatedRecord {
+    /// Reads the first record of `bytes` at or after `start`, without blank lines before it, and
+    /// returns its place; `None` if there is none. The byte that ends the record is a part of it,
+    /// but the line feed of CR LF belongs to the blank lines after it.
+    pub(crate) fn read(
+        &mut self,
+        delimiter: u8,
+        bytes: &[u8],
+        start: usize,
+    ) -> Option<Range<usize>> {
+        self.values.clear();
+        self.joined.clear();
+        let start = start + bytes[start..].iter().position(|b| !matches!(b, b'\r' | b'\n'))?;
+        let record = &bytes[start..];
+        let mut at = 0;
+        loop {
+            let WrittenValue { range, .. } = WrittenValue::at(at, delimiter, record);
+            at = range.end;
+            self.push(record, range);
+            if record.get(at) != Some(&delimiter) {
+                return Some(start..bytes.len().min(start + at + 1));
+            }
+            at += 1;
+        }
+    }
+
+    /// Adds the value in this range of the record.
+    fn push(&mut self, record: &[u8], range: Range<usize>) {
+        let Some(mut rest) = record[range.clone()].strip_prefix(b"\"") else {
+            self.values.push(Value::Record(range));
+            return;
+        };
+        let inside = range.start + 1;
+        let quote = memchr(b'"', rest).unwrap_or(rest.len());
+        if quote + 1 >= rest.len() {
+            self.values.push(Value::Record(inside..inside + quote));
+            return;
+        }
+        let start = self.joined.len();
+        // At once, because doubling would take twice the memory for a long value.
+        self.joined.reserve_exact(rest.len());
+        while let Some(quote) = memchr(b'"', rest) {
+            self.joined.extend_from_slice(&rest[..quote]);
+            rest = &rest[quote + 1..];
+            let Some(after) = rest.strip_prefix(b"\"") else { break };
+            self.joined.push(b'"');
+            rest = after;
+        }
+        self.joined.extend_from_slice(rest);
+        self.values.push(Value::Joined(start..self.joined.len()));
+    }
+
+    /// The number of values.
+    pub(crate) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The values of `record`, which was read last.
+    pub(crate) fn iter<'a>(&'a self, record: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+        self.values.iter().map(|value| match value {
+            Value::Record(range) => &record[range.clone()],
+            Value::Joined(range) => &self.joined[range.clone()],
+        })
+    }
+
+    /// A value of `record`, which was read last.
+    pub(crate) fn get<'a>(&'a self, record: &'a [u8], column: usize) -> Option<&'a [u8]> {
+        self.iter(record).nth(column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn values_equal_those_of_the_crate_csv(text in "[ab,\"\n\r]{0,60}") {
+            let bytes = text.as_bytes();
+            let mut reader = csv::ReaderBuilder::new();
+            let mut reader = reader.has_headers(false).flexible(true).from_reader(bytes);
+            let (mut record, mut at) = (SeparatedRecord::default(), 0);
+            for expected in reader.byte_records() {
+                let expected = expected.unwrap();
+                let place = record.read(b',', bytes, at).unwrap();
+                at = place.end;
+                let found: Vec<&[u8]> = record.iter(&bytes[place]).collect();
+                prop_assert_eq!(found, expected.iter().collect::<Vec<_>>());
+            }
+            prop_assert_eq!(record.read(b',', bytes, at), None);
+        }
+    }
+}
