@@ -1,10 +1,11 @@
-"""An index that keeps originals, compared with zip and zstd.
+"""Compares the size of an index that stores originals with zip and zstd archives.
 
     python bench/index/archive.py FOLDER…
 
-Takes --count pages (*.html) from the folders, evenly, puts them into an index with --store
-originals (the release build, or --program), reads every page back over HTTP, compares it byte for
-byte, and prints sizes. Needs the programs `zip`, `tar` and `zstd`.
+Selects --count pages (*.html), spread evenly over all pages of the folders, and creates an index of
+them with --store originals. Reads every page back over HTTP, checks that its bytes are unchanged,
+and prints times and sizes. Uses the release build of lookalike, or --program. Needs the programs
+`zip`, `tar` and `zstd`.
 """
 
 import argparse
@@ -23,7 +24,7 @@ RELEASE = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", "target")) / "release"
 
 
 def take(folders, count, to):
-    """Writes `count` pages of the folders to a folder; their names there, and their contents."""
+    """Copies `count` pages of the folders to `to`. Returns their contents by their new names."""
     paths = sorted(
         {
             path.resolve()
@@ -80,7 +81,7 @@ def files_bytes(folder):
 
 
 def packed(folder, at):
-    """Sizes of the same pages in other forms."""
+    """Packs the pages with zip, zstd, and tar with zstd. Returns the sizes."""
     sizes = {}
     quiet = {"check": True, "cwd": folder, "stdout": subprocess.DEVNULL}
     subprocess.run(["zip", "-q", "-9", "-r", at / "pages.zip", "."], **quiet)

@@ -218,17 +218,18 @@ OPTIONS: dict[str, str] = {
     "recall": "least predicted share of pairs at the threshold that are found: above 0, below 1",
     "measure": "'jaccard', or 'containment': an excerpt inside a longer text",
     "exact": "miss no pair: candidates by shared rare shingles; slower",
-    "num_hashes": "values in a signature, 1 to 8192; chosen for threshold and recall",
-    "bands": "bands of a signature; chosen; 'auto': values, bands and rows that take the least "
-    "time for a sample of the documents, which are read once more (find, dedup, tune)",
-    "rows": "rows of a band; chosen",
+    "num_hashes": "values in a signature, 1 to 8192; by default chosen for threshold and recall",
+    "bands": "bands of a signature; by default chosen for threshold and recall. 'auto' measures a "
+    "sample of the documents and chooses the fastest values, bands and rows; the documents are "
+    "read once more (find, dedup, tune)",
+    "rows": "rows of a band; by default chosen for threshold and recall",
     "scheme": "'fss', or classic MinHash: 'multiply-shift', 'mod-prime', 'xor', 'xor-multiply'",
-    "seed": "draws the hash functions; a whole number",
+    "seed": "the random seed of the hash functions; a whole number",
     "shingle": "'words:N', 'chars:N', 'bytes:N' with N from 1 to 256, or 'bag'",
     "tokens": "'words', 'word-runs' or 'whitespace'; in memory also 'given': documents are lists "
     "of tokens",
     "case": "'fold' or 'keep'",
-    "frequencies": "let repeats count",
+    "frequencies": "count repeats: the second occurrence of a shingle is a different shingle",
     "stop_words": "leave out the stop words of a language: 'en', 'de', 'zh', …; or a list of words",
     "normalize": "'nfc', 'nfkc', 'fold' or 'unaccent'; 'language:auto' leaves out the stop words "
     "of each document's language; 'segment:dictionary' finds the words of scripts without spaces; "
@@ -236,10 +237,11 @@ OPTIONS: dict[str, str] = {
     "keep": "'longest', 'shortest', 'first', 'last', 'newest', 'oldest', 'name' (final versions "
     "before drafts and copies, by file names), 'field:NAME[:asc]', 'path:GLOB', or a list of "
     "these; for files ['name', 'longest'] by default, otherwise 'longest'",
-    "group": "'stars', or 'components': a group also has documents that others connect",
+    "group": "'stars', or 'components': a group also has documents that resemble its keeper only "
+    "through other documents",
     "pairs": "whether all verified pairs are listed",
     "reference_pairs": "whether only pairs with a document of the reference are listed",
-    "estimates": "whether pairs have the estimates of their signatures",
+    "estimates": "whether pairs have the similarity that their signatures estimate, with its error",
     "decisions": "user decisions (docs/reference/decisions.md): the path of a file or of an "
     "index, an Index, or a list of dicts",
     "drop": "documents to remove in any case: the path of a list (docs/guides/dedup.md), ids, or "
@@ -271,10 +273,10 @@ OPTIONS: dict[str, str] = {
     "at": "passages: cut single words ('word'), or only whole units whose words are all repeated: "
     "'line', 'paragraph', 'sentence'",
     "min_left": "passages: leave out documents that lose words and keep fewer than this",
-    "min_documents": "passages: cut passages that are in this number of documents or more from all "
-    "of them",
-    "min_share": "passages: cut passages that are in this share of the documents or more from all "
-    "of them",
+    "min_documents": "passages: cut passages that this number of documents or more contain, and "
+    "keep no copy",
+    "min_share": "passages: cut passages that this share of the documents or more contains, and "
+    "keep no copy",
     "per_source": "passages: count the documents of each source separately",
     "ngram": "words of a run that counts as contamination, 2 or more; 13 by default",
 }

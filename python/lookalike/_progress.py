@@ -1,4 +1,4 @@
-"""Reports of the progress of long calls: to a function of the caller, or with tqdm."""
+"""Progress of long calls, reported to a function of the caller or shown with tqdm."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 from lookalike.errors import OptionError, RunawayWarning
 
 Progress = Callable[[str, int, "int | None"], None]
-"""A function of the name of the stage, the amount done, and the total if it is known."""
+"""A function that receives the name of the stage, the amount done, and the total if known."""
 
 
 @contextmanager
 def reporting(progress: bool | Progress | None) -> Iterator[Progress | None]:
-    """Returns a context with the function to which the engine reports progress.
+    """Provides, within a ``with`` block, the function to which the engine reports progress.
 
     Raises:
         ImportError: ``progress`` is ``True`` and tqdm is not installed.
@@ -40,7 +40,7 @@ def reporting(progress: bool | Progress | None) -> Iterator[Progress | None]:
 
 
 def warn(text: str, category: type[Warning] = RunawayWarning) -> None:
-    """Warns with the line that called this package. The engine calls this function."""
+    """Issues a warning that names the line which called this package. The engine calls this."""
     level = 1
     caller: FrameType | None = sys._getframe()
     while caller is not None and caller.f_globals.get("__name__", "").startswith("lookalike."):

@@ -59,7 +59,7 @@ class Field(str):
 
 class PathPattern(str):
     """The keep rule that prefers documents whose path matches a pattern, in which ``*`` stands for
-    any text: ``PathPattern("*/final/*") == "path:*/final/*"``.
+    any text without ``/``: ``PathPattern("*/final/*") == "path:*/final/*"``.
     """
 
     __slots__ = ()

@@ -33,7 +33,7 @@ use std::sync::Arc;
 pub(crate) struct PyFindings {
     run: RunFindings,
     inputs: Arc<ComparedInputs>,
-    /// Whether the documents are in an index, so that they cannot be read again from here.
+    /// Whether the documents are in an index, so that this object cannot read them again.
     of_index: bool,
 }
 
@@ -79,13 +79,15 @@ pub(crate) fn fields(options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
 #[pymethods]
 impl PyFindings {
     /// Documents of groups: `group`, `id`, `role`, `keeper`, `jaccard` (and `containment`).
-    /// Documents in memory also have `row` and `keeper_row`, which is null for a reference.
+    /// Documents in memory also have `row` and `keeper_row`, which are null for documents of a
+    /// reference.
     fn groups(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         py.detach(|| GroupColumns::of(&self.run)).map_err(run_error)?.table(&self.run)
     }
 
-    /// The decisions in force for two documents: whether the pair is a pair of duplicates, with the
-    /// line of that decision, and the lines that keep each document.
+    /// The user decisions in force about two documents. Returns the judgment of the pair (true for
+    /// duplicates) with the line of the decision, and for each document the line of the decision to
+    /// keep it.
     fn judged(&self, a: &str, b: &str) -> (Option<(bool, u64)>, Option<u64>, Option<u64>) {
         let Some(decisions) = &self.run.options.decisions else { return (None, None, None) };
         let shown = |id| self.run.rows.ids.shown(id);
@@ -175,7 +177,7 @@ impl PyFindings {
     }
 
     /// The outcome of each row of documents in memory, in order: `kept`, `group`, `keeper` (an id),
-    /// its similarities with the keeper, `reason`, `neighbour` (an id), its similarities with the
+    /// the similarity with the keeper, `reason`, `neighbour` (an id), the similarity with the
     /// neighbour, and `group_size`. `rows` is the number of rows.
     fn decisions(&self, py: Python<'_>, rows: usize) -> PyResult<ArrowTable> {
         let columns = py.detach(|| OutcomeColumns::of(&self.run, rows)).map_err(run_error)?;
@@ -228,7 +230,8 @@ impl PyFindings {
         ArrowTable::new(columns)
     }
 
-    /// The parts that were cut from mail messages.
+    /// Counts of cut text of mail messages: messages with quotations, messages with signatures, and
+    /// the words and bytes of the signatures.
     fn cut_from_mail<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let cut = &self.run.findings.cut_from_mail;
         let dict = PyDict::new(py);
@@ -249,8 +252,8 @@ impl PyFindings {
         crate::parameters::of_run(py, &self.run.options)
     }
 
-    /// A setting that finds more, if the run found few documents: JSON in the format of
-    /// `docs/reference/report.md`, and its options as arguments.
+    /// A setting that finds more, if the run found few groups. Returns JSON in the format of
+    /// `docs/reference/report.md`, and the changed options as arguments of `find`.
     fn better_setting<'py>(&self, py: Python<'py>) -> PyResult<BetterSettingTuple<'py>> {
         crate::parameters::better_setting(py, self.run.findings.better_setting.as_ref())
     }
@@ -268,7 +271,8 @@ impl PyFindings {
         left.map_err(run_error)?.table()
     }
 
-    /// The text of a document, by its row or number, or by its id.
+    /// Returns the text of the document `id`. Without an id, returns the text of the row `row` in
+    /// memory, or of the document with this number.
     #[pyo3(signature = (row, id=None))]
     fn text(
         &self,
@@ -429,7 +433,7 @@ impl GroupColumns {
     }
 }
 
-/// The error for a state that the engine excludes.
+/// Returns the error for a state that cannot occur unless lookalike has a bug.
 pub(crate) fn unexpected(what: &str) -> PyErr {
     LookalikeError::new_err(format!("{what}; this is a fault of lookalike, please report it"))
 }

@@ -23,8 +23,8 @@ pub(crate) struct ExtractArgs {
     #[arg(long, value_enum, value_name = "TEXT", default_value = "main")]
     html: Html,
 
-    /// Mail: whether the text that a message quotes from others belongs to it. With `keep`, a
-    /// message that a reply quotes in full is a duplicate
+    /// Mail: whether the text of a message includes the text that it quotes. With `keep`, a short
+    /// reply resembles the message that it quotes in full
     #[arg(long, value_enum, value_name = "WHAT", default_value = "cut")]
     quotes: Keep,
 
@@ -40,8 +40,8 @@ pub(crate) struct ExtractArgs {
     /// Limits on one file, such as `--max pages=500`; may be repeated. Names and defaults:
     /// file-size=256MiB (except plain text), expanded=1GiB (decompressed content and its text; in a
     /// file of records, of each record), depth=8 (levels of files in files), members=100000 (files
-    /// in a file; granted again for every 16 MiB of it), pages=20000 (of a PDF), seconds=60 (to
-    /// decompress the file and to extract its texts; granted again for every 16 MiB of it)
+    /// in a file), pages=20000 (of a PDF), seconds=60 (to decompress the file, and again to extract
+    /// its texts). An archive, mailbox or crawl gets `members` and `seconds` again for every 16 MiB
     #[arg(long = "max", value_name = "NAME=VALUE", value_parser = limit)]
     limits: Vec<FileLimit>,
 }

@@ -1,5 +1,5 @@
-"""Documents of an iterable, or of a reader of record batches, that may exceed the memory. Their
-texts are written to a temporary file while they are read.
+"""Documents of an iterable or of a reader of record batches, which together may exceed the memory.
+This module writes their texts to a temporary file while it reads them.
 
 The caller uses this module if a limit on memory is set. If the call returns documents, whole rows
 are written to a second file (``row_file.py``). Ids, and the columns that decide which documents
@@ -21,11 +21,11 @@ from lookalike._documents.row_file import KeptRows, RowFile
 from lookalike.errors import DocumentError, DocumentTypeError
 
 _ROWS, _CHARACTERS = 1024, 1 << 20
-"""The most rows that are read at a time, and about the most characters in them."""
+"""Limits of a part of the rows that is read at a time: rows, and approximately characters."""
 
 
 def is_streamed(docs: object) -> bool:
-    """Tells whether an object may produce its rows one by one. It does not if it has a length."""
+    """Returns true for an iterable without a length, which may produce its rows one by one."""
     return isinstance(docs, Iterable) and not isinstance(docs, Sized)
 
 
@@ -60,8 +60,7 @@ def of_stream(
 
 def of_batches(docs: Any, columns: Columns, memory: Mapping[str, Any]) -> InputDocuments | None:
     """Reads the documents of a reader of record batches, or of a query of DuckDB, polars or a
-    pyarrow dataset, which is executed once. Returns ``None`` for other types, and without a
-    batch.
+    pyarrow dataset, which is executed once. Returns ``None`` for other types, and for zero batches.
 
     Args:
         docs: The documents.
@@ -106,7 +105,9 @@ def _append(
     rows: list[Any],
     tokens: bool | None,
 ) -> bool | None:
-    """Adds some rows. Returns whether texts are lists of tokens; ``None`` if that is unknown."""
+    """Adds some rows to ``spool``. Returns whether texts are lists of tokens, or ``None`` if no
+    text was read yet.
+    """
     start = len(spool)
     values = kind.values(rows, start)
     tokens = token_lists(values.texts) if tokens is None else tokens
@@ -118,7 +119,7 @@ def _append(
 
 
 def _parts(rows: Iterable[Any], kind: RowKind) -> Iterator[list[Any]]:
-    """Yields parts of the rows, each of which is in memory at a time."""
+    """Divides the rows into parts, so that only one part is in memory at a time."""
     part: list[Any] = []
     characters = 0
     for row in rows:
@@ -132,7 +133,7 @@ def _parts(rows: Iterable[Any], kind: RowKind) -> Iterator[list[Any]]:
 
 
 def _further(error: DocumentError, start: int) -> DocumentError:
-    """Converts the number of a row in an error, from a number in its part to one among all rows."""
+    """Returns an error that counts its row among all rows. ``error`` counts it in its part."""
     text, prefix = str(error), f"row {error.row}: "
     if error.row is None or not text.startswith(prefix):
         return error

@@ -10,15 +10,17 @@ use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The name of the option and, in messages, of the caller's lines.
+/// The name of the option. Messages name it as the file of the caller's lines.
 const GIVEN: &str = "drop";
 
 impl KeywordOptions<'_> {
-    /// The documents to leave out. The option is a path, or the lines of a file as bytes. Row
-    /// numbers of `documents` get as many digits as their ids.
+    /// Returns the documents to leave out. The option is a path, or the lines of a file as bytes.
+    /// If the ids of `documents` are row numbers, pads the numbers in the list with zeros to the
+    /// same length.
     ///
     /// # Errors
-    /// `OptionError` for lines of the caller that do not name a document, and read errors.
+    /// `OptionError` if a line of the caller is not an object with an id. Other errors if the file
+    /// cannot be read.
     pub(crate) fn dropped(
         &self,
         py: Python<'_>,

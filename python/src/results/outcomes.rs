@@ -13,7 +13,7 @@ use lookalike::outcome::{Outcome, Outcomes};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// A row for each document in memory.
+/// The columns of the table, with one row for each document in memory.
 pub(crate) struct OutcomeColumns {
     kept: BooleanBuilder,
     groups: UInt64Builder,
@@ -26,8 +26,8 @@ pub(crate) struct OutcomeColumns {
 }
 
 impl OutcomeColumns {
-    /// The outcomes of a run over `rows` documents in memory. A row that is not a document has the
-    /// outcome of a repeated id.
+    /// Collects the outcomes of `rows` rows in memory. Skipped rows have the outcome
+    /// [`Outcome::RepeatedId`], whose reason is `skipped`.
     ///
     /// # Errors
     /// A temporary file cannot be read.
@@ -55,7 +55,7 @@ impl OutcomeColumns {
     }
 
     fn push(&mut self, values: &AnnotationValues<'_>) {
-        // Use the same numbers as files, which have six decimals.
+        // Files contain six decimals. Parse these, so that tables contain the same numbers.
         let number = |similarity: Option<&str>| similarity.and_then(|text| text.parse().ok());
         self.kept.append_value(values.kept);
         self.groups.append_option(values.group);
@@ -68,11 +68,12 @@ impl OutcomeColumns {
         self.group_sizes.append_option(values.group_size);
     }
 
-    /// The columns `kept`, `group`, `keeper`, their similarity, `reason`, `neighbour`, the
-    /// similarity with the neighbour, and `group_size`. The measure of the run names similarities.
+    /// Returns the columns `kept`, `group`, `keeper`, the similarity with the keeper, `reason`,
+    /// `neighbour`, the similarity with the neighbour, and `group_size`. The two similarity columns
+    /// are named after `measure`.
     ///
     /// # Errors
-    /// The table refuses a column.
+    /// If the columns do not form a table.
     pub(crate) fn table(mut self, measure: Measure) -> PyResult<ArrowTable> {
         let (similarity, neighbour_similarity) = match measure {
             Measure::Jaccard => ("jaccard", "neighbour_jaccard"),

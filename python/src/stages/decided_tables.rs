@@ -1,5 +1,5 @@
-//! The rows of decisions, returned one table at a time, because all rows may exceed the memory of a
-//! task.
+//! The results of the stages `decide` and `match`, returned one table at a time, because all rows
+//! may exceed the memory of a task.
 
 use super::decided_rows::DecidedRows;
 use crate::arrow::table::ArrowTable;
@@ -12,13 +12,14 @@ use pyo3::prelude::*;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-/// Receives the rows of a table.
+/// A function that receives the rows of each table.
 pub(super) type TakeRows<'a> = dyn Fn(DecidedRows) -> Result<(), Error> + 'a;
 
 /// The rows of a table, `None` after the last table, or an error.
 type NextRows = Result<Option<DecidedRows>, Error>;
 
-/// An iterator over tables. Each table is built while the previous one is used.
+/// An iterator over tables. Collects the rows of the next table while the caller uses the current
+/// one.
 #[pyclass(frozen, module = "lookalike._engine")]
 pub(crate) struct DecidedTables {
     /// `None` after the last table and after an error.
@@ -26,8 +27,8 @@ pub(crate) struct DecidedTables {
 }
 
 impl DecidedTables {
-    /// Runs `give` on a thread of its own and iterates over its tables. The thread ends when the
-    /// iterator is dropped.
+    /// Runs `give` on a new thread and iterates over the tables that `give` passes to its argument.
+    /// If the iterator is dropped, the thread ends at the next table.
     pub(super) fn new(
         give: impl FnOnce(&TakeRows<'_>) -> Result<(), Error> + Send + 'static,
     ) -> PyResult<Self> {

@@ -1,9 +1,10 @@
 //! The stages of a run that is divided into tasks (`lookalike::shard`). They take and return Arrow
-//! data, and run without the interpreter's lock.
+//! data, and do the work without the interpreter's lock.
 //!
 //! ```text
-//! documents ─ keys → blocks ─ blocks (connect, merge, labels) → components
-//! documents of components ─ decide → rows ─ (sorted by the engine) ─ lines → bytes
+//! documents ── keys ──► blocks ── connect, merge, label ──► components
+//! documents of components ── decide ──► rows ── the cluster engine sorts them ──► sorted rows
+//! sorted rows ── lines ──► bytes of the reports
 //! ```
 
 mod audit;

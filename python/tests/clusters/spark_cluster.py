@@ -1,5 +1,8 @@
-"""A standalone Spark cluster on the loopback interface: a master and two workers of one core each,
-whose executors are processes of their own."""
+"""Spark for tests: a standalone cluster, a Spark Connect server and local sessions.
+
+The cluster listens on the loopback interface. It has a master and two workers with one core each,
+whose executors are separate processes.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,12 @@ from typing import Any
 
 from divided_runs import python_path
 
-#: Seconds until a cluster that does not come up is an error.
+#: Seconds to wait for a cluster or server to start.
 PATIENCE = 120
 
 
 def missing() -> str | None:
-    """Why there can be no cluster, or ``None``."""
+    """Returns the reason why no cluster can be started; ``None`` if one can."""
     try:
         import pyspark  # noqa: F401
     except ImportError:
@@ -33,14 +36,14 @@ def missing() -> str | None:
 
 
 def has_connect() -> bool:
-    """Whether PySpark has the server of Spark Connect; that of 3.5 has not."""
+    """Returns true if PySpark contains the Spark Connect server, which PySpark 3.5 lacks."""
     import pyspark
 
     return any((Path(pyspark.__file__).parent / "jars").glob("spark-connect_*.jar"))
 
 
 class ConnectServer:
-    """A server of Spark Connect with two cores, from ``with`` to its end."""
+    """A Spark Connect server with two cores, which runs during a ``with`` block."""
 
     def __init__(self, folder: Path) -> None:
         self._log, self._port = folder / "connect.log", _free_port()
@@ -82,15 +85,14 @@ class ConnectServer:
 
 
 class SparkCluster:
-    """The processes of a cluster; they end with :meth:`stop`."""
+    """The processes of a cluster. :meth:`stop` ends them."""
 
     def __init__(
         self, folder: Path, worker_memory: str = "1g", *, has_shuffle_service: bool = False
     ) -> None:
         """
-        :param has_shuffle_service: whether a process of its own serves what executors wrote for
-        others, so that
-            it is there when they have ended.
+        :param has_shuffle_service: whether a separate process serves the shuffle files, so that
+            they remain available after the executor that wrote them has ended.
         """
         import pyspark
 
@@ -128,9 +130,9 @@ class SparkCluster:
             time.sleep(0.2)
 
     def _run(self, name: str, kind: str, arguments: list[str]) -> None:
-        # A worker with these settings would start a service itself, and there is one port for both.
+        # Workers do not receive these settings: each would start a service on the same port.
         service = self._service if name == _SERVICE else {}
-        # The service reads what is in the folders of the workers.
+        # The service reads the shuffle files in the folders of both workers.
         places = ("worker1", "worker2") if name == _SERVICE else (name,)
         environment = os.environ | {
             "SPARK_LOCAL_IP": "127.0.0.1",
@@ -149,7 +151,7 @@ class SparkCluster:
             *arguments,
         ]
         with (self.folder / f"{name}.log").open("wb") as log:
-            # A group of its own, so that executors end with their worker.
+            # Use a new process group, so that `_kill` also ends the executors of a worker.
             process = subprocess.Popen(
                 command, stdout=log, stderr=log, env=environment, start_new_session=True
             )
@@ -178,7 +180,7 @@ class SparkCluster:
         self.processes.clear()
 
     def session(self, **settings: Any) -> Any:
-        """The session of this process, whose executors find the modules of the tests."""
+        """Returns the Spark session of this process. Its executors can import the test modules."""
         from pyspark.sql import SparkSession
 
         os.environ.update(_ENVIRONMENT)
@@ -188,17 +190,17 @@ class SparkCluster:
         return builder.getOrCreate()
 
 
-#: A program of Linux that ends what it starts when this process ends, also one that is killed.
+#: A command prefix on Linux. It ends the started process if this process ends, even by SIGKILL.
 _UNTIL_WE_END = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []
-#: Snappy of Java fails on a machine that has the loader of musl next to that of glibc.
+#: Avoids Snappy, whose Java library fails on machines with the loaders of both musl and glibc.
 PARQUET_CODEC = "zstd"
-#: The name of the service of shuffled rows.
+#: The name of the process of the shuffle service.
 _SERVICE = "shuffle"
 _ENVIRONMENT = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 
 
 def local_session() -> Any:
-    """What makes a session of two cores in this process."""
+    """Returns the builder of a session that runs in this process, on two cores."""
     from pyspark.sql import SparkSession
 
     os.environ.update(_ENVIRONMENT)
@@ -209,8 +211,8 @@ def local_session() -> Any:
 
 
 def submit(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs a program by ``spark-submit`` on two cores of its own: the session of the tests holds
-    those of the cluster."""
+    """Runs a script with ``spark-submit`` on two local cores. The session of the tests occupies the
+    cores of the cluster."""
     command = [*_submit_command(_settings()), script, *arguments]
     return subprocess.run(
         command, capture_output=True, text=True, env=os.environ | _ENVIRONMENT, timeout=300
@@ -226,13 +228,13 @@ def _submit_command(settings: dict[str, str]) -> list[str]:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Ends a process and its children."""
+    """Ends the process group of a process."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
-#: A process of Java that ends soon: it has the fast compiler alone, and trusts the classes of PySpark.
+#: JVM options for short runs: only the fast compiler, and no verification of PySpark's classes.
 _SHORT_LIVED = " ".join(
     [
         "-XX:TieredStopAtLevel=1",
@@ -244,7 +246,7 @@ _SHORT_LIVED = " ".join(
 
 
 def _settings() -> dict[str, str]:
-    """Those of every application; executors find the modules of the tests."""
+    """Returns the settings of every application. Executors can import the test modules."""
     return {
         "spark.ui.enabled": "false",
         "spark.driver.host": "127.0.0.1",
@@ -256,7 +258,7 @@ def _settings() -> dict[str, str]:
         "spark.sql.parquet.compression.codec": PARQUET_CODEC,
         "spark.driver.extraJavaOptions": _SHORT_LIVED,
         "spark.executor.extraJavaOptions": _SHORT_LIVED,
-        # An executor that was killed is started again at once.
+        # Do not remove an application after repeated failures of its executors.
         "spark.deploy.maxExecutorRetries": "-1",
         "spark.network.timeout": "600s",
     }

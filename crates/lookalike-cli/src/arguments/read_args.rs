@@ -94,7 +94,7 @@ pub(crate) struct InputArgs {
     files_from: Option<PathBuf>,
 
     #[arg(long, value_name = "LABEL")]
-    #[arg(help = "Encoding of all files: windows-1252, shift_jis, … [default: found for each]")]
+    #[arg(help = "Encoding of all files: windows-1252, shift_jis, … [default: detected for each]")]
     encoding: Option<String>,
 
     #[command(flatten)]

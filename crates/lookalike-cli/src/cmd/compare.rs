@@ -60,7 +60,7 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     exit_code: bool,
 
-    /// Character encoding of both files: windows-1252, gbk, … [default: found for each]
+    /// Character encoding of both files: windows-1252, gbk, … [default: detected for each]
     #[arg(long, value_name = "LABEL")]
     encoding: Option<String>,
 

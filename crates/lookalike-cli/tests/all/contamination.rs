@@ -1,4 +1,4 @@
-//! `lookalike contamination` from start to exit.
+//! Tests of `lookalike contamination`, and of `--drop` with its lists.
 
 #![allow(clippy::unwrap_used, reason = "this is a test")]
 
@@ -145,7 +145,7 @@ fn nothing_is_read_twice() {
     let twice =
         ["--against", "quiz.jsonl", "--against-field", "answer", "--against-field", "answer"];
     assert!(fails(&twice).contains("given twice"));
-    // Files of a first run are no documents of the second.
+    // The second run does not read the output files of the first as documents.
     let files = ["contamination", ".", "--against", "quiz.jsonl", "--exclude", "quiz.jsonl", "-q"];
     let files = [&files[..], &fields, &["-o", "items.jsonl", "--drop", "drop.jsonl", "--json"]];
     let first = place.run(&files.concat()).ok();
@@ -157,8 +157,8 @@ fn nothing_is_read_twice() {
     assert_eq!(["items.jsonl", "drop.jsonl"].map(|name| place.read(name)), [items, drop]);
 }
 
-/// A near-duplicate of the page with the question, a page without it, and a copy of the page under
-/// the same id in another file.
+/// Three near-duplicate pages: `p1` with the question and `p2` without it in `a.jsonl`, and `p3`
+/// without it in `b.jsonl`.
 fn corpus_to_clean() -> Place {
     let place = place();
     let page = |id: &str, words: &str| {
@@ -171,7 +171,7 @@ fn corpus_to_clean() -> Place {
     place
 }
 
-/// What a run that succeeds says on standard error.
+/// Returns the standard error of a run that must succeed.
 fn messages(place: &Place, args: &[&str]) -> String {
     let run = place.run(args);
     let err = run.err.clone();
@@ -204,7 +204,7 @@ fn listed_documents_are_dropped_and_the_others_compared_without_them() {
         annotated.contains("\"lookalike_reason\":\"dropped\",\"lookalike_group_size\":null}\n"),
         "{annotated}"
     );
-    // A list in the folder is none of its documents.
+    // A list in the input folder is not read as documents.
     place.file("pages/drop.jsonl", place.read("drop.jsonl"));
     let drop = [&dedup[..], &["--drop", "pages/drop.jsonl", "--exact", "-q"]].concat();
     let err = messages(&place, &[&drop[..], &["-o", "exact/", "--documents-only"]].concat());
@@ -220,7 +220,7 @@ fn passages_of_listed_documents_are_no_places() {
     let err = messages(&place, &[&args[..], &["-o", "cut/"]].concat());
     assert!(err.contains("1 of 2 lines of that list match no document"), "{err}");
     let (a, b) = (place.read("cut/a.jsonl"), place.read("cut/b.jsonl"));
-    // The passage of p1 would be the first one: that of p3 is, since p1 is not there.
+    // The longest document keeps the shared passage: p3, because p1 is dropped.
     assert_eq!(a, "{\"id\":\"p2\",\"text\":\"ends here\"}\n");
     assert_eq!(b, place.read("pages/b.jsonl"));
     place.file("pages.csv", "id,text\np1,one two\np2,three\n");
@@ -241,7 +241,7 @@ fn ids_that_files_share_are_dropped_by_their_file() {
     place.file("drop.jsonl", "{\"id\":\"1\",\"source\":\"pages/b.jsonl\"}\n");
     place.run(&["dedup", "pages", "--drop", "drop.jsonl", "-o", "kept/"]).ok();
     assert_eq!((place.read("kept/a.jsonl"), place.read("kept/b.jsonl")), (text(1), String::new()));
-    // A file that goes is not copied as one without a document.
+    // A dropped file is not copied along with the files that contain no document.
     place.file("texts/x.txt", "one two three");
     place.file("texts/y.txt", "four five six");
     place.file("drop.jsonl", "{\"id\":\"y.txt\"}\n");

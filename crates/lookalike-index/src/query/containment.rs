@@ -1,17 +1,22 @@
-//! Candidates of an index that finds containment: the share of the shorter document in
-//! the longer one.
+//! Keys with which an index finds candidates by containment: the share of the shorter document's
+//! shingles that the longer document contains.
 //!
 //! ```text
-//! order      of shingle x: mix64(x ^ ORDER); the anchors of a set are its first s shingles
-//! document   posts   body(x) for all its shingles, anchor(x) for its anchors
-//! query      looks   anchor(x) for all its shingles, body(x) for its anchors
+//! place(x)   = mix64(x ^ ORDER), for a shingle x
+//! body(x)    = mix64(place(x) ^ BODY)
+//! anchor(x)  = mix64(place(x) ^ ANCHOR)
+//!
+//! document   has postings for  body(x) of all its shingles, anchor(x) of its anchors
+//! query      looks up          anchor(x) of all its shingles, body(x) of its anchors
 //! ```
 //!
-//! A document is therefore a candidate if either set contains an anchor of the other. For a pair
-//! whose shorter set has m shingles, x of which are in the longer one, the anchors of the shorter
-//! set are a random sample. None of them is in the longer set with probability C(m − x, s) / C(m,
-//! s), which is at most (1 − x/m)ˢ. A pair with containment c is thus a candidate with probability
-//! at least 1 − (1 − c)ˢ, whatever the lengths of both.
+//! The *anchors* of a set are its s shingles with the smallest places, or all if it has fewer. A
+//! document is therefore a candidate if either set contains an anchor of the other.
+//!
+//! Suppose that the shorter set has m shingles and shares k of them with the longer set. Its s
+//! anchors are a random sample. None of them is in the longer set with probability C(m − k, s) /
+//! C(m, s), which is at most (1 − k/m)ˢ. A pair with containment c is thus a candidate with
+//! probability at least 1 − (1 − c)ˢ, whatever the lengths of the two documents.
 
 use lookalike_core::curve;
 use lookalike_core::hash::mix64;
@@ -26,8 +31,8 @@ const ANCHOR: u64 = 0x616e_6368_6f72_0001;
 /// Maximum number of anchors, sufficient for a threshold of 0.1 and a recall of 0.9999.
 pub const MAX_ANCHORS: usize = 256;
 
-/// The number of anchors, at least 1, that find containment `threshold` with probability `recall`.
-/// `None` if it exceeds [`MAX_ANCHORS`].
+/// Returns the smallest number of anchors with which a pair with containment `threshold` is a
+/// candidate with at least the probability `recall`. `None` if it exceeds [`MAX_ANCHORS`].
 ///
 /// ```
 /// use lookalike_index::containment::anchors_for;
@@ -42,17 +47,17 @@ pub fn anchors_for(threshold: f64, recall: f64) -> Option<usize> {
 
 /// The minimum probability that a pair with this containment (0 to 1) is a candidate: 1 − (1 − c)ˢ.
 pub fn candidate_probability(containment: f64, anchors: usize) -> f64 {
-    // The curve of this many bands of one row.
+    // This is the curve of `anchors` bands with one row each.
     curve::candidate_probability(containment, anchors, 1)
 }
 
-/// Writes the keys of the postings of a document to `keys`, which is cleared: one for each shingle,
-/// and one for each anchor.
+/// Replaces the content of `keys` by the keys of a document's postings: one for each anchor and one
+/// for each shingle.
 pub fn document_keys(anchors: usize, set: &[u64], keys: &mut Vec<u64>) {
     fill(anchors, set, (BODY, ANCHOR), keys);
 }
 
-/// Writes the keys that a query looks up to `keys`, which is cleared. They are ascending, because
+/// Replaces the content of `keys` by the keys that a query looks up, in ascending order, because
 /// neighbouring keys are in the same blocks.
 pub fn query_keys(anchors: usize, set: &[u64], keys: &mut Vec<u64>) {
     fill(anchors, set, (ANCHOR, BODY), keys);
@@ -65,7 +70,8 @@ fn fill(anchors: usize, set: &[u64], (of_all, of_anchors): (u64, u64), keys: &mu
     if count == 0 {
         return;
     }
-    // The order is a bijection, so the shingle can be computed from its place in it.
+    // A key depends only on the place of its shingle, so the places alone select the anchors and
+    // become their keys.
     keys.extend(set.iter().map(|shingle| mix64(shingle ^ ORDER)));
     if count < keys.len() {
         keys.select_nth_unstable(count - 1);
@@ -103,7 +109,7 @@ mod tests {
                 let one: Vec<u64> = draw(short);
                 let mut other: Vec<u64> = draw(long - shared);
                 other.extend(&one[..shared as usize]);
-                // The shorter one is the query, or the document.
+                // The shorter set is first the query, then the document.
                 found[0] += u32::from(meet(anchors, &other, &one));
                 found[1] += u32::from(meet(anchors, &one, &other));
             }

@@ -12,18 +12,19 @@ use std::sync::atomic::Ordering;
 pub(crate) struct SourceInfo {
     /// Number among the sources of the collection.
     pub(crate) number: u32,
-    /// The file, the first of the files, or their folder. Empty for an index and for documents in
-    /// memory.
+    /// The path of the file or stream. A source of several files has the path of their folder, or
+    /// of the first file if the files were named. Empty for an index and for documents in memory.
     pub(crate) path: PathBuf,
-    /// The name in ids with line numbers.
+    /// The name in ids that lookalike forms, such as `name:7` for a line.
     pub(crate) name: String,
     /// The name in messages.
     pub(crate) shown: String,
     /// Size and modification time of a file of records.
     pub(crate) stamp: Option<Stamp>,
-    /// Whether the source was found in a folder. If so, it is listed if it cannot be read.
+    /// Whether the source was found in a folder. If such a source cannot be read, the run lists it
+    /// as skipped and continues.
     pub(crate) in_folder: bool,
-    /// Whether the ids of its files are relative to the folder.
+    /// Whether the ids of its files are paths relative to the folder.
     pub(crate) relative: bool,
     pub(crate) settings: Arc<SourceSettings>,
 }
@@ -70,7 +71,7 @@ impl SourceInfo {
         if self.is_lenient() { Ok(skipped) } else { Err(ReadError::BadRecord(skipped.into())) }
     }
 
-    /// An entry of the list of skipped files for the whole source.
+    /// Returns an entry for the list of skipped files, which stands for the whole source.
     pub(crate) fn skipped(&self, reason: SkipReason) -> SkippedItem {
         SkippedItem::whole(&self.shown, reason).with_id(&self.name)
     }

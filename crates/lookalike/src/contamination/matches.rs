@@ -22,11 +22,11 @@ pub struct RunMatch {
     pub source: String,
     /// The id of the document.
     pub document: String,
-    /// Its range in the item.
+    /// The range of the run in the item.
     pub in_item: MatchRange,
-    /// Its first range in the document.
+    /// The first range of the run in the document.
     pub in_document: MatchRange,
-    /// The text of the document around it, with
+    /// The text of the document around the run, with
     /// [`MatchList::WithExcerpts`](super::MatchList::WithExcerpts).
     pub excerpt: Option<TextExcerpt>,
 }
@@ -34,7 +34,7 @@ pub struct RunMatch {
 /// An excerpt of a text: a run of words, or its beginning, with the surrounding text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextExcerpt {
-    /// The part.
+    /// The text of the excerpt.
     pub text: String,
     /// The position of the excerpt in the whole text, in bytes.
     pub start: u64,
@@ -67,8 +67,8 @@ pub(super) struct DocumentPlace {
     pub(super) position: u32,
 }
 
-/// Appends the key of a document: its source, id and position. Positions only resolve ties between
-/// equal ids, so the order of the inputs does not matter otherwise.
+/// Appends the key of a document: its source, id and position. The position, which depends on the
+/// order of the inputs, only orders documents with the same source and id.
 pub(super) fn put_document(key: &mut Vec<u8>, source: &str, id: &str, place: DocumentPlace) {
     let DocumentPlace { block, position } = place;
     key_part(key, source.as_bytes());
@@ -83,7 +83,7 @@ pub(super) fn name_of_document(key: &[u8]) -> Option<&[u8]> {
     key.split_last_chunk::<12>().map(|(name, _)| name)
 }
 
-/// The key of a match: item, document, first word.
+/// Replaces `key` by the key of a match: item, document, first word.
 pub(super) fn put_key(key: &mut Vec<u8>, item: u32, place: DocumentPlace, found: &RunMatch) {
     key.clear();
     key.extend(item.to_be_bytes());
@@ -105,7 +105,8 @@ pub struct ContaminatedDocument {
     pub id: String,
 }
 
-/// Appends a document to `out`, with the sets of the texts whose runs it contains.
+/// Appends a document to `out`, with the sets of texts whose runs it contains.
+/// [`ItemIndex`](super::item_index::ItemIndex) defines sets and texts.
 pub(super) fn encode_document(source: &str, id: &str, sets: &[u32], out: &mut Vec<u8>) {
     put_bytes(out, source.as_bytes());
     put_bytes(out, id.as_bytes());

@@ -49,12 +49,12 @@ impl<T> Default for Journal<T> {
 
 impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// Opens the journal `name` of a resumable run and returns its steps in order. Creates the file
-    /// if it does not exist. Cuts off a last line that is incomplete. If the run is not resumable,
-    /// creates no file and returns no steps.
+    /// if it does not exist. Cuts off invalid lines at the end, such as an incomplete line. If the
+    /// run is not resumable, creates no file and returns no steps.
     ///
     /// # Errors
-    /// [`SpillError::Damaged`] if a line before the last is damaged or not a `T`,
-    /// [`SpillError::Io`] if the file cannot be opened or read.
+    /// [`SpillError::Damaged`] if an invalid line precedes a valid one, or if a step is not a `T`.
+    /// [`SpillError::Io`] if the file cannot be opened, read or cut.
     pub(crate) fn open(temp: &TempSpace, name: &str) -> Result<(Self, Vec<T>), SpillError> {
         if !temp.is_resumable() {
             return Ok((Self::default(), Vec::new()));
@@ -115,8 +115,8 @@ fn line<T: Serialize>(step: &T) -> io::Result<Vec<u8>> {
     Ok(format!("{:0DIGITS$x} {json}\n", token_hash(json.as_bytes())).into_bytes())
 }
 
-/// Returns the length of the complete and valid lines. The rest is an incomplete last line. Fails
-/// if a valid line follows an invalid one.
+/// Returns the length of the valid lines. Only invalid lines may follow them, such as an incomplete
+/// last line. Fails if a valid line follows an invalid one.
 fn whole_lines(bytes: &[u8]) -> Result<usize, String> {
     let mut good = 0;
     let mut at = 0;

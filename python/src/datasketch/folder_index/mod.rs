@@ -7,7 +7,8 @@
 //! folder ─ band_probe.rs ─► rows ─ ids.rs ─► keys
 //! ```
 //!
-//! Locks are only taken without the interpreter's lock, so that no thread waits for both.
+//! A thread releases the interpreter's lock before it waits for another lock. Otherwise two threads
+//! could wait for each other.
 
 mod band_probe;
 mod error;
@@ -36,12 +37,12 @@ use std::path::PathBuf;
 /// Number of rows that are read at a time.
 const PIECE: usize = 1_024;
 
-/// Keys by the bands of their sketches, in a folder.
+/// An index in a folder, which finds keys by the bands of their sketches.
 #[pyclass(frozen, weakref, name = "DsKept", module = "lookalike._engine")]
 pub(crate) struct FolderLsh {
     /// The process that opened the index. A process forked from it shares the file positions and
-    /// the locks, but has none of the threads. Any operation would damage the index, so a forked
-    /// process does nothing.
+    /// the locks, but has none of the threads. Any operation on the index could damage it, so in a
+    /// forked process operations fail, and closing does nothing.
     process: u32,
     name: String,
     bands: usize,
@@ -49,7 +50,7 @@ pub(crate) struct FolderLsh {
     sketch_index: Option<SketchIndex>,
 }
 
-/// Keys or rows, and the number of the row after them.
+/// A page of keys, and the number of the row at which the next page starts.
 type KeyPage<'py> = (Bound<'py, PyList>, u64);
 
 impl FolderLsh {
@@ -79,7 +80,8 @@ impl FolderLsh {
         py.detach(|| work(sketch_index)).map_err(|refused| refused.reported(&self.name))
     }
 
-    /// Runs long work on the folder while signals are checked.
+    /// Runs long work on the folder on another thread while this thread checks for signals. Returns
+    /// `nothing` if the folder does not exist yet.
     fn interruptible<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -111,7 +113,7 @@ impl FolderLsh {
         self.keys(py, &rows)
     }
 
-    /// The next rows; empty at the end.
+    /// Returns the next rows, and no rows at the end. Reads their bands only if `bands` is true.
     fn next(&self, py: Python<'_>, scan: &mut Scan, bands: bool) -> PyResult<Vec<KeyRow>> {
         py.check_signals()?;
         py.detach(|| scan.next(PIECE, bands)).map_err(|refused| refused.reported(&self.name))
@@ -122,7 +124,8 @@ impl FolderLsh {
     }
 }
 
-/// Counts the buckets of a record that contain no earlier record of its key.
+/// Counts a record in each of its buckets, except in those that contain an earlier record of the
+/// same key, whose bands are in `earlier`.
 fn count<'py>(
     py: Python<'py>,
     counts: &[Bound<'py, PyDict>],
@@ -147,7 +150,7 @@ fn by_band(bands: Vec<PyBackedBytes>) -> Vec<(usize, PyBackedBytes)> {
 
 #[pymethods]
 impl FolderLsh {
-    /// Opens the folder `path`, or stores the path of a folder that the first sketch creates.
+    /// Opens the folder `path`. If it does not exist, the first inserted sketch creates it.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "settings of an index")]
     fn new(
@@ -162,7 +165,7 @@ impl FolderLsh {
         allow_pickle: bool,
     ) -> PyResult<Self> {
         let name = path.display().to_string();
-        // The working directory may change before the first sketch.
+        // The working directory may change before the first sketch creates the folder.
         let folder = std::path::absolute(&path).map_err(|error| {
             StoreError::new_err(format!("{name:?} is not a valid path: {error}"))
         })?;
@@ -184,8 +187,8 @@ impl FolderLsh {
         self.detached(py, SketchIndex::scheme)
     }
 
-    /// Adds a key. With `is_new`, returns false if the key exists. Writes changes if there are at
-    /// least `most`.
+    /// Adds a record of a key. If `is_new` is true and the key exists, adds nothing and returns
+    /// false. Writes the pending changes as soon as there are `most` of them.
     fn insert(
         &self,
         py: Python<'_>,
@@ -215,7 +218,7 @@ impl FolderLsh {
         self.detached(py, |sketch_index| sketch_index.insert_all(rows, scheme.as_deref()))
     }
 
-    /// Removes a key. Returns false if it does not exist.
+    /// Removes a key. Returns false if it does not exist. Writes pending changes like `insert`.
     fn remove(&self, py: Python<'_>, key: &Bound<'_, PyAny>, most: usize) -> PyResult<bool> {
         self.sketch_index()?;
         let key = Key::of(key)?;
@@ -245,7 +248,7 @@ impl FolderLsh {
         PyList::new(py, self.found(py, &by_band(bands))?)
     }
 
-    /// The keys that share one of the first `count` buckets.
+    /// The keys that share a bucket with one of the first `count` bands.
     fn _find_in<'py>(
         &self,
         py: Python<'py>,
@@ -286,7 +289,8 @@ impl FolderLsh {
         }
     }
 
-    /// A page of keys from a row on, and the row after them; `None` at the end.
+    /// Returns a page of keys from row `start` on, and the row at which the next page starts.
+    /// Returns `None` at the end.
     fn _page<'py>(&self, py: Python<'py>, start: u64) -> PyResult<Option<KeyPage<'py>>> {
         let Some(mut scan) = self.detached(py, |sketch_index| sketch_index.scan(start))? else {
             return Ok(None);
@@ -446,8 +450,7 @@ impl Drop for FolderLsh {
             std::mem::forget(sketch_index);
             return;
         }
-        // Threads that close the index must not wait for the interpreter's lock, which this thread
-        // holds.
+        // Release the interpreter's lock while closing, as for every operation on the index.
         let sketch_index = Mutex::new(Some(sketch_index));
         let take = || sketch_index.lock().take();
         let _ = Python::try_attach(|py| {

@@ -23,12 +23,12 @@ pub(crate) struct QueryArgs {
     #[command(flatten)]
     pub(super) place: PlaceArgs,
 
-    /// Files or folders with the documents to ask for, a document in a file by its id
-    /// (a.zip/x.txt), or - for a text on standard input
+    /// Query documents: files or folders, a document in a file by its id (a.zip/x.txt), or - for a
+    /// text on standard input
     #[arg(value_name = "DOC")]
     pub(super) documents: Vec<PathBuf>,
 
-    /// Ask for a document of the index; may be given again
+    /// Use the document of the index with this id as a query; may be repeated
     #[arg(long, value_name = "ID")]
     pub(super) id: Vec<String>,
 
@@ -47,7 +47,7 @@ pub(crate) struct QueryArgs {
     pub(super) nearest: Option<NonZeroUsize>,
 
     /// Condition on the metadata of matches, such as language=en, year>=2020 or title~budget; may
-    /// be given again
+    /// be repeated
     #[arg(long, value_name = "CONDITION")]
     pub(super) filter: Vec<MetadataFilter>,
 
@@ -55,7 +55,7 @@ pub(crate) struct QueryArgs {
     #[arg(long)]
     pub(super) text: bool,
 
-    /// Print JSON: one object a line for each document asked for
+    /// Print JSON: one line with one object for each query document
     #[arg(long)]
     pub(super) json: bool,
 

@@ -1,4 +1,4 @@
-//! Office files, RTF and archives: known texts, and whatever somebody may send.
+//! Tests of office files, RTF and archives: files with known texts, and damaged or malicious files.
 #![cfg(all(feature = "office", feature = "archive"))]
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -15,7 +15,8 @@ use std::convert::Infallible;
 use std::io::{Read, Seek};
 use std::time::Duration;
 
-/// Everything that a file gave: names, and texts with fields in front, or failures.
+/// The results of a file: the name and the text of each part, with its fields before the text, and
+/// the name and the error of each failed part.
 #[derive(Default, Debug)]
 struct Got {
     parts: Vec<(String, String)>,
@@ -51,13 +52,13 @@ impl Got {
         self.parts.iter().map(|(_, text)| text.len()).sum()
     }
 
-    /// The one text there is.
+    /// Returns the text of the only part, and panics if there are other parts or failures.
     fn text(&self) -> &str {
         assert!(self.failures.is_empty() && self.parts.len() == 1, "{self:?}");
         &self.parts[0].1
     }
 
-    /// The one failure there is.
+    /// Returns the only failure, and panics if there are other failures or parts.
     fn failure(&self) -> &ExtractError {
         assert!(self.failures.len() == 1 && self.parts.is_empty(), "{self:?}");
         &self.failures[0].1
@@ -74,13 +75,13 @@ fn extract_with(options: &ExtractOptions, name: &str, bytes: &[u8]) -> Got {
     got
 }
 
-/// A file of `fixtures/extract/office/`.
+/// Reads a file of `fixtures/extract/office/`.
 fn fixture(name: &str) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/extract/office/");
     std::fs::read(format!("{folder}{name}")).unwrap()
 }
 
-/// The entries of an archive, without limits.
+/// Lists the entries of an archive, without limits on their number and on time.
 fn zip_entries(archive: impl Read + Seek) -> Result<ZipEntries, ExtractError> {
     let limits = Limits { members: u32::MAX, time: Duration::MAX, ..Limits::default() };
     archive::zip_entries(archive, &limits)

@@ -1,4 +1,4 @@
-// Draws the probability that a pair is a candidate, by bands and rows.
+// Draws the probability that a pair becomes a candidate, as a function of its similarity.
 
 import { draw } from "../dom/dom.js";
 import { probability } from "../dom/format.js";
@@ -17,9 +17,9 @@ const short = (value) => value.toFixed(1);
 
 /**
  * The probability that two documents share a bucket: 1 - (1 - s^r)^b.
- * @param {number} similarity 0 to 1
- * @param {number} bands
- * @param {number} rows
+ * @param {number} similarity s, 0 to 1
+ * @param {number} bands b
+ * @param {number} rows r
  * @returns {number}
  */
 export const candidateProbability = (similarity, bands, rows) =>
