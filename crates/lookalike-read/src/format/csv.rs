@@ -295,7 +295,8 @@ fn find_delimiter(bytes: &[u8], needed: &[String]) -> u8 {
     let by_header = DELIMITERS.into_iter().find(&mut has_columns);
     by_header.unwrap_or_else(|| {
         let by_records = |delimiter: &u8| {
-            let (mut values, mut at) = (SeparatedRecord::default(), 0);
+            let mut values = SeparatedRecord::default();
+            let mut at = 0;
             let counts = std::iter::from_fn(|| {
                 at = values.read(*delimiter, bytes, at)?.end;
                 Some(values.len())

@@ -36,13 +36,13 @@ impl WrittenValue {
 /// The values of a record without their quotes.
 #[derive(Default)]
 pub(crate) struct SeparatedRecord {
-    values: Vec<Value>,
+    values: Vec<ValuePlace>,
     /// The values that do not occur in the record in one piece.
     joined: Vec<u8>,
 }
 
 /// The place of a value.
-enum Value {
+enum ValuePlace {
     /// In the bytes of the record.
     Record(Range<usize>),
     /// In [`SeparatedRecord::joined`].
@@ -78,13 +78,13 @@ impl SeparatedRecord {
     /// Adds the value in this range of the record.
     fn push(&mut self, record: &[u8], range: Range<usize>) {
         let Some(mut rest) = record[range.clone()].strip_prefix(b"\"") else {
-            self.values.push(Value::Record(range));
+            self.values.push(ValuePlace::Record(range));
             return;
         };
         let inside = range.start + 1;
         let quote = memchr(b'"', rest).unwrap_or(rest.len());
         if quote + 1 >= rest.len() {
-            self.values.push(Value::Record(inside..inside + quote));
+            self.values.push(ValuePlace::Record(inside..inside + quote));
             return;
         }
         let start = self.joined.len();
@@ -98,7 +98,7 @@ impl SeparatedRecord {
             rest = after;
         }
         self.joined.extend_from_slice(rest);
-        self.values.push(Value::Joined(start..self.joined.len()));
+        self.values.push(ValuePlace::Joined(start..self.joined.len()));
     }
 
     /// The number of values.
@@ -109,8 +109,8 @@ impl SeparatedRecord {
     /// The values of `record`, which was read last.
     pub(crate) fn iter<'a>(&'a self, record: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
         self.values.iter().map(|value| match value {
-            Value::Record(range) => &record[range.clone()],
-            Value::Joined(range) => &self.joined[range.clone()],
+            ValuePlace::Record(range) => &record[range.clone()],
+            ValuePlace::Joined(range) => &self.joined[range.clone()],
         })
     }
 
@@ -131,7 +131,8 @@ mod tests {
             let bytes = text.as_bytes();
             let mut reader = csv::ReaderBuilder::new();
             let mut reader = reader.has_headers(false).flexible(true).from_reader(bytes);
-            let (mut record, mut at) = (SeparatedRecord::default(), 0);
+            let mut record = SeparatedRecord::default();
+            let mut at = 0;
             for expected in reader.byte_records() {
                 let expected = expected.unwrap();
                 let place = record.read(b',', bytes, at).unwrap();
