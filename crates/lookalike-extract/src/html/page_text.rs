@@ -4,6 +4,8 @@
 const MAX_BLOCKS: usize = 1 << 22;
 /// Maximum regions; further ones belong to the enclosing one.
 const MAX_REGIONS: usize = u16::MAX as usize;
+/// Bytes that are searched for white space together.
+const CHUNK_BYTES: usize = 32;
 
 /// The separator between two pieces of text; the greatest wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -189,15 +191,18 @@ impl PageText {
 
 /// Length of the prefix with single blanks between words and none at the end.
 fn collapsed_prefix(text: &[u8]) -> usize {
+    let ends = |byte: u8, next: u8| (byte <= b' ') & ((byte != b' ') | (next <= b' '));
     let mut at = 0;
-    while let Some(byte) = text.get(at) {
-        if *byte > b' ' {
-            at += 1;
-        } else if *byte == b' ' && text.get(at + 1).is_some_and(|next| *next > b' ') {
-            at += 2;
-        } else {
-            return at;
-        }
+    // The compiler compares all bytes of a chunk at once.
+    while let Some(chunk) = text.get(at..=at + CHUNK_BYTES)
+        && !chunk.iter().zip(&chunk[1..]).fold(false, |any, (byte, next)| any | ends(*byte, *next))
+    {
+        at += CHUNK_BYTES;
+    }
+    while let Some(byte) = text.get(at)
+        && !ends(*byte, text.get(at + 1).copied().unwrap_or_default())
+    {
+        at += 1;
     }
     at
 }
@@ -205,6 +210,7 @@ fn collapsed_prefix(text: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn white_space_becomes_single_blanks() {
@@ -221,6 +227,19 @@ mod tests {
                 text.push(piece.as_bytes(), false);
             }
             assert_eq!(String::from_utf8(text.bytes).unwrap(), expected, "{pieces:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_give_the_text_of_the_whole(text in "([a-c]{1,9}[ \n\t]{1,2}){0,30}") {
+            let mut whole = PageText::new();
+            whole.push(text.as_bytes(), false);
+            let mut pieces = PageText::new();
+            for piece in text.as_bytes().chunks(1) {
+                pieces.push(piece, false);
+            }
+            prop_assert_eq!(whole.bytes, pieces.bytes);
         }
     }
 

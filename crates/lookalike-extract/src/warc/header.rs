@@ -16,9 +16,15 @@ pub(super) fn header_and_body(bytes: &[u8]) -> Option<(&[u8], usize)> {
 
 /// The value of the first field `name`.
 pub(super) fn field<'a>(header: &'a [u8], name: &str) -> Option<&'a [u8]> {
-    header.split(|byte| *byte == b'\n').find_map(|line| {
-        let (found, value) = line.split_at(memchr(b':', line)?);
-        let found = found.trim_ascii().eq_ignore_ascii_case(name.as_bytes());
-        found.then(|| value[1..].trim_ascii())
-    })
+    let mut rest = header;
+    while !rest.is_empty() {
+        let (line, after) = rest.split_at(memchr(b'\n', rest).map_or(rest.len(), |end| end + 1));
+        rest = after;
+        if let Some(colon) = memchr(b':', line)
+            && line[..colon].trim_ascii().eq_ignore_ascii_case(name.as_bytes())
+        {
+            return Some(line[colon + 1..].trim_ascii());
+        }
+    }
+    None
 }
