@@ -34,7 +34,10 @@ def take(folders, count, to):
         }
     )
     if len(paths) < count:
-        sys.exit(f"there are {len(paths)} pages, {count} are wanted")
+        sys.exit(
+            f"found {len(paths)} pages, expected at least {count}; name more folders, or lower "
+            "--count"
+        )
     chosen = [paths[number * len(paths) // count] for number in range(count)]
     pages = {}
     for number, path in enumerate(chosen):
@@ -59,7 +62,7 @@ def serve(program, index):
             return server
         except OSError:
             time.sleep(0.05)
-    sys.exit("the server has ended")
+    sys.exit("the server ended before it answered")
 
 
 def read_back(pages):

@@ -38,7 +38,7 @@ def start(index):
             return server
         except OSError:
             if server.poll() is not None:
-                sys.exit("the server has ended")
+                sys.exit("the server ended before it answered")
             time.sleep(0.05)
 
 

@@ -180,8 +180,8 @@ def contamination(
         docs: The corpus, as for ``lookalike.find``.
         against: The items of the benchmark, in any type of ``docs``.
         against_field: The column or field of the items to search for; by default ``text``. Each of
-            several columns counts by itself.
-        ngram: Words of a run, 2 or more. An item of fewer words is compared as a whole.
+            several columns is counted as a separate benchmark.
+        ngram: Length of a run in words, 2 or more. An item of fewer words is compared as a whole.
         threshold: The least share of covered words of a contaminated item; above 0, at most 1.
         text: The column of texts of the corpus.
         id: The column of ids of both sides.

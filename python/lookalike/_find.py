@@ -77,8 +77,8 @@ def find(
             ``pairs=True``.
         estimates: Whether pairs have the columns ``estimated_jaccard``, ``error`` and
             ``standard_error`` of their signatures; needs ``pairs=True``.
-        progress: ``True`` for bars by tqdm, or a function of the stage (``str``), the amount done
-            and the total (``int``, or ``None`` if it is unknown).
+        progress: ``True`` for bars by tqdm, or a function that takes the stage (``str``), the
+            amount done and the total (``int``, or ``None`` if it is unknown).
         options: Options of the command line, with ``_`` for ``-``. ``OPTIONS`` describes each of
             them.
 

@@ -34,8 +34,8 @@ def reporting(progress: bool | Progress | None) -> Iterator[Progress | None]:
         yield progress
     else:
         raise OptionError(
-            "progress: expected True (for bars by tqdm), False, or a function of the stage, "
-            f"the amount done and the total, got {type(progress).__name__}"
+            "progress: expected True (for bars by tqdm), False, or a function that takes the "
+            f"stage, the amount done and the total, got {type(progress).__name__}"
         )
 
 
@@ -57,7 +57,7 @@ class _Bar:
         except ImportError as error:
             raise ImportError(
                 "cannot show progress bars: tqdm is not installed; pip install tqdm, or pass a "
-                "function of the stage, the amount done and the total"
+                "function that takes the stage, the amount done and the total"
             ) from error
         self._make: Any = tqdm
         self._bar: Any = None

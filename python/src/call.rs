@@ -153,7 +153,7 @@ pub(crate) fn reading<T: Send + 'static>(
 
 pub(crate) fn no_thread(error: &io::Error) -> PyErr {
     LookalikeError::new_err(format!(
-        "no thread can be started: {error}; end others, or raise the limits of the process"
+        "cannot start a thread: {error}; end other threads, or raise the limits of the process"
     ))
 }
 
@@ -217,8 +217,8 @@ fn poll_signals<T: Send>(
 /// The error for a thread that ended without a result.
 pub(crate) fn contradiction() -> PyErr {
     LookalikeError::new_err(
-        "the engine stopped at an inner contradiction (above); this is a fault of lookalike, \
-         please report it with the documents if you can",
+        "the engine stopped because of an internal error (see above), a bug in lookalike; please \
+         report it, with the documents if you can",
     )
 }
 

@@ -42,8 +42,8 @@ pub(crate) fn run_error(error: impl Into<Error>) -> PyErr {
         Error::Add(AddError::NotAdded { .. })
         | Error::Contamination(ContaminationError::NoWords { .. }) => DocumentError::new_err(text),
         Error::Contamination(ContaminationError::InBoth { name }) => OptionError::new_err(format!(
-            "{name} is part of the corpus and of against, so that all items of it would be found \
-             in themselves; name it once"
+            "{name} belongs to both the corpus and against, so all its items would match \
+             themselves; name it on one side only"
         )),
         Error::Contamination(_) => OptionError::new_err(text),
         Error::Output(OutputError::Write { .. }) => FileError::new_err(text),

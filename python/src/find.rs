@@ -435,5 +435,5 @@ impl GroupColumns {
 
 /// Returns the error for a state that cannot occur unless lookalike has a bug.
 pub(crate) fn unexpected(what: &str) -> PyErr {
-    LookalikeError::new_err(format!("{what}; this is a fault of lookalike, please report it"))
+    LookalikeError::new_err(format!("{what}. This is a bug in lookalike; please report it"))
 }

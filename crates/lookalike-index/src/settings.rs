@@ -16,6 +16,9 @@ use serde::{Deserialize, Serialize};
 /// The version of the stored settings in every backend. Programs reject any other version.
 pub const FORMAT_VERSION: u32 = 1;
 
+/// The remedy for inconsistent settings.
+const REMEDY: &str = "restore a backup, or create the index again";
+
 /// The stored content of a document in addition to its signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -338,9 +341,10 @@ impl IndexSettings {
         let settings: Self = serde_json::from_str(json).map_err(not)?;
         match settings.containment_problem().or_else(|| settings.originals_problem()) {
             None => Ok(settings),
-            Some(problem) => {
-                Err(IndexError::not_an_index(index, format!("its settings have {problem}")))
-            }
+            Some(problem) => Err(IndexError::not_an_index(
+                index,
+                format!("its settings contain {problem}; {REMEDY}"),
+            )),
         }
     }
 
@@ -348,10 +352,12 @@ impl IndexSettings {
     fn containment_problem(&self) -> Option<String> {
         let ContainmentSettings { anchors } = self.containment?;
         if self.sketches.is_some() {
-            return Some("containment and sketches, which exclude each other".to_owned());
+            let both = "both `containment` and `sketches`, but only one of them is allowed";
+            return Some(both.to_owned());
         }
         if !self.store.has_sets() || self.num_hashes != 1 {
-            return Some("containment, which needs shingle sets and one hash".to_owned());
+            let needed = "`containment`, which requires shingle sets and a `num_hashes` of 1";
+            return Some(needed.to_owned());
         }
         let is_in_range = (1..=MAX_ANCHORS).contains(&anchors);
         (!is_in_range).then(|| format!("{anchors} anchors, expected 1 to {MAX_ANCHORS}"))
@@ -363,11 +369,13 @@ impl IndexSettings {
         match (self.store.has_originals(), self.originals) {
             (false, None) => None,
             (false, Some(_)) => {
-                Some("a member originals, but their store is not originals".to_owned())
+                Some("a member `originals`, but `store` is not `originals`".to_owned())
             }
-            (true, None) => Some("the store originals, but no member originals".to_owned()),
+            (true, None) => {
+                Some("`store` set to `originals`, but no member `originals`".to_owned())
+            }
             (true, Some(_)) if self.sketches.is_some() => {
-                Some("originals and sketches, which exclude each other".to_owned())
+                Some("both `originals` and `sketches`, but only one of them is allowed".to_owned())
             }
             (true, Some(OriginalSettings { max_bytes })) => {
                 let is_in_range = (1..=MAX_ORIGINAL_BYTES).contains(&max_bytes);
@@ -454,8 +462,8 @@ impl IndexSettings {
         Err(IndexError::NotAnIndex {
             index: index.to_owned(),
             why: format!(
-                "its settings are invalid for sketches: {} bands of {} bytes, {} numbers of {} \
-                 values",
+                "its settings for sketches are inconsistent: bands {}, band_bytes {}, num_hashes \
+                 {}, num_perm {}; {REMEDY}",
                 self.bands, sketches.band_bytes, self.num_hashes, sketches.num_perm
             ),
         })

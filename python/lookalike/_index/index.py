@@ -132,8 +132,7 @@ class Index:
                   N from 1 to 256, or ``bag``; ``Words(5)`` is ``"words:5"``.
                 - ``tokens``: ``words`` (the default), ``word-runs`` (the default with
                   ``segment:dictionary``) or ``whitespace``.
-                - ``case``: ``fold`` (the default) reads upper case as lower case, ``keep``
-                  distinguishes them.
+                - ``case``: ``fold`` (the default) ignores case, ``keep`` distinguishes it.
                 - ``frequencies``: whether repeats of a shingle count.
                 - ``stop_words``: the language whose stop words are left out, such as ``en``.
                 - ``normalize``: changes to texts (``docs/reference/normalize.md``): a normal form
@@ -277,8 +276,8 @@ class Index:
             on_existing: The action for an id that exists: ``error``, ``update`` (replaces the
                 document), or ``keep`` (keeps the old document).
             threads: Threads to use; None for one per processor.
-            progress: ``True`` for bars by tqdm, or a function of the stage, the amount done and the
-                total if it is known.
+            progress: ``True`` for bars by tqdm, or a function that takes the stage, the amount done
+                and the total if it is known.
 
         Returns:
             Counts of documents.

@@ -161,7 +161,14 @@ impl Weights {
         let is_ordered = ends.is_sorted() && ends.last().is_none_or(|&end| end <= logs.len());
         let in_range = columns.iter().all(|&column| column < self.dimensions);
         if !is_ordered || !in_range || columns.len() != logs.len() {
-            return Err(PyValueError::new_err("rows, columns and weights do not fit together"));
+            return Err(PyValueError::new_err(format!(
+                "invalid sparse vectors: got {} columns and {} weights; expected equal numbers, \
+                 ascending ends up to {}, and columns below {}",
+                columns.len(),
+                logs.len(),
+                logs.len(),
+                self.dimensions
+            )));
         }
         let mut rows = memory::with_capacity(ends.len())?;
         let mut from = 0;

@@ -182,9 +182,9 @@ impl OpenIndex {
             let opened = self.process;
             let here = std::process::id();
             return Err(StoreError::new_err(format!(
-                "{name} was opened by process {opened}, this is process {here}, forked from it: \
-                 close it before the fork, or start processes by spawn, and open it again there, \
-                 with lookalike.Index.open"
+                "cannot use {name} in process {here}, which was forked from process {opened} that \
+                 opened it; open it again in process {here} with lookalike.Index.open, and close \
+                 it before the fork or start processes with spawn"
             )));
         }
         let here = self.handle.lock();

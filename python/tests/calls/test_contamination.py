@@ -164,7 +164,7 @@ def test_what_cannot_be(tmp_path: Path) -> None:
         (CORPUS, ["?!", ""], {}, "none of the 2 items"),
         (CORPUS, ["a", None], {}, "against, row 1 has no text"),
         (["a", None], ["a"], {}, "^row 1 has no text"),
-        (Files(corpus), Files(corpus), {}, "is part of the corpus and of"),
+        (Files(corpus), Files(corpus), {}, "belongs to both the corpus and against"),
         (
             Files(corpus),
             Files(items),

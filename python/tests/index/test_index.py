@@ -1075,7 +1075,7 @@ def test_a_forked_process_is_reported_to_open_again(folder: Path) -> None:
             lambda: next(index.ids()),
         ):
             said = fork(call)
-            assert said.startswith("StoreError") and "open it again there" in said, said
+            assert said.startswith("StoreError") and "open it again in process" in said, said
 
         def closed() -> str:
             index.close()

@@ -29,8 +29,8 @@ pub(crate) struct KeepArgs {
     #[arg(long, value_name = "RULE")]
     keep: Vec<KeepRule>,
 
-    /// `stars`: every duplicate resembles the kept document; `components`: a group also
-    /// has documents that others connect
+    /// `stars`: every duplicate resembles the kept document; `components`: a group also has
+    /// documents that resemble the kept one only through other documents
     #[arg(
         long,
         value_name = "HOW",

@@ -22,7 +22,7 @@ pub(crate) struct WordArgs {
     #[arg(long, value_name = "RULE")]
     tokens: Option<TokenRule>,
 
-    /// `fold` reads upper case as lower case, `keep` distinguishes them
+    /// `fold` ignores case, `keep` distinguishes it
     #[arg(long, value_name = "CASE", default_value = "fold")]
     case: Case,
 }

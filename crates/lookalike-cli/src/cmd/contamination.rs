@@ -29,7 +29,8 @@ Examples:
   lookalike contamination news.lookalike --against quiz.jsonl
 
 The share of an item is the share of its words in runs of --ngram words that a document contains.
-An item with fewer words is compared whole. Line breaks, punctuation and case do not matter.";
+An item with fewer than --ngram words is compared as a whole.
+By default, line breaks, punctuation and case do not matter.";
 
 /// Find the items of a benchmark that a corpus contains
 #[derive(Debug, clap::Args)]
@@ -44,16 +45,17 @@ pub(crate) struct ContaminationArgs {
     #[arg(long, required = true, value_name = "BENCHMARK")]
     against: Vec<PathBuf>,
 
-    /// The field of the items that is looked for; may be repeated, and each field counts by itself
-    /// [default: --text-field]
+    /// The field of the items to search for; may be repeated. Each field is counted as a separate
+    /// benchmark [default: --text-field]
     #[arg(long, value_name = "NAME")]
     against_field: Vec<String>,
 
-    /// Words of a run: 2 or more
+    /// Length of a run in words: 2 or more
     #[arg(long, value_name = "N", default_value_t = NGRAM)]
     ngram: usize,
 
-    /// The share of an item's words from which it is contaminated: above 0, at most 1
+    /// An item is contaminated if at least this share of its words is in matching runs: above 0, at
+    /// most 1
     #[arg(long, short, value_name = "SHARE", default_value = "0.8", value_parser = threshold)]
     #[arg(allow_negative_numbers = true)]
     threshold: f64,
@@ -62,7 +64,7 @@ pub(crate) struct ContaminationArgs {
     #[arg(long, value_name = "RULE", default_value = "words")]
     tokens: TokenRule,
 
-    /// `fold` reads upper case as lower case, `keep` distinguishes them
+    /// `fold` ignores case, `keep` distinguishes it
     #[arg(long, value_name = "CASE", default_value = "fold")]
     case: Case,
 
@@ -70,8 +72,8 @@ pub(crate) struct ContaminationArgs {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Write a page to FILE.html: the items with the largest parts in the corpus, their runs next
-    /// to the runs of the documents
+    /// Write a page to FILE.html: the items with the largest shares in the corpus, with matching
+    /// runs side by side
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
@@ -99,8 +101,9 @@ pub(crate) struct ContaminationArgs {
 pub(crate) fn run(args: &mut ContaminationArgs, worker: WorkerOption<'_>) -> CommandResult {
     args.reading.read_list(&mut args.inputs)?;
     let args = &*args;
-    args.reading
-        .refuse_units("is for whole documents here: runs of words are found in any part")?;
+    args.reading.refuse_units(
+        "cannot be used with contamination, which searches whole documents; leave it out",
+    )?;
     let targets = ContaminationTargets::new(args)?;
     report::check_places(targets.paths(), None, &args.inputs, &args.against)
         .map_err(|taken| CommandError::Usage(taken.to_string()))?;

@@ -273,7 +273,7 @@ fn a_repeated_file_is_read_once() {
     for inputs in [["d/a", "d/a"], ["d", "d/a"]] {
         let run = place.run(&["find", inputs[0], inputs[1]]);
         assert_eq!(run.code, Some(0), "{run:?}");
-        assert!(run.err.contains("d/a: reached twice, read once"), "{}", run.err);
+        assert!(run.err.contains("d/a: found a second time, read once"), "{}", run.err);
     }
 }
 

@@ -75,7 +75,7 @@ fn bad_input_is_named_with_a_remedy() {
     let unknown =
         fails(1, &["--text-field", "no", "--against", "quiz.jsonl", "--against-field", "question"]);
     assert!(unknown.contains("--text-field") && unknown.contains("corpus.jsonl"), "{unknown}");
-    assert!(fails(1, &["--against", "corpus.jsonl"]).contains("found in themselves"));
+    assert!(fails(1, &["--against", "corpus.jsonl"]).contains("would match themselves"));
     assert!(fails(2, &[&against[..], &["--ngram", "1"]].concat()).contains("2 words or more"));
     assert!(fails(2, &[&against[..], &["--threshold", "0"]].concat()).contains("threshold is 0"));
     assert!(fails(2, &[&against[..], &["--unit", "line"]].concat()).contains("--unit line"));
@@ -128,8 +128,8 @@ fn the_texts_of_an_index_are_compared_like_those_of_files() {
     for args in [["sets", "--against", "quiz.jsonl"], ["page.txt", "--against", "sets"]] {
         assert!(fails(1, &args).contains("create it again with --store texts"));
     }
-    assert!(fails(1, &["ix", "--against", "./ix"]).contains("found in themselves"));
-    assert!(fails(2, &["ix", "page.txt", "--against", "quiz.jsonl"]).contains("by itself"));
+    assert!(fails(1, &["ix", "--against", "./ix"]).contains("would match themselves"));
+    assert!(fails(2, &["ix", "page.txt", "--against", "quiz.jsonl"]).contains("the only input"));
     let field = ["page.txt", "--against", "ix", "--against-field", "question"];
     assert!(fails(2, &field).contains("--against-field question"));
 }
@@ -144,7 +144,7 @@ fn nothing_is_read_twice() {
     assert!(fails(&stream).contains("can be read only once"));
     let twice =
         ["--against", "quiz.jsonl", "--against-field", "answer", "--against-field", "answer"];
-    assert!(fails(&twice).contains("given twice"));
+    assert!(fails(&twice).contains("answer is repeated; name each field once"));
     // The second run does not read the output files of the first as documents.
     let files = ["contamination", ".", "--against", "quiz.jsonl", "--exclude", "quiz.jsonl", "-q"];
     let files = [&files[..], &fields, &["-o", "items.jsonl", "--drop", "drop.jsonl", "--json"]];

@@ -623,7 +623,7 @@ fn a_folder_named_twice_is_read_once() {
     let run = place.run(&["find", "d", "./d/"]);
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(run.err.contains("2 documents, 2 skipped"), "{}", run.err);
-    assert!(run.err.contains("2 reached twice, read once, first ./d/a.txt"), "{}", run.err);
+    assert!(run.err.contains("2 found a second time, read once, first ./d/a.txt"), "{}", run.err);
     place.run(&["dedup", "d", "./d", "--link", "hard"]).ok();
 }
 

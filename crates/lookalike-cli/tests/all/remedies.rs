@@ -70,7 +70,7 @@ fn tables_in_folders_name_options() {
     let added = place.run(&["index", "create", "x", "d"]).err;
     for err in [found, added] {
         assert!(
-            err.contains("with --id-field or make ids of file and line with --id-field :line"),
+            err.contains("with --id-field, or use file and line as ids with --id-field :line"),
             "{err}"
         );
         assert!(!err.contains("id_field"), "{err}");

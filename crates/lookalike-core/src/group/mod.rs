@@ -9,9 +9,9 @@
 //!
 //! * **Stars** ([`stars`]): walk the members in order. A member that has a verified pair with an
 //!   earlier kept member becomes a duplicate; otherwise it is kept. Every duplicate therefore
-//!   resembles its keeper, and no two keepers that are candidates resemble each other. The keepers
-//!   are the lexicographically first maximal independent set of the graph of verified pairs: a
-//!   unique answer, however it is computed.
+//!   resembles its keeper. Without fixed or separated members (below), no two keepers form a
+//!   verified pair. The keepers are then the lexicographically first maximal independent set of the
+//!   graph of verified pairs: a unique answer, however it is computed.
 //! * **Components** ([`components`]): a group consists of all members that are connected through
 //!   verified pairs. In a chain a–b–c, a and c may have little in common. The keeper is the first
 //!   member.

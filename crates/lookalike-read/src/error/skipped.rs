@@ -212,7 +212,7 @@ impl SkipReason {
             ),
             Self::MissingField { field: Field::Id, .. } => write!(
                 f,
-                "name the field with {}, have ids made of file and line with {}, or ",
+                "name the field with {}, use file and line as ids with {}, or ",
                 name(id),
                 name(Parameter::LineIds)
             ),
@@ -223,7 +223,7 @@ impl SkipReason {
             | Self::Null { field: Field::Id, .. }
             | Self::EmptyId => write!(
                 f,
-                "name another field with {}, have ids made of file and line with {}, or ",
+                "name another field with {}, use file and line as ids with {}, or ",
                 name(id),
                 name(Parameter::LineIds)
             ),
@@ -249,8 +249,8 @@ impl NamesParameters for SkipReason {
                 "a file of the system, or the lock of an office program (it is read if it is \
                  named)",
             ),
-            Self::ReachedTwice => f.write_str("reached twice, read once"),
-            Self::IsReference => f.write_str("a file of the reference, not compared with itself"),
+            Self::ReachedTwice => f.write_str("found a second time, read once"),
+            Self::IsReference => f.write_str("also in the reference, read only as reference"),
             Self::SymbolicLink => {
                 write!(f, "a symbolic link ({} reads it)", name(Parameter::Follow))
             }

@@ -60,25 +60,31 @@ impl TableProblem {
 impl NamesParameters for TableProblem {
     fn fmt_with(&self, f: &mut fmt::Formatter<'_>, name: ParameterSpelling) -> fmt::Result {
         match self {
-            Self::Column { found: 0, present, .. } if present.is_empty() => f.write_str(
-                "it is empty, and a table needs a first line that names its columns; write one",
-            ),
+            Self::Column { found: 0, present, .. } if present.is_empty() => {
+                f.write_str("the input is empty; a table needs a first line with the column names")
+            }
             Self::Column { field, name: column, found: 0, present } => write!(
                 f,
-                "no column {column:?} in the header, which has {}; name the column with {}{}",
+                "no column {column:?} in the header, which has {}; name {} with {}{}",
                 present.join(", "),
+                match field {
+                    Field::Id => "the id column",
+                    Field::Text => "the text column",
+                    Field::Extra => "another column",
+                },
                 option(*field, name),
                 or_lines(*field, name)
             ),
             Self::Column { field, name: column, found, .. } => write!(
                 f,
-                "{found} columns are called {column:?}; rename one, or name another with {}",
+                "{found} columns have the name {column:?}; rename one, or choose another column \
+                 with {}",
                 option(*field, name)
             ),
             Self::ColumnType { field, name: column, got, present } => write!(
                 f,
-                "the column {column:?} must hold {}, it holds {got}; the file has {}; name the \
-                 column with {}",
+                "the column {column:?} must contain {}, but has type {got}; the columns are {}; \
+                 name another column with {}",
                 match field {
                     Field::Id => "strings or whole numbers",
                     Field::Text => "strings",
@@ -88,8 +94,8 @@ impl NamesParameters for TableProblem {
                 option(*field, name)
             ),
             Self::ParquetStream => f.write_str(
-                "Parquet cannot be read from a pipe or through gzip or zstd, since its table of \
-                 contents is at the end; name an uncompressed file",
+                "Parquet cannot be read from a pipe or through gzip or zstd, because its index is \
+                 at the end of the file; name an uncompressed Parquet file",
             ),
             Self::NoParquet => f.write_str(
                 "this program was built without Parquet; build it with the feature `parquet`, or \
@@ -111,7 +117,7 @@ fn option(field: Field, name: ParameterSpelling) -> String {
 fn or_lines(field: Field, name: ParameterSpelling) -> String {
     match field {
         Field::Id => {
-            format!(" or make ids of file and line with {}", name(Parameter::LineIds))
+            format!(", or use file and line as ids with {}", name(Parameter::LineIds))
         }
         Field::Text | Field::Extra => String::new(),
     }

@@ -178,9 +178,9 @@ fn columns_of_all_kinds() {
     let missing = error("id", "text");
     assert!(missing.contains("no column \"id\"") && missing.contains(present), "{missing}");
     let wrong = error("n", "flag");
-    assert!(wrong.contains("\"flag\" must hold strings, it holds boolean"), "{wrong}");
+    assert!(wrong.contains("\"flag\" must contain strings, but has type boolean"), "{wrong}");
     assert!(wrong.contains(present) && wrong.ends_with("with text_field"), "{wrong}");
-    assert!(error("score", "text").contains("strings or whole numbers, it holds double"));
+    assert!(error("score", "text").contains("strings or whole numbers, but has type double"));
 }
 
 #[test]

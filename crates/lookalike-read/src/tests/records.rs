@@ -218,10 +218,16 @@ fn separated_values() {
 #[test]
 fn bad_separated_values() {
     for (bytes, expected) in [
-        ("a,b\n", "no column \"id\" in the header, which has a, b; name the column with id_field"),
-        ("", "it is empty, and a table needs a first line"),
-        ("id,x\n", "no column \"text\" in the header, which has id, x; name the column with text"),
-        ("id,text,text\n", "2 columns are called \"text\""),
+        (
+            "a,b\n",
+            "no column \"id\" in the header, which has a, b; name the id column with id_field",
+        ),
+        ("", "the input is empty; a table needs a first line"),
+        (
+            "id,x\n",
+            "no column \"text\" in the header, which has id, x; name the text column with text",
+        ),
+        ("id,text,text\n", "2 columns have the name \"text\""),
     ] {
         let error = message(read("x.csv", bytes));
         assert!(error.contains(expected), "{error}");

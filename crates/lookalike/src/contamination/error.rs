@@ -51,8 +51,8 @@ impl NamesParameters for ContaminationError {
             ),
             Self::InBoth { name: file } => write!(
                 f,
-                "{file} is part of the corpus and of {}, so that all items of it would be found in \
-                 themselves; name it once, or leave it out of a folder by {}",
+                "{file} belongs to both the corpus and {}, so all its items would match \
+                 themselves; name it on one side only, or exclude it from a folder with {}",
                 name(Parameter::Against),
                 name(Parameter::Exclude)
             ),

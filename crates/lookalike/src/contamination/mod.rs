@@ -99,7 +99,7 @@ fn search(
     Ok(Contamination::new(read, scanned, &index, (options.ngram, options.threshold))?)
 }
 
-/// Refuses files that are in both, by any name, because they would be found in themselves.
+/// Refuses files that are in both, by any name, because their items would match themselves.
 fn refuse_overlap(
     corpus: &Collection,
     benchmark: &[BenchmarkField<'_>],

@@ -85,7 +85,8 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// that data.
     ///
     /// # Errors
-    /// [`SpillError::Io`]. The journal then lacks the step.
+    /// [`SpillError::Io`]. The journal then lacks the step, unless truncating the file also fails.
+    /// In that case, a resumed run may find the step and use its data, which the caller has synced.
     pub(crate) fn append(&self, step: &T) -> Result<(), SpillError> {
         let Some(JournalFile { path, state, .. }) = &self.file else { return Ok(()) };
         let failed = |source| SpillError::Io { path: path.clone(), source };
@@ -93,7 +94,8 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
         let mut state = state.lock();
         let written = state.write(&line);
         if written.is_err() {
-            // If truncating also fails, the next run cuts off the incomplete line.
+            // If truncating also fails, the next run accepts a complete line and cuts off an
+            // incomplete one.
             let _ = state.file.set_len(state.len);
         }
         written.map_err(failed)

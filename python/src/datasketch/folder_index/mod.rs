@@ -62,9 +62,9 @@ impl FolderLsh {
         match &self.sketch_index {
             Some(sketch_index) if self.process == here => Ok(sketch_index),
             _ => Err(StoreError::new_err(format!(
-                "{} was opened by process {}, this is process {here}, forked from it: close it \
-                 before the fork, or start processes by spawn, and open it there, with 'readonly': \
-                 True next to one that writes",
+                "cannot use {} in process {here}, which was forked from process {} that opened \
+                 it; open it again in process {here}, with 'readonly': True if another process \
+                 writes, and close it before the fork or start processes with spawn",
                 self.name, self.process
             ))),
         }

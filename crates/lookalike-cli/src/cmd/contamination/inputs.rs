@@ -17,8 +17,8 @@ pub(super) fn side(inputs: &[PathBuf], reading: &ReadOptions) -> Result<RunInput
     let Some(input) = inputs.iter().find(is_index) else { return Ok(run) };
     if inputs.len() > 1 {
         return Err(CommandError::Usage(format!(
-            "{} is an index, which is read by itself: leave out the other inputs next to it, and \
-             run again for them",
+            "{} is an index and must be the only input on its side; run the command again for the \
+             other inputs",
             input.display()
         )));
     }
@@ -38,13 +38,13 @@ pub(super) fn benchmark(
     if let [field, others @ ..] = fields {
         if let InputSide::Index(index) = &items.documents {
             return Err(CommandError::Usage(format!(
-                "--against-field {field} is for files: an index has one text of each document; \
-                 leave it out, or name the files that the documents of {} were read from",
+                "--against-field {field} cannot be used with an index, which stores one text for \
+                 each document; leave it out, or name the files from which {} was created",
                 index.shown()
             )));
         }
         if !others.is_empty() {
-            refuse_streams(against.iter(), "a search for several --against-field")?;
+            refuse_streams(against.iter(), "a search with several --against-field")?;
         }
         let side =
             |field: &String| BenchmarkSide { field: Some(field.clone()), items: items.clone() };
@@ -78,7 +78,8 @@ pub(super) fn refuse_repeats(
     }
     if let Some(field) = (1..fields.len()).find(|at| fields[..*at].contains(&fields[*at])) {
         let field = &fields[field];
-        return Err(CommandError::Usage(format!("--against-field {field} is given twice")));
+        let message = format!("--against-field {field} is repeated; name each field once");
+        return Err(CommandError::Usage(message));
     }
     let index = |input: &&PathBuf| IndexLocation::among_inputs(input).is_some();
     for corpus in inputs.iter().filter(index) {

@@ -31,20 +31,22 @@ pub(super) fn print(out: &mut impl Write, found: &Contamination) -> io::Result<(
             field.collect::<String>(),
         )?;
         if row.empty > 0 {
-            writeln!(out, "{:>9}  of these have no words", thousands(row.empty))?;
+            let (number, verb) = (thousands(row.empty), contain(row.empty));
+            writeln!(out, "{number:>9}  of these items {verb} no words")?;
         }
     }
     writeln!(
         out,
-        "\nCompared with {}, of which {} a run of a contaminated item.",
+        "\nCompared with {}; {} {} a run of a contaminated item.",
         count(found.documents, "document"),
-        match found.contaminated_documents {
-            1 => "1 has".to_owned(),
-            several => format!("{} have", thousands(several)),
-        }
+        thousands(found.contaminated_documents),
+        contain(found.contaminated_documents)
     )?;
     if !found.skipped.is_empty() {
-        writeln!(out, "{} could not be read:", count(found.skipped.len() as u64, "record"))?;
+        match found.skipped.len() as u64 {
+            1 => writeln!(out, "1 record or file was skipped:")?,
+            several => writeln!(out, "{} records or files were skipped:", thousands(several))?,
+        }
         for skipped in found.skipped.iter().take(SHOWN) {
             writeln!(out, "  {}", one_line(&skipped.to_string()))?;
         }
@@ -63,6 +65,11 @@ pub(super) fn print(out: &mut impl Write, found: &Contamination) -> io::Result<(
         Some(more) => writeln!(out, "… {more} more; --output writes all of them"),
         None => Ok(()),
     }
+}
+
+/// Returns the verb for a subject with this number.
+fn contain(number: u64) -> &'static str {
+    if number == 1 { "contains" } else { "contain" }
 }
 
 fn write_item(out: &mut impl Write, verdict: &ItemVerdict) -> io::Result<()> {

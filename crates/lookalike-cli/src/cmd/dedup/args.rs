@@ -49,8 +49,8 @@ pub(crate) struct DedupArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Keep order and resources")]
 pub(in crate::cmd) struct DropArgs {
-    /// Leave out the documents that FILE names, as `contamination --drop` writes it: a JSON object
-    /// with id and source per line; the others are compared as if these were not there
+    /// Leave out the documents that FILE lists, and compare the others without them. Each line is a
+    /// JSON object with id and source, as `contamination --drop` writes it
     #[arg(long, value_name = "FILE")]
     drop: Option<PathBuf>,
 }

@@ -52,7 +52,7 @@ const axes = () => {
         y: BOTTOM + 40,
         "text-anchor": "middle",
       },
-      "Jaccard similarity of two documents",
+      "Similarity of two documents",
     ),
   );
   return parts;
@@ -107,9 +107,8 @@ export const curve = (bands, rows, threshold) => {
     draw(
       "desc",
       { id: "curve-text" },
-      "A curve in the shape of an S, from 0 % for documents " +
-        `without anything in common to 100 % for equal ones. At the threshold of ${threshold} it ` +
-        `is at ${probability(at(threshold))}.`,
+      "A curve that rises from 0 % at similarity 0 to 100 % at similarity 1. " +
+        `At the threshold of ${threshold} it is at ${probability(at(threshold))}.`,
     ),
     draw("rect", {
       class: "reported",
