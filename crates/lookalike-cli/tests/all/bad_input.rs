@@ -286,7 +286,7 @@ fn inputs_without_documents_are_reported() {
     let run = place.run(&["find", "one.txt"]);
     assert!(run.err.contains("only one document") && run.err.contains("--format lines"));
     let message = place.run(&["find", "empty.csv"]).fails(1);
-    assert!(message.contains("empty.csv: it is empty"), "{message}");
+    assert!(message.contains("empty.csv: the input is empty"), "{message}");
     let run = place.run_with_input(&["find", "-", "--format", "text"], b"");
     assert!(run.err.contains("1 document (1 empty)"), "{}", run.err);
 }
