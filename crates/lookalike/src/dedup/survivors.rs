@@ -500,7 +500,7 @@ impl Survivors {
                 values::separated(delimiter, record, columns, &mut self.line);
                 self.line.extend_from_slice(end);
             }
-            (None, _) => self.line.extend_from_slice(bytes),
+            (None, _) => return self.write_record(bytes),
         }
         self.end_line()
     }
@@ -529,14 +529,21 @@ impl Survivors {
     }
 
     fn end_line(&mut self) -> Result<(), DedupError> {
+        let line = std::mem::take(&mut self.line);
+        let written = self.write_record(&line);
+        self.line = line;
+        written
+    }
+
+    /// Writes a record without its line end.
+    fn write_record(&mut self, record: &[u8]) -> Result<(), DedupError> {
         let SurvivorSink::Lines(output, format) = &mut self.sink else { return Ok(()) };
         let written = if *format == Format::Json {
             let before: &[u8] = if self.has_element { b",\n" } else { b"[\n" };
             self.has_element = true;
-            output.write_all(before).and_then(|()| output.write_all(&self.line))
+            output.write_all(before).and_then(|()| output.write_all(record))
         } else {
-            self.line.push(b'\n');
-            output.write_all(&self.line)
+            output.write_all(record).and_then(|()| output.write_all(b"\n"))
         };
         let path = output.path();
         written.map_err(|source| OutputError::Write { path: path.to_owned(), source }.into())

@@ -49,10 +49,7 @@ impl<T> ReorderBuffer<T> {
     pub(crate) fn take(&self) -> Option<T> {
         let mut state = self.state();
         loop {
-            let next = state.next;
-            if let Some(value) = state.waiting.remove(&next) {
-                state.next += 1;
-                self.changed.notify_all();
+            if let Some(value) = self.remove_next(&mut state) {
                 return Some(value);
             }
             if state.senders == 0 || state.is_closed {
@@ -60,6 +57,31 @@ impl<T> ReorderBuffer<T> {
             }
             self.changed.wait(&mut state);
         }
+    }
+
+    /// Like [`take`](Self::take), for a receiver that also makes values: it makes the next values
+    /// of `make` instead of waiting, unless the buffer is full.
+    pub(crate) fn take_or_make(&self, make: &mut impl Iterator<Item = (u64, T)>) -> Option<T> {
+        loop {
+            let mut state = self.state();
+            if let Some(value) = self.remove_next(&mut state) {
+                return Some(value);
+            }
+            let is_full = state.waiting.len() as u64 >= self.window;
+            drop(state);
+            match if is_full { None } else { make.next() } {
+                Some((number, value)) => self.state().waiting.insert(number, value),
+                None => return self.take(),
+            };
+        }
+    }
+
+    /// Removes the next value if it was added.
+    fn remove_next(&self, state: &mut ReorderState<T>) -> Option<T> {
+        let value = state.waiting.remove(&state.next)?;
+        state.next += 1;
+        self.changed.notify_all();
+        Some(value)
     }
 
     /// Returns a guard that closes the buffer when it is dropped, also by a panic.
@@ -122,6 +144,28 @@ mod tests {
             std::iter::from_fn(|| ordered.take()).collect()
         });
         assert_eq!(taken, (0..500).map(|n| n * 2).collect::<Vec<u64>>());
+    }
+
+    #[test]
+    fn a_receiver_that_makes_values_gets_all_of_them() {
+        for threads in 0..3 {
+            let ordered = ReorderBuffer::new(2);
+            let counter = AtomicU64::new(0);
+            let next = || Some(counter.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < 500);
+            let taken: Vec<u64> = std::thread::scope(|scope| {
+                let (ordered, next) = (&ordered, &next);
+                for _ in 0..threads {
+                    let sender = ordered.sender();
+                    scope.spawn(move || {
+                        let _sender = sender;
+                        while next().is_some_and(|number| ordered.put(number, number)) {}
+                    });
+                }
+                let mut own = std::iter::from_fn(|| next().map(|number| (number, number)));
+                std::iter::from_fn(|| ordered.take_or_make(&mut own)).collect()
+            });
+            assert_eq!(taken, (0..500).collect::<Vec<u64>>(), "{threads}");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Reads the records of a run again, in threads that are ahead of their receiver.
+//! Reads the records of a run again, with threads that are ahead of their receiver.
 
 use super::findings::Findings;
 use crate::engine::error::FindError;
@@ -13,8 +13,9 @@ use std::thread::Builder;
 
 impl Findings {
     /// Like [`replay`](Self::replay), for receivers that need only the number, the id, the place
-    /// and the raw record of a document, and the parent of a unit. The current thread calls `take`,
-    /// the other threads read. If memory is limited, the current thread does both.
+    /// and the raw record of a document, and the parent of a unit. The current thread calls `take`.
+    /// All threads read, the current one when no record is ready. If memory is limited, the current
+    /// thread does all of it.
     ///
     /// Memory: for each reading thread, a block with its texts, and two copies of the block.
     ///
@@ -36,7 +37,6 @@ impl Findings {
         let buffer = &ReorderBuffer::new(threads as u64);
         std::thread::scope(|scope| {
             let _receiver = buffer.receiver();
-            let mut readers = 0;
             for sender in (0..threads).map(|_| buffer.sender()) {
                 let read = move || {
                     let _sender = sender;
@@ -47,13 +47,15 @@ impl Findings {
                         }
                     }
                 };
-                readers += usize::from(Builder::new().spawn_scoped(scope, read).is_ok());
+                // If the system refuses a thread, the others read its blocks.
+                let _ = Builder::new().spawn_scoped(scope, read);
             }
-            // The system may refuse all threads.
-            if readers == 0 {
-                return self.replay(take);
-            }
-            while let Some(records) = buffer.take() {
+            let mut scratch = ReadBuffers::default();
+            let mut own = std::iter::from_fn(|| {
+                let i = blocks.next(self.blocks())?;
+                Some((i as u64, self.records(i, &mut scratch)))
+            });
+            while let Some(records) = buffer.take_or_make(&mut own) {
                 records.pass(take)?;
             }
             Ok(())
