@@ -69,9 +69,6 @@ impl CollectionReader<'_> {
     fn write(&self, index: &Index, writer: &mut BatchWriter<'_>) -> Result<(), AddError> {
         let threads = self.options.threads.get();
         let stream = || Ok(self.blocks(TextPreparer::new(index.settings())?));
-        if threads == 1 {
-            return writer.write_all(&mut stream()?.map(|(_, block)| block));
-        }
         let others = (1..threads).map(|_| stream()).collect::<Result<Vec<_>, IndexError>>()?;
         write_in_order(writer, WINDOW.max(4 * threads as u64), stream()?, others)
     }

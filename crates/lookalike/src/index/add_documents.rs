@@ -5,7 +5,7 @@ use super::batch_writer::{AddCounts, BatchWriter, InterruptedAdd, NotWritten};
 use super::block_reader::{UnpreparedDocument, check};
 use super::buffered_documents::BufferedDocuments;
 use super::original::OwnedOriginal;
-use super::pipeline::write_in_order;
+use super::pipeline::write_beside;
 use super::prepare::{DocumentFields, TextPreparer};
 use super::prepared_block::PreparedBlock;
 use lookalike_index::entry::Metadata;
@@ -104,25 +104,23 @@ pub fn add_documents<S: AsRef<str> + Send, E: Send>(
 ) -> Result<AddCounts, Box<InterruptedAdd<FeedError<E>>>> {
     let batch = DocumentBatch { documents: Vec::new(), text_bytes: 0 };
     let preparers = PreparerPool { index, options, idle: Vec::new() };
-    let mut blocks = FeedBlocks { feed, batch, preparers, number: 0, row: 0, is_over: false };
+    let mut blocks = FeedBlocks { feed, batch, preparers, row: 0, is_over: false };
     // Every block is written as a batch.
     let mut writer = BatchWriter::new(index, options, (0, 0));
     let first = blocks.next();
     let written = if blocks.is_over || options.threads.get() == 1 {
-        writer.write_all(&mut first.into_iter().chain(blocks).map(|(_, block)| block))
+        writer.write_all(&mut first.into_iter().chain(blocks))
     } else {
-        let none = Vec::<std::iter::Empty<_>>::new();
-        write_in_order(&mut writer, 1, first.into_iter().chain(blocks), none)
+        write_beside(&mut writer, first.into_iter().chain(blocks))
     };
     writer.finish(written)
 }
 
-/// Prepares the batches of a feed as numbered blocks.
+/// Prepares the batches of a feed as blocks.
 struct FeedBlocks<'a, S, F> {
     feed: F,
     batch: DocumentBatch<S>,
     preparers: PreparerPool<'a>,
-    number: u64,
     /// Number of the first document of the next batch.
     row: u64,
     /// Whether the feed ended or failed, or a document cannot be stored.
@@ -133,7 +131,7 @@ impl<S: AsRef<str> + Send, E: Send, F> Iterator for FeedBlocks<'_, S, F>
 where
     F: FnMut(&mut DocumentBatch<S>) -> Result<bool, E>,
 {
-    type Item = (u64, PreparedBlock<FeedError<E>>);
+    type Item = PreparedBlock<FeedError<E>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_over {
@@ -146,8 +144,7 @@ where
         self.is_over = !matches!(more, Ok(true)) || block.failure.is_some();
         block.failure = block.failure.or(more.err().map(FeedError::Feed));
         self.row += self.batch.documents.len() as u64;
-        self.number += 1;
-        Some((self.number - 1, block))
+        Some(block)
     }
 }
 

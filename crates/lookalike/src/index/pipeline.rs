@@ -1,19 +1,20 @@
 //! The flow of documents into an index from any source:
 //!
 //! ```text
-//! documents ─ streams (threads) → prepared blocks → reorder buffer ─ a thread → batches → backend
+//! documents ─ streams (threads) → prepared blocks → reorder buffer → batches → backend
 //! ```
 
 use super::batch_writer::{BatchWriter, NotWritten};
 use super::prepared_block::PreparedBlock;
 use crate::engine::reorder_buffer::ReorderBuffer;
 use parking_lot::Mutex;
+use std::sync::mpsc::sync_channel;
 use std::thread::Builder;
 
-/// Writes the blocks of several streams by ascending number. The current thread calls `own`, each
-/// of the `others` has a thread of its own, and another thread writes. A block is at most `window`
-/// blocks ahead of the next one to write. If the system refuses more threads, the existing ones do
-/// the work, if necessary only the current one.
+/// Writes the blocks of several streams by ascending number. Each of the `others` has a thread. The
+/// current thread writes, and makes blocks of `own` while the next block is missing. A block is at
+/// most `window` blocks ahead of the next one to write. If the system refuses a thread, the others
+/// do its work.
 ///
 /// # Errors
 /// The failure of the first block that has one, or an error of writing to the index. All documents
@@ -28,21 +29,9 @@ where
     E: From<NotWritten> + Send,
     P: Iterator<Item = (u64, PreparedBlock<E>)> + Send,
 {
-    let writer = &Mutex::new(writer);
     let buffer = &ReorderBuffer::new(window);
-    let write =
-        |blocks: &mut dyn Iterator<Item = PreparedBlock<E>>| writer.lock().write_all(blocks);
     std::thread::scope(|scope| {
-        // The writer ends when all senders are dropped.
-        let receiver = buffer.receiver();
-        let sender = buffer.sender();
-        let receive = move || {
-            let _receiver = receiver;
-            write(&mut std::iter::from_fn(|| buffer.take()))
-        };
-        let Ok(writing) = Builder::new().spawn_scoped(scope, receive) else {
-            return write(&mut own.map(|(_, block)| block));
-        };
+        let _receiver = buffer.receiver();
         for mut stream in others {
             let sender = buffer.sender();
             let send = move || {
@@ -53,7 +42,29 @@ where
                 break;
             }
         }
-        own.all(|(number, block)| buffer.put(number, block));
+        writer.write_all(&mut std::iter::from_fn(|| buffer.take_or_make(&mut own)))
+    })
+}
+
+/// Writes blocks in their order. The current thread makes the next block while another thread
+/// writes. If the system refuses the thread, the current one does both.
+///
+/// # Errors
+/// As [`write_in_order`].
+pub(super) fn write_beside<E: From<NotWritten> + Send>(
+    writer: &mut BatchWriter<'_>,
+    mut blocks: impl Iterator<Item = PreparedBlock<E>>,
+) -> Result<(), E> {
+    let writer = &Mutex::new(writer);
+    let write =
+        |blocks: &mut dyn Iterator<Item = PreparedBlock<E>>| writer.lock().write_all(blocks);
+    let (sender, receiver) = sync_channel(1);
+    std::thread::scope(|scope| {
+        let receive = move || write(&mut receiver.into_iter());
+        let Ok(writing) = Builder::new().spawn_scoped(scope, receive) else {
+            return write(&mut blocks);
+        };
+        blocks.all(|block| sender.send(block).is_ok());
         drop(sender);
         writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
