@@ -266,11 +266,12 @@ impl<'a> Iterator for TextPieces<'a> {
 /// branch on them, as [`Vec::dedup`] does.
 fn drop_repeats(set: &mut Vec<u64>) {
     let mut kept = 0;
-    for i in 1..set.len() {
-        kept += usize::from(set[i] != set[kept]);
-        set[kept] = set[i];
+    for i in 0..set.len() {
+        let hash = set[i];
+        set[kept] = hash;
+        kept += usize::from(set.get(i + 1) != Some(&hash));
     }
-    set.truncate(kept + 1);
+    set.truncate(kept);
 }
 
 #[cfg(test)]

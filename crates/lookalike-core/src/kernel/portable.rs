@@ -18,6 +18,8 @@ const _: () = assert!(BLOCK <= PAD, "the last block must fit the padding");
 pub(super) const FEW: usize = 8;
 /// Number of shingles that are hashed before their bins are lowered.
 const HASHED: usize = 128;
+/// The most bins that the top bits of a hash select.
+const BINS: usize = 512;
 /// Signature values whose minima stay in registers together.
 const LANES: usize = 64;
 
@@ -63,23 +65,85 @@ pub(super) fn sketch(parameters: &HashParameters, shingles: &[u32], out: &mut [u
         return;
     }
     let k = parameters.num_hashes;
-    for (round, &(a, b)) in (0u32..).zip(&parameters.rounds) {
-        for shingles in shingles.chunks(HASHED) {
-            let mut hashes = [0; HASHED];
-            for (hash, x) in hashes.iter_mut().zip(shingles) {
-                *hash = (x ^ b).wrapping_mul(a);
+    let out = &mut out[..k];
+    let by_bits = k.is_power_of_two() && (2..=BINS).contains(&k);
+    for (round, functions) in (0..).zip(&parameters.rounds) {
+        if !by_bits {
+            each_block(*functions, shingles, |hashes| lower_bins(hashes, round, out));
+        } else if round == 0 {
+            first_round(*functions, shingles, out);
+        } else {
+            let mut is_empty = [false; BINS];
+            for (is_empty, value) in is_empty.iter_mut().zip(&*out) {
+                *is_empty = *value == u32::MAX;
             }
-            for &z in &hashes[..shingles.len()] {
-                let (bin, value) = scalar::bin(z, k, round);
-                let least = &mut out[bin];
-                *least = if value < *least { value } else { *least };
-            }
+            each_block(*functions, shingles, |hashes| {
+                // Few bins are empty: a branch for each hash would be mispredicted.
+                let mut hits = [0; HASHED];
+                let mut count = 0;
+                for &z in hashes {
+                    hits[count] = z;
+                    count += usize::from(is_empty[bin_by_bits(z, k)]);
+                }
+                lower_bins(&hits[..count], round, out);
+            });
         }
-        if !out[..k].contains(&u32::MAX) {
+        if !out.contains(&u32::MAX) {
             return;
         }
     }
-    fill_empty(parameters, shingles, &mut out[..k]);
+    fill_empty(parameters, shingles, out);
+}
+
+/// Passes the hashes of the shingles by one function to `take`, a block at a time.
+#[inline(always)]
+fn each_block((a, b): (u32, u32), shingles: &[u32], mut take: impl FnMut(&[u32])) {
+    for shingles in shingles.chunks(HASHED) {
+        let mut hashes = [0; HASHED];
+        for (hash, x) in hashes.iter_mut().zip(shingles) {
+            *hash = (x ^ b).wrapping_mul(a);
+        }
+        take(&hashes[..shingles.len()]);
+    }
+}
+
+/// Lowers the value of the bin of each hash.
+#[inline(always)]
+fn lower_bins(hashes: &[u32], round: u32, out: &mut [u32]) {
+    for &z in hashes {
+        let (bin, value) = scalar::bin(z, out.len(), round);
+        let least = &mut out[bin];
+        *least = if value < *least { value } else { *least };
+    }
+}
+
+/// The bin of a hash among a power of two of bins, from 2 to [`BINS`].
+#[inline(always)]
+fn bin_by_bits(z: u32, bins: usize) -> usize {
+    (z >> (u32::BITS - bins.trailing_zeros())) as usize % BINS
+}
+
+/// Round 0 for a power of two of bins. Hashes of one bin have the order of their values, so bins
+/// store whole hashes until the end.
+#[inline(always)]
+fn first_round(functions: (u32, u32), shingles: &[u32], out: &mut [u32]) {
+    let k = out.len();
+    let mut bins = [u32::MAX; BINS];
+    let mut greatest = 0;
+    each_block(functions, shingles, |hashes| {
+        for &z in hashes {
+            let least = &mut bins[bin_by_bits(z, k)];
+            *least = if z < *least { z } else { *least };
+        }
+        greatest = hashes.iter().fold(greatest, |greatest, z| greatest.max(*z));
+    });
+    for (value, &z) in out.iter_mut().zip(&bins) {
+        *value = if z == u32::MAX { z } else { scalar::bin(z, k, 0).1 };
+    }
+    // The greatest hash and an empty value have the same bits.
+    if greatest == u32::MAX {
+        out[k - 1] = out[k - 1].min(scalar::bin(greatest, k, 0).1);
+    }
 }
 
 /// Computes the classic minimum for every empty value, a few at a time.

@@ -59,11 +59,38 @@ impl BlockScanner for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn positions(bits: u64, base: u16, out: *mut u16) {
-        // SAFETY: the caller's promise.
-        unsafe { blocks::peel(bits, base, out) }
+    unsafe fn positions(bits: u64, base: u16, mut out: *mut u16) {
+        for (byte, bits) in (0..).zip(bits.to_le_bytes()) {
+            // SAFETY: eight entries are written from at most the 56th on.
+            unsafe {
+                let places = PLACES[usize::from(bits)].as_ptr().cast();
+                let places = _mm_cvtepu8_epi16(_mm_loadl_epi64(places));
+                let base = _mm_set1_epi16(base.wrapping_add(8 * byte) as i16);
+                _mm_storeu_si128(out.cast(), _mm_add_epi16(places, base));
+                out = out.add(bits.count_ones() as usize);
+            }
+        }
     }
 }
+
+/// The positions of the set bits of each byte, ascending, then zeros.
+static PLACES: [[u8; 8]; 256] = {
+    let mut places = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut count = 0;
+        let mut bit = 0;
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                places[byte][count] = bit;
+                count += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    places
+};
 
 /// A mask of the bytes from `lo` to `lo + n − 1`.
 #[inline]
