@@ -95,6 +95,11 @@ pub(crate) fn matrix(
         row(&format!("find, .{ending}"), bytes, one, Some(all));
         remove_file(&compressed).map_err(|error| BenchError::new(compressed.display(), error))?;
     }
+    let values = matrix.result("documents.csv");
+    let values_bytes = separate(file, &values)?;
+    let (one, all) = matrix.job(JOBS[0].1, &values)?;
+    row("find, .csv", values_bytes, one, Some(all));
+    remove_file(&values).map_err(|error| BenchError::new(values.display(), error))?;
     for script in SCRIPTS {
         let text = matrix.result("script.jsonl");
         let bytes = transliterate(file, &text, script)?;
@@ -156,13 +161,7 @@ fn transliterate(
     to: &Path,
     (_, first, distance, has_blanks): (&str, u32, u32, bool),
 ) -> Result<u64, BenchError> {
-    let failed = |error| BenchError::new(to.display(), error);
-    let lines = File::open(from).map_err(|error| BenchError::new(from.display(), error))?;
-    let mut out = BufWriter::new(File::create(to).map_err(failed)?);
-    for (number, line) in BufReader::new(lines).lines().take(SCRIPT_DOCUMENTS).enumerate() {
-        let line = line.map_err(|error| BenchError::new(from.display(), error))?;
-        let record: serde_json::Value =
-            serde_json::from_str(&line).map_err(|error| BenchError(error.to_string()))?;
+    rewrite(from, to, SCRIPT_DOCUMENTS, |number, record, out| {
         let mut text = String::new();
         for c in record["text"].as_str().unwrap_or_default().chars() {
             let letter = (c.to_ascii_lowercase() as u32).wrapping_sub('a' as u32);
@@ -173,7 +172,35 @@ fn transliterate(
             }
         }
         let text = serde_json::Value::from(text);
-        writeln!(out, "{{\"id\":\"{number}\",\"text\":{text}}}").map_err(failed)?;
+        writeln!(out, "{{\"id\":\"{number}\",\"text\":{text}}}")
+    })
+}
+
+/// Writes the documents of a file as values between commas, all in quotes, and returns the bytes.
+fn separate(from: &Path, to: &Path) -> Result<u64, BenchError> {
+    rewrite(from, to, usize::MAX, |number, record, out| {
+        if number == 0 {
+            writeln!(out, "id,text")?;
+        }
+        let text = record["text"].as_str().unwrap_or_default().replace('"', "\"\"");
+        writeln!(out, "{},\"{text}\"", record["id"])
+    })
+}
+
+/// Writes the first documents of a file in another form, and returns the bytes.
+fn rewrite(
+    from: &Path,
+    to: &Path,
+    documents: usize,
+    write: impl Fn(usize, &serde_json::Value, &mut BufWriter<File>) -> std::io::Result<()>,
+) -> Result<u64, BenchError> {
+    let failed = |error| BenchError::new(to.display(), error);
+    let lines = File::open(from).map_err(|error| BenchError::new(from.display(), error))?;
+    let mut out = BufWriter::new(File::create(to).map_err(failed)?);
+    for (number, line) in BufReader::new(lines).lines().take(documents).enumerate() {
+        let line = line.map_err(|error| BenchError::new(from.display(), error))?;
+        let record = serde_json::from_str(&line).map_err(|error| BenchError(error.to_string()))?;
+        write(number, &record, &mut out).map_err(failed)?;
     }
     out.flush().map_err(failed)?;
     drop(out);

@@ -191,16 +191,19 @@ impl PageText {
 
 /// Length of the prefix with single blanks between words and none at the end.
 fn collapsed_prefix(text: &[u8]) -> usize {
-    let ends = |byte: u8, next: u8| (byte <= b' ') & ((byte != b' ') | (next <= b' '));
+    // 1 for a byte that ends the prefix. Numbers, because `&&` would branch on each byte.
+    let ends = |byte: u8, next: u8| {
+        u8::from(byte <= b' ') & (u8::from(byte != b' ') | u8::from(next <= b' '))
+    };
     let mut at = 0;
     // The compiler compares all bytes of a chunk at once.
     while let Some(chunk) = text.get(at..=at + CHUNK_BYTES)
-        && !chunk.iter().zip(&chunk[1..]).fold(false, |any, (byte, next)| any | ends(*byte, *next))
+        && chunk.iter().zip(&chunk[1..]).fold(0, |any, (byte, next)| any | ends(*byte, *next)) == 0
     {
         at += CHUNK_BYTES;
     }
     while let Some(byte) = text.get(at)
-        && !ends(*byte, text.get(at + 1).copied().unwrap_or_default())
+        && ends(*byte, text.get(at + 1).copied().unwrap_or_default()) == 0
     {
         at += 1;
     }

@@ -153,7 +153,8 @@ mod tests {
             let counter = AtomicU64::new(0);
             let next = || Some(counter.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < 500);
             let taken: Vec<u64> = std::thread::scope(|scope| {
-                let (ordered, next) = (&ordered, &next);
+                let ordered = &ordered;
+                let next = &next;
                 for _ in 0..threads {
                     let sender = ordered.sender();
                     scope.spawn(move || {

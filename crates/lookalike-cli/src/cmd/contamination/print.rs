@@ -31,7 +31,8 @@ pub(super) fn print(out: &mut impl Write, found: &Contamination) -> io::Result<(
             field.collect::<String>(),
         )?;
         if row.empty > 0 {
-            let (number, verb) = (thousands(row.empty), contain(row.empty));
+            let number = thousands(row.empty);
+            let verb = contain(row.empty);
             writeln!(out, "{number:>9}  of these items {verb} no words")?;
         }
     }
