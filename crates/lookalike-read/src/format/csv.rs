@@ -7,7 +7,7 @@ use crate::format::csv_header::CsvHeader;
 use crate::format::record::{
     self, InvalidRecord, RecordBoundary, RecordDocument, without_line_feed,
 };
-use crate::format::separated_record::{SeparatedRecord, WrittenValue};
+use crate::format::separated_record::{SeparatedRecord, WrittenValue, value_range};
 use crate::format::text_cut::{self, KeptCopier};
 use crate::format::{
     BlockRecords, Continuation, NextRecords, RecordAgain, RecordFormat, TakeText, WholeRecords,
@@ -197,11 +197,11 @@ impl DocumentColumns {
         options: &ReadOptions,
         source_name: &str,
     ) -> Result<Self, ReadError> {
-        let (mark, bytes) = bytes.split_at(bytes.len() - without_mark(bytes).len());
+        let (marks, bytes) = bytes.split_at(bytes.len() - without_marks(bytes).len());
         let mut values = SeparatedRecord::default();
         // Without a header, no columns are found.
         let record = &bytes[values.read(delimiter, bytes, 0).unwrap_or_default()];
-        let raw = [mark, without_line_feed(record)].concat();
+        let raw = [marks, without_line_feed(record)].concat();
         let present: Vec<String> =
             values.iter(record).map(|name| String::from_utf8_lossy(name).into_owned()).collect();
         let column = |field, name: &str| {
@@ -237,12 +237,26 @@ impl DocumentColumns {
     ) -> Result<(), InvalidRecord> {
         extra.clear();
         for &column in &self.extra {
-            let value = utf8(values, record, column);
+            let value = self.utf8(values, record, column);
             extra.push(Some(
                 value.map_err(|bad| InvalidRecord { id: id.map(str::to_owned), ..bad })?,
             ));
         }
         Ok(())
+    }
+
+    /// A value; empty if the record has too few values, which [`document`](Self::document) reports.
+    fn utf8<'a>(
+        &self,
+        values: &'a SeparatedRecord,
+        record: &'a [u8],
+        column: usize,
+    ) -> Result<&'a str, InvalidRecord> {
+        let value = values.get(record, column).unwrap_or_default();
+        record::utf8(value).map_err(|_| {
+            let written = value_range(record, self.header.delimiter, column).unwrap_or_default();
+            InvalidRecord::new(record::not_utf8(record, written))
+        })
     }
 
     /// The document of a record with these values.
@@ -252,7 +266,7 @@ impl DocumentColumns {
         record: &'a [u8],
     ) -> Result<RecordDocument<'a>, InvalidRecord> {
         let id = match self.id {
-            Some(column) => Some(utf8(values, record, column)?),
+            Some(column) => Some(self.utf8(values, record, column)?),
             None => None,
         };
         let bad = |reason| InvalidRecord { id: id.map(str::to_owned), reason };
@@ -260,32 +274,22 @@ impl DocumentColumns {
         if values.len() != expected {
             return Err(bad(SkipReason::FieldCount { expected, got: values.len() }));
         }
-        if memchr(0, record).is_some() {
+        if values.iter(record).any(|value| memchr(0, value).is_some()) {
             return Err(bad(SkipReason::Binary));
         }
         if id.is_some_and(str::is_empty) {
             return Err(InvalidRecord::new(SkipReason::EmptyId));
         }
-        let text = utf8(values, record, self.text).map_err(|fault| bad(fault.reason))?;
+        let text = self.utf8(values, record, self.text).map_err(|fault| bad(fault.reason))?;
         Ok(RecordDocument { id, text })
     }
-}
-
-/// A value; empty if the record has too few values, which `document` reports.
-fn utf8<'a>(
-    values: &'a SeparatedRecord,
-    record: &'a [u8],
-    column: usize,
-) -> Result<&'a str, InvalidRecord> {
-    let value = values.get(record, column).unwrap_or_default();
-    record::utf8(value).map_err(|_| InvalidRecord::new(record::not_utf8(record)))
 }
 
 /// The delimiter of a table that begins with `bytes`: the first one for which the header has the
 /// needed columns. If there is none, the one for which the first records have equally many values,
 /// and the most. A comma if they have one value for each delimiter.
 fn find_delimiter(bytes: &[u8], needed: &[String]) -> u8 {
-    let bytes = without_mark(bytes);
+    let bytes = without_marks(bytes);
     let mut values = SeparatedRecord::default();
     let mut has_columns = |delimiter: &u8| {
         // An empty table has no columns.
@@ -311,6 +315,12 @@ fn find_delimiter(bytes: &[u8], needed: &[String]) -> u8 {
         let found = DELIMITERS.into_iter().rev().max_by_key(by_records);
         found.filter(|delimiter| by_records(delimiter).is_some()).unwrap_or(b',')
     })
+}
+
+/// The bytes of a table without byte order marks. Programs that add one to a file with one write
+/// two.
+fn without_marks(bytes: &[u8]) -> &[u8] {
+    without_mark(without_mark(bytes))
 }
 
 /// Finds the end of the last whole record at a line feed.

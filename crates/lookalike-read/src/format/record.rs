@@ -1,6 +1,7 @@
 //! The document of a record of any format, or the reason why it has none.
 
 use crate::error::SkipReason;
+use std::ops::Range;
 
 /// The document of a record.
 pub(crate) struct RecordDocument<'a> {
@@ -37,13 +38,14 @@ pub(crate) struct RecordBoundary {
 /// Returns the bytes of a whole record as text.
 pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, SkipReason> {
     // `basic` validates fastest and does not locate the error; the standard library does.
-    simdutf8::basic::from_utf8(bytes).map_err(|_| not_utf8(bytes))
+    simdutf8::basic::from_utf8(bytes).map_err(|_| not_utf8(bytes, 0..bytes.len()))
 }
 
-/// The reason to skip a record that is not UTF-8.
-pub(crate) fn not_utf8(record: &[u8]) -> SkipReason {
-    let valid = std::str::from_utf8(record).map_or_else(|error| error.valid_up_to(), str::len);
-    SkipReason::NotUtf8 { column: valid as u64 + 1 }
+/// The reason to skip a record whose bytes in `range` are not UTF-8.
+pub(crate) fn not_utf8(record: &[u8], range: Range<usize>) -> SkipReason {
+    let bytes = &record[range.clone()];
+    let valid = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
+    SkipReason::NotUtf8 { column: (range.start + valid) as u64 + 1 }
 }
 
 /// The record without the line feed. Keeps a carriage return before it, so that the line can be

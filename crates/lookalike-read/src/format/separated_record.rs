@@ -5,6 +5,10 @@
 use memchr::{memchr, memchr3};
 use std::ops::Range;
 
+/// Values from this length on are copied to memory of exactly this length: doubling could take twice
+/// the memory.
+const LONG_VALUE_BYTES: usize = 4 << 20;
+
 /// A value in its written form.
 pub(crate) struct WrittenValue {
     /// Its place in the bytes, with its quotes.
@@ -31,6 +35,19 @@ impl WrittenValue {
         let length = memchr3(delimiter, b'\n', b'\r', rest).unwrap_or(rest.len());
         Self { range: start..at + length, is_closed: true }
     }
+}
+
+/// The range of a value in a record, with its quotes; `None` if the record has fewer values.
+pub(crate) fn value_range(record: &[u8], delimiter: u8, column: usize) -> Option<Range<usize>> {
+    let mut at = 0;
+    for _ in 0..column {
+        let end = WrittenValue::at(at, delimiter, record).range.end;
+        if record.get(end) != Some(&delimiter) {
+            return None;
+        }
+        at = end + 1;
+    }
+    Some(WrittenValue::at(at, delimiter, record).range)
 }
 
 /// The values of a record without their quotes.
@@ -88,8 +105,9 @@ impl SeparatedRecord {
             return;
         }
         let start = self.joined.len();
-        // At once, because doubling would take twice the memory for a long value.
-        self.joined.reserve_exact(rest.len());
+        if rest.len() >= LONG_VALUE_BYTES {
+            self.joined.reserve_exact(rest.len());
+        }
         while let Some(quote) = memchr(b'"', rest) {
             self.joined.extend_from_slice(&rest[..quote]);
             rest = &rest[quote + 1..];
@@ -127,20 +145,28 @@ mod tests {
 
     proptest! {
         #[test]
-        fn values_equal_those_of_the_crate_csv(text in "[ab,\"\n\r]{0,60}") {
+        fn values_equal_those_of_the_crate_csv(
+            text in "[ab,;\"\n\r\0\u{e9}]{0,60}", delimiter in prop::sample::select(b",;b".to_vec()),
+        ) {
             let bytes = text.as_bytes();
             let mut reader = csv::ReaderBuilder::new();
-            let mut reader = reader.has_headers(false).flexible(true).from_reader(bytes);
+            let reader = reader.delimiter(delimiter).has_headers(false).flexible(true);
+            let mut reader = reader.from_reader(bytes);
+            let mut expected = csv::ByteRecord::new();
             let mut record = SeparatedRecord::default();
             let mut at = 0;
-            for expected in reader.byte_records() {
-                let expected = expected.unwrap();
-                let place = record.read(b',', bytes, at).unwrap();
+            while reader.read_byte_record(&mut expected).unwrap() {
+                let place = record.read(delimiter, bytes, at).unwrap();
                 at = place.end;
-                let found: Vec<&[u8]> = record.iter(&bytes[place]).collect();
+                prop_assert_eq!(at as u64, reader.position().byte());
+                let written = &bytes[place];
+                let found: Vec<&[u8]> = record.iter(written).collect();
                 prop_assert_eq!(found, expected.iter().collect::<Vec<_>>());
+                let last = value_range(written, delimiter, record.len() - 1).unwrap();
+                prop_assert!(written[last.end..].len() <= 1);
+                prop_assert_eq!(value_range(written, delimiter, record.len()), None);
             }
-            prop_assert_eq!(record.read(b',', bytes, at), None);
+            prop_assert_eq!(record.read(delimiter, bytes, at), None);
         }
     }
 }

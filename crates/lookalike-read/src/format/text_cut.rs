@@ -3,7 +3,7 @@
 use crate::bytes::without_mark;
 use crate::format::csv_header::CsvHeader;
 use crate::format::json_scanner::JsonScanner;
-use crate::format::separated_record::WrittenValue;
+use crate::format::separated_record::value_range;
 use crate::options::ReadOptions;
 use std::ops::Range;
 
@@ -162,19 +162,6 @@ fn quoted(inside: &[u8], copier: &mut KeptCopier<'_>) -> bool {
         }
         raw = rest;
     }
-}
-
-/// The range of a value in a record, with its quotes.
-fn value_range(record: &[u8], delimiter: u8, column: usize) -> Option<Range<usize>> {
-    let mut at = 0;
-    for _ in 0..column {
-        let end = WrittenValue::at(at, delimiter, record).range.end;
-        if record.get(end) != Some(&delimiter) {
-            return None;
-        }
-        at = end + 1;
-    }
-    Some(WrittenValue::at(at, delimiter, record).range)
 }
 
 #[cfg(test)]

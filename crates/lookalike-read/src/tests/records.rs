@@ -211,6 +211,11 @@ fn separated_values() {
     assert_eq!(all.texts(), ["one, \"two\"\r\nthree", "5\" disk", "", ""]);
     let lines: Vec<&str> = all.places.iter().map(|p| p.rsplit(':').next().unwrap()).collect();
     assert_eq!(lines, ["2", "5", "6", "7"]);
+    let marked = "\u{FEFF}\u{FEFF}id,text\n\u{FEFF}a,b\n\u{FEFF}c,d\n";
+    for block_bytes in [1, 1 << 20] {
+        let all = read_named("x.csv", marked.as_bytes(), &ReadOptions::default(), block_bytes);
+        assert_eq!(all.unwrap().ids(), ["\u{FEFF}a", "\u{FEFF}c"]);
+    }
     let all = read("x.tsv", "text\tid\n\"a\tb\"\t1\nx,y\t2").unwrap();
     assert_eq!((all.ids(), all.texts()), (vec!["1", "2"], vec!["a\tb", "x,y"]));
 }
@@ -245,7 +250,8 @@ fn bad_separated_values() {
         let all = read_skipping("x.csv", &bytes);
         assert_eq!((all.documents.len(), all.skipped.len()), (1, 1));
     }
-    assert!(message(read("x.csv", b"id,text\na,\xE9\n")).contains("not UTF-8 at byte 3"));
+    let bytes = b"x,id,text\n\xE9,a,\"\"\"\xE9\"\n";
+    assert!(message(read("x.csv", bytes)).contains("not UTF-8 at byte 8"));
     assert!(read("x.csv", "id,text\n").unwrap().documents.is_empty());
 }
 
