@@ -5,8 +5,8 @@
 use memchr::{memchr, memchr3};
 use std::ops::Range;
 
-/// Values from this length on are copied to memory of exactly this length: doubling could take twice
-/// the memory.
+/// Values from this length on are copied to memory of exactly this length, because doubling could
+/// take twice the memory.
 const LONG_VALUE_BYTES: usize = 4 << 20;
 
 /// A value in its written form.
@@ -146,7 +146,8 @@ mod tests {
     proptest! {
         #[test]
         fn values_equal_those_of_the_crate_csv(
-            text in "[ab,;\"\n\r\0\u{e9}]{0,60}", delimiter in prop::sample::select(b",;b".to_vec()),
+            text in "[ab,;\"\n\r\0\u{e9}]{0,60}",
+            delimiter in prop::sample::select(b",;b".to_vec()),
         ) {
             let bytes = text.as_bytes();
             let mut reader = csv::ReaderBuilder::new();
