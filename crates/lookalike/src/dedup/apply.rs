@@ -20,7 +20,7 @@ use std::path::PathBuf;
 /// Reads the inputs again and writes or omits every document, as the findings say. Bad records and
 /// later documents with a repeated id were left out of the run and are also left out here.
 ///
-/// Cost: one more pass over the inputs. One thread writes, the others read. Under a limit on
+/// Cost: one more pass over the inputs. All threads read, and one of them writes. Under a limit on
 /// memory, one thread does both. Memory: some blocks of the input for each thread, or one under a
 /// limit, and a sixteenth of the limit for decisions, which are sorted in temporary files.
 ///

@@ -38,7 +38,8 @@ pub struct AddOptions {
     pub expires: Option<i64>,
     /// Whether to skip and list documents that an index cannot store. Otherwise they are errors.
     pub skip_bad: bool,
-    /// Maximum number of threads that prepare documents. With more than one, another thread writes.
+    /// Maximum number of threads that prepare documents. One of them also writes the documents of
+    /// files. Another thread writes documents of the caller if this number is above 1.
     pub threads: NonZeroUsize,
 }
 
