@@ -440,6 +440,8 @@ fn reports_name_the_folder_of_ids() {
     let folder = report["folder"].as_str().unwrap();
     let keeper = report["groups"][0]["keeper"].as_str().unwrap();
     assert!(place.path(folder).join(keeper).is_file(), "{report}");
+    let run = place.run(&["find", "d", "--reference", "d/sub", "-o", "g.csv"]);
+    assert!(run.err.contains(" paths below d, except in the reference\n"), "{}", run.err);
     let run = place.run(&["find", "d", "d/sub/../sub", "-o", "g.csv", "--report", "r.json"]);
     assert!(!run.err.contains("paths below"), "{}", run.err);
     assert!(!place.read("r.json").contains("\"folder\""));

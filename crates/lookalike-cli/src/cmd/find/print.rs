@@ -104,7 +104,8 @@ pub(super) fn print_summary(
     }
     let has_ids = args.output.is_some() || args.pairs.is_some();
     if let Some(folder) = findings.id_folder.as_ref().filter(|_| has_ids) {
-        writeln!(err, "  ids of files are paths below {}", one_line(folder))?;
+        let except = if findings.counts.reference > 0 { ", except in the reference" } else { "" };
+        writeln!(err, "  ids of files are paths below {}{except}", one_line(folder))?;
     }
     SourceTable { sources: &findings.sources, fate: DuplicateAction::Reported }.warn(&mut err)?;
     summary.write(&mut err)?;
