@@ -28,7 +28,8 @@ Examples:
   lookalike contamination corpus.jsonl --against quiz.jsonl --drop drop.jsonl
   lookalike contamination news.lookalike --against quiz.jsonl
 
-The share of an item is the share of its words in runs of --ngram words that a document contains.
+A word is covered if its run of --ngram words is in a document.
+The share of an item is the share of its words that are covered.
 An item with fewer than --ngram words is compared as a whole.
 By default, line breaks, punctuation and case do not matter.";
 

@@ -19,7 +19,7 @@ struct ReorderState<T> {
 }
 
 impl<T> ReorderBuffer<T> {
-    /// Creates a buffer of at most `window` values.
+    /// Creates a buffer. A sender waits if its value is `window` or more after the next one.
     pub(crate) fn new(window: u64) -> Self {
         let waiting = BTreeMap::new();
         let state = ReorderState { next: 0, waiting, senders: 0, is_closed: false };
@@ -59,8 +59,8 @@ impl<T> ReorderBuffer<T> {
         }
     }
 
-    /// Like [`take`](Self::take), for a receiver that also makes values: it makes the next values
-    /// of `make` instead of waiting, unless the buffer is full.
+    /// Like [`take`](Self::take), for a receiver that also makes values. Instead of waiting, it
+    /// makes the next value of `make`, unless `window` values are in the buffer.
     pub(crate) fn take_or_make(&self, make: &mut impl Iterator<Item = (u64, T)>) -> Option<T> {
         loop {
             let mut state = self.state();

@@ -12,9 +12,9 @@ use std::sync::mpsc::sync_channel;
 use std::thread::Builder;
 
 /// Writes the blocks of several streams by ascending number. Each of the `others` has a thread. The
-/// current thread writes, and makes blocks of `own` while the next block is missing. A block is at
-/// most `window` blocks ahead of the next one to write. If the system refuses a thread, the others
-/// do its work.
+/// current thread writes, and makes blocks of `own` while the next block is missing and fewer than
+/// `window` others wait. Blocks of other threads are at most `window` ahead of the next one. If the
+/// system refuses a thread, the others do its work.
 ///
 /// # Errors
 /// The failure of the first block that has one, or an error of writing to the index. All documents
