@@ -10,7 +10,9 @@ use crate::state::app::App;
 use crate::threads::pool::PoolWorker;
 use axum::extract::{Request, State};
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
-use lookalike::decisions::{self, Agreements, DecisionFields, ReviewDecision, UnknownDocuments};
+use lookalike::decisions::{
+    self, AddedDecisions, Agreements, DecisionFields, ReviewDecision, UnknownDocuments,
+};
 use lookalike::index::time;
 use lookalike::store::{Index, IndexError};
 use serde::{Deserialize, Serialize};
@@ -66,8 +68,10 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
         cache.check_room(&worker.index, &read)?;
         let now = time::format(time::now());
         let done = decisions::add_to_index(&worker.index, read, &now, UnknownDocuments::Refuse);
-        let done = done?;
-        serialized(&json!({ "added": done.added, "unknown": done.unknown, "last": done.last }))
+        let AddedDecisions { added, repeated, unknown, last } = done?;
+        serialized(&json!({
+            "added": added, "repeated": repeated, "unknown": unknown, "last": last
+        }))
     };
     app.answer(bytes, record).await
 }
@@ -100,7 +104,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, request: Request) -> Handl
     app.answer(0, move |worker| page(&worker.index, after, limit)).await
 }
 
-/// `GET /v1/agreement`: how far people agree who judged the same pairs.
+/// `GET /v1/agreement`: how far people who judged the same pairs agree.
 pub(crate) async fn agreement(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     let parameters = QueryParameters::read(request.uri().query(), &["after", "limit"])?;
     let limit = parameters.number("limit", DISPUTED_MAX, DISPUTED)?;
@@ -125,16 +129,16 @@ struct AgreementPage {
     next: Option<String>,
 }
 
-/// The cursor behind a pair: the bytes of both ids in hexadecimal. Pairs that are judged later move
-/// none.
+/// The cursor after a pair: the bytes of both ids in hexadecimal. Pairs that are judged later do
+/// not move a cursor.
 fn pair_cursor(documents: &[String; 2]) -> String {
     let [a, b] = documents.each_ref().map(|id| HEXLOWER.encode(id.as_bytes()));
     format!("{a}-{b}")
 }
 
 fn pair_after(text: &str) -> Option<[String; 2]> {
-    // A cursor is a place among pairs, which need not be stored: bytes other than UTF-8 also have
-    // a place.
+    // A cursor is a place among pairs, and its own pair need not be stored. Bytes other than UTF-8
+    // also have a place.
     let id = |hex: &str| {
         let bytes = HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).ok();
         let bytes = bytes.filter(|bytes| !bytes.is_empty())?;

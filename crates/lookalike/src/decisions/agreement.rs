@@ -26,8 +26,8 @@ pub struct Agreement {
     /// Pairs that only the second judged to be duplicates.
     pub only_second_duplicate: u64,
     /// Cohen's kappa (Cohen, *A coefficient of agreement for nominal scales*, 1960): 1 for full
-    /// agreement, 0 for agreement by chance, down to −1. `None` if both always made the same
-    /// judgment, because chance explains all of it.
+    /// agreement, 0 for agreement by chance, down to −1. `None` if both people judged all pairs to
+    /// be duplicates, or all to be different, because chance then explains all agreement.
     pub kappa: Option<f64>,
 }
 
@@ -49,7 +49,7 @@ pub struct DisputedPair {
 pub struct Agreements {
     /// Agreements, ordered by the names of the people.
     pub people: Vec<Agreement>,
-    /// The pairs with different judgments, by their ids, up to the requested number.
+    /// Pairs with different judgments, ordered by their ids; at most as many as requested.
     pub disputed: Vec<DisputedPair>,
     /// The number of all disputed pairs.
     pub disputed_total: u64,
@@ -103,7 +103,7 @@ impl JudgedPairs {
         self.bytes as u64
     }
 
-    /// The number of people who judged a pair.
+    /// The number of people who judged at least one pair.
     pub fn people(&self) -> usize {
         self.names.len()
     }
@@ -114,8 +114,8 @@ impl JudgedPairs {
     }
 
     /// Compares the judgments. Lists at most `most` disputed pairs after the pair `after`, and
-    /// fewer if their ids and names take more than 4 MiB. O(n) for n pairs, and for each pair the
-    /// square of the number of people who judged it.
+    /// fewer if their ids and names take more than 4 MiB. Takes time proportional to the number of
+    /// pairs, and for each pair to the square of the number of people who judged it.
     pub fn agreements(&self, after: Option<&[String; 2]>, most: usize) -> Agreements {
         let mut counts: BTreeMap<[&str; 2], [u64; 4]> = BTreeMap::new();
         let mut found = Agreements::default();
@@ -156,7 +156,8 @@ impl JudgedPairs {
     }
 }
 
-/// Computes the agreement. `count`: both said duplicate, only the first, only the second, neither.
+/// Computes the agreement of two people. `count` is the number of pairs that both judged to be
+/// duplicates, and the numbers for only the first, only the second, and neither.
 fn agreement(people: [&str; 2], count: [u64; 4]) -> Agreement {
     let [both, first, second, none] = count;
     let pairs = both + first + second + none;
@@ -193,8 +194,9 @@ mod tests {
         }
     }
 
-    /// The example of Cohen's paper has more categories; this one is the usual of two raters and 50
-    /// cases: 20 yes by both, 15 no by both, 5 and 10 by one of them, kappa 0.4.
+    /// The example of Cohen's paper has more categories. This is the usual textbook example of two
+    /// raters and 50 cases: both say yes to 20 cases and no to 15, only the first says yes to 5,
+    /// and only the second to 10. Kappa is 0.4.
     #[test]
     fn kappa_is_that_of_the_textbook() {
         let found = agreement(["a", "b"], [20, 5, 10, 15]);

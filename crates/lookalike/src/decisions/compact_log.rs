@@ -1,4 +1,4 @@
-//! Removes decisions from the log of an index that are not in force any more.
+//! Removes decisions that are no longer in force from the log of an index.
 
 use super::decision::{Judgment, ReviewDecision};
 use super::error::DecisionError;
@@ -18,7 +18,7 @@ pub struct CompactedLog {
 /// The last decisions about a pair.
 #[derive(Debug, Default)]
 struct PairEntries {
-    /// The number of the last one, and whether it is a judgment.
+    /// The number of the last decision, and whether it is a judgment.
     last: (u64, bool),
     /// The number of the last judgment of each person who did not revoke it.
     people: HashMap<String, u64>,
@@ -32,10 +32,10 @@ struct NeededEntries {
     documents: HashMap<String, (u64, bool)>,
 }
 
-/// Removes decisions from the log of an index that are not in force any more, because a later one
-/// about the same pair or document replaces or revokes them. Groups and agreement do not change:
-/// the last judgment of each person about each pair is kept. Numbers do not change. Memory: the ids
-/// of the documents in the log.
+/// Removes decisions from the log of an index if a later decision about the same pair or document
+/// replaces or revokes them. Groups and agreement do not change, because the last judgment of each
+/// person about each pair is kept. The remaining decisions keep their numbers. Memory: the ids of
+/// the documents in the log.
 ///
 /// # Errors
 /// Read and write errors of the index, and an entry that is not a decision.
@@ -49,8 +49,8 @@ pub fn compact_log(index: &Index) -> Result<CompactedLog, DecisionError> {
     let last = all.last().copied().unwrap_or(0);
     let mut needed = found.judgments();
     needed.extend(all.last());
-    // A decision about several documents may still apply to one of them. The log then needs its
-    // revocation for another one. Entries added meanwhile are not removed.
+    // A needed decision about several documents may be revoked for some of them. The log then also
+    // needs the revocations. Entries added meanwhile are not removed.
     let mut revoked = Vec::new();
     each_of_index(index, 0, &mut |decision| {
         if decision.line <= last && needed.contains(&decision.line) {
@@ -88,8 +88,8 @@ impl NeededEntries {
         }
     }
 
-    /// The entries that are in force, the last one of each person about each pair, and those that
-    /// revoke one of these.
+    /// Returns the numbers of the entries in force, of each person's last judgment about each pair,
+    /// and of the last entry about such a pair, even if it is a revocation.
     fn judgments(&self) -> BTreeSet<u64> {
         let mut needed = BTreeSet::new();
         #[expect(clippy::iter_over_hash_type, reason = "a sorted set is filled")]

@@ -100,8 +100,8 @@ impl AppliedDecisions<'_> {
         others.filter_map(|pair| contradiction(pair)).collect()
     }
 
-    /// Finds pairs of duplicates that are both kept. A document of a reference collection is kept
-    /// without a decision, so the line of the pair replaces the missing line.
+    /// Finds pairs of duplicates whose documents are both kept. A document of a reference
+    /// collection is kept without a decision, so the line of the pair replaces the missing line.
     fn both_kept(&self) -> Vec<Contradiction> {
         let kept = |id: &String| self.kept.get(id.as_str()).copied();
         let contradiction = |pair: &JudgedPair| {

@@ -75,7 +75,7 @@ pub struct ReviewDecision {
 /// The target of a decision: a document, or a pair with the lesser id first.
 pub(super) type DecisionTarget<'d> = (&'d str, Option<&'d str>);
 
-/// A line, in the order of its members.
+/// A line of a file. Its members are written in this order.
 #[derive(Serialize)]
 struct WrittenDecision<'d> {
     decision: &'static str,
@@ -110,7 +110,8 @@ impl ReviewDecision {
         self.written(None)
     }
 
-    /// Returns the line of a decision in an index with its number, for `seen` of a later decision.
+    /// Returns the line of a decision in an index, with its number. A later decision can have this
+    /// number as `seen`.
     pub fn to_numbered_json(&self) -> String {
         self.written(Some(self.line))
     }

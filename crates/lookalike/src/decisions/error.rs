@@ -109,9 +109,9 @@ impl fmt::Display for DecisionError {
                 write!(f, "{} line {line}: {problem}", path.display())
             }
             Self::Conflicts { conflicts, total } => fmt_conflicts(f, conflicts, *total),
-            Self::GivenKeepers => {
-                f.write_str("decisions cannot be used where the keepers are given; leave one out")
-            }
+            Self::GivenKeepers => f.write_str(
+                "decisions cannot be combined with given keepers; leave out one of the two",
+            ),
         }
     }
 }
@@ -138,12 +138,12 @@ fn fmt_conflicts(
             let who = last.who.as_deref().map(|who| format!(" by {who:?}")).unwrap_or_default();
             write!(
                 f,
-                "but decision {number}{who} is newer: {decision}; look at it, then add \
-                 yours with \"seen\":{number}, or leave it out"
+                "but decision {number}{who} is newer: {decision}; look at it, then drop \
+                 your decision, or add it with \"seen\":{number}"
             )?;
         }
         ConflictCause::Unknown => {
-            f.write_str("and the index has no such document; leave it out")?;
+            f.write_str("and the index has no such document; drop the decision")?;
         }
     }
     if total > 1 {
@@ -162,10 +162,10 @@ impl fmt::Display for DecisionProblem {
             ),
             Self::Judgment { got } => {
                 let names = Judgment::ALL.map(Judgment::name).join(", ");
-                write!(f, "expected a decision of {names}, got {got:?}")
+                write!(f, "unknown decision {got:?}; expected one of {names}")
             }
             Self::Documents { judgment, got, expected } => {
-                write!(f, "{} is about {expected}, got {got}", judgment.name())
+                write!(f, "the decision {} needs {expected}, got {got}", judgment.name())
             }
             Self::RepeatedDocument { id } => {
                 write!(f, "document {id:?} is named twice; name each document once")

@@ -55,8 +55,8 @@ impl DecisionFields {
     /// Checks the members, as for a line of a file.
     ///
     /// # Errors
-    /// An unknown judgment, a number of documents or hashes that it does not allow, and a member
-    /// that is too long.
+    /// An unknown judgment, a number of documents or hashes that the judgment does not allow, and a
+    /// member that is too long.
     pub fn check(self, line: u64) -> Result<ReviewDecision, DecisionProblem> {
         let Self { decision, documents, contents, who, when, note, seen } = self;
         let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);

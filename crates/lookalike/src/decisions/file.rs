@@ -7,10 +7,10 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-/// The longest line: the longest decision has a few MiB, with every character escaped.
+/// The maximum length of a line. The longest decision has a few MiB if every character is escaped.
 const MAX_LINE: u64 = 8 << 20;
 
-/// Reads the decisions of a file, in its order. Skips empty lines.
+/// Reads the decisions of a file in order. Skips empty lines.
 ///
 /// # Errors
 /// The file cannot be read, or a line of it is not a decision.

@@ -30,14 +30,15 @@ pub struct KeptDocument {
     pub line: u64,
 }
 
-/// The decisions in force. Among several about one pair or document, the last is in force.
+/// The decisions in force. If several decisions are about one pair or document, only the last is in
+/// force.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Decisions {
     /// The pairs, by ids.
     pub pairs: Vec<JudgedPair>,
     /// The kept documents, by id.
     pub kept: Vec<KeptDocument>,
-    /// Judgments about a pair that another person contradicted later, each with the later judgment.
+    /// Judgments that another person contradicted later, each with the later judgment.
     pub(super) disputed: Vec<[JudgedPair; 2]>,
     /// The number of all decisions.
     pub read: u64,
@@ -81,7 +82,7 @@ impl Decisions {
         self.pairs.is_empty() && self.kept.is_empty()
     }
 
-    /// A digest of the decisions in force. Other decisions have another digest.
+    /// A digest of the decisions in force. Different decisions have different digests.
     pub(crate) fn digest(&self) -> String {
         format!("{:016x}", hash::token_hash(format!("{:?} {:?}", self.pairs, self.kept).as_bytes()))
     }

@@ -5,7 +5,8 @@ use super::error::DecisionError;
 use super::file::decision;
 use lookalike_index::index::Index;
 
-/// The number of decisions per read. Reading ends with the page of the first invalid one.
+/// The number of decisions to read at a time, as a page. Reading ends with the page that contains
+/// the first invalid decision.
 const PAGE: usize = 32;
 
 /// Returns the decisions of an index that are numbered above `after`, by number. The numbers are
@@ -20,11 +21,11 @@ pub fn of_index(index: &Index, after: u64) -> Result<Vec<ReviewDecision>, Decisi
 }
 
 /// Passes the decisions of an index that are numbered above `after` to `each`, one after the other.
-/// Holds some of them in memory at a time.
+/// Holds one page of decisions in memory.
 ///
 /// # Errors
-/// The index cannot be read, or an entry is not a decision. `each` has received the entries before
-/// it.
+/// The index cannot be read, or an entry is not a decision. `each` has then received the earlier
+/// entries.
 pub fn each_of_index(
     index: &Index,
     after: u64,

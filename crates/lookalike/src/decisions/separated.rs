@@ -4,7 +4,7 @@ use super::in_force::Decisions;
 use std::collections::{HashMap, HashSet};
 
 /// The pairs that a run separates: pairs that are judged different, and pairs of two kept
-/// documents, which are kept by a decision or because they belong to a reference collection.
+/// documents. A document is kept by a decision, or because it belongs to a reference collection.
 #[derive(Debug, Clone, Default)]
 pub struct SeparatedPairs {
     judged: HashMap<String, HashSet<String>>,

@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 
 const EXAMPLE: &str = "\
 Examples:
-  lookalike index decisions news                             all decisions, a JSON object per line
+  lookalike index decisions news              a JSON object per line
+  lookalike index decisions news --compact    removes those no longer in force
   lookalike index decisions news --add decisions.jsonl --who ann
-  tail -n 1 decisions.jsonl | lookalike index decisions news --add - --seen 12
-  lookalike index decisions news --compact                   only those that are in force are left";
+  tail -n 1 decisions.jsonl | lookalike index decisions news --add - --seen 12";
 
 /// Write the decisions that an index keeps as JSON lines, or add some to them
 #[derive(Debug, clap::Args)]
@@ -112,6 +112,9 @@ fn add(args: &DecisionsArgs, file: &Path) -> CommandResult {
     let done = decisions::add_to_index(&index, new, &now, UnknownDocuments::Keep)?;
     let added = count(done.added, "decision");
     let mut message = format!("{}: {added} added, the last has number {}", index.name(), done.last);
+    if done.repeated > 0 {
+        message = format!("{message}, {} were already in the log", thousands(done.repeated));
+    }
     if done.unknown > 0 {
         let unknown = thousands(done.unknown);
         message = format!("{message}, {unknown} of them about documents that are not in the index");

@@ -123,14 +123,14 @@ fn groups_follow_decisions() {
     let found = groups(client, "");
     assert_eq!(shown(&found), ["c: a: b:", "e: d:"]);
     assert_eq!(found["groups_decided"], json!(0));
-    let done = decide(
-        client,
-        &json!([
-            { "decision": "duplicate", "documents": ["e", "d"], "who": "ann", "note": "same" },
-            { "decision": "not_duplicate", "documents": ["b", "c"], "x": 1 },
-        ]),
-    );
-    assert_eq!(done, json!({ "added": 2, "unknown": 0, "last": 2 }));
+    let both = json!([
+        { "decision": "duplicate", "documents": ["e", "d"], "who": "ann", "note": "same" },
+        { "decision": "not_duplicate", "documents": ["b", "c"], "x": 1 },
+    ]);
+    let done = json!({ "added": 2, "repeated": 0, "unknown": 0, "last": 2 });
+    assert_eq!(decide(client, &both), done);
+    let again = json!({ "added": 0, "repeated": 2, "unknown": 0, "last": 2 });
+    assert_eq!(decide(client, &both), again);
     // The list that is there shows them at once; the next one is made with them.
     let found = client.get("/v1/groups?state=decided").ok(200);
     assert_eq!(shown(&found), ["e: d:duplicate"]);

@@ -174,7 +174,7 @@ fn a_message_that_is_not_taken_is_sent_again() {
 }
 
 #[test]
-fn one_that_is_never_taken_is_dropped_and_counted() {
+fn undeliverable_messages_are_dropped_and_counted() {
     let (url, received) = receiver(&[500, 500]);
     let served = served(webhooks(&[&url], &[1]));
     put(&served, "a", TEXT);
