@@ -9,10 +9,10 @@ use lookalike::find::parse_memory;
 use lookalike::report::option_name;
 use std::time::Duration;
 
-/// The hidden command by which this program reads files for itself, in a process of its own.
+/// The hidden command with which this program starts itself to read files in another process.
 pub const WORKER: &str = "extract-worker";
 
-/// How that process is started; without it, files are read in this one.
+/// The command that starts the process [`WORKER`]. Without it, this process reads the files.
 pub(crate) type WorkerOption<'a> = Option<&'a WorkerCommand>;
 
 /// How files that are not plain text are read.
@@ -38,10 +38,10 @@ pub(crate) struct ExtractArgs {
     attachments: bool,
 
     /// Limits on one file, such as `--max pages=500`; may be repeated. Names and defaults:
-    /// file-size=256MiB (except plain text), expanded=1GiB (decompressed content and its text; in a
-    /// file of records, of each record), depth=8 (levels of files in files), members=100000 (files
-    /// in a file), pages=20000 (of a PDF), seconds=60 (to decompress the file, and again to extract
-    /// its texts). An archive, mailbox or crawl gets `members` and `seconds` again for every 16 MiB
+    /// file-size=256MiB (not for plain text), expanded=1GiB (decompressed content and its text; in
+    /// files of records, for each record), depth=8 (files in files), members=100000 (files in a
+    /// file), pages=20000 (of a PDF), seconds=60 (to decompress a file, and again to extract its
+    /// texts). In archives, mailboxes and crawls, `members` and `seconds` apply to each 16 MiB
     #[arg(long = "max", value_name = "NAME=VALUE", value_parser = limit)]
     limits: Vec<FileLimit>,
 }
@@ -127,7 +127,7 @@ impl ExtractArgs {
     }
 }
 
-/// Reads what the process that started this one sends.
+/// Reads the files that the parent process sends.
 pub(crate) fn serve() -> CommandResult {
     extract::serve().map_err(cmd::CommandError::Print)?;
     Ok(ExitCode::SUCCESS)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Parses the place of an index. The environment completes an address in PostgreSQL.
 ///
 /// # Errors
-/// An address or a file of passwords that cannot be read.
+/// An address or a file of passwords cannot be read.
 pub(crate) fn place(text: &str) -> Result<IndexLocation, CommandError> {
     if ["http://", "https://"].iter().any(|scheme| text.starts_with(scheme)) {
         return Err(CommandError::Usage(format!(
@@ -27,7 +27,7 @@ pub(crate) fn place(text: &str) -> Result<IndexLocation, CommandError> {
     }
 }
 
-/// Refuses inputs in the folder of an index: its files are not documents.
+/// Refuses inputs in the folder of an index, because its files are not documents.
 ///
 /// # Errors
 /// A message with the first of these inputs.
@@ -46,7 +46,8 @@ pub(crate) fn refuse_inputs_within(index: &str, inputs: &[PathBuf]) -> Result<()
     }
 }
 
-/// The index that an input names, as [`place`]; `None` for files and folders of documents.
+/// Returns the index that an input names, like [`place`], or `None` for files and folders of
+/// documents.
 ///
 /// # Errors
 /// As for [`place`].
@@ -57,8 +58,8 @@ pub(crate) fn among_inputs(input: &Path) -> Result<Option<IndexLocation>, Comman
     }
 }
 
-/// Returns the inputs, with addresses in PostgreSQL completed as in [`place`]. These may contain
-/// passwords that the user did not write: do not show them.
+/// Returns the inputs, with addresses in PostgreSQL completed as in [`place`]. Do not show these
+/// addresses, because they may contain passwords that the user did not write.
 ///
 /// # Errors
 /// As for [`place`].

@@ -1,5 +1,5 @@
 //! The command `lookalike`: parses the arguments, runs one command and prints its error. The
-//! program `lookalike` and the Python module of that name call it.
+//! program `lookalike` and the Python module `lookalike` call [`main`].
 //!
 //! ```
 //! use std::ffi::OsString;
@@ -66,7 +66,8 @@ Examples:
   lookalike index create news corpus.jsonl    an index of documents
   lookalike query news draft.txt              the documents that resemble a text
 
-Exit code: 0 success, 1 error, 2 wrong use; 3 with `--exit-code` if something was found.";
+Exit codes: 0 success, 1 error, 2 wrong use; with `--exit-code`, 3 if something \
+was found.";
 
 /// The version, and where this build keeps indexes.
 #[cfg(all(feature = "sqlite", feature = "postgres"))]
@@ -80,8 +81,8 @@ const VERSION: &str =
 #[cfg(not(any(feature = "sqlite", feature = "postgres")))]
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\nindexes: none (built without)");
 
-/// Commands and options, for every command line of this process. It is not dropped: that would be a
-/// sixth of the instructions of a program that does nothing else.
+/// Commands and options, for every command line of this process. Never dropped, because dropping
+/// takes a sixth of the instructions of a run that does nothing else.
 static DEFINITION: LazyLock<Mutex<clap::Command>> = LazyLock::new(|| Mutex::new(Cli::command()));
 
 /// Finds near-duplicate documents, verified: every reported pair was compared exactly.
@@ -175,7 +176,7 @@ pub fn main(
             ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
         }
     };
-    // A program's end does this by itself, the end of an interpreter does not.
+    // The end of a program flushes by itself, but the end of an interpreter does not.
     terminal::flush();
     code
 }
@@ -196,7 +197,7 @@ fn run(command: &mut Command, arguments: &[OsString], worker: WorkerOption<'_>) 
     }
     outcome(command, arguments, worker).unwrap_or_else(|failure| {
         if let Some(message) = failure.message() {
-            // As above.
+            // A failure to print has nowhere to be reported.
             let _ = terminal::stderr().message(&format!("error: {message}"));
         }
         failure.exit_code()

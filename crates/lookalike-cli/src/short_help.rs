@@ -86,7 +86,7 @@ const COMMON: &[(&str, &str)] = &[
 const EXAMPLES: usize = 3;
 
 /// Returns true if clap answers arguments with the short help: `-h`, or a command without its
-/// subcommand. `--help` before it, and `help COMMAND`, request everything.
+/// subcommand. `--help` before `-h`, and `help COMMAND`, request the full help.
 pub(crate) fn is_requested(error: &clap::Error, arguments: &[OsString]) -> bool {
     match error.kind() {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => true,
@@ -103,8 +103,8 @@ fn is_flag(word: &OsString) -> bool {
     text == "--help" || text.starts_with('-') && !text.starts_with("--") && text.contains('h')
 }
 
-/// Renders the short help of the command that arguments name. `command` has parsed them, which
-/// defines the commands below it.
+/// Renders the short help of the command that arguments name. `command` must have parsed the
+/// arguments, which defines its subcommands.
 pub(crate) fn render(command: &mut Command, arguments: &[OsString]) -> StyledStr {
     let mut leaf = command;
     let mut path = String::new();

@@ -30,7 +30,7 @@ pub(crate) fn remove_temporary_files_on_signals() {
         }
     };
     if std::thread::Builder::new().name("signals".to_owned()).spawn(handle).is_ok() {
-        // An error, when the thread drops its end.
+        // Returns an error as soon as the thread drops its end.
         let _ = is_registered.recv();
     }
 }
@@ -40,8 +40,8 @@ pub(crate) fn remove_temporary_files_on_signals() {
     let _ = temporary::remove_all;
 }
 
-/// The signals that the process ignores, as a bit mask from SIGHUP (bit 0) up: `nohup` and shells
-/// set it. Returns 0 on systems without `/proc`.
+/// The signals that the process ignores, as a bit mask from SIGHUP (bit 0) up. `nohup` and shells
+/// set this mask. Returns 0 on systems without `/proc`.
 #[cfg(unix)]
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -34,8 +34,8 @@ pub(crate) fn print<C: Parser>(error: &clap::Error, arguments: &[OsString]) -> i
 }
 
 /// clap mixes its colours and the values of arguments in one text. So arguments that it refuses are
-/// parsed again: with escapes where these are shown on a terminal, or without colours. Help and
-/// version have no values of arguments.
+/// parsed again: with escapes for a terminal, or without colours. Help and version contain no
+/// values of arguments.
 fn write<C: Parser, W: Write>(
     out: &mut TerminalStream<W>,
     error: &clap::Error,
@@ -81,7 +81,7 @@ where
     parsed.err().map(|error| error.format(&mut command))
 }
 
-/// Parses arguments. An error of an unknown option suggests no option with another name: clap
+/// Parses arguments. An error of an unknown option suggests only options with similar names. clap
 /// measures letters in common, and suggests `--mail-signatures` for `--limit`.
 pub(crate) fn matches<A>(command: &mut Command, arguments: &[A]) -> Result<ArgMatches, clap::Error>
 where

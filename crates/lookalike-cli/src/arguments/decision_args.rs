@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// The option for user decisions.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Keep order and resources")]
+#[command(next_help_heading = "Which documents are kept")]
 pub(crate) struct DecisionArgs {
     /// User decisions about documents: pairs of duplicates, other pairs, documents to keep. A file
     /// with a JSON object per line (docs/reference/decisions.md), or an index with decisions

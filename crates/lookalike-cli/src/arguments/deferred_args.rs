@@ -1,9 +1,9 @@
-//! Commands whose definition is made when it is needed.
+//! Arguments that are defined only when they are needed.
 
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 
-/// Arguments that are defined when their command is called, or all commands are listed. `index` and
-/// `shard` have commands of their own, whose options are a third of all there are.
+/// Arguments that are defined when their command is called, or when all commands are listed. The
+/// subcommands of `index` and `shard` have a third of all options.
 #[derive(Debug)]
 pub(crate) struct DeferredArgs<A> {
     pub(crate) args: A,

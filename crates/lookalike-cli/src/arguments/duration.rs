@@ -1,8 +1,8 @@
-//! Durations as options have them.
+//! Parsers of durations in options.
 
 use std::time::Duration;
 
-/// `500ms`, `30s`, `5min` or `5m`, `12h`, `30d` or `8w`.
+/// Parses `500ms`, `30s`, `5min` or `5m`, `12h`, `30d` or `8w`.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || "expected a number and a unit: ms, s, min, h, d or w, such as 30d".to_owned();
     let at = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_may_leave_the_unit_out() {
+    fn waiting_times_default_to_seconds() {
         assert_eq!(patience("5"), Ok(Duration::from_secs(5)));
         assert_eq!(patience("0"), Ok(Duration::ZERO));
         assert_eq!(patience("250ms"), Ok(Duration::from_millis(250)));

@@ -4,7 +4,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use lookalike::read::Normalization;
 
-/// Normal form, language, words of scripts without spaces: the parts of a [`Normalization`].
+/// The parts of a [`Normalization`]: normal form, language, words of scripts without spaces.
 const PARTS: [&str; 6] = ["nfc", "nfkc", "fold", "unaccent", "language:auto", "segment:dictionary"];
 
 /// The option `--normalize`.
@@ -12,8 +12,8 @@ const PARTS: [&str; 6] = ["nfc", "nfkc", "fold", "unaccent", "language:auto", "s
 pub(crate) struct NormalizationArgs {
     /// Changes to texts, with commas between them [default: none]. `nfc`: Unicode canonical
     /// composition; `nfkc`: compatibility composition (full-width letters, ligatures); `fold`: also
-    /// without vowel marks of Arabic and Hebrew, with one form of letter variants, Hangul by
-    /// syllables; `unaccent`: also Latin letters without their marks. `language:auto` detects the
+    /// removes vowel marks of Arabic and Hebrew, unifies variants of letters and separates Hangul
+    /// syllables; `unaccent`: also removes the marks of Latin letters. `language:auto` detects the
     /// language of each document in its first 2 KiB and leaves out its stop words.
     /// `segment:dictionary` finds words of Chinese, Japanese, Thai, Khmer, Lao and Burmese by
     /// dictionaries; --tokens is then word-runs
@@ -25,7 +25,7 @@ pub(crate) struct NormalizationArgs {
 impl NormalizationArgs {
     /// The changes for the readers.
     pub(crate) fn normalization(&self) -> Normalization {
-        // Every value is one of `PARTS`, which the library reads.
+        // Every value is one of `PARTS`, which the library can parse.
         self.normalize.join(", ").parse().unwrap_or_default()
     }
 }

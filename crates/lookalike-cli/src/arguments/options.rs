@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 /// Options for groups, their kept documents and the sources of documents.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Keep order and resources")]
+#[command(next_help_heading = "Which documents are kept")]
 pub(crate) struct KeepArgs {
     /// Which document of a group is kept, such as newest [default: longest, for files by name
     /// first]. Rules: name (only files: final versions before copies, drafts and old versions),
@@ -47,7 +47,7 @@ pub(crate) struct KeepArgs {
 
 /// Options for the resources of a run.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Keep order and resources")]
+#[command(next_help_heading = "Resources")]
 pub(crate) struct WorkArgs {
     /// The most memory to use, such as 512MiB or 4GiB; temporary files hold the rest
     /// [default: no limit]
@@ -67,7 +67,7 @@ pub(crate) struct WorkArgs {
 
 /// The folder for temporary files.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Keep order and resources")]
+#[command(next_help_heading = "Resources")]
 pub(crate) struct TempArgs {
     /// Folder for temporary files [default: the system's]
     #[arg(long, value_name = "FOLDER")]
@@ -76,7 +76,7 @@ pub(crate) struct TempArgs {
 
 /// The number of threads.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Keep order and resources")]
+#[command(next_help_heading = "Resources")]
 pub(crate) struct ThreadArgs {
     /// Threads [default: one per processor]
     #[arg(long, value_name = "N", value_parser = threads)]
@@ -85,7 +85,7 @@ pub(crate) struct ThreadArgs {
 
 /// Options of a run: kept documents, reference inputs, decisions, resources, resumption.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Keep order and resources")]
+#[command(next_help_heading = "Which documents are kept")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     keep: KeepArgs,
@@ -107,7 +107,7 @@ pub(crate) struct RunArgs {
 
 /// The option to resume an interrupted run.
 #[derive(Debug, Clone, Copy, Args)]
-#[command(next_help_heading = "Keep order and resources")]
+#[command(next_help_heading = "Resources")]
 pub(crate) struct ResumeArgs {
     /// Keep finished stages in --temp-dir, and resume from them after an interruption
     #[arg(long, requires = "temp_dir")]
@@ -116,7 +116,7 @@ pub(crate) struct ResumeArgs {
 
 /// Options for the order of documents and for the names of their sources.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Keep order and resources")]
+#[command(next_help_heading = "Which documents are kept")]
 pub(crate) struct OrderArgs {
     /// Which document with a passage comes first, such as newest [default: longest]. Rules:
     /// longest, shortest, first or last (read), newest, oldest, name (of files), field:NAME (its

@@ -78,7 +78,7 @@ pub(crate) struct AimArgs {
     #[arg(allow_negative_numbers = true)]
     threshold: f64,
 
-    /// Least predicted share of found pairs, among the pairs at the threshold: above 0, below 1
+    /// Minimum share of the pairs at the threshold that are predicted to be found; above 0, below 1
     #[arg(long, value_name = "SHARE", default_value = "0.99", value_parser = recall)]
     #[arg(allow_negative_numbers = true)]
     recall: f64,
@@ -94,8 +94,8 @@ pub(crate) struct MeasureArgs {
     #[arg(long, value_name = "WHAT", default_value = "jaccard")]
     pub(crate) measure: Measure,
 
-    /// Find every pair (slower, with more memory). Compares documents that share rare shingles, not
-    /// bands
+    /// Find every pair (slower, with more memory). Compares documents that share rare shingles
+    /// instead of documents that share bands
     #[arg(long)]
     pub(crate) exact: bool,
 }
@@ -108,9 +108,9 @@ pub(crate) struct SignatureArgs {
     #[arg(long, value_name = "N")]
     num_hashes: Option<usize>,
 
-    /// Bands of a signature [default: chosen for threshold and recall]. With `auto`, `find`,
-    /// `dedup` and `tune` measure 2,000 of the documents and choose the fastest values, bands and
-    /// rows; they read the documents twice
+    /// Bands of a signature [default: chosen for threshold and recall]. For `find`, `dedup` and
+    /// `tune`, the value `auto` chooses the numbers of values, bands and rows that are expected to
+    /// be fastest for a sample of 2,000 documents. The run then reads all documents twice
     #[arg(long, value_name = "N")]
     bands: Option<BandsArg>,
 
@@ -162,7 +162,7 @@ impl SignatureArgs {
         Ok(auto)
     }
 
-    /// Refuses `--bands auto`; `why` continues the message, with the remedy.
+    /// Refuses `--bands auto`. `why` continues the message and contains the remedy.
     pub(crate) fn refuse_auto(&self, why: &str) -> Result<(), CommandError> {
         if self.bands == Some(BandsArg::Auto) {
             let message = format!("--bands auto is for `find`, `dedup` and `tune`: {why}");

@@ -47,9 +47,9 @@ pub(crate) struct ReadArgs {
 #[command(next_help_heading = "How inputs are read")]
 pub(crate) struct InputArgs {
     /// Format of all inputs, such as lines, jsonl or csv [default: by first bytes and name]. `file`
-    /// reads each file by its own type, and `text` reads all files as plain text. `lines` has an
-    /// id, a blank and a text on each line. The others are jsonl, json (an array of objects), csv,
-    /// tsv, mbox, warc, tar and parquet. All but parquet may also be .gz or .zst
+    /// reads each file by its own type, and `text` reads all files as plain text. In `lines`,
+    /// each line has an id, a space and a text. The others are jsonl, json (an array of objects),
+    /// csv, tsv, mbox, warc, tar and parquet. All but parquet may also be .gz or .zst
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 
@@ -62,8 +62,8 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "NAME", default_value = "text")]
     text_field: String,
 
-    /// Character between the values of CSV and TSV, or tab [default: one of , ; tab | for each file
-    /// of CSV]
+    /// Separator of the values in CSV and TSV: a character or `tab` [default: detected for each CSV
+    /// file]
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     delimiter: Option<u8>,
 
@@ -117,7 +117,8 @@ pub(crate) struct UnitArgs {
 }
 
 impl UnitArgs {
-    /// Refuses every unit except whole documents. `why` continues the message, with the remedy.
+    /// Refuses every unit except whole documents. `why` continues the message and contains the
+    /// remedy.
     pub(crate) fn refuse(&self, why: &str) -> Result<(), CommandError> {
         if self.unit == TextUnit::Document {
             return Ok(());

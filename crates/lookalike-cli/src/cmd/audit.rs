@@ -28,10 +28,10 @@ Examples:
   lookalike audit report.json corpus.jsonl    by the groups of the report
   lookalike audit report.json corpus.jsonl --pairs pairs.csv --sample 10000
 
-The report has the definition of similarity. Name the same inputs as for `find`. They are read
-twice.";
+The report has the definition of similarity. Name the same inputs as \
+for `find`. They are read twice.";
 
-/// An interval wider than this comes with advice on how to make it narrower.
+/// For an interval wider than this, the output advises how to make it narrower.
 const WIDTH: f64 = 0.02;
 
 /// Measure the recall of a finished run on a sample
@@ -52,9 +52,6 @@ pub(crate) struct AuditArgs {
     /// The reference collection of the run
     #[arg(long, value_name = "INPUT")]
     reference: Vec<PathBuf>,
-
-    #[command(flatten)]
-    decisions: DecisionArgs,
 
     /// Documents to draw, and to compare with all others
     #[arg(long, value_name = "N", default_value_t = NonZeroUsize::new(SAMPLE_DOCUMENTS)
@@ -85,6 +82,9 @@ pub(crate) struct AuditArgs {
     /// Inner loops: scalar, portable, avx2 or avx512; all give the same
     #[arg(long, value_name = "NAME", hide = true)]
     kernel: Option<String>,
+
+    #[command(flatten)]
+    decisions: DecisionArgs,
 
     #[command(flatten)]
     reading: ReadArgs,
@@ -132,7 +132,7 @@ fn audit_options(args: &AuditArgs) -> Result<AuditOptions, CommandError> {
     Ok(options)
 }
 
-/// An invalid confidence level is an error before the work.
+/// Refuses an invalid confidence level before the work.
 pub(super) fn refuse_confidence(confidence: f64) -> Result<(), CommandError> {
     if confidence > 0.0 && confidence < 1.0 {
         return Ok(());
@@ -221,11 +221,11 @@ fn write_without_neighbours(
     )
 }
 
-/// Writes how many documents would make a wide interval narrow.
+/// Writes the sample size that would make a wide interval narrow.
 fn write_interval_advice(out: &mut impl Write, audit: &Audit) -> io::Result<()> {
     let width = audit.overall.interval.width();
-    // If all documents were drawn, a larger sample is impossible: the interval is wide because only
-    // some of many neighbours were judged.
+    // If all documents were drawn, a larger sample is impossible. The interval is then wide because
+    // only some of many neighbours were judged.
     if width <= WIDTH || audit.is_complete() {
         return Ok(());
     }
@@ -260,7 +260,18 @@ fn write_table(out: &mut impl Write, audit: &Audit) -> io::Result<()> {
     write_row(out, "all", &audit.overall)?;
     writeln!(
         out,
-        "\nrecall: of one neighbour of each document; its interval is exact. pair recall: of all \
+        "\nA document counts in each row in which it has a neighbour, and once in the last row."
+    )?;
+    if audit.is_known(&audit.overall) {
+        return writeln!(
+            out,
+            "recall: mean share of a document's neighbours. pair recall: share of all pairs, so \
+             that large groups\ncount more."
+        );
+    }
+    writeln!(
+        out,
+        "recall: of one neighbour of each document; its interval is exact. pair recall: of all \
          pairs, so that\nlarge groups count more; its interval is approximate, by resampling."
     )
 }

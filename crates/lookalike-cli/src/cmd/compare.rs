@@ -56,7 +56,7 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     json: bool,
 
-    /// End with 3 where the texts are similar at the threshold
+    /// Exit with code 3 if the similarity reaches the threshold
     #[arg(long)]
     exit_code: bool,
 
@@ -117,7 +117,7 @@ pub(crate) fn run(args: &CompareArgs, worker: WorkerOption<'_>) -> CommandResult
 
 /// The text of a file or of standard input.
 fn read(path: &Path, args: &CompareArgs, worker: WorkerOption<'_>) -> Result<String, CommandError> {
-    /// Keeps what it is given first, and counts.
+    /// Keeps the first text, and counts the texts.
     #[derive(Default)]
     struct CapturedText(String, u64);
 
@@ -247,7 +247,7 @@ fn write_differences(
     writeln!(out)?;
     let same_words = same_words(&found.places);
     if found.places.words == 0 {
-        // Both counts are zero only where the search was cut short, which is said below.
+        // Both counts are zero only if the search was cut short, which a message below says.
         if let Some(same_words) = same_words {
             let key = if layout.marks { "(-A-)(+B+)" } else { "dim: A, then B" };
             writeln!(out, "No word differs; {same_words}  {}\n", Quiet(key))?;
@@ -289,8 +289,8 @@ fn write_differences(
 /// correct, but longer.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Columns of a line of differences if the output is not a terminal, and the maximum on a terminal.
-/// Longer lines are hard to read.
+/// Columns of a line of differences outside a terminal, and the maximum on a terminal. Longer lines
+/// are hard to read.
 const WIDTH: usize = 80;
 const WIDEST: usize = 100;
 

@@ -11,7 +11,8 @@ use std::io::Write;
 
 const EXAMPLE: &str = "\
 Examples:
-  lookalike completions bash > ~/.local/share/bash-completion/completions/lookalike
+  lookalike completions bash \\
+      > ~/.local/share/bash-completion/completions/lookalike
   lookalike completions zsh > ~/.zfunc/_lookalike
   lookalike completions fish > ~/.config/fish/completions/lookalike.fish";
 

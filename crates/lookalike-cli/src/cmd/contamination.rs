@@ -28,10 +28,10 @@ Examples:
   lookalike contamination corpus.jsonl --against quiz.jsonl --drop drop.jsonl
   lookalike contamination news.lookalike --against quiz.jsonl
 
-A word is covered if its run of --ngram words is in a document.
-The share of an item is the share of its words that are covered.
-An item with fewer than --ngram words is compared as a whole.
-By default, line breaks, punctuation and case do not matter.";
+By default, line breaks, punctuation and case do not matter. A word is covered if it is one of \
+--ngram consecutive words of the item that also follow each other in a document. The share of an \
+item is the share of its words that are covered. An item with fewer than --ngram words is \
+compared as a whole.";
 
 /// Find the items of a benchmark that a corpus contains
 #[derive(Debug, clap::Args)]
@@ -46,22 +46,21 @@ pub(crate) struct ContaminationArgs {
     #[arg(long, required = true, value_name = "BENCHMARK")]
     against: Vec<PathBuf>,
 
-    /// The field of the items to search for; may be repeated. Each field is counted as a separate
-    /// benchmark [default: --text-field]
+    /// The field of each item whose text is searched for; may be repeated. Each field is counted as
+    /// a separate benchmark [default: --text-field]
     #[arg(long, value_name = "NAME")]
     against_field: Vec<String>,
 
-    /// Length of a run in words: 2 or more
+    /// Number of consecutive words that must match: 2 or more
     #[arg(long, value_name = "N", default_value_t = NGRAM)]
     ngram: usize,
 
-    /// An item is contaminated if at least this share of its words is in matching runs: above 0, at
-    /// most 1
+    /// An item is contaminated if at least this share of its words is covered: above 0, at most 1
     #[arg(long, short, value_name = "SHARE", default_value = "0.8", value_parser = threshold)]
     #[arg(allow_negative_numbers = true)]
     threshold: f64,
 
-    /// Words: `words`, `word-runs` or `whitespace`, as in `find`
+    /// How texts are divided into words: `words`, `word-runs` or `whitespace`, as in `find`
     #[arg(long, value_name = "RULE", default_value = "words")]
     tokens: TokenRule,
 
@@ -113,7 +112,7 @@ pub(crate) fn run(args: &mut ContaminationArgs, worker: WorkerOption<'_>) -> Com
     // Check before the work that all outputs can be written.
     targets.all().try_for_each(|target| Output::create(target).map(drop))?;
     let mut reading = args.reading.options(worker);
-    // A second run must not find the files of the first among its documents.
+    // A second run must not read the files of the first run as documents.
     reading.leave_out = targets.paths().map(Path::to_owned).collect();
     inputs::refuse_repeats(&args.inputs, &args.against, &args.against_field)?;
     let benchmark = inputs::benchmark(&args.against, &args.against_field, &reading)?;

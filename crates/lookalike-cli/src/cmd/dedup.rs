@@ -93,7 +93,7 @@ pub(crate) fn run(args: &mut DedupArgs, worker: WorkerOption<'_>) -> CommandResu
     Ok(code)
 }
 
-/// Refuses a run whose result nothing receives.
+/// Refuses a run without an output.
 fn refuse_no_output(args: &DedupArgs) -> Result<(), CommandError> {
     let result = &args.result;
     let has_list = result.removed.is_some() || result.add || result.dry_run;
@@ -111,7 +111,7 @@ fn refuse_no_output(args: &DedupArgs) -> Result<(), CommandError> {
     ))
 }
 
-/// Refuses actions on whole files where parts of them are compared.
+/// Refuses actions on whole files if the run compares parts of files.
 fn refuse_actions_on_units(args: &DedupArgs) -> Result<(), CommandError> {
     let Some(option) = args.result.actions.option() else { return Ok(()) };
     args.reading.refuse_units(&format!(

@@ -36,8 +36,8 @@ pub(crate) enum CommandError {
 }
 
 impl CommandError {
-    /// 2 for wrong use as clap does, 1 for the rest. A closed reader of the output is not a
-    /// failure.
+    /// Returns 2 for wrong use, as clap does, and 1 for other errors. Returns 0 if the reader has
+    /// closed the output.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(_) => ExitCode::from(2),
@@ -71,7 +71,7 @@ impl fmt::Display for CommandError {
     }
 }
 
-/// The message of an error with the names of options, and the command that is its remedy.
+/// Returns the message of an error, with the names of options and the command that is the remedy.
 pub(crate) fn run_message(error: &Error) -> String {
     match error {
         Error::Find(FindError::Index(error)) => index_message(error),
@@ -180,9 +180,8 @@ impl From<IndexError> for CommandError {
     fn from(error: IndexError) -> Self {
         match error {
             IndexError::NearestMeasure { got, expected } => Self::Usage(format!(
-                "--nearest: the index has --measure {got}, which signatures do not estimate; \
-                 expected an index with --measure {expected}: use a low --threshold instead of \
-                 --nearest, or create an index with --measure {expected}"
+                "--nearest needs an index with --measure {expected}, but this index has --measure \
+                 {got}; use a low --threshold instead of --nearest, or create another index"
             )),
             IndexError::Params(_)
             | IndexError::Filter { .. }
@@ -199,8 +198,8 @@ impl From<io::Error> for CommandError {
     }
 }
 
-/// The error of a request of `dedup` that its inputs do not allow. `action` is the option of the
-/// action on files, `folder` the folder that it names.
+/// Returns the error of a `dedup` request that the inputs do not allow. `action` is the option for
+/// the action on files, and `folder` is the folder of this option.
 pub(crate) fn of_dedup_request(
     error: DedupError,
     action: Option<&str>,
@@ -221,13 +220,15 @@ pub(crate) fn of_dedup_request(
     }
 }
 
-/// The error of `dedup --add`, which names the index if it has another text for an id.
+/// Returns the error of `dedup --add`. The message names the index if the index has another text
+/// for an id.
 pub(crate) fn of_added_documents(error: DedupError, index: Option<&Index>) -> CommandError {
     match (error, index) {
         (DedupError::Find(FindError::Index(IndexError::IdTaken { id })), Some(index)) => {
             CommandError::Data(format!(
-                "{}: the index has document {id:?} with another text; the documents before it are \
-                 added: choose another id, or remove the document from the index",
+                "{}: the index already has a document {id:?} with another text; the documents \
+                 before it in the input were added. Choose another id, or remove the document from \
+                 the index",
                 index.name()
             ))
         }
@@ -243,13 +244,13 @@ pub(crate) fn of_index_add(error: CommandError) -> CommandError {
             error: IndexError::IdTaken { id },
         })) => id_taken(&place, &id),
         error @ CommandError::Run(Error::Add(_)) => {
-            CommandError::Data(format!("{error}; --skip-bad leaves it out"))
+            CommandError::Data(format!("{error}; --skip-bad leaves out such documents"))
         }
         error => error,
     }
 }
 
-/// The error of a stage of a job. `is_plan` states whether it is the stage `plan`; the other ones
+/// Returns the error of a stage of a job. `is_plan` is true for the stage `plan`. The other stages
 /// open the inputs of a plan.
 pub(crate) fn of_job_stage(error: CommandError, is_plan: bool) -> CommandError {
     let CommandError::Run(Error::Find(FindError::Read(error))) = error else { return error };
@@ -267,7 +268,7 @@ pub(crate) fn of_job_stage(error: CommandError, is_plan: bool) -> CommandError {
     }
 }
 
-/// The error of a task for a file of the plan that is not there.
+/// The error of a task if a file of the plan is missing.
 pub(crate) fn missing_in_task(path: &Path) -> CommandError {
     let remedy = if path.is_relative() {
         "names in the plan are relative to the folder in which `lookalike shard plan` ran: run \
@@ -286,7 +287,7 @@ pub(crate) fn id_taken(place: &dyn fmt::Display, id: &str) -> CommandError {
     ))
 }
 
-/// The error of the stage `components`, which also refuses repeated ids with `--skip-bad`.
+/// The error of the stage `components`, which refuses repeated ids even with `--skip-bad`.
 pub(crate) fn of_job_components(error: JobError, has_ids_by_file: bool) -> CommandError {
     match error {
         JobError::Find(FindError::RepeatedId { id, first, second }) if first != second => {

@@ -20,7 +20,8 @@ Examples:
   lookalike evaluate groups.jsonl clusters.csv
 
 Each file is one of these, also as .gz or .zst:
-  pairs: a CSV with the columns id_a, id_b and, if known, jaccard; or two ids per line
+  pairs: a CSV with the columns id_a, id_b and, if known, jaccard;
+         or two ids per line
   clusters: a CSV with the columns id and cluster
   groups: a file of `find --output` or `find --report FILE.json`";
 

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &mut FindArgs, worker: WorkerOption<'_>) -> CommandResul
     targets.check_writable(inputs)?;
     let bar = StageBar::new(args.result.quiet);
     let mut outcome = opened.run(&bar)?;
-    // The results are on the disk before an audit, which may fail.
+    // Writes the results before the audit, because the audit may fail.
     targets.write_results(&RunSubject {
         findings: &outcome.findings,
         options: &outcome.options,

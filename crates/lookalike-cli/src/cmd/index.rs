@@ -1,4 +1,4 @@
-//! `lookalike index …`: documents that are kept, so that what resembles a new one is found at once.
+//! `lookalike index …`: keeps documents, so that documents similar to a new one are found at once.
 
 mod add;
 mod categorise;

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &mut PassagesArgs, worker: WorkerOption<'_>) -> CommandR
     drop(waiting);
     termination::clean_up(paths())?;
     let written = WrittenFiles::new(paths(), &args.inputs);
-    // An output that cannot be written is an error before the work.
+    // Fails before the work if an output cannot be written.
     outputs(&targets)?;
     let bar = StageBar::new(args.result.quiet);
     let (findings, options) = opened.run(&bar)?;

@@ -23,7 +23,7 @@ use lookalike::store::{Index, IndexError};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-/// Documents that are shown for one without a match.
+/// Number of nearest documents that are shown for a query without a match.
 const NEAREST: Option<NonZeroUsize> = NonZeroUsize::new(3);
 
 /// Runs the command.
@@ -111,7 +111,7 @@ impl QuerySetup<'_> {
         }
     }
 
-    /// Asks for a document of the index.
+    /// Queries with a document of the index.
     fn stored(
         &self,
         id: &str,
@@ -146,7 +146,7 @@ impl QuerySetup<'_> {
         Ok(())
     }
 
-    /// Asks for one document of a file.
+    /// Queries with one document of a file.
     fn member(
         &self,
         member: &FileMember,
@@ -158,7 +158,7 @@ impl QuerySetup<'_> {
         member.read(reading, &mut |document| sink.document(document))
     }
 
-    /// Asks for all documents of a collection, in order.
+    /// Queries with all documents of a collection, in order.
     fn documents(
         &self,
         collection: &Collection,
@@ -177,7 +177,7 @@ impl QuerySetup<'_> {
     }
 }
 
-/// Asks for every document that it is given.
+/// Queries with every document that it receives.
 struct QueryRunner<'a, 'b> {
     asker: &'a QuerySetup<'a>,
     preparer: TextPreparer,

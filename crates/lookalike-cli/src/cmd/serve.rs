@@ -18,15 +18,17 @@ use std::path::{Path, PathBuf};
 
 const EXAMPLE: &str = "\
 Examples:
-  lookalike serve news                          http://127.0.0.1:8377, for this machine only
+  lookalike serve news                      http://127.0.0.1:8377, only locally
   lookalike serve news --listen 0.0.0.0:8377 --token-file tokens
   lookalike serve news --config serve.toml --print-config
-  lookalike serve --index news=/srv/news --index mail=/srv/mail     /v1/indexes/news/…
+  lookalike serve --index news=/srv/news --index mail=/srv/mail
 
-Each option can be in a TOML file (--config; `max-body = \"64MiB\"`) and in the environment
-(LOOKALIKE_MAX_BODY); an option counts before the environment, that before the file. Tokens are in
-the file (`read-tokens`, `write-tokens`), in the environment (LOOKALIKE_WRITE_TOKENS, separated by
-commas) or in a file of their own. docs/reference/http.md describes the API.";
+docs/reference/http.md describes the API. Each option can also be set in a TOML file (`max-body = \
+\"64MiB\"`, --config) or in the environment (LOOKALIKE_MAX_BODY). Options override the \
+environment, and the environment overrides the file.
+
+Tokens can be in the TOML file (`read-tokens`, `write-tokens`), in the environment \
+(LOOKALIKE_WRITE_TOKENS, with commas between them) or in a file of their own (--token-file).";
 
 /// Serves an index over HTTP, with a web page
 #[derive(clap::Args)]

@@ -1,4 +1,4 @@
-//! `lookalike shard …`: `find` as tasks that leave files, for any scheduler.
+//! `lookalike shard …`: `find` divided into tasks that write files, for any scheduler.
 
 mod args;
 mod finish;
@@ -15,15 +15,15 @@ use std::ffi::OsString;
 
 const EXAMPLE: &str = "\
 Example, on one machine:
-  lookalike shard plan job pages/ --tasks 8      job/plan.json: 8 shares of the inputs
-  lookalike shard keys job                       each stage: all its tasks, or those named
+  lookalike shard plan job pages/ --tasks 8    divides the inputs into 8 shares
+  lookalike shard keys job                     runs all tasks of a stage
   lookalike shard connect job
-  lookalike shard components job                 with the stages merge and label before it
+  lookalike shard components job               also runs `merge` and `label`
   lookalike shard decide job
-  lookalike shard finish job -o groups.csv       the bytes of `lookalike find pages/ -o groups.csv`
+  lookalike shard finish job -o groups.csv     the bytes that `find` would write
 
-On many machines, a scheduler runs `lookalike shard keys job 0`, `lookalike shard keys job 1`, …
-wherever it likes; docs/guides/shard.md has scripts.";
+On many machines, a scheduler runs the tasks `lookalike shard keys job 0`, \
+`lookalike shard keys job 1` and so on, on any of them. docs/guides/shard.md has scripts.";
 
 // The description is in `lib.rs`, because the list of commands shows it before clap defines the
 // arguments.

@@ -20,14 +20,14 @@ Examples:
   lookalike token write --name importer --expires 90d --token-file tokens
   lookalike token decide --name 'Ann Lee' --index news --token-file tokens
 
-The token is printed once, on standard output; the file has its hash, name and time of expiry. A
-running server reads the file again on SIGHUP. To withdraw a token, delete its line.";
+The token is printed once, on standard output. The file stores its hash, name and time of expiry. \
+A running server reads the file again on SIGHUP. To withdraw a token, delete its line.";
 
 /// Makes a token for clients of `serve`
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct TokenArgs {
-    /// What it permits; each right includes those before it
+    /// What the token permits; each right includes the rights before it
     #[arg(value_enum, default_value = "read")]
     right: RightName,
     /// The name of the person or program that it is for, which decisions are recorded under

@@ -1,5 +1,5 @@
-//! `lookalike tune`: which bands and rows a threshold and a recall come to, what else could be had,
-//! and, given documents, which shingles suit them.
+//! `lookalike tune`: the bands and rows for a threshold and a recall, and the alternatives. For
+//! given documents, also the shingles that suit them.
 
 mod args;
 mod layout;

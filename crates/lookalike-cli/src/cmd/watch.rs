@@ -1,5 +1,5 @@
-//! `lookalike watch FOLDER --index INDEX`: takes in what appears or changes in a folder, and
-//! reports what it resembles.
+//! `lookalike watch FOLDER --index INDEX`: adds new and changed files of a folder to an index, and
+//! reports the documents that they resemble.
 //!
 //! ```text
 //! system ─ folder_watch ─► lookalike::watch (PendingFiles, FolderIntake) ─► reports
@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 
 /// How often the command checks whether the folder exists.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long the work waits where another process writes to the index.
+/// How long the work waits if another process writes to the index.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// Runs the command until a signal ends it.
@@ -93,7 +93,7 @@ struct WatchedFolder<'a> {
     reports: Reports,
     /// When a look at all files is due.
     again: Option<Instant>,
-    /// Whether the folder is not there.
+    /// Whether the folder is missing.
     is_gone: bool,
     /// Whether another process writes to the index.
     is_busy: bool,
@@ -166,7 +166,7 @@ impl WatchedFolder<'_> {
         Ok(())
     }
 
-    /// Notices that the folder is gone, is back, or is another one.
+    /// Notices that the folder is gone, is back, or was replaced.
     fn look_at_folder(&mut self) -> Result<(), CommandError> {
         let folder = &self.args.folder;
         match (self.intake.is_there(), self.is_gone) {

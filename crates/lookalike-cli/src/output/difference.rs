@@ -1,4 +1,4 @@
-//! Differences of two texts → lines for a terminal, in context and colour.
+//! Writes the differences of two texts as lines for a terminal, with context and colours.
 
 use crate::output::terminal::Style;
 use crate::output::text_width::{columns, visible};
@@ -10,10 +10,11 @@ use std::ops::Range;
 
 /// Words that both texts share, shown before and after a difference.
 const CONTEXT: usize = 8;
-/// A stretch of one text alone is shown up to this many words, else its first and last ones.
+/// Maximum words of a stretch of one text that is shown whole. A longer stretch is shown by its
+/// first and last words.
 const LONGEST: usize = 80;
 const LONGEST_ENDS: (usize, usize) = (40, 20);
-/// Differences that are shown: of words, and as many of case, punctuation and white space.
+/// Maximum number of shown differences of words, and also of case, punctuation and white space.
 const MOST: usize = 100;
 
 const ONLY_A: Style = Style::new(AnsiColor::Red.on_default().strikethrough());
@@ -27,11 +28,12 @@ const QUIET: Style = Style::DIMMED;
 pub(crate) struct DifferenceLayout {
     /// Columns of a line.
     pub(crate) width: usize,
-    /// Whether `[-…-]` is around what only the first text has, `{+…+}` around what only the second
-    /// has, and `(-…-)(+…+)` around the same words in both spellings: for output without colours.
+    /// Whether differences have marks, for output without colours: `[-…-]` around text that only
+    /// the first text has, `{+…+}` around text that only the second has, and `(-…-)(+…+)` around
+    /// both spellings of the same words.
     pub(crate) marks: bool,
-    /// Whether all differences are printed in full, not the first hundred of each kind with long
-    /// ones shortened.
+    /// Whether all differences are printed in full. Otherwise, only the first hundred of each kind
+    /// are printed, and long ones are shortened.
     pub(crate) all: bool,
 }
 
@@ -86,7 +88,7 @@ pub(crate) fn write(
 
 /// A part of the output, by bytes of the texts.
 enum PrintedPart {
-    /// Text that both have, in the second one.
+    /// Text that both have, as a range of the second text.
     Shared(Range<usize>),
     /// Different words, in the first and in the second text.
     Changed(Range<usize>, Range<usize>),
@@ -95,7 +97,7 @@ enum PrintedPart {
 }
 
 /// Returns the parts up to the last one shown: at most `most` of each kind of difference. Further
-/// differences in spelling are shown as text that both have, as in the second text.
+/// differences in spelling are shown as shared text, in the spelling of the second text.
 fn parts(found: &Differences, most: usize) -> Vec<PrintedPart> {
     let mut parts: Vec<PrintedPart> = Vec::new();
     let mut changed = 0;
@@ -178,7 +180,7 @@ struct WrappedLines<'a, W: Write> {
     width: usize,
     /// Columns used; 0 before anything is written.
     column: usize,
-    /// Whether a blank is before the next word, unless that begins a line.
+    /// Whether a blank is before the next word, unless the word begins a line.
     blank: bool,
     marks: bool,
 }
@@ -211,7 +213,8 @@ impl<W: Write> WrappedLines<'_, W> {
         Ok(())
     }
 
-    /// One spelling of what both texts have, its white space as signs where it has nothing else.
+    /// Writes one spelling of text that both have. Shows white space as signs if there is nothing
+    /// else.
     fn variation(&mut self, text: &str, style: Style, marks: [&str; 2]) -> io::Result<()> {
         if text.is_empty() || text.contains(|c: char| !c.is_whitespace()) {
             return self.words(text, style, marks);

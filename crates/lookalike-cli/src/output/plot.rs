@@ -1,7 +1,7 @@
 //! The S-curve of a banding, drawn for a terminal and as SVG.
 //!
-//! Used instead of `plotters` and `textplots`: one curve is drawn in characters and as SVG by one
-//! scale. The SVG of `plotters` has no title, description or dark colours, and `textplots` has no
+//! Used instead of `plotters` and `textplots`, because one scale draws the curve in characters and
+//! as SVG. The SVG of `plotters` has no title, description or dark colours, and `textplots` has no
 //! ASCII and no labels between the ends of an axis (November 2026, `contributing/libraries.md`).
 
 use lookalike::core::curve::{candidate_probability, steepest};
@@ -30,8 +30,8 @@ impl CurvePlot {
         self.at(self.threshold)
     }
 
-    /// Lines of text, `width` columns of curve and `height` lines (at least 20 and 5), each line
-    /// with its end. Braille dots, or only ASCII.
+    /// Draws the curve in `width` columns and `height` lines of text (at least 20 and 5), each with
+    /// a line end. Uses Braille dots, or only ASCII.
     pub(crate) fn terminal(self, width: usize, height: usize, ascii: bool) -> String {
         let width = width.max(20);
         let height = height.max(5);

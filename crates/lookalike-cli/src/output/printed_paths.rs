@@ -4,9 +4,9 @@ use lookalike::find::Keeper;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-/// The folders that ids are relative to. A run of one folder calls its files by their paths below
-/// it, so that ids do not depend on the current folder. The ids of a single reference folder are
-/// relative to that folder.
+/// The folders that ids are relative to. In a run of one folder, the ids of files are their paths
+/// below this folder, so that ids do not depend on the current folder. The ids of a single
+/// reference folder are relative to that folder.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PrintedPaths {
     input: Option<PathBuf>,

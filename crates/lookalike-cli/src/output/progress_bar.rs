@@ -83,7 +83,7 @@ fn style(stage: Stage, known: bool) -> ProgressStyle {
 
 impl Progress for StageBar {
     fn begin(&self, stage: Stage, total: Option<u64>) {
-        // Each of these calls may draw, so the style has no numbers until all of them are right.
+        // Each of these calls may draw, so the style shows no numbers until all numbers are set.
         self.inner.set_style(ProgressStyle::default_spinner());
         self.inner.set_message(stage.to_string());
         self.inner.set_position(0);

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Input whose speed is worth telling.
+/// Minimum bytes of an input whose speed is shown.
 const LEAST_BYTES: u64 = 1_000_000;
 
 /// The contents of a summary.
@@ -166,7 +166,7 @@ impl Summary<'_> {
         writeln!(out, "in all {}{}", seconds(self.elapsed), self.speed(self.elapsed))
     }
 
-    /// Input bytes per second; nothing where the input is so small that it would say nothing.
+    /// Input bytes per second. Empty for a small input, whose speed says nothing.
     fn speed(&self, elapsed: Duration) -> String {
         match self.bytes {
             Some(bytes) if bytes >= LEAST_BYTES && !elapsed.is_zero() => {
@@ -248,7 +248,7 @@ fn write_warnings(out: &mut impl Write, findings: &Findings) -> io::Result<()> {
 }
 
 /// Writes a warning that some files were read as one text each, although their names promise
-/// records, with the first of them.
+/// records. The warning names the first of them.
 pub(crate) fn write_as_text(out: &mut impl Write, files: &[SkippedItem]) -> io::Result<()> {
     let Some(first) = files.first() else { return Ok(()) };
     let number = files.len() as u64;
@@ -262,8 +262,8 @@ pub(crate) fn write_as_text(out: &mut impl Write, files: &[SkippedItem]) -> io::
     )
 }
 
-/// The exit code of a finished run: 1 if records or files were left out because they are damaged
-/// and `skip_bad` does not accept that, else 3 if `is_found`.
+/// The exit code of a finished run: 1 if damaged records or files were left out without `skip_bad`,
+/// else 3 if `is_found`.
 pub(crate) fn exit_code(
     skipped: impl Iterator<Item = io::Result<SkippedItem>>,
     skip_bad: bool,
@@ -285,7 +285,7 @@ pub(crate) fn exit_code(
 }
 
 /// Writes a line for each reason, with the number of skipped files or records and the first of
-/// them. The line for a single one has the reason in full.
+/// them. The line for a single file or record has the reason in full.
 pub(crate) fn write_reasons(
     out: &mut impl Write,
     skipped: impl Iterator<Item = io::Result<SkippedItem>>,
@@ -411,7 +411,7 @@ fn place(skipped: &SkippedItem) -> String {
     }
 }
 
-/// A share in percent, rounded to two decimals; only certainty is 100.
+/// A share in percent, rounded to two decimals. Only the share 1 is 100.
 pub(crate) fn percent(share: f64) -> String {
     let hundredths = (share * 10_000.0).round() as u64;
     let hundredths = if share < 1.0 { hundredths.min(9_999) } else { hundredths };

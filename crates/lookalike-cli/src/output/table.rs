@@ -130,8 +130,8 @@ impl<W: Write> TableLines<'_, W> {
     }
 }
 
-/// Three decimals, cut and not rounded: `1.000` are equal sets only, and what reached a threshold
-/// is never shown below it.
+/// Formats three decimals, cut and not rounded. Only equal sets have `1.000`, and a similarity that
+/// reaches a threshold of at most three decimals is never shown below it.
 pub(crate) fn similarity(overlap: &Overlap, measure: Measure) -> String {
     let mut text = overlap.six_decimals_of(measure);
     text.truncate("0.000".len());

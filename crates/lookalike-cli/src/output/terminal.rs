@@ -109,8 +109,8 @@ pub(crate) fn flush() {
 /// Columns of a terminal that does not report them.
 const DEFAULT_COLUMNS: usize = 80;
 
-/// Columns of the terminal at standard output: as it reports, else as `COLUMNS` in the environment
-/// says, else 80.
+/// Columns of the terminal at standard output: the number that the terminal reports, else `COLUMNS`
+/// in the environment, else 80.
 #[expect(clippy::disallowed_methods, reason = "the command line reads the environment")]
 pub(crate) fn columns() -> usize {
     let reported = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
@@ -174,7 +174,8 @@ impl<W: Write> TerminalStream<W> {
         }
     }
 
-    /// Writes what is pending, except an incomplete end unless it is the `last`.
+    /// Writes the pending bytes. Holds back an incomplete end, unless no more bytes follow
+    /// (`last`).
     fn drain(&mut self, last: bool) -> io::Result<()> {
         let pending = std::mem::take(&mut self.pending);
         let mut shown = Vec::with_capacity(pending.len());
@@ -209,8 +210,8 @@ impl<W: Write> TerminalStream<W> {
         self.out.write_all(&shown)
     }
 
-    /// Appends text as the stream shows it, and returns how many bytes of it were used: all,
-    /// except an incomplete character at an end that is not the `last`.
+    /// Appends text as the stream shows it, and returns the number of used bytes. Does not use an
+    /// incomplete character at the end, unless the end is the `last`.
     fn show(&self, text: &[u8], last: bool, shown: &mut Vec<u8>) -> usize {
         if !self.is_terminal {
             shown.extend_from_slice(text);
@@ -250,7 +251,7 @@ fn is_beginning(bytes: &[u8]) -> bool {
 enum EscapeSequence<'a> {
     /// The sequence of a [`Style`] without ESC, and the bytes that it takes with the mark.
     Sequence(&'a [u8], usize),
-    /// The beginning of one.
+    /// The beginning of such a sequence.
     Incomplete,
     /// Anything else.
     Other,

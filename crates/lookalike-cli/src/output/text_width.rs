@@ -23,8 +23,8 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, is_hidden)
 }
 
-/// Shortens a text to at most `width` columns (at least 3). A longer text loses its middle; more of
-/// its end is kept, where paths have their names.
+/// Shortens a text to at most `width` columns (at least 3). A longer text loses its middle. More of
+/// its end is kept, because paths have their names there.
 pub(crate) fn shorten(text: &str, width: usize) -> Cow<'_, str> {
     shorten_after(text, width, |room| room / 3)
 }
@@ -34,8 +34,8 @@ pub(crate) fn cut(text: &str, width: usize) -> Cow<'_, str> {
     shorten_after(text, width, |room| room)
 }
 
-/// Shortens a text to at most `width` columns (at least 3). A longer text keeps its first `head`
-/// columns of the room that the ellipsis leaves, and as much of its end as fits.
+/// Shortens a text to at most `width` columns (at least 3). `head` returns how many of the columns
+/// beside the ellipsis the start of a longer text gets. The end gets the others.
 fn shorten_after(text: &str, width: usize, head: impl Fn(usize) -> usize) -> Cow<'_, str> {
     let width = width.max(3);
     if text.len() <= width || columns(text) <= width {

@@ -1,4 +1,5 @@
-//! A note about pipes that nothing is written to: opening one blocks until a program does.
+//! A note about pipes to which no program writes. Opening such a pipe blocks until a program
+//! writes.
 
 use crate::output::terminal;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Other programs that are asked over HTTP: a running service, and whom to trust.
+//! Requests to other programs over HTTP: a running service, and the certificates to trust.
 
 #[cfg(feature = "serve")]
 pub(crate) mod service_client;

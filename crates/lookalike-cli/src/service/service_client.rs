@@ -86,8 +86,8 @@ impl ServiceClient {
     /// A client of the service at an address, with the token in the environment, if any.
     ///
     /// # Errors
-    /// A file of a token or of certificates that cannot be read, an address with more than a name
-    /// and a port, or these and `/v1/indexes/NAME`.
+    /// A file of a token or of certificates cannot be read, or the address has other parts than a
+    /// name, a port and `/v1/indexes/NAME`.
     pub(crate) fn new(address: &str) -> Result<Self, CommandError> {
         let address = address.trim_end_matches('/');
         let authority = address.split_once("://").map_or("", |(_, rest)| rest);
@@ -116,13 +116,13 @@ impl ServiceClient {
         Ok(Self { address: address.to_owned(), api, agent, token: token()? })
     }
 
-    /// Its address.
+    /// The address.
     pub(crate) fn address(&self) -> &str {
         &self.address
     }
 
-    /// Sends a request, again where that does no harm and the service was busy or not reached.
-    /// Problems of the service are errors.
+    /// Sends a request. Repeats it if the service was busy or not reached and the repetition does
+    /// no harm. Problems of the service are errors.
     pub(crate) fn ask(&self, request: ServiceRequest<'_>) -> Result<Value, CommandError> {
         let answer = self.answer(request)?;
         if answer.status < 400 { Ok(answer.body) } else { Err(self.problem(&answer)) }
@@ -136,7 +136,8 @@ impl ServiceClient {
                 Ok(response) => {
                     let status = response.status().as_u16();
                     let pause = retry_after(&response);
-                    // A request with this key is under way where the answer to it was lost.
+                    // If the answer was lost, the first request with this key may still be under
+                    // way.
                     let is_busy = status == 503
                         || (status == 409 && matches!(request.body, ClientBody::Lines(..)));
                     let answer = self.read(response, request)?;
@@ -210,9 +211,8 @@ impl ServiceClient {
         Ok(Answer { status, body })
     }
 
-    /// Refuses the answers of proxies and other programs: unexpected statuses and content types. A
-    /// redirect is not followed, since the other
-    /// address would get the token.
+    /// Refuses the answers of proxies and other programs: unexpected statuses and content types.
+    /// Does not follow a redirect, because the other address would get the token.
     fn expect(
         &self,
         response: &Response<Body>,
@@ -255,7 +255,7 @@ impl ServiceClient {
     /// The number that an answer has under a name.
     ///
     /// # Errors
-    /// An answer without the number: another program made it.
+    /// The answer has no such number, so another program made it.
     pub(crate) fn number(&self, answer: &Value, name: &str) -> Result<u64, CommandError> {
         let missing = || self.unexpected(&format!("answers without the number `{name}`"));
         answer[name].as_u64().ok_or_else(missing)
@@ -264,7 +264,7 @@ impl ServiceClient {
     /// The list that an answer has under a name.
     ///
     /// # Errors
-    /// An answer without the list: another program made it.
+    /// The answer has no such list, so another program made it.
     pub(crate) fn list<'a>(
         &self,
         answer: &'a Value,
@@ -274,13 +274,13 @@ impl ServiceClient {
         answer[name].as_array().map(Vec::as_slice).ok_or_else(missing)
     }
 
-    /// The error of an answer that is not as a service of this version makes it.
+    /// The error of an answer that a service of this version does not make.
     pub(crate) fn unexpected(&self, found: &str) -> CommandError {
         let address = &self.address;
         CommandError::Data(format!("{address} {found}; is it `lookalike serve` of this version?"))
     }
 
-    /// The problem of an answer, with the remedy where it is the token.
+    /// The problem of an answer, with a remedy if the token is the problem.
     pub(crate) fn problem(&self, answer: &Answer) -> CommandError {
         let detail = answer.body["detail"].as_str().unwrap_or("the service reports no reason");
         let remedy = match answer.status {

@@ -29,17 +29,17 @@ fn authorities() -> Result<PathBuf, CommandError> {
 /// The certificates that are trusted, in PEM.
 ///
 /// # Errors
-/// A file that cannot be read, or a system without one.
+/// The file cannot be read, or the system has none.
 pub(crate) fn trusted_certificates() -> Result<Vec<u8>, CommandError> {
     let path = authorities()?;
     std::fs::read(&path)
         .map_err(|error| CommandError::Usage(format!("{AUTHORITIES}: {}: {error}", path.display())))
 }
 
-/// TLS that trusts them.
+/// Returns TLS settings that trust these certificates.
 ///
 /// # Errors
-/// A file that cannot be read or has no certificate, or a system without one.
+/// The file cannot be read or has no certificate, or the system has no file.
 pub(crate) fn tls_config() -> Result<TlsConfig, CommandError> {
     let path = authorities()?;
     let wrong = |why: &dyn std::fmt::Display| {

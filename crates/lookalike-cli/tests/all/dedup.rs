@@ -32,7 +32,7 @@ fn id(line: &str) -> String {
 }
 
 #[test]
-fn what_find_calls_a_duplicate_goes_and_the_rest_stays_as_it_is() {
+fn dedup_removes_the_duplicates_of_find() {
     let place = place();
     for options in [
         &[][..],

@@ -7,9 +7,13 @@ use std::fmt::Write as _;
 
 /// Runs a command for its help at 80 columns.
 fn help(command: &[String], flag: &str) -> String {
+    help_at(command, flag, "80")
+}
+
+fn help_at(command: &[String], flag: &str, columns: &str) -> String {
     let mut arguments: Vec<&str> = command.iter().map(String::as_str).collect();
     arguments.push(flag);
-    Place::new().run_with(&arguments, &[("COLUMNS", "80")]).ok()
+    Place::new().run_with(&arguments, &[("COLUMNS", columns)]).ok()
 }
 
 /// Every command and subcommand, as words. The program itself is the first.
@@ -70,6 +74,25 @@ fn long_help_lists_all_options() {
         for option in page.split("\\fB\\-\\-").skip(1) {
             let name = option.split("\\fR").next().unwrap().replace("\\-", "-");
             assert!(listed.contains(&format!("--{name}")), "{command:?}: {name}");
+        }
+    }
+}
+
+#[test]
+fn paragraphs_break_at_the_margin() {
+    for command in commands() {
+        let text = help(&command, "--help");
+        let lines: Vec<&str> = text.lines().collect();
+        for pair in lines.windows(2) {
+            let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ');
+            let Some(word) = pair[1].split(' ').next() else { continue };
+            let width = pair[0].chars().count() + 1 + word.chars().count();
+            assert!(!pair.iter().all(|line| is_prose(line)) || width > 80, "{command:?}: {pair:?}");
+        }
+        // Clap would break longer lines of examples.
+        let wide = help_at(&command, "--help", "100");
+        for line in wide.lines().skip_while(|line| !line.starts_with("Example")).skip(1) {
+            assert!(!line.starts_with(' ') || line.chars().count() <= 80, "{command:?}: {line}");
         }
     }
 }

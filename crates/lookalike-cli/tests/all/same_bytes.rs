@@ -91,17 +91,17 @@ fn same_bytes(mode: &[&str]) {
 }
 
 #[test]
-fn of_signatures() {
+fn bytes_agree_for_signatures() {
     same_bytes(&[]);
 }
 
 #[test]
-fn of_exact_runs() {
+fn bytes_agree_for_exact_runs() {
     same_bytes(&["--exact"]);
 }
 
 #[test]
-fn of_containment() {
+fn bytes_agree_for_containment() {
     same_bytes(&["--measure", "containment"]);
 }
 
@@ -110,7 +110,7 @@ const FILES: usize = 1000;
 
 /// As one file, as a thousand that are named in any order, and as a folder of these.
 #[test]
-fn of_a_thousand_files() {
+fn bytes_agree_for_a_thousand_files() {
     let place = Place::new();
     let mut documents = collection(700);
     documents.push(("empty".to_owned(), " ".to_owned()));
@@ -143,7 +143,7 @@ fn of_a_thousand_files() {
 
 /// With the least memory that the message names; that much goes through temporary files.
 #[test]
-fn of_the_least_memory() {
+fn bytes_agree_in_the_least_memory() {
     let place = Place::new();
     let documents = short_documents(0, 30_000) + "{\"id\":\"empty\",\"text\":\" \"}\nnone\n";
     place.file("a.jsonl", &documents);

@@ -66,7 +66,7 @@ pub(super) fn run_error(error: ContaminationError) -> CommandError {
     }
 }
 
-/// Refuses what would be read twice: standard input, a field, an index that is on both sides.
+/// Refuses inputs that would be read twice: standard input, a field, an index on both sides.
 pub(super) fn refuse_repeats(
     inputs: &[PathBuf],
     against: &[PathBuf],

@@ -15,7 +15,7 @@ Examples:
   lookalike cut corpus.jsonl --dry-run                  lists how much is cut
   lookalike cut corpus.jsonl -o cut.jsonl               the first place stays
   lookalike cut corpus.jsonl --at line -o cut.jsonl     whole lines
-  lookalike cut pages.jsonl --min-words 8 --min-share 0.3 --per-source -o cut.jsonl";
+  lookalike cut pages.jsonl --min-words 8 --per-source -o cut.jsonl";
 
 /// Cut repeated passages out of documents
 #[derive(Debug, clap::Args)]
@@ -35,7 +35,7 @@ pub(crate) struct CutArgs {
     pub(super) order: OrderArgs,
 
     /// Files, folders or indexes whose documents always stay whole
-    #[arg(long, value_name = "INPUT", help_heading = "Keep order and resources")]
+    #[arg(long, value_name = "INPUT", help_heading = "Which documents are kept")]
     pub(super) reference: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -78,7 +78,7 @@ pub(super) struct CutOutputArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) removed: Option<PathBuf>,
 
-    /// End with 3 if words were cut
+    /// Exit with code 3 if words were cut
     #[arg(long)]
     pub(super) exit_code: bool,
 

@@ -13,8 +13,8 @@ use std::time::Duration;
 /// How long the command waits for another process that writes to the index.
 const WAIT: Duration = Duration::from_secs(5);
 
-/// Opens the only index of the reference for `--add`. It is open during the whole run, so that no
-/// other process adds documents meanwhile.
+/// Opens the only index of the reference for `--add`. The index is open during the whole run, so
+/// that no other process adds documents meanwhile.
 pub(super) fn reference_index(args: &DedupArgs) -> Result<Option<Index>, CommandError> {
     if !args.result.add {
         return Ok(None);

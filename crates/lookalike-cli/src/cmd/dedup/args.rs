@@ -47,7 +47,7 @@ pub(crate) struct DedupArgs {
 
 /// The list of documents to leave out, whether or not they resemble others.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Keep order and resources")]
+#[command(next_help_heading = "Which documents are kept")]
 pub(in crate::cmd) struct DropArgs {
     /// Leave out the documents that FILE lists, and compare the others without them. Each line is a
     /// JSON object with id and source, as `contamination --drop` writes it
@@ -102,7 +102,7 @@ pub(super) struct DedupOutputArgs {
     #[arg(long, requires = "reference", conflicts_with = "dry_run")]
     pub(super) add: bool,
 
-    /// End with 3 when duplicates were found
+    /// Exit with code 3 if duplicates were found
     #[arg(long)]
     pub(super) exit_code: bool,
 

@@ -17,8 +17,8 @@ const HEADER: Style = Style::DIMMED;
 /// Changes shown on a terminal.
 const TERMINAL_CHANGES: u64 = 200;
 
-/// Prints the changes on standard output, on a terminal the first ones. Returns the number of
-/// changes that are not shown, if any.
+/// Prints the changes on standard output. Prints only the first ones on a terminal. Returns the
+/// number of changes that are not shown, if any.
 pub(super) fn print(summary: &Summary<'_>, paths: &PrintedPaths) -> io::Result<Option<u64>> {
     let Summary { findings, options, .. } = *summary;
     let stream = terminal::stdout();

@@ -42,7 +42,7 @@ pub(in crate::cmd) fn survivor_outputs(
     })
 }
 
-/// The file of a list, whose name ends in one of the formats.
+/// Returns the file of a list. Its name must end in one of the formats.
 fn list_target(
     option: &str,
     path: Option<&Path>,

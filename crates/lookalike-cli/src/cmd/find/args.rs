@@ -78,7 +78,7 @@ pub(in crate::cmd) struct FindOutputArgs {
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<usize>,
 
-    /// End with 3 when duplicates were found
+    /// Exit with code 3 if duplicates were found
     #[arg(long)]
     pub(super) exit_code: bool,
 

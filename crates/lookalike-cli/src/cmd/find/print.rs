@@ -136,7 +136,7 @@ fn write_nothing_found(err: &mut impl Write, summary: &Summary<'_>) -> io::Resul
         }
         _ => {}
     }
-    // Where another setting finds more, the summary names it.
+    // If another setting finds more, the summary names that setting.
     let remedy = match summary.findings.better_setting {
         Some(_) => "",
         None => "; try a lower --threshold, or shorter shingles such as --shingle words:3",

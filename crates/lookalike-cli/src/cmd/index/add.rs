@@ -1,4 +1,4 @@
-//! `lookalike index add INDEX INPUT…` and `index update INDEX INPUT…`: documents into an index.
+//! `lookalike index add INDEX INPUT…` and `index update INDEX INPUT…`: adds documents to an index.
 
 use super::open::{PlaceArgs, WaitArgs};
 #[cfg(feature = "serve")]
@@ -99,7 +99,7 @@ struct CommonArgs {
     reading: InputArgs,
 }
 
-/// One name; `\,` is a comma in it.
+/// Parses one name, in which `\,` is a comma.
 fn field(text: &str) -> Result<String, String> {
     const COMMA: &str = "\0";
     let name = text.replace("\\,", COMMA);

@@ -98,7 +98,7 @@ pub(super) fn run(args: &CategoriseArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where members go: a table.
+/// Returns the output of `--members`, a CSV file.
 fn members_target(path: &Path) -> Result<Target, CommandError> {
     let target = Target::new(path, &[OutputFormat::Csv]);
     target.map_err(|error| CommandError::Usage(format!("--members: {error}")))
@@ -112,14 +112,14 @@ fn write_members(
 ) -> Result<(), CommandError> {
     termination::clean_up(std::iter::once(target.path()))?;
     Output::create(target)?.finish(|out| {
-        // The file does not appear where the index could not be read.
+        // The file does not appear if the index cannot be read.
         let written = category_rows(categories, snapshot, time::now(), cells, out)?;
         written.map(drop).map_err(io::Error::other)
     })?;
     Ok(())
 }
 
-/// Makes categories; the index is open for writing.
+/// Makes categories. Returns the index, which is open for writing.
 fn make(args: &CategoriseArgs) -> Result<Index, CommandError> {
     let index = args.place.write(&args.wait)?;
     let one = || available_parallelism().unwrap_or(NonZeroUsize::MIN);
@@ -137,7 +137,7 @@ fn make(args: &CategoriseArgs) -> Result<Index, CommandError> {
     }
 }
 
-/// The tree for people: a category a line, those below it indented.
+/// Writes the tree for people: a category per line, with the categories below it indented.
 fn write(
     out: &mut impl Write,
     index: &Index,

@@ -46,8 +46,8 @@ pub(super) struct GroupsArgs {
     #[arg(help_heading = "Similarity and recall")]
     threshold: Option<f64>,
 
-    /// Least predicted share of found pairs, among the pairs at the threshold: above 0, below 1
-    /// [default: recall of the index]
+    /// Minimum share of the pairs at the threshold that the run is predicted to find; above 0,
+    /// below 1 [default: recall of the index]
     #[arg(long, value_name = "SHARE", value_parser = recall)]
     #[arg(allow_negative_numbers = true)]
     #[arg(help_heading = "Similarity and recall")]
@@ -59,8 +59,8 @@ pub(super) struct GroupsArgs {
     #[arg(help_heading = "Similarity and recall")]
     measure: Option<Measure>,
 
-    /// Find every pair (slower, with more memory). Compares documents that share rare shingles, not
-    /// bands
+    /// Find every pair (slower, with more memory). Compares documents that share rare shingles
+    /// instead of documents that share bands
     #[arg(long)]
     #[arg(help_heading = "Similarity and recall")]
     exact: bool,
@@ -73,7 +73,7 @@ pub(super) struct GroupsArgs {
 
     /// Do not apply the decisions of the index
     #[arg(long, conflicts_with = "decisions")]
-    #[arg(help_heading = "Keep order and resources")]
+    #[arg(help_heading = "Which documents are kept")]
     no_decisions: bool,
 
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The commands for an index that a service has open: they ask the service.
+//! The commands for an index that a service has open. They send requests to the service.
 
 mod sending;
 mod upkeep;
@@ -18,11 +18,12 @@ use serde_json::Value;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
-/// Longest last line of an export: the number of lines before it.
+/// Maximum bytes of the last line of an export, which has the number of lines before it.
 const COUNT_BYTES: usize = 64;
 
-/// Writes the lines that the service has at a path, a document each and their number, to standard
-/// output or to a file. The file is replaced only if all lines have arrived.
+/// Writes the lines that the service returns for a path to standard output or to a file. There is a
+/// line for each document, and a last line with their number. The file is replaced only if all
+/// lines have arrived.
 pub(super) fn export(service: &ServiceClient, path: &str, output: Option<&Path>) -> CommandResult {
     let mut lines = service.stream(path)?;
     let Some(path) = output else {
@@ -58,7 +59,7 @@ pub(super) fn export(service: &ServiceClient, path: &str, output: Option<&Path>)
 /// Copies all lines but the last one, which has their number, and returns this number.
 ///
 /// # Errors
-/// An answer that ends early: without the number, or with another one.
+/// The answer ends early: the last line has no number or another number.
 fn copy(
     service: &ServiceClient,
     lines: &mut impl Read,
@@ -77,7 +78,8 @@ fn copy(
         count += bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
         out.write_all(bytes)
     };
-    // The end is held back, since only the end of the answer shows which line is the last one.
+    // Holds back the last bytes, because only the end of the answer shows which line is the last
+    // one.
     loop {
         let read = lines.read(&mut piece).map_err(|error| cut_off(&error.to_string()))?;
         if read == 0 {

@@ -63,7 +63,7 @@ pub(super) struct PassagesOutputArgs {
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<usize>,
 
-    /// End with 3 when passages were found
+    /// Exit with code 3 if passages were found
     #[arg(long)]
     pub(super) exit_code: bool,
 

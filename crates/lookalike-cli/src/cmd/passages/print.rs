@@ -1,4 +1,4 @@
-//! Passages as a table, or JSON, on standard output; the summary on standard error.
+//! Prints passages as a table or JSON on standard output, and the summary on standard error.
 //!
 //! ```text
 //! words  places  documents  first in                  text
@@ -19,9 +19,9 @@ use std::time::Duration;
 const HEADER: Style = Style::DIMMED;
 /// Passages shown on a terminal by default.
 const TERMINAL_PASSAGES: usize = 50;
-/// Columns of a text where the line may have any number.
+/// Columns of a text if the line may have any number of columns.
 const TEXT: usize = 60;
-/// The least columns of the place, and the most.
+/// Minimum and maximum columns of the place.
 const PLACE: usize = 12;
 const MOST_PLACE: usize = 40;
 /// Sources in the table of the summary.
@@ -71,7 +71,7 @@ pub(super) fn print(
     tell(&mut err, findings, elapsed)
 }
 
-/// The first places of the `most` first passages, with the ids of their documents.
+/// Returns the first place of each of the first `most` passages, with the id of its document.
 fn first_rows(
     findings: &PassageFindings,
     most: usize,

@@ -182,8 +182,8 @@ impl<'a> QueryOutput<'a> {
         rows(&mut self.out, answer, self.args, self.width)
     }
 
-    /// Returns true if the nearest documents of this query must also be shown. To find them takes a
-    /// scan of all signatures, so this is done for the first queries without a match only.
+    /// Returns true if the nearest documents of this query must also be shown. Finding them takes a
+    /// scan of all signatures, so only the first queries without a match show them.
     pub(super) fn wants_nearest(&self, probe: &QueryDocument<'_>, answer: &QueryResult) -> bool {
         let is_table = !self.args.json && !self.args.quiet && self.args.nearest.is_none();
         let is_open = answer.found == 0 && self.nearest.len() < NEAREST_QUERIES;
@@ -352,9 +352,9 @@ fn rows(
     Ok(())
 }
 
-/// The title or the first words of a document, its source and its date, in `room` columns if the
-/// source and the date leave some to the title. With `has_text` the text follows, so the first
-/// words are left out.
+/// Returns the title or the first words of a document, its source and its date. They fit in `room`
+/// columns if the source and the date leave room for the title. With `has_text`, the text follows,
+/// so the first words are left out.
 fn about(record: &IndexRecord, has_text: bool, room: Option<usize>) -> String {
     let value = |names: &[&str]| {
         let values = names.iter().filter_map(|name| record.metadata.get(*name)?.as_str());

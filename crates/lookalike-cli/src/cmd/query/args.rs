@@ -9,10 +9,10 @@ use std::path::PathBuf;
 
 const EXAMPLE: &str = "\
 Examples:
-  lookalike query news draft.txt                    documents that resemble a file
-  lookalike query news draft.txt --nearest 5        the five most similar ones
-  lookalike query news --id 4711 --threshold 0.5    for a document of the index
-  pbpaste | lookalike query news -                  for a text on standard input
+  lookalike query news draft.txt                   documents that resemble it
+  lookalike query news draft.txt --nearest 5       the five most similar ones
+  lookalike query news --id 4711 --threshold 0.5   for a document of the index
+  pbpaste | lookalike query news -                 for a text on standard input
   lookalike query news new.jsonl --json --filter language=en";
 
 /// Find the documents of an index that resemble a text
@@ -59,7 +59,7 @@ pub(crate) struct QueryArgs {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// End with 3 when something was found
+    /// Exit with code 3 if a match was found
     #[arg(long)]
     pub(super) exit_code: bool,
 

@@ -8,8 +8,8 @@ use std::path::Path;
 /// The prefix of variables in the environment.
 pub(super) const PREFIX: &str = "LOOKALIKE_";
 
-/// The setting that is a list of lines, since places of indexes may have commas. It is secret,
-/// since they may have passwords.
+/// The setting that is a list of lines, because places of indexes may contain commas. The setting
+/// is secret, because places may contain passwords.
 const PLACES: &str = "index";
 
 /// Every setting: its name, its default, and whether it is secret.
@@ -67,12 +67,13 @@ pub(super) struct LayeredValue {
 #[derive(Debug, Clone)]
 pub(super) struct ConfigSources {
     values: BTreeMap<&'static str, LayeredValue>,
-    /// Variables that look like settings and are none.
+    /// Variables that look like settings but are not.
     pub(super) unknown: Vec<String>,
 }
 
 impl ConfigSources {
-    /// Puts options over environment over file over defaults.
+    /// Collects the settings. Options override the environment, the environment overrides the file,
+    /// and the file overrides the defaults.
     pub(super) fn collect(
         flags: Vec<(&'static str, String)>,
         environment: impl Iterator<Item = (String, String)>,

@@ -1,4 +1,4 @@
-//! The indexes that are served: the only one, or the setting `index`, which has names and places.
+//! The served indexes: the only index, or the names and places in the setting `index`.
 
 use super::config_sources::ConfigSources;
 use crate::cmd::CommandError;

@@ -114,7 +114,7 @@ fn time(layers: &ConfigSources, name: &str) -> Result<Duration, CommandError> {
         .map_err(|_| layers.refuse(name, "a time such as 500ms, 30s or 2min"))
 }
 
-/// Files with secrets that other users of this machine can read.
+/// Returns warnings about files with secrets that other users of this machine can read.
 fn warnings(layers: &ConfigSources) -> Vec<String> {
     let file = |name: &str| Some(layers.get(name).value).filter(|path| !path.is_empty());
     let token_file = file("token-file");
@@ -140,7 +140,7 @@ fn secret_warning(file: Option<String>, what: &str) -> Option<String> {
     Some(format!("other users can read the {what} in {path} (mode {mode:o}): chmod 600 {path}"))
 }
 
-/// The mode of a file that users other than its owner and its group can read.
+/// Returns the mode of a file if users other than its owner and its group can read it.
 #[cfg(unix)]
 fn mode_for_others(path: &str) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;

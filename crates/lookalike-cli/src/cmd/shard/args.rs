@@ -56,7 +56,7 @@ pub(crate) struct PlanArgs {
 
     /// Files or folders whose documents are always kept; documents of INPUT that resemble one of
     /// them are its duplicates
-    #[arg(long, value_name = "INPUT", help_heading = "Keep order and resources")]
+    #[arg(long, value_name = "INPUT", help_heading = "Which documents are kept")]
     pub(super) reference: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -90,7 +90,7 @@ enum PlanSubcommand {
 }
 
 impl PlanArgs {
-    /// The arguments in a command line that was kept.
+    /// Parses the arguments of a command line that a plan keeps.
     ///
     /// # Errors
     /// The error of clap if they are not the arguments of `shard plan`.
@@ -105,7 +105,8 @@ impl PlanArgs {
         self.reading.skip_bad()
     }
 
-    /// Adds the inputs of `--files-from`, which every task can read again.
+    /// Adds the inputs of `--files-from`. Refuses standard input, because every task reads the
+    /// list.
     pub(crate) fn read_list(&mut self) -> Result<(), CommandError> {
         if self.reading.lists_on_stdin() {
             return Err(CommandError::Usage(

@@ -52,7 +52,7 @@ pub(super) fn run(args: &FinishArgs, worker: WorkerOption<'_>) -> CommandResult 
     targets.refuse_taken(&plan.inputs, &plan.reference)?;
     targets.check_writable(&plan.inputs)?;
     let findings = job.finish(&collection, &options)?;
-    // As in `find`, the exit code depends on it.
+    // As in `find`, the exit code depends on this option.
     options.skip_repeated_ids = plan.skips_bad();
     let sides = [plan.inputs.as_slice(), &plan.reference];
     args.result.finish(findings, &options, sides, &targets, start)

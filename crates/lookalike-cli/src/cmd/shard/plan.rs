@@ -1,4 +1,4 @@
-//! `lookalike shard plan FOLDER INPUT…`: what there is to do, written down once.
+//! `lookalike shard plan FOLDER INPUT…`: writes the plan for all tasks.
 
 use super::args::PlanArgs;
 use crate::arguments::options::WorkArgs;
@@ -16,7 +16,7 @@ use std::path::Path;
 /// Bytes of input for each task, unless `--tasks` sets the number of tasks.
 const TASK_BYTES: u64 = 1 << 30;
 
-/// Writes the plan, and says what to run.
+/// Writes the plan, and prints the commands to run.
 pub(super) fn run(
     args: &mut PlanArgs,
     arguments: &[OsString],

@@ -21,7 +21,7 @@ pub(super) struct StatusArgs {
     missing: Option<JobStage>,
 }
 
-/// Takes a stage by its name.
+/// Parses the name of a stage.
 fn stage() -> impl TypedValueParser<Value = JobStage> {
     PossibleValuesParser::new(JobStage::ALL.map(JobStage::name)).try_map(|name| {
         let mut stages = JobStage::ALL.into_iter();

@@ -1,4 +1,4 @@
-//! `lookalike shard keys FOLDER [TASK…]`, and the other stages: their tasks.
+//! `lookalike shard keys FOLDER [TASK…]` and the other stages: runs their tasks.
 
 use super::args::PlanArgs;
 use crate::arguments::options::{TempArgs, WorkArgs};

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 const EXAMPLE: &str = "\
 Examples:
-  lookalike tune --threshold 0.7 --recall 0.95   the choice of `find`, and others
-  lookalike tune corpus.jsonl --svg curve.svg    for these documents";
+  lookalike tune --threshold 0.7 --recall 0.95    what `find` would choose
+  lookalike tune corpus.jsonl --svg curve.svg     for these documents";
 
 /// Choose shingles, bands and rows, by a sample of the documents
 #[derive(Debug, clap::Args)]

@@ -13,8 +13,8 @@ pub(super) fn heading(out: &mut impl Write, title: &str, rest: &str) -> io::Resu
     if rest.is_empty() { writeln!(out) } else { writeln!(out, "  {quiet}{rest}{quiet:#}") }
 }
 
-/// Columns side by side: the first `names` and the last one to the left, numbers to the right;
-/// `header` dimmed lines first, and one highlighted line.
+/// Writes columns side by side. Aligns the first `names` columns and the last one to the left, and
+/// the others to the right. Dims the first `header` lines, and highlights the marked lines.
 pub(super) fn write_table(
     out: &mut impl Write,
     lines: &[Vec<String>],
@@ -72,7 +72,7 @@ pub(super) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// Six decimals.
+/// Rounds to six decimals.
 pub(super) fn six(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }

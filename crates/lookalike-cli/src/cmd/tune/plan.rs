@@ -1,4 +1,4 @@
-//! Bands and rows: the choice, its curve, and what else could be chosen.
+//! Bands and rows: the choice, its curve, and the alternatives.
 
 use super::args::TuneArgs;
 use super::layout::{duration, heading, rounded, six, write_table};

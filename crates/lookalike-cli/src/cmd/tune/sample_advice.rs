@@ -16,9 +16,9 @@ use lookalike::tune::{
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// Documents that are compared by several settings, at most.
+/// Maximum number of documents that are compared by several settings.
 const MOST_COMPARED: usize = 2_000;
-/// Meetings of two documents in a shingle that are counted for a setting, at most.
+/// Maximum number of meetings of two documents in a shingle that are counted for a setting.
 const MOST_MEETINGS: u64 = 400_000_000;
 
 /// Measurements of a sample of the input, and the advice that follows from them.
@@ -91,7 +91,8 @@ impl SampleAdvice {
         self.write_folding(out, threshold)
     }
 
-    /// How many documents have a neighbour by several settings, and which finds clearly more.
+    /// Writes how many documents have a neighbour by each setting, and which setting finds clearly
+    /// more.
     fn write_settings(&self, out: &mut impl Write) -> io::Result<()> {
         let Some(used) = self.settings.first() else { return Ok(()) };
         let better = tune::better_setting(&self.settings).map(|better| better.setting.job);
@@ -132,7 +133,7 @@ impl SampleAdvice {
         writeln!(out, "\n{style}{sentence}{style:#}")
     }
 
-    /// Which setting finds clearly more than the one in use.
+    /// Returns a sentence about the setting that finds clearly more than the setting in use.
     fn better_sentence(&self) -> Option<String> {
         let used = self.settings.first()?;
         let better = tune::better_setting(&self.settings)?;
@@ -349,7 +350,7 @@ fn write_skipped(out: &mut impl Write, skipped: &[SkippedItem]) -> io::Result<()
     Ok(())
 }
 
-/// `words:5` without the settings.
+/// The name of a rule without its settings, such as `words:5`.
 fn short_name(rule: &ShingleRule) -> String {
     rule.to_string().split(' ').next().unwrap_or_default().to_owned()
 }

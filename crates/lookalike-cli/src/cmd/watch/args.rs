@@ -10,12 +10,12 @@ const EXAMPLE: &str = "\
 Examples:
   lookalike index create news --store originals
   lookalike watch inbox/ --index news
-  lookalike watch inbox/ --index news --feed matches.xml --webhook http://127.0.0.1:8080/new
-  lookalike watch inbox/ --index news --once --json     the present files, without waiting
+  lookalike watch inbox/ --index news --feed matches.xml
+  lookalike watch inbox/ --index news --once --json    does not wait for files
 
-The command first adds the present files, except documents that the index already has. The index
-keeps the documents of deleted files: `lookalike index remove` removes them. If the folder itself
-disappears, a message says so, and the command continues when the folder is back. Ctrl-C ends it
+The command first adds the present files, except documents that the index already has. The index \
+keeps the documents of deleted files: `lookalike index remove` removes them. If the folder itself \
+disappears, a message says so, and the command continues when the folder is back. Ctrl-C ends it \
 with exit code 0. docs/guides/watch.md describes reports, webhooks and feeds.";
 
 /// Add new files of a folder to an index, and report their matches

@@ -1,4 +1,4 @@
-//! A feed of matches: an Atom file (RFC 4287), which appears whole and keeps the entries of
+//! A feed of matches: an Atom file (RFC 4287), which is written as a whole and keeps the entries of
 //! earlier runs.
 
 use super::resemblance;
@@ -90,7 +90,7 @@ fn entry(found: &Resemblance) -> String {
     )
 }
 
-/// A name for parts of text that is the same for the same parts.
+/// Returns a name that depends only on the parts.
 fn urn(parts: &[&str]) -> String {
     let hash = lookalike::store::original::original_hash(parts.join("\0").as_bytes());
     let mut urn = "tag:lookalike.invalid,2026:".to_owned();
@@ -100,7 +100,7 @@ fn urn(parts: &[&str]) -> String {
     urn
 }
 
-/// A text in XML 1.0, in which control characters cannot be.
+/// Escapes a text for XML 1.0, which does not permit control characters.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

@@ -33,7 +33,7 @@ impl FolderWatch {
     /// Starts to receive signals. [`watch`](Self::watch) adds the folder.
     ///
     /// # Errors
-    /// What keeps signals from being received.
+    /// Signals cannot be received.
     pub(super) fn new() -> io::Result<Self> {
         let (sender, messages) = channel();
         stop_on_signals(sender.clone())?;

@@ -25,10 +25,10 @@ pub(super) struct Reports {
 }
 
 impl Reports {
-    /// The reports that the options name, about a folder.
+    /// Returns the reports about a folder that the options request.
     ///
     /// # Errors
-    /// A message for an address of a webhook that is none, and for a feed that cannot be read.
+    /// The address of the webhook is invalid, or the feed cannot be read.
     pub(super) fn new(args: &OutputArgs, folder: &Path) -> Result<Self, CommandError> {
         let webhook = args.webhook.as_deref().map(Webhook::new).transpose()?;
         let open = |path: &PathBuf| {

@@ -1,4 +1,4 @@
-//! Reports by HTTP: a POST of JSON, again after failures, within a bound.
+//! Sends reports by HTTP, as a POST of JSON. Repeats a failed attempt a limited number of times.
 
 use crate::cmd::CommandError;
 use crate::service::trusted_certificates::tls_config;
@@ -11,7 +11,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// The pauses before further attempts.
 const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(4)];
 
-/// Where reports are sent to.
+/// The address of reports.
 pub(super) struct Webhook {
     url: String,
     agent: Agent,
@@ -21,8 +21,7 @@ impl Webhook {
     /// A webhook with an address `http://host:port/path` or `https://…`.
     ///
     /// # Errors
-    /// A message for an address that is none, and where no certificates to trust are found for
-    /// `https`.
+    /// The address is invalid, or no trusted certificates are found for `https`.
     pub(super) fn new(url: &str) -> Result<Self, CommandError> {
         let wrong = |why: &str| Err(CommandError::Usage(format!("--webhook {url}: {why}")));
         let is_tls = url.starts_with("https://");
@@ -54,7 +53,7 @@ impl Webhook {
             let why = match request.send(&body) {
                 Ok(response) if response.status().is_success() => return Ok(()),
                 Ok(response) => format!("it answered {}", response.status()),
-                // A client's mistake stays one.
+                // Repeating the request does not correct an error of the client.
                 Err(ureq::Error::StatusCode(code)) if (400..500).contains(&code) => {
                     return Err(format!("{}: it answered {code}", self.url));
                 }

@@ -313,9 +313,8 @@ fn an_index_for_containment_finds_what_is_copied() {
     let error = place.run(&["query", "x", "--id", "g0", "--nearest", "3"]).fails(2);
     assert_eq!(
         error.trim_end(),
-        "error: --nearest: the index has --measure containment, which signatures do not estimate; \
-         expected an index with --measure jaccard: use a low --threshold instead of --nearest, \
-         or create an index with --measure jaccard"
+        "error: --nearest needs an index with --measure jaccard, but this index has --measure \
+         containment; use a low --threshold instead of --nearest, or create another index"
     );
     let signatures = ["index", "create", "y", "--measure", "containment", "--store", "signatures"];
     let error = place.run(&signatures).fails(2);

@@ -115,7 +115,7 @@ fn what_stays_is_added_and_found_the_next_time() {
         line("a", "an article about something that nobody has written about yet"),
     );
     let message = place.run(&args).fails(1);
-    assert!(message.contains("the index has document \"a\" with another text"), "{message}");
+    assert!(message.contains("already has a document \"a\" with another text"), "{message}");
 }
 
 /// What went counts for what stays, over all batches: in exports, in answers, and in an index that

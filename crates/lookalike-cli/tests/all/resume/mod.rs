@@ -295,7 +295,7 @@ fn what_was_read_is_not_read_again() {
 
 /// More memory or less, more threads or fewer: still the same run.
 #[test]
-fn it_goes_on_with_another_limit_and_other_threads() {
+fn runs_resume_with_other_limits() {
     let place = place_with_inputs();
     let scenario = &scenarios()[0];
     let (expected, _) = scenario.expected(&place);

@@ -212,7 +212,7 @@ fn decisions_that_were_acknowledged_outlive_kills() {
 }
 
 #[test]
-fn it_stops_when_it_is_reported_and_logs_without_texts() {
+fn sigint_stops_and_logs_omit_texts() {
     let place = place();
     let served = Served::start(&place, &["--log", "json"]);
     let secret = "the very secret words of a text nobody else may see";

@@ -1,4 +1,4 @@
-//! Documents to a service: read as for an index, sent as lines, some hundred at a time.
+//! Reads documents as for an index, and sends them to a service as lines, up to 1,000 at a time.
 
 use crate::cmd::CommandError;
 use crate::cmd::error::id_taken;
@@ -13,8 +13,8 @@ use lookalike::store::settings::OriginalSettings;
 use lookalike_server::config::token::random_token;
 use serde_json::{Value, json};
 
-/// Documents that are sent at once, and bytes from which on they are, however few they are. The
-/// service lists this many skipped lines.
+/// A batch is sent as soon as it has this many lines or bytes. The service lists as many skipped
+/// lines.
 const BATCH_LINES: usize = 1_000;
 const BATCH_BYTES: usize = 4 << 20;
 
@@ -25,7 +25,7 @@ pub(in super::super) struct RemoteAdd<'a> {
     pub(in super::super) options: &'a AddOptions,
 }
 
-/// Sends the documents of a collection. Those before an error are stored.
+/// Sends the documents of a collection. Documents before an error are stored.
 pub(in super::super) fn add(
     adding: &RemoteAdd<'_>,
     progress: &dyn Progress,
@@ -54,7 +54,7 @@ pub(in super::super) fn add(
     }
 }
 
-/// Which originals the service keeps, if any.
+/// Returns the service's settings of originals, or `None` if it keeps none.
 pub(in super::super) fn originals(
     service: &ServiceClient,
 ) -> Result<Option<OriginalSettings>, CommandError> {
@@ -115,7 +115,7 @@ impl<'a> OutgoingLines<'a> {
         Ok(())
     }
 
-    /// Sends the lines, and counts what became of them.
+    /// Sends the lines, and counts the results.
     fn send(&mut self) -> Result<(), CommandError> {
         let lines = std::mem::take(&mut self.lines);
         let places = std::mem::take(&mut self.places);
@@ -168,7 +168,7 @@ impl<'a> OutgoingLines<'a> {
             if !options.skip_bad {
                 let place = shown(&source, at);
                 return Err(CommandError::Data(format!(
-                    "{place}: {why}; --skip-bad leaves it out"
+                    "{place}: {why}; --skip-bad leaves out such documents"
                 )));
             }
             let reason = SkipReason::NotStored { why };
@@ -184,7 +184,7 @@ fn place_of<'a>(answer: &Value, places: &'a [LinePlace]) -> Option<&'a LinePlace
     places.get(usize::try_from(at).ok()?)
 }
 
-/// The problem of an answer, with the place of the line that it is about.
+/// Returns the problem of an answer. The message names the place of the line with the problem.
 fn problem(service: &ServiceClient, places: &[LinePlace], answer: &Answer) -> CommandError {
     let body = &answer.body;
     let place = place_of(body, places).filter(|_| body["code"] == "bad-line");
@@ -195,7 +195,9 @@ fn problem(service: &ServiceClient, places: &[LinePlace], answer: &Answer) -> Co
     }
     let detail = body["detail"].as_str().unwrap_or_default();
     let address = service.address();
-    CommandError::Data(format!("{place}: {address}: {detail}; --skip-bad leaves it out"))
+    CommandError::Data(format!(
+        "{place}: {address}: {detail}; --skip-bad leaves out such documents"
+    ))
 }
 
 fn shown(source: &str, line: Option<u64>) -> String {
