@@ -33,8 +33,8 @@ const TOLERANCE: f64 = 1.1;
 const SAMPLE: &str = "2000";
 
 /// Measures and prints. Options: `--binary FILE` (`lookalike` next to this program), `--runs N` (1;
-/// the median counts), and of `many` and `passages` `--smaller FILE`, a smaller collection of the
-/// same kind.
+/// the median counts). `many` and `passages` also accept `--smaller FILE`, a smaller collection of
+/// the same kind.
 pub(crate) fn bar(
     name: &str,
     collection: &BenchCollection,
@@ -78,7 +78,7 @@ struct LimitBench<'a> {
 }
 
 impl LimitBench<'_> {
-    /// Unlimited memory and 512 MiB; the groups must be the same bytes.
+    /// Runs `find` with unlimited memory and with 512 MiB. Both runs must write the same bytes.
     fn memory(&mut self) -> Result<(), BenchError> {
         let free = self.result("groups.jsonl");
         let tight = self.result("limited.jsonl");
@@ -93,7 +93,8 @@ impl LimitBench<'_> {
         self.score("--memory 512MiB", limit, "jaccard", 0.8)
     }
 
-    /// Exact runs next to signatures, at three thresholds; within 8 GiB from a million on.
+    /// Compares exact runs with signatures at three thresholds. From a million documents on, exact
+    /// runs have 8 GiB.
     fn exact(&mut self) -> Result<(), BenchError> {
         for (text, threshold) in [("0.8", 0.8), ("0.7", 0.7), ("0.5", 0.5)] {
             let out = self.result("groups.jsonl");
@@ -116,7 +117,7 @@ impl LimitBench<'_> {
         Ok(())
     }
 
-    /// The audit of 2,000 documents costs at most what the run itself did.
+    /// The audit of 2,000 documents must take at most the CPU time of the run itself.
     fn audit(&mut self) -> Result<(), BenchError> {
         let report = self.result("report.json");
         let find = self.arguments("find", &["--json"]);
@@ -134,7 +135,7 @@ impl LimitBench<'_> {
         Ok(())
     }
 
-    /// Recall of planted excerpts, and how many sets were compared for it.
+    /// Recall of planted excerpts, with the numbers of candidates and of compared pairs.
     fn containment(&mut self) -> Result<(), BenchError> {
         let options = ["--measure", "containment"];
         let report = self.result("report.json");
@@ -162,7 +163,7 @@ impl LimitBench<'_> {
         Ok(())
     }
 
-    /// Survivors to a file next to the groups alone.
+    /// Measures `dedup`, which writes the kept documents, next to `find`, which writes only groups.
     fn dedup(&mut self) -> Result<(), BenchError> {
         let groups = self.result("groups.jsonl");
         self.find("find, groups", &[], &groups, RunLimit::default())?;
@@ -176,8 +177,9 @@ impl LimitBench<'_> {
     }
 
     /// Writes all passages of 50 words, and the documents without them, without a memory limit and
-    /// within limits. All runs must write the same bytes. Within the first limit a document costs
-    /// at most 1.3 times its cost in `smaller` without a limit; smaller limits cost time.
+    /// within limits. All runs must write the same bytes. Within the first limit, a document must
+    /// cost at most 1.3 times a document of `smaller` without a limit. Lower limits have no bound
+    /// on time.
     fn passages(&mut self, smaller: Option<&Path>) -> Result<(), BenchError> {
         let is_large = self.documents >= 1_000_000;
         let limits: &[&str] = if is_large { &["1GiB", "256MiB"] } else { &["200MiB"] };
@@ -209,8 +211,8 @@ impl LimitBench<'_> {
         Ok(spent.cpu_seconds / documents as f64)
     }
 
-    /// A command without a limit on memory and within limits, the first of them in at most `cpu`
-    /// seconds; all must write the same bytes.
+    /// Runs a command without a memory limit and within each limit. All runs must write the same
+    /// bytes. The run within the first limit must take at most `cpu` seconds.
     fn limited(
         &mut self,
         command: &str,
@@ -237,8 +239,8 @@ impl LimitBench<'_> {
         Ok(())
     }
 
-    /// Very many documents within 4 GiB; a document costs at most 1.2 times what it costs in
-    /// `sibling`.
+    /// Finds groups of very many documents within 4 GiB. A document must cost at most 1.2 times a
+    /// document of `sibling`.
     fn many(&mut self, sibling: Option<&Path>) -> Result<(), BenchError> {
         let limit = ["--memory", "4GiB"];
         let peak = Some((4096.0 * TOLERANCE * MIB as f64) as u64);
@@ -332,7 +334,7 @@ impl LimitBench<'_> {
     }
 }
 
-/// A command that writes `out` of a file of JSON lines.
+/// Arguments of a command that reads JSON lines from `input` and writes `out`.
 fn output_of(command: &str, more: &[&str], input: &Path, out: &Path) -> Vec<OsString> {
     let mut arguments = vec![OsString::from(command), input.into()];
     arguments.extend(["--format", "jsonl", "--quiet"].iter().chain(more).map(OsString::from));
@@ -413,7 +415,7 @@ fn count_lines(path: &Path) -> Result<u64, BenchError> {
     }
 }
 
-/// A number of the line of counts in a report.
+/// Returns the number `name` in the line of counts of a report.
 fn number_in(report: &Path, name: &str) -> Result<u64, BenchError> {
     let failed = |error: std::io::Error| BenchError::new(report.display(), error);
     let lines = BufReader::new(File::open(report).map_err(failed)?).lines();

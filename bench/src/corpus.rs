@@ -1,16 +1,17 @@
 //! A collection of any size with planted near-duplicates. The words of a document are a function of
 //! the plan and the document's number, so only the vocabulary is kept in memory.
 //!
-//! Single documents share at most every second clause with others and stay far below J 0.5. The
-//! members of a cluster are edits of one text at known levels. The level is only the aim; `truth`
-//! counts the J of the members.
+//! Documents outside the clusters share at most every second clause with other documents, so their
+//! Jaccard similarity J stays far below 0.5. The members of a cluster are edits of one text at
+//! known levels of J. The level is only a target; `truth` computes the J of the members.
 
 use crate::vocabulary::{Token, Vocabulary};
 use lookalike_core::hash::{SplitMix64, mix64};
 
-/// Tokens in a shingle, in the edits' arithmetic as in the truth.
+/// Tokens in a shingle, for the edits and for the truth.
 pub(crate) const SHINGLE: usize = 5;
-/// Lower limit of the least length: a shared clause may be half of a shorter document.
+/// Lower limit of `least_words`. In a shorter document, one shared clause could be half of the
+/// text.
 pub(crate) const LEAST_WORDS: u64 = 40;
 /// Levels of J aimed at, in percent.
 const LEVELS: [u64; 12] = [40, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 100];
@@ -30,26 +31,26 @@ pub(crate) struct Request {
     pub(crate) seed: u64,
     /// Mean length in words, of all but short, empty and edited documents.
     pub(crate) mean_words: u64,
-    /// Least length in words of the same; the shortest have up to twenty more.
+    /// Minimum length of the same documents in words, before a random number below 20 is added.
     pub(crate) least_words: u64,
     /// Documents that are members of planted clusters.
     pub(crate) planted: u64,
-    /// Documents of the one cluster of a page that is repeated all over.
+    /// Documents of the mega cluster, which repeats one page.
     pub(crate) mega: u64,
-    /// Documents of two words, one to eight of them equal.
+    /// Documents of two words. Each text of two words occurs in one to eight documents.
     pub(crate) short: u64,
     /// Documents without a word.
     pub(crate) empty: u64,
-    /// Documents that are a run of words of a single document each.
+    /// Documents that are excerpts: each is a run of words of a document outside the clusters.
     pub(crate) excerpts: u64,
 }
 
-/// How a member differs from the text before it in its cluster.
+/// The line ends of a document's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MemberLayout {
     /// Line ends after sentences.
     Sentences,
-    /// Line ends after every twelfth word, two blanks here and there: the same words otherwise.
+    /// Line ends after every twelfth word, and two blanks here and there. The words do not change.
     Reflowed,
 }
 
@@ -73,7 +74,8 @@ pub(crate) struct Corpus {
 }
 
 impl Corpus {
-    /// Plans the collection. The request's kinds must not exceed its documents.
+    /// Plans the collection. The numbers of planted, mega, short, empty and excerpt documents in
+    /// the request must not add up to more than `docs`.
     pub(crate) fn new(request: Request) -> Self {
         let mut random = SplitMix64::new(mix64(request.seed ^ 1));
         let mut starts = vec![0];
@@ -104,7 +106,7 @@ impl Corpus {
         &self.vocabulary
     }
 
-    /// The place in the file of document `number` of the plan.
+    /// Returns the place in the file of the document that has this number in the plan.
     pub(crate) fn place(&self, number: u64) -> u64 {
         let product = u128::from(number) * u128::from(self.step) + u128::from(self.shift);
         (product % u128::from(self.request.docs)) as u64
@@ -179,9 +181,9 @@ impl Corpus {
         groups
     }
 
-    /// Calls `each` with the members of a planted cluster in order. With `only`, the call for
-    /// that member is the last, and members that it does not depend on are left out. In one cluster
-    /// of six every member is an edit of the member before it, in the others of the first member.
+    /// Calls `each` with the members of a planted cluster in order. With `only`, stops after that
+    /// member, and omits members on which it does not depend. In one of six clusters, each member
+    /// is an edit of the previous member. In the others, each is an edit of the first member.
     pub(crate) fn members(
         &self,
         cluster: usize,
@@ -210,7 +212,8 @@ impl Corpus {
         }
     }
 
-    /// Clauses, of which no two in a row are of the pool, to a length drawn from the table.
+    /// Returns clauses up to a length drawn from `LENGTHS`. At least one of two consecutive clauses
+    /// is new, so that not both are shared with other documents.
     fn prose(&self, random: &mut SplitMix64) -> Vec<Token> {
         let x = random.below(32 * 1024);
         let slot = (x / 1024) as usize;
@@ -248,8 +251,8 @@ impl Corpus {
         SplitMix64::new(mix64(seed ^ mix64(number ^ (member << 48))))
     }
 
-    /// One of the edits, of such extent that J is near a level of `LEVELS`. The J of a text of `s`
-    /// shingles depends on the kind of edit:
+    /// Applies one of the edits. Its extent brings J near a level of `LEVELS`. The J of a text of
+    /// `s` shingles depends on the kind of edit:
     ///
     /// - replacing `r` shingles: (s − r) / (s + r),
     /// - adding `r`: s / (s + r),
@@ -302,7 +305,7 @@ impl Corpus {
         tokens
     }
 
-    /// One run of words replaced by other text.
+    /// Replaces one run of words with other text.
     fn replace_block(
         &self,
         random: &mut SplitMix64,
@@ -315,7 +318,7 @@ impl Corpus {
         [&source[..at], &block, &source[at + length..]].concat()
     }
 
-    /// The page that is repeated all over: every second copy has a number of its own inside.
+    /// Returns a copy of the page of the mega cluster. Every second copy contains its own number.
     fn repeated_page(&self, copy: u64) -> Vec<Token> {
         let mut tokens = self.prose(&mut self.random(5, 0, 0));
         if copy % 2 == 1 {
@@ -325,7 +328,7 @@ impl Corpus {
         tokens
     }
 
-    /// Two words, the second a number no other text has.
+    /// Returns two words. The second is a number that no other text contains.
     fn short(&self, number: u64) -> Vec<Token> {
         let (text, _) = short_text(number);
         let word = self.vocabulary.any_word(&mut self.random(6, text, 0));
@@ -333,8 +336,8 @@ impl Corpus {
     }
 }
 
-/// Which text short document `number` has, and the how-manieth of that text it is: texts come in
-/// runs of 1, 2, … 8 documents.
+/// Returns the text number of short document `number`, and its position among the documents with
+/// that text. Texts come in runs of 1, 2, … 8 documents.
 fn short_text(number: u64) -> (u64, u64) {
     let round = number / 36;
     let mut rest = number % 36;
@@ -346,8 +349,8 @@ fn short_text(number: u64) -> (u64, u64) {
     (round * 8 + size - 1, rest)
 }
 
-/// A multiplier coprime to `docs` near its golden section, and its inverse: the permutation that
-/// spreads the members of a cluster over the file.
+/// Returns a multiplier near the golden section of `docs` and coprime to `docs`, with its inverse.
+/// They define the permutation that spreads the members of a cluster over the file.
 fn stride(docs: u64) -> (u64, u64) {
     if docs < 2 {
         return (0, 0);

@@ -1,20 +1,21 @@
-//! Planted excerpts: runs of 20 to 120 words of single documents, every second one edited. Takes
-//! the number of an excerpt, returns its words and the places of both documents.
+//! Planted excerpts: runs of 20 to 120 words of documents outside the clusters, every second one
+//! edited. Takes the number of an excerpt, returns its words and the places of the excerpt and its
+//! host.
 
 use crate::corpus::Corpus;
 use crate::vocabulary::Token;
 use std::path::{Path, PathBuf};
 
-/// A host has at least this many times the words of its excerpt: their Jaccard similarity then
-/// stays below what the truth of near-duplicates lists.
+/// A host has at least this many times the words of its excerpt. Their Jaccard similarity is then
+/// too low for the truth of near-duplicates.
 const TIMES: usize = 4;
 /// Words of an excerpt.
 const WORDS: std::ops::Range<u64> = 20..121;
 /// One word in this many is edited, in every second excerpt.
 const EDITED: usize = 33;
-/// Documents that are tried as hosts before the longest of them has to do.
+/// Documents that are tried as hosts. If none is long enough, the longest is used.
 const TRIED: u64 = 16;
-/// Kind of the random numbers, as [`Corpus::random`] has them.
+/// The `kind` for [`Corpus::random`].
 const KIND: u64 = 10;
 
 /// The path of the truth of the excerpts, next to the truth of near-duplicates.
@@ -34,19 +35,21 @@ impl Corpus {
         if number.is_multiple_of(2) {
             return words.to_vec();
         }
-        // `replace_words` takes shingles, of which an edit replaces as many as a shingle has words.
+        // `replace_words` takes a number of shingles. Each edit replaces as many shingles as a
+        // shingle has words.
         let shingles = length.div_ceil(EDITED) * crate::corpus::SHINGLE;
         self.replace_words(&mut random, words, shingles as u64)
     }
 
-    /// The places of excerpt `number` and of the document it is of.
+    /// The places of excerpt `number` and of its host.
     pub(crate) fn excerpt_and_host(&self, number: u64) -> (u64, u64) {
         let [.., excerpts, _] = self.ends();
         (self.place(excerpts + number), self.place(self.host(number)))
     }
 
-    /// The document that excerpt `number` is of, in the plan. Each has a stretch of the single
-    /// documents for itself, and takes the first there that is long enough for any excerpt.
+    /// Returns the plan's number of the host of excerpt `number`. Each excerpt has its own stretch
+    /// of the single documents. Its host is the first document there that is long enough for any
+    /// excerpt.
     fn host(&self, number: u64) -> u64 {
         let [.., singles] = self.ends();
         let stretch = (self.request().docs - singles) / self.request().excerpts.max(1);

@@ -38,7 +38,7 @@ impl PartSink for Sums {
 ///
 /// # Errors
 ///
-/// When there is no such folder, or a file of it cannot be read.
+/// If the folder does not exist, or a file in it cannot be read.
 pub(crate) fn files(mut options: BenchOptions) -> Result<(), BenchError> {
     let folder = options.path("folder");
     let folder = folder.ok_or_else(|| BenchError("files needs --folder FOLDER".to_owned()))?;

@@ -78,7 +78,7 @@ pub(crate) fn generate(
     Ok((bytes, pairs.len()))
 }
 
-/// The text of a document inside a JSON string: the words need no escapes, the separators do.
+/// Writes the text of a document as the content of a JSON string. Only the separators need escapes.
 fn write_text(corpus: &Corpus, place: u64, line: &mut Vec<u8>) {
     const BLANK: [&str; 5] = ["", " ", "\\n", "\\t\\n", "\u{3000}"];
     let CorpusDocument { tokens, layout } = corpus.document(place);

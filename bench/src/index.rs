@@ -1,6 +1,6 @@
-//! `index`: an index in a folder, or in a PostgreSQL database, filled with signed documents that
-//! are made up: how many go in per second at the beginning and at the end, what each takes on the
-//! disk, how long opening, single writes and verified queries take.
+//! `index`: fills an index in a folder or in a PostgreSQL database with made-up documents. Measures
+//! the documents added per second at the beginning and at the end, the bytes on disk per document,
+//! and the times of opening, single writes and verified queries.
 
 use crate::measure;
 use crate::options::{BenchError, BenchOptions};
@@ -57,7 +57,7 @@ pub(crate) fn index(mut options: BenchOptions) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// The character before another parameter of an address.
+/// Returns the character before a further parameter of a URL.
 fn separator(url: &str) -> char {
     if url.contains('?') { '&' } else { '?' }
 }
@@ -88,7 +88,7 @@ impl DocumentMaker {
     }
 
     fn make(&mut self, number: u64) -> MadeDocument {
-        // The document it resembles: itself, or for one in ten an earlier one.
+        // One document in ten is a changed copy of an earlier document.
         let mut random = SplitMix64::new(mix64(number ^ 0x5eed));
         let is_copy = number.is_multiple_of(ORIGINALS) && number > 0;
         let original = if is_copy { random.below(number) } else { number };
@@ -234,8 +234,8 @@ impl IndexBench<'_> {
         Ok(())
     }
 
-    /// Adds all documents in batches. Counts the CPU seconds of the process, which include merging,
-    /// without the time that making the documents takes.
+    /// Adds all documents in batches. Counts the CPU seconds of the process, including merges but
+    /// not the making of documents.
     fn fill(
         &mut self,
         name: &str,
@@ -350,8 +350,8 @@ impl IndexBench<'_> {
         Ok(())
     }
 
-    /// Queries for the ten nearest documents: of one that has some near-duplicates, and of one that
-    /// resembles nothing, so that as many are compared as ever are.
+    /// Queries for the ten nearest documents: of documents of the index, and of documents that
+    /// resemble nothing, which take the most comparisons.
     fn nearest(
         &mut self,
         name: &str,
@@ -413,7 +413,7 @@ impl IndexBench<'_> {
         Ok(())
     }
 
-    /// One document a write.
+    /// Writes one document at a time.
     fn single(
         &mut self,
         name: &str,

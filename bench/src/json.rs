@@ -1,5 +1,5 @@
-//! `json`: id and text of every record, by the scanner of lookalike and by other parsers of JSON,
-//! in this thread; and where each of them reports an error.
+//! `json`: reads id and text of every record in this thread, with the scanner of lookalike and with
+//! other JSON parsers. Also prints where each of them reports an error.
 
 use crate::collection::BenchCollection;
 use crate::measure;
@@ -42,7 +42,7 @@ const BROKEN: [&str; 6] = [
     r#"{"id":"6","text":truth}"#,
 ];
 
-/// Measures and prints. `BenchOptions`: `--runs N` (5; the median counts).
+/// Measures and prints. Options: `--runs N` (5; the median counts).
 ///
 /// # Errors
 /// The collection cannot be read, or a parser reads another amount of text than lookalike.

@@ -1,10 +1,18 @@
-//! Measures lookalike: every stage alone (`stages`), the whole command next to `wc -w` (`run`), on
-//! a collection with known near-duplicates that it makes itself (`generate`); the runs that have a
-//! bar to reach next to it (`bar NAME`); all scripts, shingles, formats and jobs (`matrix`); text
-//! extraction from files (`files`); an index in a folder (`index`); the scanner of JSON records
-//! next to other parsers (`json`); how quickly a server answers (`serve`).
-//! Without a command it does `stages` and `run`. See `contributing/measuring.md`;
-//! `bench/peers.py` measures other libraries.
+//! Measures lookalike. Its commands are:
+//!
+//! - `stages`: every stage alone
+//! - `run`: the whole command next to `wc -w`
+//! - `generate`: makes a collection with known near-duplicates
+//! - `bar NAME`: runs with limits on their cost, next to these limits
+//! - `matrix`: all scripts, shingles, formats and jobs
+//! - `files`: text extraction from files
+//! - `index`: an index in a folder or in a PostgreSQL database
+//! - `json`: the scanner of JSON records next to other parsers
+//! - `serve`: how quickly a server answers
+//!
+//! Without a command, runs `stages` and `run`. See `contributing/measuring.md`. `bench/peers.py`
+//! measures other libraries.
+
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports figures")]
 
 mod bars;
@@ -97,8 +105,8 @@ fn command() -> Result<(), BenchError> {
     }
 }
 
-/// The files named by `--corpus` and `--truth`, or the collection of these options in
-/// `bench/data`, made first where it is not there.
+/// Returns the files named by `--corpus` and `--truth`. Without `--corpus`, returns the collection
+/// in `bench/data` for these options, and generates it if it does not exist.
 fn collection(options: &mut BenchOptions) -> Result<BenchCollection, BenchError> {
     if let Some(documents) = options.path("corpus") {
         return Ok(BenchCollection::of(documents, options.path("truth")));
@@ -122,7 +130,7 @@ fn collection(options: &mut BenchOptions) -> Result<BenchCollection, BenchError>
     let documents = folder.join(format!("{name}.jsonl"));
     let truth = folder.join(format!("{name}.truth.csv"));
     if !documents.exists() {
-        // The collection gets its name last: a run that was stopped leaves none.
+        // The collection gets its name last, so an interrupted run leaves no incomplete collection.
         let unfinished = folder.join(format!("{name}.unfinished"));
         generate_reporting(request, &unfinished, &truth)?;
         std::fs::rename(&unfinished, &documents)

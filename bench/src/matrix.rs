@@ -1,5 +1,6 @@
-//! `matrix`: the command by script, shingle, measure, format and job, next to floors on the same
-//! file: CPU seconds, MB per CPU second, and the wall time of all threads relative to one thread.
+//! `matrix`: measures the command by script, shingle, measure, format and job, next to other
+//! programs on the same file (floors). Prints CPU seconds, MB per CPU second, and the wall time of
+//! all threads relative to one thread.
 
 use crate::collection::BenchCollection;
 use crate::measure::{self, ProcessCost};
@@ -12,8 +13,8 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// The jobs on the collection, by the arguments besides the file. `OUT` is a path in the folder of
-/// results.
+/// Jobs on the collection, with their arguments except the file. `OUT` stands for a path in the
+/// folder of results.
 const JOBS: [(&str, &str); 9] = [
     ("find", "find -o OUT.csv"),
     ("find --shingle bag", "find --shingle bag -o OUT.csv"),
@@ -176,7 +177,7 @@ fn transliterate(
     })
 }
 
-/// Writes the documents of a file as values between commas, all in quotes, and returns the bytes.
+/// Writes the documents of a file as CSV with quotes around all values, and returns the bytes.
 fn separate(from: &Path, to: &Path) -> Result<u64, BenchError> {
     rewrite(from, to, usize::MAX, |number, record, out| {
         if number == 0 {

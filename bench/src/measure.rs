@@ -20,8 +20,8 @@ pub(crate) struct ProcessCost {
     pub(crate) cpu_seconds: f64,
     /// From start to end.
     pub(crate) wall_seconds: f64,
-    /// The most memory it had at once (resident set), in bytes; not below some 3 MB, the size of
-    /// the process that starts it.
+    /// Peak memory (resident set) in bytes. At least about 3 MB, the size of the process that
+    /// starts it.
     pub(crate) peak_bytes: u64,
 }
 
@@ -40,8 +40,8 @@ pub(crate) fn child(program: &Path, arguments: &[OsString]) -> Result<ProcessCos
 /// Runs `program` with `arguments` (its output discarded or written to a file, its errors shown)
 /// and measures it.
 ///
-/// The system keeps one peak for all children of a process together. So this starts itself again
-/// as [`MEASURE_ONE`], whose only child is the program.
+/// The system keeps one peak for all children of a process together. So this program starts itself
+/// again as [`MEASURE_ONE`], whose only child is the measured program.
 ///
 /// # Errors
 ///
@@ -104,7 +104,8 @@ pub(crate) fn measure_one(
     Ok(format!("{} {wall} {}", cpu_seconds(&usage), peak_bytes(&usage)))
 }
 
-/// Creates a temporary folder for the results of the measured programs. They are removed with it.
+/// Creates a temporary folder for the results of the measured programs. Dropping the folder removes
+/// them.
 ///
 /// # Errors
 ///
@@ -148,7 +149,7 @@ fn seconds_of(clock: ClockId) -> Result<f64, BenchError> {
     Ok(now.tv_sec() as f64 + now.tv_nsec() as f64 / 1e9)
 }
 
-/// The median of `numbers` by value; the lower middle one of an even number, 0 of none.
+/// The median of `numbers`: the lower middle one of an even number, and 0 if there are none.
 pub(crate) fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);
     numbers.get(numbers.len().saturating_sub(1) / 2).copied().unwrap_or(0.0)
@@ -158,7 +159,7 @@ pub(crate) fn median(mut numbers: Vec<f64>) -> f64 {
 ///
 /// # Errors
 ///
-/// The first one of `work`.
+/// The first error of `work`.
 pub(crate) fn median_run(
     runs: usize,
     mut work: impl FnMut() -> Result<ProcessCost, BenchError>,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// What stopped the program: a whole sentence, with the remedy.
+/// The error that stopped the program: a whole sentence, with the remedy.
 #[derive(Debug)]
 pub(crate) struct BenchError(pub(crate) String);
 
@@ -25,7 +25,7 @@ impl fmt::Display for BenchError {
 pub(crate) struct BenchOptions(Vec<(String, String)>);
 
 impl BenchOptions {
-    /// Takes `--name value --name=value …`; anything else is a problem.
+    /// Parses `--name value --name=value …`. Returns an error for anything else.
     pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self, BenchError> {
         let mut options = Vec::new();
         let mut arguments = arguments.into_iter();
@@ -45,7 +45,7 @@ impl BenchOptions {
         Ok(Self(options))
     }
 
-    /// The value of `--name`; the last one where it was given more than once.
+    /// The value of `--name`; the last one if it was given more than once.
     pub(crate) fn text(&mut self, name: &str) -> Option<String> {
         let mut found = None;
         self.0.retain(|(given, value)| {
@@ -63,7 +63,7 @@ impl BenchOptions {
         self.text(name).map(PathBuf::from)
     }
 
-    /// The value of `--name`, or `default` where it was not given.
+    /// The value of `--name`, or `default` if it was not given.
     pub(crate) fn number<T: FromStr>(&mut self, name: &str, default: T) -> Result<T, BenchError> {
         self.text(name).map_or(Ok(default), |value| {
             value.parse().map_err(|_| BenchError(format!("--{name} {value:?}: a number is needed")))

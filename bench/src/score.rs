@@ -1,6 +1,6 @@
-//! Recall and precision of reported pairs against a truth, both CSV files with the columns
-//! `id_a`, `id_b` and a similarity; compared as integer millionths. Written for this program alone,
-//! so that it checks the library's own `evaluate` rather than repeats it.
+//! Recall and precision of reported pairs against a truth. Both are CSV files with the columns
+//! `id_a`, `id_b` and a similarity, which is compared in integer millionths. Does not use the
+//! library's `evaluate`, so that it can check `evaluate`.
 
 use crate::options::BenchError;
 use std::collections::HashMap;
@@ -22,21 +22,21 @@ pub(crate) struct FoundScore {
 }
 
 impl FoundScore {
-    /// Found of expected; 1 where nothing is expected.
+    /// Share of the expected pairs that were found; 1 if none is expected.
     pub(crate) fn recall(&self) -> f64 {
         share(self.found, self.expected)
     }
 
-    /// Found of reported; 1 where nothing is reported.
+    /// Share of the reported pairs that were found; 1 if none is reported.
     pub(crate) fn precision(&self) -> f64 {
         share(self.found, self.reported)
     }
 }
 
-/// Compares the pairs reported in one file with the truth in another from `threshold` (in
-/// millionths) on; `column` has the similarity in both. Holds the truth in memory, not the report.
-/// A similarity is taken at its six decimals: one that differs from the threshold by less than half
-/// a millionth counts as equal to it, which takes unions above 400,000 shingles.
+/// Compares the pairs of `reported` with the pairs of `truth` from `threshold` (in millionths) on.
+/// `column` names the similarity in both files. Holds the truth in memory, not the report.
+/// Similarities have six decimals, so one within half a millionth of the threshold counts as equal
+/// to it. This only happens for unions above 400,000 shingles.
 ///
 /// # Errors
 ///
@@ -56,7 +56,7 @@ pub(crate) fn score(
     let mut score = FoundScore { expected: expected.len() as u64, ..FoundScore::default() };
     read(reported, column, |a, b, similarity| {
         score.reported += 1;
-        // Taken out, so that a pair that is reported twice is found once.
+        // Removes the pair, so that a pair that is reported twice is found once.
         if let Some(expected) = expected.remove(&key(a, b)) {
             score.found += 1;
             score.differing += u64::from(similarity != expected);
@@ -65,7 +65,7 @@ pub(crate) fn score(
     Ok(score)
 }
 
-/// Both ids, the lesser first, with a comma between, and the similarity.
+/// The similarity of each pair. The key is both ids, the smaller first, with a comma between them.
 type SimilarityByPair = HashMap<String, u32>;
 
 fn key(a: &str, b: &str) -> String {

@@ -116,7 +116,7 @@ fn print_undisturbed(took: &[(usize, u64)], stolen: &[f64]) {
     );
 }
 
-/// The quantiles of times in µs, said in ms.
+/// Formats the quantiles of times in µs as ms.
 fn quantiles(mut took: Vec<u64>) -> String {
     took.sort_unstable();
     let at = |share: f64| {

@@ -159,7 +159,7 @@ fn count_words(bytes: &[u8]) -> u64 {
     bytes.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count() as u64
 }
 
-/// Text to shingles, to signatures, to sets: per kernel, length and scheme.
+/// Stages from text to shingles, signatures and sets, by kernel, length and scheme.
 fn text_stages(bench: &mut StageBench, texts: &[String], size: &Amount) -> Result<(), BenchError> {
     let words = ShingleRule::default();
     for kernel in Kernel::available().into_iter().rev() {
@@ -222,7 +222,7 @@ fn sign_stage(
     })
 }
 
-/// Shingle hashes to signatures: per kernel and number of shingles of a document.
+/// Stages from shingle hashes to signatures, by kernel and number of shingles in a document.
 fn signature_stages(bench: &mut StageBench) -> Result<(), BenchError> {
     let mut random = SplitMix64::new(1);
     let hashes: Vec<u32> = (0..1_000_000).map(|_| random.next_u32()).collect();
@@ -243,7 +243,7 @@ fn signature_stages(bench: &mut StageBench) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Signatures to bucket keys, keys to buckets, sets to overlaps.
+/// Stages from signatures to bucket keys, keys to buckets, and sets to overlaps.
 fn later_stages(bench: &mut StageBench, texts: &[String]) -> Result<(), BenchError> {
     let params =
         Params::new(&ParamsBuilder::default()).map_err(|error| BenchError(error.to_string()))?;
@@ -284,8 +284,8 @@ fn later_stages(bench: &mut StageBench, texts: &[String]) -> Result<(), BenchErr
     })
 }
 
-/// The published case of SOURCES: 12,000 documents, 100 hashes, 5 bands of 20 rows; buckets made
-/// once (265 ms there), then every document looked up (948 ms there).
+/// The published case of SOURCES: 12,000 documents, 100 hashes, 5 bands of 20 rows. Makes the
+/// buckets once (published: 265 ms), then looks up every document (published: 948 ms).
 fn twelve_thousand(bench: &mut StageBench) -> Result<(), BenchError> {
     const DOCUMENTS: u32 = 12_000;
     let mut signer = Signer::new(Scheme::MultiplyShift, 100, 1);

@@ -1,4 +1,4 @@
-//! Tables for people: columns of equal width, which are Markdown at the same time.
+//! Tables for people: Markdown with columns of equal width.
 
 use std::fmt;
 
@@ -6,7 +6,8 @@ use std::fmt;
 pub(crate) struct TextTable(Vec<Vec<String>>);
 
 impl TextTable {
-    /// An empty table with these columns. The first is set to the left, the others to the right.
+    /// An empty table with these columns. The first is aligned to the left, the others to the
+    /// right.
     pub(crate) fn new(columns: &[&str]) -> Self {
         Self(vec![columns.iter().map(|&column| column.to_owned()).collect()])
     }

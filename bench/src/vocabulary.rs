@@ -7,8 +7,8 @@ use std::ops::Range;
 
 /// Words in the vocabulary.
 const WORDS: usize = 20_000;
-/// Slots of the frequency table; a word has as many as its frequency deserves, at least one draw
-/// in eight ignores the table so that the rare words occur too.
+/// Slots of the frequency table. The number of a word's slots is proportional to its frequency. One
+/// draw in eight ignores the table, so that rare words also occur.
 const SLOTS: usize = 1 << 16;
 /// Clauses in the pool: enough that two documents of one topic rarely share more than one.
 const CLAUSES: u64 = 120_000;
@@ -51,7 +51,7 @@ impl Token {
 
 /// The words, how often each is used, and the shared clauses.
 pub(crate) struct Vocabulary {
-    /// All words one after the other, and after them the same with a capital.
+    /// All words one after the other, followed by the same words with a capital.
     text: String,
     /// The end of each word in `text`, preceded by 0; capitalised words follow the plain ones.
     ends: Vec<u32>,
@@ -63,7 +63,7 @@ pub(crate) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Makes the words and clauses of `seed`; some 20 ms and 8 MB.
+    /// Makes the words and clauses of `seed`. Takes some 20 ms and 8 MB.
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = SplitMix64::new(seed);
         let (text, ends) = words(&mut random);
@@ -88,7 +88,7 @@ impl Vocabulary {
         })
     }
 
-    /// Adds a clause of 5 to 16 words that no other document has (but by chance).
+    /// Adds a clause of 5 to 16 words that other documents have only by chance.
     pub(crate) fn fresh_clause(&self, random: &mut SplitMix64, out: &mut Vec<Token>) {
         let length = 5 + random.below(12) as usize;
         let first = out.len();
@@ -100,13 +100,13 @@ impl Vocabulary {
         out[first + length - 1].0 |= Token::STOP;
     }
 
-    /// A place in the pool round which a document's shared clauses lie.
+    /// Returns the place in the pool where the clauses of a random topic begin.
     pub(crate) fn any_topic(random: &mut SplitMix64) -> u64 {
         random.below(CLAUSES)
     }
 
-    /// A clause of the pool: three in five of the topic, the others from everywhere, so skewed
-    /// that the first hundred clauses are in about one document of ten.
+    /// Returns a clause of the pool. Three in five are of the topic. The others are from the whole
+    /// pool, so skewed that the first hundred clauses are in about one document of ten.
     pub(crate) fn shared_clause(&self, random: &mut SplitMix64, topic: u64) -> &[Token] {
         let number = if random.below(5) < 3 {
             (topic + random.below(TOPIC)) % CLAUSES
@@ -173,7 +173,8 @@ fn capitalised(word: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// The words by frequency, proportional to 1 / (rank + 3) (Zipf's law as Mandelbrot amended it).
+/// Returns the word of each slot. Frequencies are proportional to 1 / (rank + 3), which is Zipf's
+/// law as Mandelbrot amended it.
 fn slots() -> Vec<u16> {
     let weight = |rank: usize| 1.0 / (rank as f64 + 3.0);
     let total: f64 = (0..WORDS).map(weight).sum();

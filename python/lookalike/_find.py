@@ -63,8 +63,8 @@ def find(
             pyarrow, polars, pandas, DuckDB or Hugging Face datasets; any object with the Arrow
             PyCapsule interface; or ``Files``. ``Documents`` is the type.
         threshold: The least exact similarity of two documents' shingles; above 0, at most 1.
-        recall: The least predicted share of the pairs *at* the threshold that are found; above 0,
-            below 1. More similar pairs are missed less often.
+        recall: The minimum share of the pairs *at* the threshold that the run is predicted to find;
+            above 0, below 1. The run misses more similar pairs less often.
         text: The column of texts of tables, dicts and files; ``"text"`` by default. The texts of
             several columns, such as ``["title", "body"]``, are joined, each a paragraph.
         id: The column of ids (``str`` or ``int``, all different). By default ``"id"`` if the column

@@ -131,8 +131,7 @@ pub(crate) fn long<T: Send>(
 }
 
 /// Like [`long`], for work that only reads and that owns its data. A second after a cancellation,
-/// work that still waits for something else is abandoned, such as a read from a pipe without a
-/// writer.
+/// abandons work that still waits for something else, such as a read from a pipe without a writer.
 ///
 /// # Errors
 /// If the work fails, or if a signal handler or `progress` raises an exception.

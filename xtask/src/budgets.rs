@@ -13,7 +13,7 @@ const FILE: &str = "xtask/budgets.txt";
 const HEADER: &str = "\
 # How many defects `cargo x tidy` accepts. A number may only fall: `cargo x tidy --lower` writes the
 # lower numbers, and moves the number of a renamed file. A missing section is created with
-# the numbers of today.
+# the current numbers.
 ";
 
 /// Numbers by names of files, folders or types; 0 is left out.

@@ -4,14 +4,15 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
-/// Variables of the environment, by which tests find what size they run at, and their values.
+/// Environment variables that set the size of tests, and their values.
 pub(crate) type TestVariables = &'static [(&'static str, &'static str)];
 
-/// What makes long tests run at their full size; the second is for tests that take 10 GB of memory.
+/// Makes long tests run at their full size. The second variable is for tests that take 10 GB of
+/// memory.
 pub(crate) const FULL_SIZE: TestVariables = &[("LOOKALIKE_SOAK", "1"), ("LOOKALIKE_LARGE", "1")];
 
-/// A program without the variables that `cargo run` sets for this one. Build scripts that read them
-/// would run again, and compile their sources again, after a `cargo` from a shell.
+/// A command without the variables that `cargo run` sets for this program. Build scripts that read
+/// these variables would run again, and compile their sources again, after a `cargo` from a shell.
 pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(name);
     let is_set_by_cargo = |name: &str| {

@@ -9,7 +9,8 @@ pub(crate) fn of_children() -> Option<f64> {
     parse(&std::fs::read_to_string("/proc/self/stat").ok()?)
 }
 
-/// The columns 16 and 17 of a line of `stat`; the second, the name of the program, may have blanks.
+/// The columns 16 and 17 of a line of `stat`. The name of the program, in column 2, may have
+/// blanks.
 fn parse(line: &str) -> Option<f64> {
     let (_, columns) = line.rsplit_once(')')?;
     let mut columns = columns.split_whitespace().skip(13).map(str::parse::<f64>);

@@ -1,4 +1,4 @@
-//! What cargo-deny checks by `deny.toml`: licences, sources and versions of the dependencies, and
+//! The checks of cargo-deny by `deny.toml`: licences, sources and versions of the dependencies, and
 //! the database of advisories.
 
 use crate::commands;
@@ -6,10 +6,10 @@ use crate::stages::TestCounts;
 use std::path::Path;
 use std::process::Command;
 
-/// What cargo-deny says when it has no network.
+/// The message of cargo-deny without a network.
 const NO_DATABASE: &str = "failed to fetch advisory database";
 
-/// Runs cargo-deny; without the program, or without the database, says so.
+/// Runs cargo-deny. Reports a skipped check if the program or the database is missing.
 ///
 /// # Errors
 /// A check fails.
@@ -37,7 +37,7 @@ pub(crate) fn run(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
 fn command(root: &Path) -> Command {
     let mut command = commands::program("cargo-deny");
     command.args(["--all-features", "--locked", "check"]).current_dir(root);
-    // Entries of deny.toml that nothing needs any more.
+    // Entries of deny.toml that are not needed any more.
     for stale in ["unmatched-skip", "unnecessary-skip", "license-not-encountered"] {
         command.args(["--deny", stale]);
     }

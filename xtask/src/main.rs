@@ -1,5 +1,5 @@
-//! The commands of the developers of lookalike, which continuous integration runs too:
-//! `cargo x` lists them. Each stops at the first thing that is wrong and says what to do.
+//! The commands of the developers of lookalike, which continuous integration also runs. `cargo x`
+//! lists them. Each command stops at the first error and prints the remedy.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 
@@ -179,8 +179,8 @@ fn lint(root: &Path, stages: &mut Stages) -> Result<(), String> {
     stages.run("Unicode table", |_| unicode::run(root, true))
 }
 
-/// Runs all tests, and writes the names of the skipped ones for [`test_skipped`]. Tests find in
-/// `variables` what size they run at.
+/// Runs all tests, and writes the names of the skipped ones for [`test_skipped`]. `variables` set
+/// the size of the tests.
 fn test(root: &Path, stages: &mut Stages, variables: TestVariables) -> Result<(), String> {
     // Compilation is a separate stage, so that the stage of the tests shows only their time. The
     // packages are downloaded meanwhile.
@@ -214,7 +214,8 @@ fn test(root: &Path, stages: &mut Stages, variables: TestVariables) -> Result<()
     stages.skipped_tests.write()
 }
 
-/// Runs the tests that the last `cargo x test` skipped: packages may have been installed since.
+/// Runs the tests that the last `cargo x test` skipped, because packages may have been installed
+/// since.
 fn test_skipped(root: &Path, stages: &mut Stages, variables: TestVariables) -> Result<(), String> {
     let skipped = SkippedTests::read()?;
     let build = |_: &mut TestCounts| test_programs::build(root, &FEATURES);
@@ -229,8 +230,8 @@ fn test_skipped(root: &Path, stages: &mut Stages, variables: TestVariables) -> R
     python::test_skipped(root, stages, variables, &skipped, tests)
 }
 
-/// Clippy of every crate without features, and with each alone: `lint`, which takes all of them,
-/// does not see what is dead or missing then.
+/// Runs clippy on every crate without features, and with each feature alone. `lint` takes all
+/// features, so it does not find code that is dead or missing without some of them.
 fn check(root: &Path) -> Result<(), String> {
     let has_default = |member: &WorkspaceCrate| member.features.contains_key("default");
     // A feature of a crate turns on the feature of that name in its dependencies. All crates with a

@@ -5,11 +5,11 @@ use crate::stages::TestCounts;
 use serde_json::Value;
 use std::path::Path;
 
-/// A version of Rust: major, minor, patch. A version without a patch is that with patch 0.
+/// A version of Rust: major, minor, patch. A missing patch is 0.
 type RustVersion = [u64; 3];
 
-/// Compiles the workspace with the version that `Cargo.toml` states: by the compiler that runs if
-/// it is of that version, otherwise by one of rustup.
+/// Compiles the workspace with the version that `Cargo.toml` states. Uses the running compiler if
+/// it has this version, otherwise a compiler of rustup.
 ///
 /// # Errors
 /// A dependency states a later version, or the workspace does not compile.
@@ -26,7 +26,7 @@ pub(crate) fn run(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
         return Ok(());
     }
     let mut command = commands::program("rustup");
-    // Cargo has set these for the toolchain that runs.
+    // Cargo has set these variables for the running toolchain.
     command.env_remove("CARGO").env_remove("RUSTC").env_remove("RUSTDOC");
     let command = command.args(["run", &version, "cargo"]).args(check).current_dir(root);
     commands::call(command)
@@ -78,7 +78,7 @@ fn workspace_version(metadata: &Value) -> Result<String, String> {
     latest.ok_or_else(|| "Cargo.toml has no rust-version".to_owned())
 }
 
-/// Lines `name version needs Rust …`.
+/// Returns a line `name version needs Rust …` for each dependency that states a later version.
 fn later_dependencies(metadata: &Value, version: &str) -> Result<Vec<String>, String> {
     let minimum = parse(version)?;
     let mut later = Vec::new();
@@ -105,7 +105,7 @@ fn parse(version: &str) -> Result<RustVersion, String> {
     Ok(parsed)
 }
 
-/// Whether the compiler that runs is of this version, up to the patch.
+/// Whether the running compiler has this version. The patch may differ.
 fn is_running(root: &Path, version: &str) -> Result<bool, String> {
     let running = output(root, "rustc", &["--version"])?;
     let running = running.split(' ').nth(1).unwrap_or_default();

@@ -16,11 +16,11 @@ const TESTS: &str = "crates/lookalike-server/tests/page";
 /// The description of the API.
 const DESCRIPTION: &str = "crates/lookalike-server/src/openapi.json";
 
-/// What npm says without a network. The first is the answer of its option `--offline`.
+/// Error codes of npm without a network. The first is the answer to its option `--offline`.
 const NO_NETWORK: [&str; 5] = ["ENOTCACHED", "ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ETIMEDOUT"];
 
-/// Checks format, lints and types of the page, of its tests and of the script of reports. Without
-/// Node, or if npm cannot fetch the tools, says so.
+/// Checks format, lints and types of the page, of its tests and of the script of reports. Reports a
+/// skipped check without Node, or if npm cannot fetch the tools.
 ///
 /// # Errors
 /// A check fails.

@@ -1,9 +1,9 @@
-//! The promises of the documents, and whether the tests exist that show them.
+//! Checks that the tests exist that show the promises of the documents.
 //!
-//! [`FILE`] has sections `[DOCUMENT]` of promises, a line each, which the indented names of their
-//! tests follow. A name is `CRATE::FUNCTION`, without the file, so that moving a test needs no
-//! change. If functions of a crate share a name, it is `CRATE::PART::FUNCTION` with a folder or
-//! file of the path.
+//! [`FILE`] has a section `[DOCUMENT]` for each document, with a line for each promise. The
+//! indented names of its tests follow this line. A name is `CRATE::FUNCTION`, without the file, so
+//! that moving a test needs no change. If functions of a crate share a name, the entry is
+//! `CRATE::PART::FUNCTION` with a folder or file of the path.
 
 use crate::source::extension;
 use std::collections::BTreeMap;
@@ -114,7 +114,7 @@ fn check_list(list: &str, functions: &TestFunctions, listed: &str, findings: &mu
     }
 }
 
-/// Checks that a name, as the list has it, is the name of one test.
+/// Checks that a name in the list names exactly one test.
 fn find_test(name: &str, functions: &TestFunctions) -> Result<(), String> {
     let parts: Vec<&str> = name.split("::").collect();
     let (crate_name, part, function) = match parts[..] {
@@ -135,7 +135,8 @@ fn find_test(name: &str, functions: &TestFunctions) -> Result<(), String> {
     }
 }
 
-/// The folder of a file's crate; the Python package and the tools have theirs at the root.
+/// The folder of a file's crate. The folders of the Python package and of the tools are at the
+/// root.
 pub(crate) fn crate_of(path: &str) -> &str {
     let path = path.strip_prefix("crates/").unwrap_or(path);
     path.split('/').next().unwrap_or(path)
@@ -151,9 +152,9 @@ fn has_tests(path: &str) -> bool {
     }
 }
 
-/// The names of the test functions that a file defines. In Rust these have the attribute, are in a
-/// block `proptest!`, or are listed: by a test program that has its own `main`, or by a macro
-/// `suite`, which makes tests of functions of other files.
+/// The names of the test functions that a file defines. In Rust, these have the attribute, are in a
+/// block `proptest!`, or are listed. They are listed by a test program with its own `main`, or by a
+/// macro `suite`, which makes tests of functions of other files.
 fn test_functions<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
     let keyword = if extension(path) == "py" { "def " } else { "fn " };
     let has_main = text.contains("\nfn main(");

@@ -46,8 +46,8 @@ const PYTEST: [&str; 5] = ["-m", "pytest", "-rs", "--no-fold-skipped", "--quiet"
 /// order.
 const PARALLEL: [&str; 4] = ["--numprocesses", "auto", "--dist", "loadfile"];
 
-/// Stubs of the package that Python replaces by modules of datasketch; pytest collects no module
-/// that comes from another file.
+/// Stubs of the package that Python replaces by modules of datasketch. pytest does not collect a
+/// module that comes from another file.
 const BORROWED_STUBS: [&str; 5] = [
     "--ignore-glob=*/datasketch/AsyncMinHashLSH.py",
     "--ignore-glob=*/datasketch/HNSW",

@@ -10,8 +10,8 @@ use std::process::Command;
 #[cfg(unix)]
 const ENDING: [(u32, &str); 3] = [(2, "INT"), (3, "QUIT"), (15, "TERM")];
 
-/// If this process ignores a signal that ends a process, starts it again with the default effect of
-/// the signal, by the program `env`. Without such an `env`, the process continues.
+/// If this process ignores one of these signals, starts this process again by the program `env`,
+/// with the default effect of the signal. If `env` cannot do this, the process continues.
 #[cfg(unix)]
 pub(crate) fn restore_defaults() {
     let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
@@ -24,7 +24,7 @@ pub(crate) fn restore_defaults() {
         && let Ok(program) = std::env::current_exe()
     {
         let arguments = std::env::args_os().skip(1);
-        // Returns only where it fails.
+        // Returns only if it fails.
         let _ = Command::new("env").arg(option).arg(program).args(arguments).exec();
     }
 }

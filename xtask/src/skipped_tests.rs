@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The name of the thread on which a test runs if there is one thread: it names no test.
+/// The name of the thread on which tests run if there is only one thread. It does not name a test.
 const MAIN_THREAD: &str = "main";
 
 /// Skipped tests, by the runner that reported them.
@@ -28,10 +28,10 @@ impl SkippedTests {
         self.programs.insert(program.to_owned(), names.unwrap_or_default());
     }
 
-    /// Reads the tests that an earlier command wrote.
+    /// Reads the list of skipped tests that an earlier command wrote.
     ///
     /// # Errors
-    /// No command wrote them, or the file is damaged.
+    /// No command wrote the list, or the file is damaged.
     pub(crate) fn read() -> Result<Self, String> {
         let file = file()?;
         let remedy = "run `cargo x test` first";
@@ -41,7 +41,7 @@ impl SkippedTests {
             .map_err(|error| format!("{} is damaged: {error}; {remedy}", file.display()))
     }
 
-    /// Writes the tests for a later command.
+    /// Writes the list for a later command.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -57,8 +57,8 @@ fn file() -> Result<PathBuf, String> {
     Ok(commands::target()?.join("skipped-tests.json"))
 }
 
-/// The reasons for which continuous integration may skip a test: each line of a file that is
-/// neither empty nor a comment is a part of a reason.
+/// The reasons for which continuous integration may skip a test. Each line of a file, except empty
+/// lines and comments, is a part of a reason.
 pub(crate) struct AllowedSkips(Vec<String>);
 
 impl AllowedSkips {

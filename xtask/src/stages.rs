@@ -17,16 +17,16 @@ use std::time::{Duration, Instant};
 /// The environment variable with the file of earlier stages.
 const FILE: &str = "XTASK_STAGES";
 
-/// Begins the row of a reason for which something is not tested, instead of a stage.
+/// Begins a row with the reason why something is not tested, instead of a stage.
 const SKIPPED: &str = "SKIPPED";
 
-/// Begins the row of the number of passed tests, instead of a stage.
+/// Begins a row with the number of passed tests, instead of a stage.
 const PASSED: &str = "PASSED";
 
-/// How often it is checked whether a silent command has ended.
+/// The interval at which a silent command is checked for its end.
 const POLL: Duration = Duration::from_millis(200);
 
-/// What test runners report, summed up.
+/// The sums of the results that test runners report.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct TestCounts {
     passed: u64,
@@ -83,7 +83,7 @@ impl TestCounts {
         }
     }
 
-    /// Takes a line that `cargo test` or pytest prints.
+    /// Counts the results in a line that `cargo test` or pytest prints.
     fn line(&mut self, line: &str) {
         if let Some((_, reason)) = line.split_once("SKIPPED: ") {
             self.skip(reason, 1);
@@ -125,7 +125,7 @@ impl TestCounts {
         }
     }
 
-    /// One line in the form of the test runner's last line.
+    /// Returns a summary in the form of the test runner's last line.
     fn summary(&self, is_ok: bool) -> String {
         let verdict = if is_ok { "ok" } else { "FAILED" };
         let Self { passed, failed, ignored, skipped, .. } = self;
@@ -263,7 +263,7 @@ impl Stages {
         self.finished.push(StageTime { name: name.to_owned(), seconds, cpu });
     }
 
-    /// Waits for stages of another thread, whose seconds are in no total, and adds them.
+    /// Waits for the stages of another thread, and adds them. Their seconds are in no total.
     ///
     /// # Errors
     /// A stage fails.
@@ -348,8 +348,8 @@ pub(crate) fn count_cargo(
     count(command.args(args).current_dir(root), &mut io::stdout(), counts)
 }
 
-/// Like [`count`], for pytest, which fails with a code of its own if it runs no test. It succeeds
-/// if all tests were skipped.
+/// Like [`count`], for pytest. pytest fails with a special code if it runs no test. This function
+/// succeeds if all tests were skipped.
 ///
 /// # Errors
 /// The command does not start, or it fails.
@@ -380,7 +380,7 @@ fn run_counted(
     command.stdout(writer.try_clone()?).stderr(writer);
     eprintln!("$ {shown}");
     let mut child = command.spawn()?;
-    // The command keeps the ends of the pipe open that it writes to.
+    // The command keeps open the ends of the pipe to which it writes.
     command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     let (sender, receiver) = mpsc::sync_channel(16);
     std::thread::spawn(move || {

@@ -41,7 +41,7 @@ pub(crate) fn build(root: &Path, features: &[&str]) -> Result<Vec<TestProgram>, 
     Ok(programs)
 }
 
-/// The program that a message of cargo reports, if it is one of tests.
+/// The test program that a message of cargo reports, if any.
 fn test_program(message: &Value) -> Option<TestProgram> {
     message["profile"]["test"].as_bool().filter(|is_test| *is_test)?;
     let manifest = Path::new(message["manifest_path"].as_str()?);
@@ -53,7 +53,7 @@ fn test_program(message: &Value) -> Option<TestProgram> {
     })
 }
 
-/// Keeps the programs with skipped tests, and of each only these tests.
+/// Keeps the programs with skipped tests, and only these tests of each program.
 pub(crate) fn retain_skipped(programs: &mut Vec<TestProgram>, skipped: &SkippedTests) {
     programs.retain_mut(|program| match skipped.programs.get(&program.executable) {
         Some(tests) => {
@@ -64,8 +64,8 @@ pub(crate) fn retain_skipped(programs: &mut Vec<TestProgram>, skipped: &SkippedT
     });
 }
 
-/// Runs the programs, as many at once as there are processors. Each one's output is printed when it
-/// has ended. Returns the skipped tests.
+/// Runs the programs, as many at once as there are processors. Prints the output of a program when
+/// the program has ended. Returns the skipped tests.
 ///
 /// # Errors
 /// Programs that fail, by name. The others run to their end.

@@ -22,12 +22,13 @@ const MAX_BYTES: usize = 1 << 20;
 /// The crate with the stages.
 const CORE: &str = "crates/lookalike-core";
 
-/// The modules of the core that stages build on. They see each other, and of the stages only what
+/// The modules of the core that stages build on. They may use each other, and the stages only as
 /// [`EXTRA_EDGES`] says.
 const BELOW: &[&str] =
     &["parameter", "error", "named", "params", "shingle_rule", "hash", "kernel", "unicode_table"];
 
-/// The stages of the core in the order of a document's way; each may use the earlier ones.
+/// The stages of the core, in the order in which a document passes them. Each may use the earlier
+/// ones.
 const STAGES: &[&str] = &[
     "text",
     "shingle",
@@ -45,13 +46,13 @@ const STAGES: &[&str] = &[
     "naive",
 ];
 
-/// Uses against that order which are meant: who, whom.
+/// Allowed exceptions to this order: the module that uses another one, and the used module.
 const EXTRA_EDGES: &[(&str, &str)] = &[
     ("params", "curve"), // parameters left open are chosen by the curve
     ("kernel", "text"),  // the scanner cuts text by the class of its characters
 ];
 
-/// What no file may hold. In pieces, so that this file does not hold it either.
+/// Texts that no file may contain. They are in pieces, so that this file does not contain them.
 const FORBIDDEN: &[(&[&str], &str)] = &[
     (&["/", "work/"], "a path of one machine"),
     (&["/", "home/"], "a path of one machine"),
@@ -61,21 +62,23 @@ const FORBIDDEN: &[(&[&str], &str)] = &[
     (&[">>>", ">>>>"], "a merge conflict"),
 ];
 
-/// What no Rust file may hold; in a text in Spanish the first is a word.
+/// Texts that no Rust file may contain. Other files may contain them, because the first is also a
+/// Spanish word.
 const FORBIDDEN_IN_RUST: &[(&[&str], &str)] = &[
     (&["TO", "DO"], "an open task; finish it, or write it down where work is planned"),
     (&["FIX", "ME"], "an open task; finish it, or write it down where work is planned"),
 ];
 
-/// What opens a standard stream past the filter of control characters, and where it may stand.
+/// Code that opens a standard stream and so bypasses the filter of control characters.
 const STREAMS: &[&[&str]] = &[&["io::", "stdout()"], &["io::", "stderr()"], &["anstream::", "std"]];
+/// A folder, and its only file that may contain [`STREAMS`].
 const PRINTING: (&str, &str) = ("crates/lookalike-cli/src/", "output/terminal.rs");
 
-/// Checks every file that is, or would be, committed. `lowers` first lowers the budgets to the
-/// numbers of today.
+/// Checks every file that is, or would be, committed. If `lowers` is true, the budgets are first
+/// lowered to the current numbers.
 ///
 /// # Errors
-/// Every finding, a line each.
+/// Every finding, with a line for each.
 pub(crate) fn run(root: &Path, lowers: bool, skips: &mut TestCounts) -> Result<(), String> {
     let mut findings = Vec::new();
     let files = files(root)?;
@@ -129,7 +132,7 @@ fn address(root: &Path) -> Result<String, String> {
     found.map(str::to_owned).ok_or_else(|| "Cargo.toml has no repository".to_owned())
 }
 
-/// Finds the address of the repository outside of `Cargo.toml`, its only place.
+/// Reports a file other than `Cargo.toml` that contains the address of the repository.
 fn repository_address(name: &str, bytes: &[u8], address: &str, findings: &mut Vec<String>) {
     let holds = bytes.windows(address.len()).any(|part| part == address.as_bytes());
     if holds && name != "Cargo.toml" {
@@ -194,14 +197,14 @@ fn full_folders(files: &[String]) -> Measurement {
     }
 }
 
-/// Counts the other files of a file's import cycle.
+/// Counts, for each file, the other files of its import cycle.
 fn import_cycles(crates: &[SourceCrate]) -> Measurement {
     let mut counts = Counts::new();
     for cycle in crates.iter().flat_map(source::cycles) {
         counts.extend(cycle.iter().map(|name| ((*name).to_owned(), cycle.len() - 1)));
     }
     Measurement {
-        title: "files that it imports and that import it",
+        title: "other files in the same import cycle",
         remedy: "`cargo x measure` lists the cycles; move what both files need",
         counts,
     }

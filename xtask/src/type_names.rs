@@ -1,4 +1,4 @@
-//! Names of types: nouns, each for one type.
+//! Checks of the names of types: each is a noun, and names only one type.
 
 use crate::budgets::{Counts, Measurement};
 use crate::source::SourceCrate;

@@ -1,8 +1,8 @@
-//! Writes `crates/lookalike-core/src/unicode_table.rs`: what `text.rs` knows about characters.
+//! Writes `crates/lookalike-core/src/unicode_table.rs`, the data of `text.rs` about characters.
 //!
-//! A code point leads through two stages to a record, and the record to its flags and to the
-//! distance to its lower case. Cases come from the standard library, categories and scripts from
-//! two crates. All have one Unicode version, which the signatures freeze.
+//! Two look-ups lead from a code point to its record. The record leads to flags and to the distance
+//! to the lower case. Cases come from the standard library, categories and scripts from two crates.
+//! All have one Unicode version, which the signatures freeze.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,8 +23,8 @@ const CASED: u8 = 8;
 const CASE_IGNORABLE: u8 = 16;
 const WHITE_SPACE: u8 = 32;
 
-/// The scripts written without spaces between words: those whose letters UAX #14 lets a line
-/// break between without a space (`LineBreak.txt`). Hangul is left out: Korean writes spaces.
+/// The scripts written without spaces between words. UAX #14 permits a line break between their
+/// letters without a space (`LineBreak.txt`). Hangul is left out, because Korean writes spaces.
 const UNSPACED_SCRIPTS: &[Script] = &[
     // Classes ID, NS and CJ: ideographs, and the syllables written among them.
     Script::Han,
@@ -34,7 +34,7 @@ const UNSPACED_SCRIPTS: &[Script] = &[
     Script::Yi,
     Script::Tangut,
     Script::Nushu,
-    // Class SA: the ends of words are known to a dictionary only.
+    // Class SA: only a dictionary knows the ends of words.
     Script::Thai,
     Script::Lao,
     Script::Khmer,
@@ -69,7 +69,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<(), String> {
     let path = root.join(PATH);
     let stored = std::fs::read_to_string(&path).unwrap_or_default();
     if check && !stored.contains(&version_line(char::UNICODE_VERSION)) {
-        // Another compiler than the one the table was made with; its results are unchanged.
+        // The table was made with another compiler. Its results are unchanged.
         crate::commands::say(&format!("SKIPPED: {PATH} is not of this compiler's Unicode version"));
         return Ok(());
     }
@@ -158,7 +158,7 @@ fn ends_in_final_sigma(text: &str) -> bool {
     text.to_lowercase().ends_with('ς')
 }
 
-/// 0 separator, 1 word, 2 a word by itself.
+/// The class of a character: 0 separator, 1 word, 2 a word by itself.
 fn class_of(c: char) -> u8 {
     use GeneralCategoryGroup as Group;
     if !matches!(c.general_category_group(), Group::Letter | Group::Mark | Group::Number) {
@@ -231,7 +231,7 @@ fn written(records: &[CodePointRecord], block_of: &[u8], blocks: &[Vec<u8>]) -> 
     out
 }
 
-/// One entry for every `u8`, so that the compiler sees that no look-up is out of bounds.
+/// Pads to one entry for every `u8`, so that the compiler sees that no look-up is out of bounds.
 fn padded<T: Copy + Default>(values: &[T]) -> Vec<T> {
     let mut values = values.to_vec();
     values.resize(256, T::default());

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Something that tests use where it is installed, and that a new machine may lack.
+/// A part of a machine that tests use if it is installed, and that a new machine may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OptionalPart {
     /// The name on the command line.
@@ -28,7 +28,7 @@ enum Hiding {
     Capabilities,
 }
 
-/// A path at which nothing is.
+/// A path that does not exist.
 const NOWHERE: &str = "/nonexistent";
 
 /// The variable that names the environment of Python. The default is `target/python-venv`.
@@ -66,7 +66,7 @@ pub(crate) const PARTS: [OptionalPart; 12] = [
 /// The parts of these names.
 ///
 /// # Errors
-/// A name is unknown, or there is none.
+/// A name is unknown, or no name is given.
 pub(crate) fn parts(names: &[&str]) -> Result<Vec<OptionalPart>, String> {
     let known = || PARTS.map(|part| part.name).join(", ");
     if names.is_empty() {
@@ -135,10 +135,11 @@ fn command(hidden: &[OptionalPart], folder: &Path, program: &OsStr) -> Result<Co
     Ok(command)
 }
 
-/// The variable with a folder that Python is to find modules in first.
+/// The variable with a folder in which Python finds modules first.
 pub(crate) const HIDDEN_MODULES: &str = "XTASK_HIDDEN_MODULES";
 
-/// `PATH`, where links to the other programs replace each folder that contains a hidden one.
+/// `PATH`, in which a folder of links to the other programs replaces each folder with a hidden
+/// program.
 fn path_without(prefixes: &[&str], folder: &Path) -> Result<OsString, String> {
     let is_hidden = |name: &OsString| {
         let name = name.to_string_lossy();
@@ -161,7 +162,7 @@ fn path_without(prefixes: &[&str], folder: &Path) -> Result<OsString, String> {
     env::join_paths(folders).map_err(|error| error.to_string())
 }
 
-/// Makes a folder of links to programs of another one.
+/// Makes a folder of links to programs of another folder.
 #[cfg(unix)]
 fn link_programs<'a>(
     original: &Path,

@@ -4,9 +4,9 @@
 
 use crate::hash;
 
-/// Writes the bucket key of every band into `keys`, one entry per band. A band has `rows` values,
-/// taken from the front of `signature`. Values beyond `bands · rows` are in no band. If the
-/// signature is too short for a band, its key hashes the remaining values.
+/// Writes the bucket key of every band into `keys`, one entry per band. The bands are consecutive
+/// runs of `rows` values, from the front of `signature`. Values beyond `bands · rows` are in no
+/// band. If the signature is too short for a band, its key hashes the remaining values.
 ///
 /// Equal rows have equal keys; different rows collide with a probability of about 2⁻⁶⁴. The key is
 /// the hash of the rows as little-endian bytes, started from the band's number

@@ -8,8 +8,8 @@
 //!
 //! Pairs are never listed: a bucket of n documents has n entries, and [`group`](crate::group)
 //! decides which of them to compare. Documents of different components share no bucket, so
-//! components are grouped independently, in parallel or one after the other in little memory.
-//! Nothing here limits or drops anything.
+//! components are grouped independently, in parallel or one after the other in little memory. This
+//! module neither limits buckets nor drops pairs.
 //!
 //! [`BandIndex`] finds the candidates of one document at a time instead.
 
@@ -21,8 +21,8 @@ const NONE: u32 = u32::MAX;
 /// Maximum number of documents of a run.
 pub const MAX_DOCUMENTS: usize = (NONE - 1) as usize;
 
-/// The buckets of one band that contain two or more documents. Also any other buckets, in which
-/// case a document may be in several of them.
+/// The buckets of one band that contain two or more documents. Buckets from
+/// [`from_memberships`](Self::from_memberships) may overlap.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BandBuckets {
     /// (document, bucket) for every member of a bucket.
@@ -32,9 +32,9 @@ pub struct BandBuckets {
 }
 
 impl BandBuckets {
-    /// Takes buckets from elsewhere: (document, bucket) for every member, in any order, and for
-    /// each bucket a document that is a member of it. Buckets are numbered by their place in
-    /// `leaders`. A document may be in any number of buckets.
+    /// Takes buckets from another source. `memberships` contains (document, bucket) for every
+    /// member, in any order. `leaders` contains one member of each bucket, by the bucket's number.
+    /// A document may be in any number of buckets.
     pub fn from_memberships(memberships: Vec<(u32, u32)>, leaders: Vec<u32>) -> Self {
         debug_assert!(memberships.iter().all(|(_, bucket)| (*bucket as usize) < leaders.len()));
         Self { memberships, leaders }
@@ -70,21 +70,21 @@ pub struct BandScratch {
     buckets: Vec<u32>,
 }
 
-/// The documents with equal keys, as buckets: `keys[d]` is a key of document `d`, such as its
-/// bucket key in a band or the hash of its id. At most [`MAX_DOCUMENTS`]. Documents for which
-/// `active` is false are in no bucket. O(n), about 10 ns per document.
+/// Groups documents with equal keys into buckets. `keys[d]` is a key of document `d`, such as its
+/// bucket key in a band or the hash of its id. Accepts at most [`MAX_DOCUMENTS`] keys. Documents
+/// for which `active` is false are in no bucket. Takes O(n) time, about 10 ns per document.
 ///
-/// One pass distributes the documents over partitions by the top bits of their keys, so that the
-/// table that then finds equal keys stays in the cache (Polychroniou, Ross 2014). Keys are compared
-/// as a whole.
+/// One pass distributes the documents over partitions by the top bits of their keys. The table that
+/// finds equal keys in one partition stays in the cache (Polychroniou, Ross 2014). Keys are
+/// compared as a whole.
 pub fn group_equal_keys(
     keys: &[u64],
     active: impl Fn(usize) -> bool,
     scratch: &mut BandScratch,
 ) -> BandBuckets {
     debug_assert!(keys.len() <= MAX_DOCUMENTS);
-    // Some 2,000 to 4,000 documents a partition: its table of 8-byte slots fits in the second-level
-    // cache.
+    // With 2,000 to 4,000 documents per partition, the table of 8-byte slots fits in the
+    // second-level cache.
     let bits = (keys.len() + 1).ilog2().saturating_sub(11).min(12);
     partition(keys, &active, bits, scratch);
     let mut found = BandBuckets::default();
@@ -98,7 +98,8 @@ pub fn group_equal_keys(
     found
 }
 
-/// Writes (32 key bits, document) entries partition by partition; `ends` contains the end of each.
+/// Writes (32 key bits, document) entries partition by partition. `ends` then contains the end of
+/// each partition.
 fn partition(keys: &[u64], active: &impl Fn(usize) -> bool, bits: u32, scratch: &mut BandScratch) {
     let place = |key: u64| (key >> 32 >> (32 - bits)) as usize;
     let ends = &mut scratch.ends;
@@ -123,8 +124,8 @@ fn partition(keys: &[u64], active: &impl Fn(usize) -> bool, bits: u32, scratch: 
     }
 }
 
-/// Finds the documents of a partition whose keys are equal, with an open-addressing table of first
-/// ones.
+/// Finds the documents of a partition that have equal keys. An open-addressing table contains the
+/// first document of each key.
 fn find_equal(
     keys: &[u64],
     entries: &[u64],
@@ -170,9 +171,9 @@ fn find_equal(
     }
 }
 
-/// Returns, for each index, the first index with an equal fingerprint: the index itself without
-/// another one, or if `active` is false. `earlier(a, b)` returns whether index `a` precedes index
-/// `b`. O(n).
+/// Returns, for each index, the earliest index with an equal fingerprint. This is the index itself
+/// if no other fingerprint is equal, or if `active` is false. `earlier(a, b)` returns whether index
+/// `a` precedes index `b`. Takes O(n) time.
 pub fn first_of_equal(
     fingerprints: &[u128],
     active: impl Fn(usize) -> bool,
@@ -208,18 +209,18 @@ pub struct Candidates {
     members: Vec<u32>,
     member_ends: Vec<u32>,
     /// Buckets of `members[i]`: `buckets[offsets[i]..offsets[i + 1]]`, numbered per component. A
-    /// document has as many buckets as bands, so their number may exceed 32 bits.
+    /// document may have one bucket per band, so the total may exceed 32 bits.
     offsets: Vec<u64>,
     buckets: Vec<u32>,
     bucket_counts: Vec<u32>,
 }
 
-/// A component: documents each of which shares a bucket with another one.
+/// A component: documents that are connected through shared buckets.
 #[derive(Debug, Clone, Copy)]
 pub struct Component<'a> {
     /// The documents, ascending.
     pub members: &'a [u32],
-    /// The starts of the members' buckets in the candidates' list; one entry more than members.
+    /// The start of each member's buckets in `buckets`, and the end of the last member's buckets.
     offsets: &'a [u64],
     buckets: &'a [u32],
     /// The number of buckets of the component. Buckets are numbered from 0.
@@ -227,16 +228,16 @@ pub struct Component<'a> {
 }
 
 impl<'a> Component<'a> {
-    /// The buckets of the i-th member, band after band, and within each band in the order of its
-    /// memberships. Bands from [`group_equal_keys`] have at most one bucket per document.
+    /// The buckets of the i-th member, band after band, and within each band in the order of the
+    /// band's memberships. Bands from [`group_equal_keys`] have at most one bucket per document.
     pub fn buckets_of(&self, i: usize) -> &'a [u32] {
         &self.buckets[self.offsets[i] as usize..self.offsets[i + 1] as usize]
     }
 }
 
 impl Candidates {
-    /// Joins the buckets of all bands of `documents` documents; a bucket belongs to one band.
-    /// O(memberships).
+    /// Connects `documents` documents through the buckets of all bands. Takes O(documents +
+    /// memberships) time.
     pub fn gather(documents: usize, bands: &[BandBuckets]) -> Self {
         let mut sets = DisjointSets::new(documents);
         let mut memberships = vec![0u32; documents];
@@ -343,7 +344,7 @@ impl Candidates {
 }
 
 /// Bucket keys of a collection, for queries of one document at a time: call [`BandIndex::build`]
-/// once, then [`BandIndex::candidates`]. 12 bytes per document and band.
+/// once, then [`BandIndex::candidates`]. Takes 12 bytes per document and band.
 #[derive(Debug, Clone)]
 pub struct BandIndex {
     bands: Vec<Band>,
@@ -357,8 +358,8 @@ struct Band {
 }
 
 impl BandIndex {
-    /// `keys` contains `bands` keys per document, document after document; at most
-    /// [`MAX_DOCUMENTS`] documents. O(n log n) per band.
+    /// Builds the index of at most [`MAX_DOCUMENTS`] documents. `keys` contains `bands` keys per
+    /// document, document after document. Takes O(n log n) time per band.
     pub fn build(keys: &[u64], bands: usize) -> Self {
         let bands = bands.max(1);
         let mut entries = Vec::with_capacity(keys.len() / bands);
@@ -375,8 +376,8 @@ impl BandIndex {
         Self { bands: bands.collect() }
     }
 
-    /// Writes the documents that share a bucket with these keys (one per band) to `found` (which is
-    /// cleared), ascending and without repeats. A query for a document of the index also finds the
+    /// Replaces the content of `found` with the documents that share a bucket with `keys` (one per
+    /// band), ascending and without repeats. A query for a document of the index also finds the
     /// document itself.
     pub fn candidates(&self, keys: &[u64], found: &mut Vec<u32>) {
         found.clear();
@@ -417,7 +418,7 @@ mod tests {
     use crate::hash::SplitMix64;
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// Documents by key, plainly.
+    /// Groups documents by key with a map.
     fn plain(keys: &[u64], active: impl Fn(usize) -> bool) -> Vec<Vec<u32>> {
         let mut buckets: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
         for (document, key) in keys.iter().enumerate().filter(|(d, _)| active(*d)) {
@@ -486,7 +487,7 @@ mod tests {
                 .collect();
             let bands: Vec<BandBuckets> = lists.iter().map(|lists| made(lists)).collect();
             let found = Candidates::gather(documents as usize, &bands);
-            // Buckets as the components have them, back to documents.
+            // Maps the buckets of the components back to documents.
             let mut back: Vec<Vec<u32>> = Vec::new();
             let mut seen = BTreeSet::new();
             for i in 0..found.len() {
@@ -509,7 +510,8 @@ mod tests {
         }
     }
 
-    /// The buckets of one band, memberships bucket after bucket backwards, any member as leader.
+    /// The buckets of one band. The memberships are in reverse order, and the last member is the
+    /// leader.
     fn made(lists: &[BTreeSet<u32>]) -> BandBuckets {
         let members = |(b, list): (usize, &BTreeSet<u32>)| {
             list.iter().rev().map(move |d| (*d, b as u32)).collect::<Vec<_>>()

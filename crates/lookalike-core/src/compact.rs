@@ -1,5 +1,5 @@
-//! Signatures with one byte per value, for comparing a signature with all of a collection, and with
-//! one bit per value, for rejecting candidate pairs.
+//! Signatures with one byte per value, to compare one signature with a whole collection, and
+//! signatures with one bit per value, to reject candidate pairs.
 //!
 //! Li and König (*b-Bit Minwise Hashing*, 2010) keep b bits of each MinHash value. Here b = 8: the
 //! byte of a value is the top byte of its product with an odd constant. Equal values have equal
@@ -10,24 +10,26 @@
 //! p = 1/256 + (1 − 1/256) · J
 //! ```
 //!
-//! for documents of Jaccard similarity J. The number of equal bytes is binomial with k, the number
-//! of places, and p. [`probability_of_more`] is its tail: the probability that a search that stops
-//! at a number of equal bytes does not miss a document.
+//! for documents of Jaccard similarity J. The number of equal bytes has a binomial distribution
+//! with k places and probability p. [`probability_of_more`] is the tail of this distribution. A
+//! search that stops at a number of equal bytes finds a document with this probability.
 //!
 //! With b = 1, p = (1 + J) / 2. Pairs of dissimilar documents that share a bucket by chance differ
 //! in many bits, so [`SignatureBits`] rejects most of them before their texts are read again.
 //!
-//! Compact signatures only exist during a run: their form may change.
+//! Compact signatures exist only during a run, so their form may change.
 
 use crate::kernel::{self, Kernel};
 
 /// Rows of compact signatures have a multiple of this many bytes.
 pub const BLOCK: usize = kernel::ROW_BLOCK;
 
-/// Fill the places after the last value, in rows and in probes, with bytes that are never equal.
+/// Padding after the last value of rows and probes. The two bytes differ, so padding is never
+/// equal.
 const ROW_FILL: u8 = 0;
 const PROBE_FILL: u8 = 1;
-/// The odd constant whose products have the bits of compact signatures on top.
+/// Values are multiplied by this odd constant. Compact signatures keep the top bits of the
+/// products.
 const SPREAD: u32 = 0x9e37_79b1;
 /// 2⁻⁵⁰⁰. Smaller terms are scaled, or omitted from a sum.
 const TINY: f64 = f64::from_bits((1023 - 500) << 52);
@@ -55,28 +57,28 @@ fn extend(signature: &[u32], fill: u8, bytes: &mut Vec<u8>) {
     bytes.extend(std::iter::repeat_n(fill, fills));
 }
 
-/// Writes to `counts` the number of places at which each row agrees with the probe. This is at
-/// least the number of equal values of their signatures. `rows` has a row of `probe.len()` bytes
-/// for each entry of `counts`; entries without a row become 0. Runs at memory speed: some 15 ms for
-/// a million rows of 128 bytes.
+/// Writes to `counts` the number of places at which each row agrees with the probe. A count is at
+/// least the number of equal values of the two signatures. `rows` has a row of `probe.len()` bytes
+/// for each entry of `counts`; entries without a row become 0. Runs at memory speed: about 15 ms
+/// for a million rows of 128 bytes.
 pub fn count_equal(probe: &[u8], rows: &[u8], counts: &mut [u16]) {
     Kernel::best().count_equal_rows(probe, rows, counts);
 }
 
-/// One bit of each of the first [`Self::PLACES`] values of a signature, or of as many as there are
-/// in groups of four.
+/// One bit of each of the first [`Self::PLACES`] values of a signature. The length of a shorter
+/// signature is rounded down to a multiple of four.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SignatureBits(pub [u64; 2]);
 
 impl SignatureBits {
-    /// The most values that have a bit.
+    /// Maximum number of values that have a bit.
     pub const PLACES: usize = 128;
-    /// The greatest probability with which similar documents have too many unequal bits.
+    /// Maximum probability that similar documents have too many unequal bits.
     const LOSS: f64 = 1e-9;
 
-    /// The bits of a signature: the top bit of the product of each value, as for bytes. A bit of
-    /// the value itself is unsuitable: hash functions multiply by an odd number, so the lowest
-    /// different bit of two shingles differs at all places.
+    /// Takes the top bit of each value's product, as for bytes. A bit of the value itself is
+    /// unsuitable: hash functions multiply by an odd number, so the lowest bit in which two
+    /// shingles differ is different at all places.
     pub fn of(signature: &[u32]) -> Self {
         let mut lanes = [0u32; 4];
         for values in signature.as_chunks::<4>().0.iter().take(Self::PLACES / 4) {
@@ -94,9 +96,10 @@ impl SignatureBits {
         a + b
     }
 
-    /// The least number that the unequal places of documents of this similarity or above exceed
-    /// with a probability below 10⁻⁹, for signatures of `num_hashes` values whose places agree
-    /// independently. This excludes [`Scheme::Xor`](crate::params::Scheme::Xor). O(`num_hashes`).
+    /// Returns the least number of unequal places that documents of at least this similarity exceed
+    /// with a probability below 10⁻⁹. Assumes signatures of `num_hashes` values whose places agree
+    /// independently, which excludes [`Scheme::Xor`](crate::params::Scheme::Xor). Takes O(p²) time
+    /// for p = min(`num_hashes`, [`Self::PLACES`]).
     pub fn most_unequal(num_hashes: usize, similarity: f64) -> u32 {
         let places = num_hashes.min(Self::PLACES) / 4 * 4;
         let p = f64::midpoint(1.0, similarity.clamp(0.0, 1.0));
@@ -110,13 +113,13 @@ impl SignatureBits {
 
 /// The probability that the compact signatures of two documents agree at more than `count` of
 /// `num_hashes` places, for a Jaccard similarity from 0 to 1. A `count` of `None` is less than any
-/// number. The absolute error is below 10⁻⁹. O(`num_hashes`).
+/// number. The absolute error is below 10⁻⁹. Takes O(`num_hashes`) time.
 ///
 /// ```
 /// use lookalike_core::compact::probability_of_more;
 ///
 /// assert_eq!(probability_of_more(None, 128, 0.0), 1.0);
-/// // Half of the values and a few by chance: 64 is nearly always reached at similarity 0.6.
+/// // At similarity 0.6, at least 64 of the 128 bytes nearly always agree.
 /// assert!(probability_of_more(Some(63), 128, 0.6) > 0.99);
 /// assert!(probability_of_more(Some(63), 128, 0.4) < 0.02);
 /// ```
@@ -135,8 +138,8 @@ fn probability_of_at_most(count: usize, n: usize, p: f64) -> f64 {
     if p >= 1.0 {
         return if count < n { 0.0 } else { 1.0 };
     }
-    // P(X = i) from i = 0 on, as `term` · TINY^`scale`, because the first ones are too small for a
-    // float. Uses only products, which are the same on every machine, unlike logarithms.
+    // Computes P(X = i) from i = 0 on as `term` · TINY^`scale`, because the first terms may be too
+    // small for a float. Avoids logarithms, whose results differ between machines.
     let mut term = 1.0;
     let mut scale = 0u32;
     for _ in 0..n {
@@ -193,7 +196,7 @@ mod tests {
         let mut counts = vec![0; others.len()];
         count_equal(&probe(&one), &rows, &mut counts);
         let sum: u64 = counts.iter().map(|count| u64::from(*count)).sum();
-        // 512,000 places, 2,000 expected; the standard deviation is 45.
+        // Expects 2,000 equal bytes at 512,000 places, with a standard deviation of 45.
         assert!((1_820..=2_180).contains(&sum), "{sum}");
         for (other, count) in others.iter().zip(&counts) {
             assert!(f64::from(*count) >= verify::estimate(&one, other) * 128.0);

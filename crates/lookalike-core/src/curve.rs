@@ -1,8 +1,8 @@
-//! The S-curve: how likely a pair becomes a candidate, and which bands × rows to take for that.
+//! The S-curve: the probability that a pair becomes a candidate, and the choice of bands × rows.
 //!
 //! A signature is cut into `bands` bands of `rows` values. Two documents of Jaccard similarity s
-//! agree in one value with probability s, in a whole band with sʳ, and in at least one of b bands,
-//! which makes them a candidate pair, with
+//! agree in one value with probability s and in a whole band with probability sʳ. They are a
+//! candidate pair if they agree in at least one of b bands, which has the probability
 //!
 //! ```text
 //! P(s) = 1 − (1 − sʳ)ᵇ        Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, ch. 3.4
@@ -13,37 +13,37 @@
 //! minimizes the expected time among all choices with this recall. Rules that put the middle of the
 //! curve at the threshold lose about half of the pairs there.
 //!
-//! Chosen numbers decide results, so they are computed only with additions, multiplications and
+//! The choice affects results, so it is computed only with additions, multiplications and
 //! divisions, which return the same bits on every platform.
 
 use crate::error::ParamsError;
 use crate::parameter::MAX_NUM_HASHES;
 
-/// The signature lengths that are considered if none is given, in whole vectors, up to
-/// [`MAX_NUM_HASHES`]. Each is an eighth to a half greater than the previous one.
+/// The signature lengths that are considered if none is given, up to [`MAX_NUM_HASHES`]. Each fills
+/// whole vectors and is an eighth to a half greater than the previous one.
 const LENGTHS: [usize; 20] = [
     64, 96, 128, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536, 2048, 3072, 4096,
     6144, 8192,
 ];
 
-/// The first length that is considered if none is given, and the minimum for a banding given by
-/// hand: estimates from fewer values have a standard error above 0.035 at a similarity of 0.8.
+/// The minimum length if none is given, also for given bands and rows. Estimates from fewer values
+/// have a standard error above 0.035 at a similarity of 0.8.
 const USUAL_LENGTH: usize = 128;
 
-/// Pairs per 10⁹ by similarity, in steps of 0.05 from 0. The first entry counts pairs that share
-/// anything. Counted exactly on 13,767 different newswire articles, with shingles of five
-/// lower-cased words, 133 on average. Frozen: the default banding depends on it.
+/// Pairs per 10⁹ by similarity, in steps of 0.05 from 0. The first entry omits pairs that share
+/// nothing. Counted exactly on 13,767 different newswire articles, with an average of 133 shingles
+/// of five lower-cased words. Frozen, because the default banding depends on these numbers.
 const NEWSWIRE: [u32; 20] = [
     3_793_464, 80_426, 19_692, 10_564, 5_889, 2_955, 1_646, 939, 591, 454, 623, 285, 317, 464, 201,
     401, 295, 359, 274, 338,
 ];
 
-/// The mean similarity of the pairs in the first step, which is far from its middle.
+/// The mean similarity of the pairs in the first step, far from the middle of the step.
 const NEWSWIRE_LEAST: f64 = 0.008;
 
 /// The probability, 0 to 1, that a pair with this similarity (0 to 1) shares at least one bucket:
 /// `1 − (1 − sʳ)ᵇ`. Exact at 0 and at 1. The relative error is below 10⁻¹², also for very small
-/// probabilities. O(log bands + log rows).
+/// probabilities. Takes O(log bands + log rows) time.
 ///
 /// ```
 /// let recall = lookalike_core::curve::candidate_probability(0.8, 21, 6);
@@ -51,8 +51,8 @@ const NEWSWIRE_LEAST: f64 = 0.008;
 /// ```
 pub fn candidate_probability(similarity: f64, bands: usize, rows: usize) -> f64 {
     let same_band = power(similarity.clamp(0.0, 1.0), rows, 1.0, |a, b| a * b);
-    // The probability of either event, p + q − pq, is associative like a product. It keeps its
-    // precision if both are small, unlike 1 − (1 − p)ᵇ.
+    // The probability of either event, p + q − pq, is associative like a product. The formula keeps
+    // its precision if both probabilities are small, unlike 1 − (1 − p)ᵇ.
     power(same_band, bands, 0.0, |p, q| p + q * (1.0 - p)).min(1.0)
 }
 
@@ -64,8 +64,8 @@ pub fn steepest(bands: usize, rows: usize) -> f64 {
     if rows <= 1 { 0.0 } else { root((r - 1.0) / (b * r - 1.0), rows) }
 }
 
-/// The textbook's approximation of the threshold of a banding: `(1/b)^(1/r)`, 0 to 1. The
-/// probability there is `1 − (1 − 1/b)ᵇ`, about 0.63, so a third of the pairs is lost.
+/// The textbook approximation of a banding's threshold: `(1/b)^(1/r)`, 0 to 1. The probability at
+/// this similarity is `1 − (1 − 1/b)ᵇ`, about 0.63, so a third of the pairs is lost.
 pub fn midpoint(bands: usize, rows: usize) -> f64 {
     root(1.0 / bands.max(1) as f64, rows.max(1))
 }
@@ -90,9 +90,9 @@ pub struct Bin {
     pub share: f64,
 }
 
-/// The cost of a run: per document `sign_ns · k + band_ns · b + verify_ns · candidates`, in
-/// nanoseconds of one core. The number of candidates grows with the number of documents, so for
-/// large collections it pays to use more rows, and then longer signatures.
+/// The cost of a run per document, in nanoseconds of one core: `sign_ns · k + band_ns · b +
+/// verify_ns · candidates`. The number of candidates grows with the number of documents, so more
+/// rows, and thus longer signatures, pay off for large collections.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
     /// Documents in the collection.
@@ -111,9 +111,9 @@ pub struct Cost {
 }
 
 impl Default for Cost {
-    /// The model of [`choose`], fixed so that its choice never depends on the input: a million
-    /// documents as similar to each other as newswire articles (about 390,000 in 10⁸ pairs share a
-    /// shingle of five words, 360 reach 0.5), with the times of a Zen 4 core.
+    /// The model of [`choose`], fixed so that the choice never depends on the input. Assumes the
+    /// times of a Zen 4 core and a million documents that are as similar to each other as newswire
+    /// articles: among 10⁸ pairs, about 390,000 share a shingle of five words and 360 reach 0.5.
     ///
     /// | price | ns | from |
     /// |---|---|---|
@@ -121,7 +121,8 @@ impl Default for Cost {
     /// | grouping, per band | 9.7 | measured on ten million documents |
     /// | verifying, per candidate | 500 | 300 for sets of 150, 200 to fetch the two |
     ///
-    /// (Intersecting measured 91 ns for sets of 50 and 609 for 300, reading at random 150.)
+    /// (Measured: 91 ns to intersect sets of 50 shingles, 609 ns for sets of 300, and 150 ns for a
+    /// random read.)
     fn default() -> Self {
         let bin = |(i, count): (usize, &u32)| Bin {
             similarity: if i == 0 { NEWSWIRE_LEAST } else { (i as f64 + 0.5) / 20.0 },
@@ -140,15 +141,15 @@ impl Default for Cost {
 
 impl Cost {
     /// The default prices for a collection of `documents` documents, with similarities from a
-    /// sample of `sample` documents whose pairs were all compared. `similarities` are exact Jaccard
-    /// similarities in any order, at least all above 0. They are grouped in steps of 0.05, each
-    /// represented by its mean.
+    /// sample of `sample` documents whose pairs were all compared. `similarities` contains the
+    /// exact Jaccard similarities in any order; zeros may be omitted. They are grouped in steps of
+    /// 0.05, each represented by its mean.
     pub fn of_sample(
         documents: u64,
         sample: u64,
         similarities: impl IntoIterator<Item = f64>,
     ) -> Self {
-        // Integer millionths, so that the order of summation does not matter.
+        // Adds integer millionths, so that the order of summation does not matter.
         let mut steps = [(0u64, 0u64); 20];
         for similarity in similarities.into_iter().map(|s| s.clamp(0.0, 1.0)) {
             let (count, sum) = &mut steps[((similarity * 20.0) as usize).min(19)];
@@ -164,7 +165,7 @@ impl Cost {
         Self { documents, histogram, ..Self::default() }
     }
 
-    /// Sets the verification time for sets of this many shingles: 200 ns to fetch two sets, 2 ns a
+    /// Sets the verification time for sets of this size: 200 ns to fetch two sets, plus 2 ns per
     /// shingle to intersect them.
     #[must_use]
     pub fn with_set_size(mut self, shingles: usize) -> Self {
@@ -190,11 +191,12 @@ impl Cost {
     }
 }
 
-/// The cheapest length, bands and rows whose predicted recall at the threshold is at least
-/// `recall`, by the default [`Cost`]. Given values are not changed. The choice depends only on
-/// these arguments, never on a collection, so all parts of a collection have the same bands.
+/// Returns the length, bands and rows with the least default [`Cost`] whose predicted recall at the
+/// threshold is at least `recall`. Given values are not changed. The choice depends only on these
+/// arguments, never on a collection, so all parts of a collection have the same bands.
 ///
-/// * Nothing given: lengths from 128 on. `threshold` 0.8 and `recall` 0.99 result in 128 = 21 × 6.
+/// * Nothing given: lengths from 128 on. `threshold` 0.8 and `recall` 0.99 result in 128 values
+///   with 21 bands × 6 rows.
 /// * Bands not given: as many as fit into the signature, because its values are computed anyway.
 /// * Bands and rows given: used unchanged, whatever their recall. If no length is given, it is at
 ///   least 128 and a multiple of 8.
@@ -239,11 +241,11 @@ pub fn choose(
     cheapest(threshold, recall, [num_hashes, bands, rows], &Cost::default())
 }
 
-/// Like [`choose`], for a known collection and other prices: the least expected time among all
-/// bandings of this length, or of any usual length from `cost.least_num_hashes` on.
+/// Like [`choose`], but minimizes the time that `cost` predicts. Considers all bandings of this
+/// length, or of every usual length from `cost.least_num_hashes` on.
 ///
 /// # Errors
-/// As for [`choose`].
+/// As for [`choose`], and [`ParamsError::NumHashes`] for length 0.
 pub fn choose_for(
     threshold: f64,
     recall: f64,
@@ -336,8 +338,8 @@ fn cheapest(
     })
 }
 
-/// Applies an associative operation to `times` operands `base`, by squaring. `neutral` is the
-/// result for none.
+/// Combines `times` copies of `base` by an associative operation, with repeated squaring. `neutral`
+/// is the result for 0 copies.
 fn power(
     mut base: f64,
     mut times: usize,
@@ -355,8 +357,8 @@ fn power(
     result
 }
 
-/// The root of degree `degree` of a value from 0 to 1, by bisection. `powf` rounds differently on
-/// each platform.
+/// The root of degree `degree` of a value from 0 to 1, by bisection. Avoids `powf`, which rounds
+/// differently on each platform.
 fn root(value: f64, degree: usize) -> f64 {
     let mut low = 0.0;
     let mut high = 1.0;
@@ -448,7 +450,7 @@ mod tests {
         assert!(near(candidate_probability(1e-6, 100, 3) / 1e-16, 1.0, 1e-12));
     }
 
-    /// Frozen: another choice here is another result for everybody who did not choose by hand.
+    /// Frozen, because a different choice changes the results of all users of the defaults.
     #[test]
     fn default_choices_are_frozen() {
         let frozen = [
@@ -476,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_stays() {
+    fn given_bandings_are_kept() {
         let choice = |n, b, r| choose(0.8, 0.99, n, b, r).map(|c| (c.num_hashes, c.bands, c.rows));
         assert_eq!(choice(Some(64), None, None), Ok((64, 12, 5)));
         assert_eq!(choice(Some(100), Some(5), Some(20)), Ok((100, 5, 20)));
@@ -489,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_says_so() {
+    fn impossible_bandings_are_errors() {
         assert_eq!(LENGTHS.last(), Some(&MAX_NUM_HASHES));
         for (n, b, r) in [
             (None, Some(0), None),
@@ -509,7 +511,7 @@ mod tests {
             ParamsError::Unreachable { threshold: 0.5, recall: 0.99, num_hashes: 4, best };
         assert_eq!(error, expected);
         assert!(choose_for(0.5, 0.99, Some(0), &Cost::default()).is_err());
-        // Refused before anything is counted up to there.
+        // Too large lengths are rejected before any loop over them.
         for got in [MAX_NUM_HASHES + 1, usize::MAX] {
             let refused = Err(ParamsError::NumHashes { got });
             assert_eq!(choose(0.5, 0.9, Some(got), None, None), refused);

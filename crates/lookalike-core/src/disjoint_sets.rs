@@ -1,8 +1,9 @@
-//! Connected numbers: disjoint sets of numbers, 4 bytes for each number.
+//! Disjoint sets of numbers, with 4 bytes per number.
 //!
 //! Used instead of `petgraph`, whose sets also store a rank for each number, and which would be the
-//! only dependency of this crate. Its sets return the same labels for 10 million unions, in 1.1 to
-//! 1.4 times the time and twice the memory (November 2026, `contributing/libraries.md`).
+//! only dependency of this crate. The sets of `petgraph` return the same labels for 10 million
+//! unions, in 1.1 to 1.4 times the time and twice the memory (November 2026,
+//! `contributing/libraries.md`).
 
 /// Disjoint sets of the numbers below a length. The root of a set is its first number.
 #[derive(Debug, Clone)]
@@ -26,7 +27,7 @@ impl DisjointSets {
         self.parents.is_empty()
     }
 
-    /// The first number of the set. Halves the path it walks.
+    /// Returns the first number of the set that contains `number`. Halves the path to it.
     pub fn first(&mut self, mut number: u32) -> u32 {
         loop {
             let parent = self.parents[number as usize];

@@ -57,7 +57,7 @@ pub enum ParamsError {
         parameter: Parameter,
         /// The value given.
         got: usize,
-        /// The requested measure: containment is always exact, Jaccard on request.
+        /// The requested measure. Containment is always exact, Jaccard only on request.
         measure: Measure,
     },
     /// Bands are to be chosen for the documents, but a number of rows is given.
@@ -211,10 +211,10 @@ impl fmt::Display for ParamsError {
 
 impl std::error::Error for ParamsError {}
 
-/// The one of `all` values whose name is `text`; `expected` lists the names.
+/// Returns the value of `all` whose name is `text`. `expected` lists the names for the error.
 ///
 /// # Errors
-/// [`ParamsError::Parse`] if there is none.
+/// [`ParamsError::Parse`] if no value has this name.
 pub fn parse_name<T: Copy>(
     text: &str,
     all: &[T],

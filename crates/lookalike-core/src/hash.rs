@@ -9,7 +9,7 @@
 pub const SIGNATURE_VERSION: u32 = 1;
 
 // Odd numbers with 32 of 64 bits set and no visible pattern. Any such constants would do, but these
-// are frozen. The first two determine the token hash, P the place of a token in its shingle.
+// are frozen. The token hash uses the first two, the shingle hash the others.
 pub(crate) const S0: u64 = 0x2d35_8dcc_aa6c_78a5;
 pub(crate) const S1: u64 = 0x8bb8_4b93_962e_acc9;
 /// Multiplier of the polynomial over a shingle's tokens.
@@ -24,14 +24,15 @@ pub(crate) fn fold(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// Up to 16 bytes as two little-endian numbers, with zeros beyond the end. Reads overlapping pieces
-/// of fixed lengths: copying an unknown length takes longer than the rest of a hash.
+/// Returns up to 16 bytes as two little-endian numbers, with zeros beyond the end. Reads
+/// overlapping pieces of fixed lengths, because copying an unknown length takes longer than the
+/// rest of a hash.
 #[inline]
 fn halves(bytes: &[u8]) -> (u64, u64) {
     let length = bytes.len();
     if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        // Shift out the bytes that the first eight contain already. Two shifts, because a shift by
-        // 64 overflows.
+        // Shifts out the bytes that `first` already contains. Two shifts, because a shift by 64
+        // overflows.
         let surplus = 4 * (16 - length);
         (u64::from_le_bytes(*first), u64::from_le_bytes(*last) >> surplus >> surplus)
     } else if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
@@ -44,7 +45,8 @@ fn halves(bytes: &[u8]) -> (u64, u64) {
 }
 
 /// The hash of a token's bytes. Blocks of 16 bytes are folded into the state; the last block (1 to
-/// 16 bytes, or 0 for the empty token) is padded with zeros, and the length is mixed in. O(length).
+/// 16 bytes, or 0 for the empty token) is padded with zeros, and the length is mixed in. Takes
+/// O(length) time.
 ///
 /// ```
 /// use lookalike_core::hash::token_hash;

@@ -1,21 +1,23 @@
 //! Which of two similar documents is kept: a total order over documents.
 //!
-//! Converts the [`KeepAttributes`] of a document to a key: bytes in the order of the policy. Keys
-//! are created once per document, so comparing two documents means comparing bytes ([`compare`]).
-//! The caller sorts the members of a component by key. [`group`](crate::group) visits them in this
-//! order, so the first member of a group is kept. Nothing about similarity is decided here.
+//! Converts the [`KeepAttributes`] of a document to a key: bytes that sort in the order of the
+//! policy. Keys are created once per document, so comparing two documents means comparing bytes
+//! ([`compare`]). The caller sorts the members of a component by key. [`group`](crate::group)
+//! visits them in this order, so the first member of a group is kept. This module does not decide
+//! which documents are similar.
 //!
-//! A key is one byte (a document of a reference collection, or not) and a segment for each rule.
-//! Segments are self-delimiting, so bytes of different rules are never compared.
+//! A key consists of one byte (0 for a document of a reference collection, otherwise 1) and a
+//! segment for each rule. Segments are self-delimiting, so bytes of different rules are never
+//! compared.
 //!
 //! | rule | segment |
 //! |---|---|
 //! | longest, shortest | length, 8 bytes, big-endian |
 //! | first, last | position, 12 bytes, big-endian |
 //! | newest, oldest | 0 and the time, 8 bytes; or 1 without a time |
-//! | field | 1 and a number, 8 bytes; 2 and a text, each byte plus 1, and 0; or 255 for none |
-//! | path | 0 or 1 |
-//! | name | twice the marks, and 0 and the version, 12 bytes; or 1 more without a version |
+//! | field | 1 and a number, 8 or 16 bytes; 2 and a text, each byte plus 1, and 0; 255 for none |
+//! | path | 0 for a match, otherwise 1 |
+//! | name | 2 · marks and the version, 12 bytes; or 2 · marks + 1 without a version |
 //!
 //! If the greater value comes first, its bits are inverted.
 
@@ -31,44 +33,44 @@ use std::str::FromStr;
 pub use file_name::NameRank;
 pub use file_name_words::{FILE_NAME_WORDS, LanguageWords, WordMeaning};
 
-/// What makes a document come first.
+/// A rule that decides which of two documents comes first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeepRule {
-    /// The longest text, in bytes of UTF-8: the fullest version.
+    /// The document with the longest text, in bytes of UTF-8.
     Longest,
-    /// The shortest text.
+    /// The document with the shortest text.
     Shortest,
-    /// The one read first.
+    /// The document that was read first.
     First,
-    /// The one read last.
+    /// The document that was read last.
     Last,
-    /// The latest time of change of its file; documents without a time come last.
+    /// The document whose file was changed last. Documents without a time come last.
     Newest,
-    /// The earliest time of change of its file; documents without a time come last.
+    /// The document whose file was changed first. Documents without a time come last.
     Oldest,
-    /// The name of its file: a final version, then names without marks, copies, drafts, old
-    /// versions. Among equal ones, the higher version number. [`NameRank`] reads names.
+    /// By file name: final versions, then names without marks, copies, drafts, old versions,
+    /// temporary files. Among equal marks, the higher version number comes first. [`NameRank`]
+    /// reads names.
     Name,
-    /// The greatest value of a field. Values that read as numbers (whole ones of up to 100 bits
-    /// exactly, others as `f64`, NaN excepted) compare as numbers; others compare as texts, byte by
-    /// byte. Numbers are less than texts. A value that is missing or empty comes last in either
-    /// direction.
+    /// The document with the greatest value of a field. Numbers compare as numbers: integers of up
+    /// to 100 bits exactly, others as `f64`. Other values, and NaN, compare as texts, byte by byte.
+    /// Numbers are less than texts. A missing or empty value comes last in either direction.
     Field {
         /// The name of the field in the input.
         name: String,
         /// Whether the least value comes first instead.
         ascending: bool,
     },
-    /// Documents whose path matches a pattern, before those whose path does not.
+    /// Documents whose path matches a pattern come before all others.
     Path {
-        /// The pattern; the implementation of [`KeepAttributes::matches`] defines what it means.
+        /// The pattern. The code that sets [`KeepAttributes::matches`] defines its meaning.
         glob: String,
     },
 }
 
 impl fmt::Display for KeepRule {
-    /// As [`FromStr`] reads it, the direction of a field.
+    /// Writes the form that [`FromStr`] reads, with the direction of a field.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Longest => f.write_str("longest"),
@@ -88,8 +90,8 @@ impl fmt::Display for KeepRule {
 impl FromStr for KeepRule {
     type Err = ParamsError;
 
-    /// `longest`, `shortest`, `first`, `last`, `newest`, `oldest`, `name`, `field:NAME`,
-    /// `field:NAME:asc`, `field:NAME:desc` (which `field:NAME` is) or `path:GLOB`. A name that
+    /// Reads `longest`, `shortest`, `first`, `last`, `newest`, `oldest`, `name`, `field:NAME:asc`,
+    /// `field:NAME:desc`, `field:NAME` (the same as `field:NAME:desc`) or `path:GLOB`. A name that
     /// itself ends in `:asc` or `:desc` needs a direction after it.
     fn from_str(text: &str) -> Result<Self, ParamsError> {
         let unknown = || ParamsError::Parse {
@@ -144,8 +146,8 @@ pub struct KeepAttributes<'a> {
 }
 
 /// Ordered rules. The first rule that distinguishes two documents decides which one is kept. If no
-/// rule does, the lesser id is kept, so that the result does not depend on the reading order
-/// (except with [`KeepRule::First`] and [`KeepRule::Last`], which are about that order).
+/// rule does, the document with the lesser id is kept. Only [`KeepRule::First`] and
+/// [`KeepRule::Last`] depend on the reading order.
 ///
 /// ```
 /// use lookalike_core::keep::{KeepAttributes, KeepPolicy, compare};
@@ -189,7 +191,7 @@ impl KeepPolicy {
         Self::new(vec![KeepRule::Name, KeepRule::Longest])
     }
 
-    /// These rules in this order; without any, ids decide alone.
+    /// Creates a policy with these rules in this order. Without rules, only ids decide.
     pub fn new(rules: Vec<KeepRule>) -> Self {
         Self { rules }
     }
@@ -220,8 +222,8 @@ impl KeepPolicy {
         self.rules.iter().any(|rule| matches!(rule, KeepRule::First | KeepRule::Last))
     }
 
-    /// Appends the document's key to `out`. The lesser of two keys, byte by byte, belongs to the
-    /// document that comes first. 9 bytes for the default; field rules add the length of the value.
+    /// Appends the document's key to `out`. The document whose key is less, byte by byte, comes
+    /// first. A key of the default policy has 9 bytes; field rules add the length of the value.
     pub fn key(&self, attributes: &KeepAttributes<'_>, out: &mut Vec<u8>) {
         out.push(u8::from(!attributes.reference));
         let mut fields = attributes.fields.iter();
@@ -245,9 +247,9 @@ impl KeepPolicy {
         }
     }
 
-    /// The index of the rule that distinguishes two documents, from their keys of this policy.
-    /// `None` if no rule does: either the keys are equal, so ids decide, or only one document
-    /// belongs to a reference collection.
+    /// Returns the index of the rule that distinguishes two documents, given their keys of this
+    /// policy. `None` if no rule does: either the keys are equal, so ids decide, or only one
+    /// document belongs to a reference collection.
     pub fn decided_by(&self, a: &[u8], b: &[u8]) -> Option<usize> {
         let shared = a.iter().zip(b).take_while(|(x, y)| x == y).count();
         if shared == 0 || shared == a.len() && shared == b.len() {
@@ -296,8 +298,8 @@ fn push_value(value: Option<&str>, ascending: bool, out: &mut Vec<u8>) {
         out.push(NUMBER ^ mask);
         out.extend(ordered_bits(number).to_be_bytes().map(|byte| byte ^ mask));
         if is_rounded(number) {
-            // Difference between the exact and the rounded integer, in the order of unsigned
-            // numbers.
+            // The difference between the exact and the rounded integer, mapped to an unsigned
+            // number in the same order.
             let above =
                 value.parse::<i128>().map_or(0, |exact| exact.saturating_sub(number as i128));
             let above = above.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
@@ -306,8 +308,8 @@ fn push_value(value: Option<&str>, ascending: bool, out: &mut Vec<u8>) {
         }
     } else {
         out.push(TEXT ^ mask);
-        // UTF-8 has no byte above 0xf4, so 0 terminates the text, and a prefix sorts before its
-        // extensions.
+        // UTF-8 has no byte above 0xf4, so no byte plus 1 is 0. The 0 terminates the text and sorts
+        // a prefix before its extensions.
         out.extend(value.bytes().map(|byte| byte.wrapping_add(1) ^ mask));
         out.push(mask);
     }
@@ -320,8 +322,8 @@ fn ordered_bits(number: f64) -> u64 {
     if bits & sign == 0 { bits | sign } else { !bits }
 }
 
-/// Returns true if integers may have been rounded to this number, such as identifiers and times in
-/// ns.
+/// Returns true if an integer, such as an identifier or a time in ns, may have been rounded to this
+/// number.
 fn is_rounded(number: f64) -> bool {
     const EXACT: f64 = (1u64 << f64::MANTISSA_DIGITS) as f64;
     number.abs() >= EXACT
@@ -333,7 +335,8 @@ fn from_ordered_bits(bits: u64) -> f64 {
     f64::from_bits(if bits & sign == 0 { !bits } else { bits ^ sign })
 }
 
-/// The length of the segment of `rule` at the start of `key`. Exceeds the key if it is invalid.
+/// The length of the segment of `rule` at the start of `key`. May exceed the length of an invalid
+/// key.
 fn segment_length(rule: &KeepRule, key: &[u8]) -> usize {
     match rule {
         KeepRule::Longest | KeepRule::Shortest => 8,
@@ -364,7 +367,7 @@ fn segment_length(rule: &KeepRule, key: &[u8]) -> usize {
     }
 }
 
-/// The length of the segment of a number at the start of `key`, whose bytes are inverted by `mask`.
+/// The length of the number segment at the start of `key`. `mask` inverts the bytes of the key.
 fn number_length(key: &[u8], mask: u8) -> usize {
     let bits = key.get(1..).and_then(|rest| rest.first_chunk::<8>());
     let bits = bits.map(|bytes| u64::from_be_bytes(bytes.map(|byte| byte ^ mask)));
@@ -372,8 +375,8 @@ fn number_length(key: &[u8], mask: u8) -> usize {
 }
 
 /// The keep order: compares two documents by their keys of one policy, then by the bytes of their
-/// ids. [`Ordering::Less`] means that `a` comes first and is kept rather than `b`. A total order,
-/// and strict for documents of different ids.
+/// ids. [`Ordering::Less`] means that `a` comes first and is kept rather than `b`. The order is
+/// total, and strict for documents of different ids.
 pub fn compare(a_key: &[u8], a_id: &[u8], b_key: &[u8], b_id: &[u8]) -> Ordering {
     a_key.cmp(b_key).then_with(|| a_id.cmp(b_id))
 }
@@ -424,7 +427,7 @@ mod tests {
         }
     }
 
-    /// A missing value after all others, whatever their order.
+    /// Orders a missing value after all others, in either direction.
     fn missing_last<T>(a: Option<T>, b: Option<T>, order: impl Fn(&T, &T) -> Ordering) -> Ordering {
         match (a, b) {
             (Some(a), Some(b)) => order(&a, &b),
@@ -432,7 +435,7 @@ mod tests {
         }
     }
 
-    /// Numbers as numbers, then texts as texts.
+    /// Orders numbers before texts, and compares numbers as numbers and texts as texts.
     fn by_value(a: &str, b: &str) -> Ordering {
         let number = |text: &str| text.parse::<f64>().ok().filter(|n| !n.is_nan());
         let exact = |text: &str, rounded: f64| text.parse().unwrap_or(rounded as i128);
@@ -445,8 +448,8 @@ mod tests {
         }
     }
 
-    /// What each rule says of two documents, word for word. `fields` and `matches` count the rules
-    /// of their kind before it.
+    /// Compares two documents by the definition of a rule. `fields` and `matches` count the field
+    /// rules and path rules before it.
     fn rule_says(
         rule: &KeepRule,
         fields: usize,
@@ -513,7 +516,7 @@ mod tests {
         ]
     }
 
-    /// Values that lie close together, and any.
+    /// Values that are close together, and arbitrary values.
     fn value() -> impl Strategy<Value = Option<String>> {
         let text = prop_oneof![
             3 => "[ab\u{0}\u{1}\u{7f}]{0,3}".prop_map(String::from),

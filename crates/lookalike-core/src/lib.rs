@@ -43,7 +43,7 @@
 //! # Limits
 //!
 //! * 4,294,967,294 documents in one run ([`candidate::MAX_DOCUMENTS`]).
-//! * Signatures use 32 bits of a shingle's hash. From about a million shingles in a document on,
+//! * Signatures use 32 bits of a shingle's hash. In documents of about a million shingles or more,
 //!   chance agreement of hashes affects *estimates* (by n/2³³); exact verification uses all 64
 //!   bits.
 //! * 64-bit hashes do not resist deliberate collisions.

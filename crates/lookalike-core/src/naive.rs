@@ -1,6 +1,6 @@
 //! The true pairs of a small collection, by comparing all with all: the oracle against which the
 //! fast stages are tested. Written to be obviously correct, without kernels, hashes of shingles,
-//! sorting or filters. O(n²) in documents, so for a few thousand of them at most.
+//! sorting or filters. Takes O(n²) time, so use it for a few thousand documents at most.
 
 use crate::hash;
 use crate::params::{Case, Measure, ShingleRule, TokenRule, Unit};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Every pair of sets whose similarity in this measure is at least `threshold`, as (earlier, later,
 /// overlap), sorted. The numbers are indices of `sets`. Elements may be in any order and repeat.
-/// Empty sets are in no pair. O(n² × elements).
+/// Empty sets are in no pair. Takes O(n² × elements) time.
 pub fn all_pairs(sets: &[Vec<u64>], measure: Measure, threshold: f64) -> Vec<(u32, u32, Overlap)> {
     let sets: Vec<HashSet<u64>> = sets.iter().map(|s| s.iter().copied().collect()).collect();
     let mut pairs = Vec::new();
@@ -31,8 +31,8 @@ pub fn all_pairs(sets: &[Vec<u64>], measure: Measure, threshold: f64) -> Vec<(u3
 
 /// The shingles of a document as the texts of its tokens, without any hashing, by the definition in
 /// [`ShingleRule`]. A byte is written as the character with that number. If frequencies count, the
-/// c-th occurrence of a shingle, from the second on, has `c` as an additional text. O(n × size ×
-/// log n).
+/// c-th occurrence of a shingle, from the second on, has the additional text `c`. Takes O(n × size
+/// × log n) time.
 ///
 /// ```
 /// use lookalike_core::naive::shingle_strings;

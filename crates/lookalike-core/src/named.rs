@@ -1,6 +1,6 @@
-//! The texts of closed choices, such as `fold` and `keep` of [`Case`](crate::params::Case).
+//! The names of enum values, such as `fold` and `keep` of [`Case`](crate::params::Case).
 
-/// Declares the texts of a closed choice once, for reading and for writing.
+/// Declares the names of an enum's values once, for parsing and printing.
 macro_rules! named {
     ($type:ident, $parameter:ident, $expected:literal,
      $($variant:ident = $name:literal),+ $(,)?) => {

@@ -46,8 +46,8 @@ pub enum Scheme {
     XorMultiply,
 }
 
-/// The input of [`Params::new`]. `Default` is threshold 0.8, recall 0.99, five words, the default
-/// scheme and seed; everything else is chosen.
+/// The input of [`Params::new`]. The default is a threshold of 0.8, a recall of 0.99, shingles of
+/// five words, and the default scheme and seed. [`Params::new`] chooses the rest.
 #[derive(Debug, Clone)]
 pub struct ParamsBuilder {
     /// The definition of a shingle.
@@ -56,8 +56,8 @@ pub struct ParamsBuilder {
     pub measure: Measure,
     /// Minimum exact similarity of reported pairs; above 0, at most 1.
     pub threshold: f64,
-    /// Whether candidates are found without signatures, so that no pair is missed. Containment
-    /// always does.
+    /// Whether candidates are found without signatures, so that no pair is missed. With
+    /// containment, they always are.
     pub exact: bool,
     /// Minimum predicted probability that a pair at the threshold becomes a candidate.
     pub recall: f64,
@@ -123,7 +123,7 @@ impl Params {
             return Err(ParamsError::NumHashes { got });
         }
         let exact = builder.exact || measure == Measure::Containment;
-        // An exact run finds all pairs.
+        // An exact run finds all pairs, so its recall may be 1.
         if !(recall > 0.0 && (recall < 1.0 || exact && recall <= 1.0)) {
             return Err(ParamsError::Recall { got: recall });
         }
@@ -263,7 +263,7 @@ impl fmt::Display for Params {
     }
 }
 
-/// The banding of parameters that do not use one, because no banding may reach their recall.
+/// The unused banding of an exact run whose recall no banding reaches.
 const UNUSED: curve::Choice = curve::Choice { num_hashes: 128, bands: 21, rows: 6 };
 
 /// Rejects parameters of signatures if candidates are found without signatures.

@@ -1,17 +1,16 @@
-//! Candidates without a miss: the few shingles of a set that must be compared.
+//! Exact candidates: the few shingles of a set that must be compared to miss no pair.
 //!
-//! Order all shingles by how many documents they occur in, rarest first. Two sets that share at
-//! least o elements then share one among the first |A| − o + 1 of the one and the first |B| − o + 1
-//! of the other (Chaudhuri, Ganti, Kaushik, *A primitive operator for similarity joins in data
-//! cleaning*, 2006; Bayardo, Ma, Srikant, *Scaling up all pairs similarity search*, 2007; Xiao,
-//! Wang, Lin, Yu, *Efficient similarity joins for near duplicate detection*, 2008). With
-//! t the threshold:
+//! Order all shingles by how many documents they occur in, rarest first. Two sets A and B with at
+//! least o common elements then share one among the first |A| − o + 1 of A and the first |B| − o +
+//! 1 of B (Chaudhuri, Ganti, Kaushik, *A primitive operator for similarity joins in data cleaning*,
+//! 2006; Bayardo, Ma, Srikant, *Scaling up all pairs similarity search*, 2007; Xiao, Wang, Lin, Yu,
+//! *Efficient similarity joins for near duplicate detection*, 2008). For a threshold t:
 //!
 //! * Jaccard: o is at least ⌈t · |A|⌉ and ⌈t · |B|⌉, so the two prefixes of [`prefix_length`] meet.
 //!   If A is not larger than B, o is at least ⌈2t / (1 + t) · |A|⌉, so the shorter prefix of A from
 //!   [`short_prefix_length`] meets the prefix of B (Xiao et al., the indexed prefix). Sets that
 //!   share a large part, but not enough, meet less often.
-//! * Containment: o is at least ⌈t · |A|⌉ with A the smaller set, so the prefix of A meets the
+//! * Containment: o is at least ⌈t · |A|⌉ if A is the smaller set, so the prefix of A meets the
 //!   whole of B. The prefix of B may not meet A.
 //!
 //! A shingle that occurs in a single document meets no other set, so [`select`] omits it from the
@@ -26,8 +25,8 @@ use crate::verify::{Overlap, min_numerator};
 /// counts.
 ///
 /// All bits of a shingle's hash determine its slot. Shingles with equal upper bits are distributed
-/// evenly by the other bits. Many small tables can therefore replace a large one, each for the
-/// shingles whose upper bits are its number.
+/// evenly by the other bits. Many small tables can therefore replace a large one. Each small table
+/// then counts the shingles whose upper bits are the table's number.
 #[derive(Debug, Clone)]
 pub struct Counters {
     slots: Vec<u8>,
@@ -35,8 +34,8 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Creates `2^log2_slots` slots of one byte. `log2_slots` is limited to 1 to 40. Collisions are
-    /// rare with at least one slot for every different shingle.
+    /// Creates `2^log2_slots` slots of one byte. `log2_slots` is limited to 1 ..= 40. Collisions
+    /// are rare with at least one slot for every different shingle.
     pub fn new(log2_slots: u32) -> Self {
         let bits = log2_slots.clamp(1, 40);
         Self { slots: vec![0; 1 << bits], shift: u64::BITS - bits }
@@ -60,7 +59,7 @@ impl Counters {
         self.slots.get(self.slot(hash)).copied().unwrap_or(u8::MAX)
     }
 
-    /// Writes the counts of a set's shingles, in their order, to `counts` (which is cleared).
+    /// Replaces the content of `counts` by the counts of a set's shingles, in their order.
     pub fn get_all(&self, set: &[u64], counts: &mut Vec<u8>) {
         counts.clear();
         counts.extend(set.iter().map(|hash| self.get(*hash)));
@@ -88,10 +87,10 @@ pub fn prefix_length(size: usize, threshold: f64) -> usize {
     (size + 1).saturating_sub(min_numerator(size as u64, threshold) as usize)
 }
 
-/// The number of a set's shingles, rarest first, one of which must occur in the [`prefix_length`]
-/// prefix of a set of at least this size, if the Jaccard similarity reaches `threshold`: |A| − ⌈2t
-/// / (1 + t) · |A|⌉ + 1, by exact arithmetic. About half of [`prefix_length`]. Does not shrink when
-/// `size` grows.
+/// The length of a set's short prefix, its rarest shingles: |A| − ⌈2t / (1 + t) · |A|⌉ + 1, by
+/// exact arithmetic. About half of [`prefix_length`]. If the Jaccard similarity to a set of at
+/// least this size reaches `threshold`, the short prefix shares a shingle with the
+/// [`prefix_length`] prefix of that set. Does not shrink when `size` grows.
 ///
 /// ```
 /// use lookalike_core::prefix::short_prefix_length;
@@ -127,10 +126,10 @@ impl Default for SelectScratch {
     }
 }
 
-/// Writes to `out` (which is cleared) the shingles among the `length` rarest of a set that occur
-/// more than once, ascending. Rarest is by count, then by hash. `set` is ascending and without
-/// repeats; `counts` contains the count of each shingle in that order. O(|set|): one pass over the
-/// counts if at least `length` of them are 1 or less, otherwise three.
+/// Selects the `length` rarest shingles of a set, by count and then by hash. Replaces the content
+/// of `out` with the selected shingles that occur more than once, ascending. `set` is ascending and
+/// without repeats; `counts` contains the count of each shingle in that order. Takes O(|set|) time:
+/// one pass over the counts if at least `length` of them are 1 or less, otherwise three.
 ///
 /// ```
 /// use lookalike_core::prefix::{SelectScratch, select};
@@ -171,7 +170,8 @@ pub fn select(
     }
 }
 
-/// The number of counts up to 1. Counts in bytes, many of which a processor adds at a time.
+/// The number of counts that are at most 1. Sums are bytes, because a processor adds many bytes at
+/// a time.
 fn unique(counts: &[u8]) -> usize {
     let few = |block: &[u8]| block.iter().map(|count| u8::from(*count <= 1)).sum::<u8>();
     counts.chunks(192).map(|block| usize::from(few(block))).sum()
@@ -186,7 +186,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// The rarest of a set by sorting, before what occurs once is left out.
+    /// Sorts a set to find its rarest shingles, and then removes shingles that occur once.
     fn rarest(set: &[u64], counts: &[u8], length: usize) -> Vec<u64> {
         let mut ranked: Vec<(u8, u64)> = counts.iter().copied().zip(set.iter().copied()).collect();
         ranked.sort_unstable();
@@ -196,14 +196,14 @@ mod tests {
     }
 
     fn selected(set: &[u64], counts: &[u8], length: usize) -> BTreeSet<u64> {
-        // Buffers as a call before left them.
+        // Buffers with the content of an earlier call.
         let (mut scratch, mut out) = (SelectScratch { sizes: [9; 256] }, vec![7; 3]);
         select(set, counts, length, &mut scratch, &mut out);
         assert!(out.is_sorted_by(|a, b| a < b));
         out.into_iter().collect()
     }
 
-    /// Sets of which many overlap by much.
+    /// Sets, many of which have a large overlap.
     fn sets(seed: u64, count: usize, size: u64) -> Vec<Vec<u64>> {
         let mut random = SplitMix64::new(seed);
         let mut sets: Vec<BTreeSet<u64>> = Vec::new();
@@ -226,7 +226,7 @@ mod tests {
         sets.into_iter().map(|set| set.into_iter().collect()).collect()
     }
 
-    /// Counts that are exact, or exact and then raised for some shingles.
+    /// Exact counts. If `raise` is above 0, some counts are then raised.
     fn counted(sets: &[Vec<u64>], raise: u64) -> BTreeMap<u64, u8> {
         let mut counts: BTreeMap<u64, u8> = BTreeMap::new();
         for hash in sets.iter().flatten() {

@@ -15,7 +15,7 @@ use crate::kernel::{self, Kernel, PIECE, ScanRule, ShingleBuffer, SortBuffers, T
 use crate::params::{Case, ShingleRule, TokenRule, Unit};
 use crate::text;
 
-/// The most shingles of a document that are sorted into other buffers instead of in place.
+/// Maximum number of shingles of a document that are sorted into other buffers instead of in place.
 const SORTED_APART: usize = 1 << 17;
 
 /// The shingles of one document, valid until the [`Shingler`] is used for the next.
@@ -31,8 +31,8 @@ pub struct Shingles<'a> {
 }
 
 /// Divides documents into shingles by one rule. Use one per thread, because it keeps its buffers: 4
-/// bytes per shingle of the longest document ([`Self::set`]: 12, and 12 more for each of the first
-/// 131,072 shingles, to sort them).
+/// bytes per shingle of the longest document, or 12 with [`Self::set`]. Sorting takes 12 more for
+/// each of the first 131,072 shingles.
 #[derive(Debug)]
 pub struct Shingler {
     rule: ShingleRule,
@@ -67,7 +67,8 @@ impl Shingler {
         }
     }
 
-    /// The shingles of a document. O(length); O(n log n) for a rule that counts frequencies.
+    /// The shingles of a document. Takes O(length) time, or O(n log n) for a rule that counts
+    /// frequencies.
     pub fn shingle(&mut self, text: &str) -> Shingles<'_> {
         self.hash_shingles(text, self.rule.frequencies());
         let fingerprint = self.fingerprint();
@@ -80,7 +81,7 @@ impl Shingler {
         Shingles { hashes: self.shingles.upper(), fingerprint }
     }
 
-    /// Writes the shingle set of a document for exact comparison to `set` (which is cleared),
+    /// Replaces the content of `set` by the shingle set of a document for exact comparison,
     /// ascending and without repeats. Returns the fingerprint of [`Self::shingle`].
     pub fn set(&mut self, text: &str, set: &mut Vec<u64>) -> u128 {
         self.hash_shingles(text, true);
@@ -99,7 +100,7 @@ impl Shingler {
     }
 
     /// The hashes of the tokens of a document in order, including repeats, without stop words.
-    /// O(length); the buffers grow to 8 bytes per token.
+    /// Takes O(length) time; the buffers grow to 8 bytes per token.
     pub fn tokens(&mut self, text: &str) -> &[u64] {
         self.tokens.clear();
         self.shingles.start(false);
@@ -148,8 +149,8 @@ impl Shingler {
         self.folded = folded;
     }
 
-    /// Converts all words to shingles. If `folded` text is required and this text is not, stops and
-    /// returns false.
+    /// Converts all words to shingles. If `folded` is true, stops after a character that the scan
+    /// cannot lower-case and returns false.
     fn scan_words(&mut self, text: &str, folded: bool, size: usize) -> bool {
         let fold = self.rule.case() == Case::Fold;
         let rule = ScanRule { tokens: self.rule.tokens(), fold };
@@ -200,8 +201,8 @@ impl Shingler {
         }
     }
 
-    /// Sorts the whole hashes into `self.sorted` and replaces the c-th repeat by an element of its
-    /// own.
+    /// Sorts the whole hashes into `self.sorted` and replaces the c-th repeat by a distinct
+    /// element.
     fn number_repeats(&mut self) {
         self.kernel.sort(self.shingles.whole(), &mut self.sorted, &mut self.sort);
         let mut last = None;
@@ -262,8 +263,8 @@ impl<'a> Iterator for TextPieces<'a> {
     }
 }
 
-/// Removes repeats from an ascending set. Repeats occur at unpredictable places, so it does not
-/// branch on them, as [`Vec::dedup`] does.
+/// Removes repeats from an ascending set. Unlike [`Vec::dedup`], does not branch on repeats,
+/// because they occur at unpredictable places.
 fn drop_repeats(set: &mut Vec<u64>) {
     let mut kept = 0;
     for i in 0..set.len() {

@@ -1,4 +1,5 @@
-//! The definition of shingles: the parameters of [`shingle`](crate::shingle), and their texts.
+//! The definition of shingles: the parameters of [`shingle`](crate::shingle), and their textual
+//! form.
 
 use crate::error::ParamsError;
 use crate::hash;
@@ -111,8 +112,9 @@ impl Default for ShingleRule {
 }
 
 impl ShingleRule {
-    /// Shingles of `size` tokens, 1 to [`MAX_SHINGLE_SIZE`]. By default, words are lower-cased
-    /// runs, case is folded, and repeats do not count; the `with_` functions change that.
+    /// Shingles of `size` tokens, 1 to [`MAX_SHINGLE_SIZE`]. By default, [`TokenRule::Words`]
+    /// divides text, case is folded, and repeats do not count. The `with_` functions change these
+    /// settings.
     ///
     /// # Errors
     /// [`ParamsError::ShingleSize`] outside that range.
@@ -207,7 +209,7 @@ impl fmt::Display for ShingleRule {
 impl FromStr for ShingleRule {
     type Err = ParamsError;
 
-    /// `words:5`, `chars:5`, `bytes:5`, or `bag` for the bag of words (`words:1`).
+    /// Parses `words:5`, `chars:5`, `bytes:5`, or `bag` for the bag of words (`words:1`).
     fn from_str(text: &str) -> Result<Self, ParamsError> {
         let parse = || ParamsError::Parse {
             parameter: Parameter::Shingle,

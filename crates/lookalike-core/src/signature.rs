@@ -26,8 +26,8 @@ pub struct Signer {
 }
 
 impl Signer {
-    /// Limits `num_hashes` to 1 ..= [`MAX_NUM_HASHES`]; [`Params`](crate::params::Params) has
-    /// already checked it.
+    /// Creates a signer. Limits `num_hashes` to 1 ..= [`MAX_NUM_HASHES`]; the value in
+    /// [`Params`](crate::params::Params) is already in this range.
     pub fn new(scheme: Scheme, num_hashes: usize, seed: u64) -> Self {
         Self::with_kernel(scheme, num_hashes, seed, Kernel::best())
     }
@@ -47,8 +47,8 @@ impl Signer {
     /// The signature of a document whose shingles have these hashes ([`Shingles::hashes`]). Valid
     /// until the signer is used for the next document.
     ///
-    /// Classic schemes cost O(n · `num_hashes`); the default O(n) from some `3 · num_hashes`
-    /// shingles on, and O(n · empty values) below.
+    /// Classic schemes take O(n · `num_hashes`) time. The default scheme takes O(n) time from about
+    /// `3 · num_hashes` shingles on, and O(n · empty values) time for fewer shingles.
     ///
     /// [`Shingles::hashes`]: crate::shingle::Shingles::hashes
     pub fn sign(&mut self, shingles: &[u32]) -> &[u32] {
@@ -80,7 +80,7 @@ fn parameters(scheme: Scheme, num_hashes: usize, seed: u64) -> HashParameters {
 }
 
 /// Changes `signature` to the signature of the union of both documents' shingles. Both must come
-/// from equal signers. Surplus values of the longer one are not changed.
+/// from equal signers. Surplus values of a longer `signature` are not changed.
 pub fn merge(signature: &mut [u32], other: &[u32]) {
     for (value, other) in signature.iter_mut().zip(other) {
         *value = (*value).min(*other);

@@ -21,10 +21,10 @@
 //! * the scripts broken at syllables (Balinese, Batak, Brahmi, Cham, Dives Akuru, Grantha, Gurung
 //!   Khema, Javanese, Kawi, Makasar, Tulu-Tigalari).
 //!
-//! A sign shared by scripts is unspaced if all the scripts it extends to are: the long-vowel mark
-//! U+30FC and the voicing marks U+3099 and U+FF9E are characters of their own, like the kana they
-//! follow. A mark of every script (U+0301, a variation selector) is a word character. After an
-//! unspaced character, it begins a word.
+//! A sign that several scripts share is unspaced if all these scripts are unspaced. For example,
+//! the long-vowel mark U+30FC and the voicing marks U+3099 and U+FF9E are words by themselves, like
+//! the kana they follow. A mark of every script (U+0301, a variation selector) is a word character.
+//! After an unspaced character, it begins a word.
 
 use crate::params::TokenRule;
 use crate::unicode_table as table;
@@ -44,7 +44,7 @@ pub enum CharClass {
     Unspaced,
 }
 
-/// The class of `c`, which a character shares with its lower case. O(1), two table look-ups.
+/// The class of `c`. A character and its lower case have the same class. Takes O(1) time.
 ///
 /// ```
 /// use lookalike_core::text::{CharClass, class};
@@ -127,8 +127,8 @@ pub(crate) fn lower_of_same_length(text: &str) -> Option<char> {
     (!is_special && lower.len_utf8() == c.len_utf8()).then_some(lower)
 }
 
-/// Writes `text` to `out`, whose former content is lost, with a single blank for every run of white
-/// space ([`is_white_space`]) and none at the ends. O(length).
+/// Replaces the content of `out` with `text`, with a single blank for every run of white space
+/// ([`is_white_space`]) and none at the ends. O(length).
 ///
 /// ```
 /// let mut out = String::new();
@@ -191,7 +191,7 @@ pub(crate) fn class_by(c: char, rule: TokenRule) -> CharClass {
     }
 }
 
-/// Like [`class_by`], for the flags of a non-ASCII character.
+/// Like [`class_by`], for the flags of a character.
 #[inline]
 fn class_by_flags(flags: u8, rule: TokenRule) -> CharClass {
     let is_separator = match rule {
@@ -353,7 +353,7 @@ fn decode(bytes: &[u8], at: usize) -> (u32, usize) {
         four[..rest.len()].copy_from_slice(rest);
         four
     });
-    // Shifts of one word; a load for each byte takes longer.
+    // Shifts one word, because a load for each byte takes longer.
     let word = u32::from_le_bytes(four);
     let second = word >> 8 & 0x3f;
     let third = word >> 16 & 0x3f;
@@ -404,7 +404,7 @@ static PLANE_FLAGS: [u8; 1 << 16] = {
     flags
 };
 
-/// Code points whose UTF-8 differs in the last byte only.
+/// Number of code points whose UTF-8 differs in the last byte only.
 pub(crate) const PAGE: usize = 64;
 
 /// The flags of the 64 code points of a page, which starts at `page · 64`, up to U+FFFF.
@@ -433,7 +433,7 @@ const fn uniform_flags<const RANGES: usize>() -> [Option<u8>; RANGES] {
     uniform
 }
 
-/// The flags of the characters of three bytes with this first byte, if all have the same.
+/// The flags of the characters of three bytes with this first byte, if all these flags are equal.
 #[inline]
 pub(crate) fn flags_of_first(first: u8) -> Option<u8> {
     static FLAGS: [Option<u8>; 16] = uniform_flags();
@@ -441,7 +441,7 @@ pub(crate) fn flags_of_first(first: u8) -> Option<u8> {
 }
 
 /// The flags of the characters of three bytes with this first byte and these top bits
-/// ([`SECOND_BITS`]) of the second, if all have the same.
+/// ([`SECOND_BITS`]) of the second byte, if all these flags are equal.
 #[inline]
 pub(crate) fn flags_of_second(first: u8, second: u8) -> Option<u8> {
     static FLAGS: [Option<u8>; 128] = uniform_flags();
@@ -464,7 +464,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Whether the standard library speaks the tables' Unicode; says so loudly if it does not.
+    /// Returns true if the standard library has the Unicode version of the tables. Otherwise prints
+    /// that a test is skipped.
     fn std_agrees() -> bool {
         let agrees = char::UNICODE_VERSION == UNICODE_VERSION;
         if !agrees {
@@ -570,7 +571,8 @@ mod tests {
         }
     }
 
-    /// Characters that meet rules: cased, ignorable, neither, long, growing, shrinking, ASCII.
+    /// Texts of characters with special rules: cased, ignorable, neither, long, growing, shrinking,
+    /// ASCII.
     fn texts() -> impl Strategy<Value = String> {
         let odd = "aZ Σσς\u{301}\u{307}'’.:·\u{ad}İIıKÅẞßȺⱥǅᏣꭰ𐐀𝐀Ж語ー  \t\u{a0}\u{2003}\u{1c}";
         let odd = prop::sample::select(odd.chars().collect::<Vec<_>>());

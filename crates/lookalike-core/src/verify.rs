@@ -66,8 +66,8 @@ impl Overlap {
     }
 
     /// Returns true if the similarity is at least `threshold`, decided on the exact fraction: 4 of
-    /// 5 reaches 0.8, and nothing below does. The threshold is the shortest decimal number that
-    /// reads back as the same `f64`, as a user wrote it. Empty sets reach no threshold.
+    /// 5 reaches 0.8, and nothing below does. The threshold stands for the shortest decimal number
+    /// that is read as this `f64`, as users write it. Empty sets reach no threshold.
     ///
     /// ```
     /// use lookalike_core::params::Measure::{Containment, Jaccard};
@@ -105,7 +105,7 @@ impl Overlap {
 
     /// The similarity with six decimals: the exact fraction, rounded half to even. Only a
     /// similarity of 1 is written as `1.000000`: equal sets or, for containment, a set that the
-    /// other one contains. Other values that would round to it become `0.999999`.
+    /// other one contains. Other values that would round to 1 become `0.999999`.
     pub fn six_decimals_of(&self, measure: Measure) -> String {
         let millionths = self.millionths(measure);
         format!("{}.{:06}", millionths / MILLION, millionths % MILLION)
@@ -157,7 +157,7 @@ fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// Returns true if `part / whole` ≥ `threshold`; false if either is 0.
+/// Returns true if `part / whole` ≥ `threshold`; false if `part` or `whole` is 0.
 fn ratio_reaches(part: u64, whole: u64, threshold: f64) -> bool {
     if part == 0 || whole == 0 {
         return false;
@@ -217,8 +217,8 @@ fn decimal_by_text(value: f64) -> Option<(u64, u64)> {
 }
 
 /// Counts the common elements of two shingle sets. Both sets are ascending and without repeats,
-/// like the result of [`Shingler::set`](crate::shingle::Shingler::set). O(|A| + |B|), about 1 ns
-/// per element with SIMD; O(|A| log |B|) if B is much larger.
+/// like the result of [`Shingler::set`](crate::shingle::Shingler::set). Takes O(|A| + |B|) time,
+/// about 1 ns per element with SIMD, or O(|A| log |B|) if B is much larger.
 pub fn overlap(a: &[u64], b: &[u64]) -> Overlap {
     Overlap {
         intersection: Kernel::best().intersect(a, b) as u64,
@@ -228,9 +228,10 @@ pub fn overlap(a: &[u64], b: &[u64]) -> Overlap {
 }
 
 /// The overlap, if it [reaches](Overlap::reaches) the threshold. Checks sizes first: the Jaccard
-/// similarity is at most |smaller| / |larger|, so most pairs of unlike size cost nothing (Bayardo,
-/// Ma, Srikant, *Scaling up all pairs similarity search*, 2007). Containment has no such bound.
-/// Stops counting when the remaining elements cannot reach the threshold. No true pair is lost.
+/// similarity is at most |smaller| / |larger|, so most pairs of different sizes cost nothing
+/// (Bayardo, Ma, Srikant, *Scaling up all pairs similarity search*, 2007). Containment has no such
+/// bound. Stops counting when the remaining elements cannot reach the threshold. No true pair is
+/// lost.
 pub fn overlap_at_least(a: &[u64], b: &[u64], measure: Measure, threshold: f64) -> Option<Overlap> {
     let (small, large) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let small_len = small.len() as u64;
@@ -243,15 +244,15 @@ pub fn overlap_at_least(a: &[u64], b: &[u64], measure: Measure, threshold: f64) 
         Measure::Jaccard => threshold / (1.0 + threshold) * (small_len + large_len) as f64,
         Measure::Containment => threshold * small_len as f64,
     };
-    // Slightly less than that, so that rounding cannot make it too great.
+    // Slightly reduced, so that rounding cannot make it too large.
     let needed = (needed * (1.0 - 1e-9)) as usize;
     let intersection = intersect_at_least(small, large, needed)? as u64;
     let found = Overlap { intersection, left: a.len() as u64, right: b.len() as u64 };
     Some(found).filter(|found| found.reaches(measure, threshold))
 }
 
-/// |small ∩ large|, or `None` as soon as it cannot reach `least`, which is checked after 128
-/// elements, 384, 896 … Most dissimilar pairs end at the first check.
+/// |small ∩ large|, or `None` as soon as it cannot reach `least`. Checks this after 128, 384, 896
+/// … elements. Most dissimilar pairs end at the first check.
 fn intersect_at_least(mut small: &[u64], mut large: &[u64], least: usize) -> Option<usize> {
     let kernel = Kernel::best();
     let mut found = 0;
@@ -281,8 +282,8 @@ pub fn estimate(a: &[u32], b: &[u32]) -> f64 {
 }
 
 /// The number of equal values, if it is at least `min_equal`; otherwise `None`, usually before all
-/// values are compared. Stops counting when the remaining values cannot reach it. Compares 32
-/// values at a time.
+/// values are compared. Stops counting when the remaining values cannot reach `min_equal`. Compares
+/// 32 values at a time.
 pub fn estimate_at_least(a: &[u32], b: &[u32], min_equal: usize) -> Option<usize> {
     const BLOCK: usize = 32;
     let mut left = a.len().min(b.len());
@@ -361,7 +362,7 @@ mod tests {
             assert!(of(4 * n, 5 * n).reaches(Jaccard, 0.8), "{n}");
             assert!(!of(4 * n - 1, 5 * n).reaches(Jaccard, 0.8), "{n}");
         }
-        // Near the limit of a document's size the quotient rounds to 0.8, the fraction is less.
+        // The quotient of such large numbers rounds to 0.8, although the fraction is less.
         assert!(!of((4 << 52) - 1, 5 << 52).reaches(Jaccard, 0.8));
         assert!(of(1, 3).reaches(Jaccard, 1.0 / 3.0 - 1e-9) && of(5, 5).reaches(Jaccard, 1.0));
         assert!(!of((1 << 60) - 1, 1 << 60).reaches(Jaccard, 1.0));
@@ -503,7 +504,7 @@ mod tests {
             let (x, y) = (of(a.min(b), b), of(c.min(d), d));
             let expected = (a.min(b) * d).cmp(&(c.min(d) * b));
             prop_assert_eq!(x.compare(&y, Jaccard), expected);
-            // Use the same fractions as containment, next to a larger set.
+            // Containment in a larger set has the same fractions.
             let wide = |o: Overlap| Overlap { right: o.left, left: o.left + 3, ..o };
             prop_assert_eq!(wide(x).compare(&wide(y), Containment), expected);
         }

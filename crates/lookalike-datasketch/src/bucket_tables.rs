@@ -5,7 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::allocation::{self, AllocationError};
 
-/// The number of no record.
+/// Represents "no record".
 const NONE: u32 = u32::MAX;
 /// Number of bytes of removed records above which the bytes are compacted.
 const WASTE: usize = 1 << 20;
@@ -23,7 +23,7 @@ struct BandRecord {
     sibling: u32,
     /// The last record with the same key. Only valid for the first record.
     last: u32,
-    /// The number of records added before. Needed for the order, because numbers of removed records
+    /// The number of records added before. Determines the order, because numbers of removed records
     /// are reused.
     added_before: u64,
     is_live: bool,
@@ -74,7 +74,7 @@ type BucketHeads = HashMap<u64, u32, BuildHasherDefault<IdentityHasher>>;
 ///
 /// A bucket is a doubly linked list of records with an equal band. A hash of the band is the key of
 /// the bucket. If different bands have the same hash, the later bucket is stored under the next
-/// number.
+/// free number.
 #[derive(Debug)]
 pub struct BucketTables {
     count: usize,
@@ -131,7 +131,8 @@ impl BucketTables {
         self.records.get(number as usize).is_some_and(|record| record.is_live)
     }
 
-    /// Adds a record and returns its number. With `owner`, adds it to the records of that key.
+    /// Adds a record and returns its number. With `owner`, adds the record to the key whose first
+    /// record is `owner`.
     pub fn add(&mut self, bands: &BandBytes, owner: Option<u32>) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| {
             self.next.resize(self.next.len() + self.count, NONE);
@@ -272,12 +273,14 @@ impl BucketTables {
         owner != number && before.any(|other| self.band(other, band) == self.band(number, band))
     }
 
-    /// For each band, the buckets of these keys with the number of these keys in each.
+    /// For each band, the buckets that contain these keys, with the number of these keys in each
+    /// bucket.
     pub fn counts(&self, owners: &[u32]) -> Vec<Vec<(Vec<u8>, usize)>> {
         (0..self.count).map(|band| self.counts_in(band, owners)).collect()
     }
 
-    /// The buckets of these keys in one band, with the number of these keys in each.
+    /// The buckets of one band that contain these keys, with the number of these keys in each
+    /// bucket.
     pub fn counts_in(&self, band: usize, owners: &[u32]) -> Vec<(Vec<u8>, usize)> {
         let mut places: HashMap<&[u8], usize> = HashMap::new();
         let mut counts: Vec<(Vec<u8>, usize)> = Vec::new();
@@ -312,9 +315,9 @@ impl BucketTables {
     /// The first records of the buckets of the first `count` bands.
     ///
     /// Computes all hashes, then reads all table entries, then compares all bytes. The reads of a
-    /// step do not depend on each other, so that the processor waits for memory once a step instead
-    /// of once a band. Together with hashing sixteen bytes at a time, this shortens a query by a
-    /// quarter to a third (`bench/python_datasketch.py`).
+    /// step do not depend on each other, so that the processor waits for memory once per step
+    /// instead of once per band. Together with hashing sixteen bytes at a time, this shortens a
+    /// query by a quarter to a third (`bench/python_datasketch.py`).
     fn heads(&self, bands: &BandBytes, count: usize) -> Vec<u32> {
         let hashes: Vec<u64> = bands.pieces(self.count).take(count).map(hash_of).collect();
         let entries = self.tables.iter().zip(&hashes).map(|(table, hash)| table.get(hash).copied());
@@ -418,7 +421,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// Bands of two, one and three bytes or of one byte each.
+    /// Three bands of two, one and three bytes, or of one byte each if `is_even`.
     fn bands(values: [u8; 3], is_even: bool) -> BandBytes {
         let [a, b, c] = values;
         if is_even {

@@ -44,7 +44,7 @@ impl InstructionSet {
             .collect()
     }
 
-    /// `avx2+sha`, `portable`, …
+    /// The name of the set, such as `avx2+sha` or `portable`.
     pub fn name(self) -> String {
         let vectors = match self.vectors {
             Vectors::Portable => "portable",

@@ -4,7 +4,7 @@
 //! `RandomState.randint`, which is a third of this file. About 60 lines of code save a dependency.
 //! Speed is not a reason, because parameters are drawn once for each seed.
 //!
-//! Not compared in speed (November 2026).
+//! The speeds have not been compared (November 2026).
 
 const LENGTH: usize = 624;
 const SHIFT: usize = 397;
@@ -46,7 +46,8 @@ impl MersenneTwister {
         high << 32 | u64::from(self.next32())
     }
 
-    /// A number from 0 to `most`. Draws numbers with the bits of `most` until one is in this range.
+    /// A number from 0 to `most`. Draws numbers with as many bits as `most` until one is in this
+    /// range.
     pub fn at_most(&mut self, most: u64) -> u64 {
         let mask = u64::MAX.checked_shr(most.leading_zeros()).unwrap_or(0);
         loop {

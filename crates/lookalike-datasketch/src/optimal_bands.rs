@@ -1,19 +1,20 @@
-//! The bands and rows that datasketch chooses: those with the least weighted sum of the
-//! probabilities of false positives and false negatives, integrated by the first quadrature of
+//! Chooses the same bands and rows as datasketch: the pair with the least weighted sum of the
+//! probabilities of false positives and false negatives. Integrates by the first quadrature of
 //! `SciPy`'s `quad`.
 //!
-//! The choice between bands can depend on the last bit of an integral. Sums therefore have the
-//! order of QUADPACK, which no quadrature crate promises. For Jaccard similarity, a recurrence
-//! computes exact integrals, which leave only a few pairs to integrate with QUADPACK's order.
+//! The choice between bands can depend on the last bit of an integral. Sums are therefore computed
+//! in the order of QUADPACK, which no quadrature crate promises. For Jaccard similarity, a
+//! recurrence computes exact integrals, so that only a few pairs remain to be integrated in
+//! QUADPACK's order.
 //!
 //! No quadrature crate has been compared in speed (November 2026).
 
 /// The absolute and relative error that `quad` accepts.
 const TOLERANCE: f64 = 1.49e-8;
-/// Maximum number of intervals into which `quad` divides.
+/// Maximum number of intervals into which `quad` divides the range.
 const INTERVALS: usize = 50;
-/// Largest expected deviation of a sum of weighted integrals by `quad` from the exact one. Much
-/// more than [`TOLERANCE`], because `quad` may underestimate its error.
+/// Largest expected difference between a weighted sum of integrals by `quad` and the exact sum.
+/// Much more than [`TOLERANCE`], because `quad` may underestimate its error.
 const MARGIN: f64 = 1e-4;
 
 /// Nodes of the 21-point Kronrod rule. Every second node belongs to the 10-point Gauss rule.
@@ -275,7 +276,7 @@ mod tests {
         assert_eq!(got, Ok((16, 2)));
     }
 
-    /// All pairs, each integrated as `quad` does it.
+    /// Chooses among all pairs, each integrated as by `quad`.
     fn bands_of_the_whole_grid(
         threshold: f64,
         num_perm: usize,

@@ -4,7 +4,7 @@
 //! partitions of an LSH Ensemble need the rounding of `NumPy`. The crate `ndarray` adds eight
 //! numbers at a time, but does not halve arrays above 128 numbers, so its sums have other bits.
 //!
-//! Not compared in speed, because the bits decide (November 2026).
+//! The speeds have not been compared, because the bits decide (November 2026).
 
 /// Maximum number of numbers that eight accumulators add without halving.
 const BLOCK: usize = 128;

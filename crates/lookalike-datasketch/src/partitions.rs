@@ -1,5 +1,5 @@
-//! Intervals of set sizes with the least expected number of false positives, as LSH Ensemble
-//! divides sets (Zhu, Nargesian, Pu and Miller 2016), rounded as datasketch rounds.
+//! Divides set sizes into intervals with the least expected number of false positives, like LSH
+//! Ensemble (Zhu, Nargesian, Pu and Miller 2016). Rounds like datasketch.
 
 use crate::allocation::{self, AllocationError};
 use crate::pairwise_sum::pairwise_sum;
@@ -48,7 +48,7 @@ fn least(pairs: impl Iterator<Item = (f64, usize)>) -> (f64, usize) {
     pairs.fold((f64::INFINITY, usize::MAX), |best, pair| if pair.0 < best.0 { pair } else { best })
 }
 
-/// The numbers of the greatest sizes of all partitions except the last. `None` if the costs
+/// The indices of the greatest sizes of all partitions except the last. `None` if the costs
 /// overflow.
 fn best_uppers(parts: usize, costs: &IntervalCosts) -> Option<Vec<usize>> {
     let length = costs.length;
@@ -162,7 +162,7 @@ impl<'a> PartitionPlan<'a> {
         Ok(Self { sizes, counts, parts, room })
     }
 
-    /// The intervals, as the numbers of their least and their greatest size, both included. Returns
+    /// The intervals, as the indices of their least and their greatest size, both included. Returns
     /// fewer than `parts` intervals if there are fewer sizes. Calls `check` between parts of the
     /// work.
     ///

@@ -20,7 +20,7 @@ pub enum PermutationScheme {
 }
 
 impl PermutationScheme {
-    /// The scheme with a name.
+    /// Returns the scheme called `name`, if there is one.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "affine32" => Some(Self::Affine32),
@@ -30,7 +30,7 @@ impl PermutationScheme {
         }
     }
 
-    /// Its name.
+    /// The name of the scheme.
     pub fn name(self) -> &'static str {
         match self {
             Self::Affine32 => "affine32",
@@ -44,7 +44,7 @@ impl PermutationScheme {
         if self == Self::Affine64 { u64::MAX } else { u64::from(u32::MAX) }
     }
 
-    /// The values of a set without elements.
+    /// Returns the `length` values of a set without elements.
     ///
     /// # Errors
     /// If the system has no memory for them.
@@ -84,7 +84,7 @@ impl HashValues {
         }
     }
 
-    /// Returns true without values.
+    /// Returns true if the number of values is 0.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -138,7 +138,7 @@ impl HashValues {
         Ok(())
     }
 
-    /// Appends the values as big-endian bytes: the keys of buckets.
+    /// Appends the values as big-endian bytes, the form of bucket keys.
     pub fn append_swapped(&self, bytes: &mut Vec<u8>) {
         bytes.reserve(self.len() * 8);
         match self {
@@ -260,7 +260,8 @@ impl Permutations {
         Ok(Self { a: HashValues::Wide(a), b: HashValues::Wide(b) })
     }
 
-    /// Lowers `minima` to the permuted `hashes`. `affine32` uses the low halves of the hashes.
+    /// Applies each permutation to all `hashes`, and lowers its value in `minima` to the least
+    /// result. `affine32` uses the low halves of the hashes.
     pub fn lower(
         &self,
         instructions: InstructionSet,

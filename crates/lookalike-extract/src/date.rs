@@ -1,12 +1,12 @@
-//! Date formats; the only ones of the workspace.
+//! All date formats of the workspace.
 //!
-//! The crate chrono, which Parquet needs as well, has the calendar. ISO 8601 is parsed here: chrono
-//! has no parser that takes all forms that files use.
+//! The calendar comes from the crate chrono, which Parquet also needs. ISO 8601 is parsed here
+//! because chrono has no parser for all forms that files use.
 
 use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat};
 
 /// Seconds since 1970 of `[year, month, day, hour, minute, second]`; `None` if a number is out of
-/// range. Years are 1 to 9999. Second 60 is the first of the next minute.
+/// range. Years are 1 to 9999. Second 60 counts as the first second of the next minute.
 pub fn seconds([year, month, day, hour, minute, second]: [u32; 6]) -> Option<i64> {
     let year = i32::try_from(year).ok().filter(|year| (1..=9999).contains(year))?;
     let leap = i64::from(second == 60);
@@ -23,7 +23,8 @@ pub fn iso(seconds: i64) -> Option<String> {
 }
 
 /// Seconds since 1970 of a date in ISO 8601, such as `2024-05-06`, `2024-05-06T07:08:09.5Z`,
-/// `…+02:00` or `… +0200`. The default zone is UTC. `None` for anything else, also a year alone.
+/// `…+02:00` or `… +0200`. The default zone is UTC. `None` for anything else, including a year
+/// alone.
 #[cfg(any(feature = "html", feature = "office"))]
 pub(crate) fn parse_iso(text: &str) -> Option<i64> {
     let is = |text: &str, at: usize, what: &[u8]| {
@@ -53,7 +54,7 @@ pub(crate) fn parse_iso(text: &str) -> Option<i64> {
     Some(seconds(at)? - offset(rest.trim_start())?)
 }
 
-/// Seconds east of UTC: of nothing, `Z`, `+02`, `+0200` or `+02:00`.
+/// Parses a zone as seconds east of UTC: empty, `Z`, `+02`, `+0200` or `+02:00`.
 #[cfg(any(feature = "html", feature = "office"))]
 fn offset(zone: &str) -> Option<i64> {
     let sign = match zone.as_bytes() {
@@ -72,7 +73,7 @@ fn offset(zone: &str) -> Option<i64> {
     Some(sign * (i64::from(digits(zone, 1, 3)?) * 3600 + i64::from(minutes) * 60))
 }
 
-/// The number that a part of a text is.
+/// Parses a part of a text as a number.
 #[cfg(any(feature = "html", feature = "office"))]
 fn digits(text: &str, from: usize, to: usize) -> Option<u32> {
     let digits = text.get(from..to)?;

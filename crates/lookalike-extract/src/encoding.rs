@@ -1,7 +1,7 @@
-//! Bytes of unknown encoding → text.
+//! Decodes bytes of unknown encoding.
 //!
-//! The crates `encoding_rs` and chardetng decode and guess. Own code is the detection of UTF-16
-//! and UTF-32 without a mark, which chardetng does not have (November 2026).
+//! The crate `encoding_rs` decodes and chardetng guesses. This module adds UTF-32 and the detection
+//! of UTF-16 without a byte order mark, which both crates lack (November 2026).
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
@@ -21,7 +21,7 @@ pub enum Mark {
         /// The byte order.
         big_endian: bool,
     },
-    /// Any other.
+    /// Any other encoding.
     Other(&'static Encoding),
 }
 
@@ -37,8 +37,8 @@ pub fn mark(bytes: &[u8]) -> Option<Mark> {
     }
 }
 
-/// Whether the first bytes of a file are binary: a NUL that neither a byte order mark nor UTF-16,
-/// forced or detected, explains.
+/// Whether the first bytes of a file are binary: they contain a NUL, and neither a byte order mark
+/// nor `forced` nor detection indicates UTF-16 or UTF-32.
 pub fn is_binary(bytes: &[u8], forced: Option<&'static Encoding>) -> bool {
     if memchr::memchr(0, bytes).is_none() {
         return false;
@@ -53,8 +53,8 @@ pub fn is_binary(bytes: &[u8], forced: Option<&'static Encoding>) -> bool {
     }
 }
 
-/// UTF-16 without a byte order mark, by the zeros of its Latin letters and blanks: of the first
-/// characters at least two in five have a zero as their upper byte, and none is a control
+/// Detects UTF-16 without a byte order mark by its Latin letters and blanks, whose upper byte is
+/// zero. At least two in five of the first characters must have such a byte. None may be a control
 /// character other than white space.
 pub fn unmarked_utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
     let sample = &bytes[..bytes.len().min(UTF_16_BYTES) / 2 * 2];
@@ -76,10 +76,15 @@ pub fn unmarked_utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
     text.chars().all(|c| is_text(c) && c != '\u{FFFD}').then_some(encoding)
 }
 
-/// Decodes a whole file. The encoding is the first of: `forced`; the encoding of the byte order
-/// mark; UTF-16 without one if detected; UTF-8 if valid, except a truncated last character; the
-/// guess of the detector from up to 1 MiB. Invalid sequences become U+FFFD. `None` for a NUL byte
-/// outside UTF-16 and UTF-32.
+/// Decodes a whole file. Invalid sequences become U+FFFD. `None` for a NUL byte outside UTF-16 and
+/// UTF-32.
+///
+/// The encoding is the first of:
+/// - `forced`
+/// - the encoding of the byte order mark
+/// - UTF-16 if detected
+/// - UTF-8 if valid, except a truncated last character
+/// - the guess of the detector from up to 1 MiB
 pub fn decode<'a>(bytes: &'a [u8], forced: Option<&'static Encoding>) -> Option<Cow<'a, str>> {
     if is_binary(bytes, forced) {
         return None;
@@ -121,7 +126,7 @@ pub(crate) fn declared(bytes: &[u8], label: Option<&str>) -> Option<&'static Enc
             // Text that is valid UTF-8 by chance is rarer than a wrong label.
             return Some(UTF_8);
         }
-        // Programs write this label whatever the text is.
+        // Programs write this label for any text.
         if encoding == WINDOWS_1252 && label.to_ascii_lowercase().contains("ascii") {
             return None;
         }
@@ -129,15 +134,15 @@ pub(crate) fn declared(bytes: &[u8], label: Option<&str>) -> Option<&'static Enc
     Some(encoding)
 }
 
-/// Guesses the encoding of bytes that are not valid UTF-8; `whole` if they do not end within a
-/// character.
+/// Guesses the encoding of bytes that are not valid UTF-8. `whole` is true if the bytes do not end
+/// within a character.
 pub(crate) fn detected(evidence: &[u8], whole: bool) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     detector.feed(evidence, whole);
     detector.guess(None, Utf8Detection::Deny)
 }
 
-/// As [`decode`] for ASCII characters, without the slow detector.
+/// Like [`decode`], but skips the slow detector. Only ASCII characters are reliable.
 pub(crate) fn glance(bytes: &[u8]) -> Option<Cow<'_, str>> {
     if mark(bytes).is_some() || memchr::memchr(0, bytes).is_some() {
         return decode(bytes, None);
@@ -145,7 +150,7 @@ pub(crate) fn glance(bytes: &[u8]) -> Option<Cow<'_, str>> {
     Some(UTF_8.decode_without_bom_handling(bytes).0)
 }
 
-/// The character of four bytes of UTF-32, or U+FFFD.
+/// Decodes four bytes of UTF-32; U+FFFD if they are invalid.
 pub fn utf32(unit: &[u8], big_endian: bool) -> char {
     let code = <[u8; 4]>::try_from(unit)
         .map(|unit| if big_endian { u32::from_be_bytes(unit) } else { u32::from_le_bytes(unit) });

@@ -88,8 +88,8 @@ impl Extractor {
         self.extract_within(&mut LimitUsage::default(), name, bytes, sink)
     }
 
-    /// As [`extract`](Self::extract), for a file in a container; `used` is the usage of the
-    /// container and is updated.
+    /// Like [`extract`](Self::extract), for a file in a container. `used` is the container's usage
+    /// of the limits and is updated.
     ///
     /// # Errors
     /// The first error of the sink.
@@ -108,8 +108,8 @@ impl Extractor {
         walked
     }
 
-    /// Sends only part `number` of those that [`extract`](Self::extract) sends. The time limit is
-    /// four times the one in the options.
+    /// Like [`extract`](Self::extract), but sends only part `number`. The time limit is four times
+    /// the one in the options.
     ///
     /// # Errors
     /// The error of the sink.
@@ -158,7 +158,7 @@ enum WalkEnd<E> {
     Wanted,
     /// The sink returned an error.
     Sink(E),
-    /// The rest of a container cannot be read; its files before were sent.
+    /// The rest of a container cannot be read. The preceding files were sent.
     Container(ExtractError),
 }
 
@@ -239,14 +239,14 @@ impl<'a, E> Walk<'a, E> {
         self.emit(number, kind, file, done)
     }
 
-    /// Counts the next part; its number if it is wanted.
+    /// Counts the next part. Returns its number if the part is wanted.
     fn next_number(&mut self) -> Option<u32> {
         let number = self.next;
         self.next += 1;
         self.wanted.is_none_or(|wanted| wanted == number).then_some(number)
     }
 
-    /// Runs a reader on the current thread; a panic is an error.
+    /// Runs a reader on the current thread. A panic becomes an error.
     fn read_guarded(
         &mut self,
         kind: FileKind,
@@ -323,7 +323,7 @@ impl<'a, E> Walk<'a, E> {
         if self.wanted.is_some() { Err(WalkEnd::Wanted) } else { Ok(()) }
     }
 
-    /// Sends a container, or the rest of one, that cannot be read.
+    /// Reports that a container, or the rest of one, cannot be read.
     fn failed(
         &mut self,
         kind: FileKind,

@@ -1,7 +1,7 @@
-//! Detection of the kind of a file by its first bytes, and by its name where they are ambiguous.
+//! Detects the kind of a file by its first bytes, and by its name if the bytes are ambiguous.
 //!
-//! Used instead of infer, since text formats (mail, mailboxes, pages) have no magic number
-//! (`contributing/libraries.md`).
+//! Used instead of the crate infer, because text formats (mail, mailboxes, pages) have no magic
+//! number (`contributing/libraries.md`).
 
 use crate::encoding;
 use crate::reading::Limits;
@@ -49,7 +49,7 @@ pub enum FileKind {
     Gzip,
     /// A file compressed with zstd.
     Zstd,
-    /// Another known kind without a text reader; its name with its article.
+    /// Another known kind without a text reader. Contains the name of the kind with its article.
     Other(&'static str),
     /// Unknown, with NUL bytes.
     Binary,
@@ -118,8 +118,8 @@ impl FileKind {
         }
     }
 
-    /// The media type of a file with this name, which tells sheets and slides of `OpenDocument`
-    /// from texts.
+    /// The media type of a file with this name. The extension distinguishes, for example,
+    /// `OpenDocument` sheets and slides from texts.
     pub fn media_type_of(self, name: &str) -> &'static str {
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
         match (self, ending.as_deref()) {
@@ -139,7 +139,7 @@ const POWERPOINT: &str =
     "application/vnd.openxmlformats-officedocument.presentationml.presentation";
 const EXCEL: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
-/// Extensions of files that are plain text whatever their content.
+/// Extensions of files that are plain text regardless of their content.
 const SOURCE_CODE: [&str; 34] = [
     "c", "cc", "cpp", "cs", "css", "csv", "go", "h", "hpp", "java", "js", "json", "jsonl", "jsx",
     "kt", "lua", "md", "php", "pl", "ps1", "py", "r", "rb", "rs", "rst", "scala", "sh", "sql",
@@ -282,8 +282,8 @@ const LISTED_MEMBERS: u32 = 100_000;
 /// Maximum bytes read of a member that names the kind.
 const NAMING_BYTES: u64 = 1 << 20;
 
-/// Detects EPUB and `OpenDocument` by the member `mimetype`, or else by the manifest of each,
-/// wherever they are in the archive and however compressed.
+/// Detects EPUB and `OpenDocument` by the member `mimetype`, or else by their manifests. The
+/// position and compression of these members do not matter.
 fn by_members(bytes: &[u8]) -> Option<FileKind> {
     let limits = Limits { members: LISTED_MEMBERS, time: Duration::MAX, ..Limits::default() };
     let listed = crate::archive::zip_entries(std::io::Cursor::new(bytes), &limits).ok()?;
@@ -310,7 +310,7 @@ fn by_members(bytes: &[u8]) -> Option<FileKind> {
     }
 }
 
-/// Whether a text begins as a page does, after blanks, an XML declaration and comments.
+/// Whether a text begins like a page, after optional blanks, XML declarations and comments.
 fn is_page(head: &str) -> bool {
     let mut rest = head;
     loop {
@@ -330,7 +330,7 @@ fn is_page(head: &str) -> bool {
         .any(begins)
 }
 
-/// Header fields of which a message has at least two.
+/// Header fields. A message has at least two of them.
 const HEADERS: [&str; 12] = [
     "from",
     "to",
@@ -387,8 +387,8 @@ fn is_mbox(head: &str) -> bool {
     is_separator(first.as_bytes()) && is_mail(rest, false)
 }
 
-/// Whether a line separates messages of a mailbox: `From `, an address, and a date that ends with
-/// a year, optionally followed by a zone.
+/// Whether a line separates messages of a mailbox: it begins with `From ` and contains a time and a
+/// year.
 pub(crate) fn is_separator(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(b"From ") else { return false };
     let time =

@@ -1,10 +1,10 @@
 //! Rich Text Format 1.9: the control words that affect text.
 //!
-//! Excluded groups, code pages per font, and limits need control of the reader. The crate
-//! rtf-parser has none of them (`contributing/libraries.md`).
+//! This reader excludes groups, supports code pages per font, and applies limits. The crate
+//! rtf-parser does none of this (`contributing/libraries.md`).
 //!
 //! Excluded, as in other office files: headers, footers, comments, deleted text, field codes,
-//! pictures, list numbers. Text boxes follow their paragraph, footnotes the whole text.
+//! pictures, list numbers. Text boxes follow their paragraph; footnotes follow the whole text.
 
 use crate::date;
 use crate::reading::{ExtractError, LimitTracker, TextOutput};
@@ -15,7 +15,7 @@ use std::collections::HashMap;
 const STEPS: u32 = 1 << 16;
 /// Maximum length of a control word.
 const MAX_WORD: usize = 32;
-/// Maximum nesting of groups. Writers nest some dozens; each takes memory until it ends.
+/// Maximum nesting of groups. Programs nest some dozens; each open group takes memory.
 const MAX_GROUPS: usize = 10_000;
 
 /// Appends the text of an RTF file.
@@ -46,7 +46,7 @@ pub(crate) fn text(bytes: &[u8], output: &mut TextOutput<'_>) -> Result<(), Extr
 enum TextTarget {
     Text,
     Nowhere,
-    /// `\upr`: the same text twice, of which the nested group `\ud` counts.
+    /// `\upr`: the same text twice. Only the nested group `\ud` counts.
     Twice,
     Fonts,
     Info,
@@ -70,7 +70,7 @@ struct GroupState {
     target: TextTarget,
     piece: GroupKind,
     deleted: bool,
-    /// Fallback characters after a Unicode character.
+    /// Number of fallback characters after a Unicode character.
     fallback: u32,
     encoding: Option<&'static Encoding>,
 }
@@ -82,7 +82,7 @@ struct RtfReader<'a> {
     out: &'a mut String,
     state: GroupState,
     stack: Vec<GroupState>,
-    /// Bytes not yet decoded: a character can have two.
+    /// Bytes not yet decoded: a character can have two bytes.
     pending: Vec<u8>,
     /// The first half of a character beyond U+FFFF.
     high: Option<u32>,
@@ -101,7 +101,7 @@ struct RtfReader<'a> {
     notes: String,
     /// Title and author.
     info: [String; 2],
-    /// Last changed, created.
+    /// Date of the last change, and date of creation.
     dates: [[u32; 6]; 2],
 }
 
@@ -230,8 +230,8 @@ impl<'a> RtfReader<'a> {
         Ok(())
     }
 
-    /// Moves the text box or note that ends with this group. Nested ones stay in the outermost,
-    /// which keeps this linear.
+    /// Moves the text box or note that ends with this group. Nested ones stay in the outermost one,
+    /// so that the time is linear.
     fn end_piece(&mut self) {
         let Some((start, depth)) = self.piece else { return };
         if self.stack.len() != depth {
@@ -403,7 +403,7 @@ impl RtfReader<'_> {
         true
     }
 
-    /// Words that change how text is decoded, and dates.
+    /// Handles words that change how text is decoded, and dates.
     fn format(&mut self, word: &str, number: Option<i32>) {
         let value = number.unwrap_or(0);
         match word {
@@ -436,7 +436,7 @@ impl RtfReader<'_> {
         }
     }
 
-    /// Words that represent characters.
+    /// Handles words that represent characters.
     fn text_word(&mut self, word: &str) -> Result<(), ExtractError> {
         let c = match word {
             "par" | "line" | "sect" | "page" | "column" | "softline" => return self.line(),

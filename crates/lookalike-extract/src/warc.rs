@@ -1,7 +1,7 @@
 //! WARC files (ISO 28500): records of a crawl.
 //!
-//! Used instead of the crate `warc`, since the reader splits a prefix of a file, and a damaged
-//! record is skipped alone (`contributing/libraries.md`).
+//! Used instead of the crate `warc`, because this reader splits a prefix of a file, and skips only
+//! the damaged records (`contributing/libraries.md`).
 
 mod header;
 mod http;
@@ -33,12 +33,12 @@ impl<'a> WarcRecord<'a> {
     }
 }
 
-/// Splits off the first record of a WARC file, or of a prefix of one: the number of bytes
+/// Splits off the first record of a WARC file, or of a prefix of one. Returns the number of bytes
 /// consumed, and the record. `None` if the record is incomplete (`at_end` is false) or missing.
 ///
 /// Malformed data is an error that consumes everything up to the next start of a record after a
-/// blank line. The caller retries with the remaining bytes and more, at least twice as many. With
-/// `at_end`, an incomplete record is damaged and skipped.
+/// blank line. After `None`, the caller retries with at least twice as many bytes. With `at_end`,
+/// an incomplete record is damaged and skipped.
 pub fn next_record(
     bytes: &[u8],
     at_end: bool,
@@ -85,8 +85,8 @@ pub fn next_record(
     Some((end + ends, Ok(WarcRecord { header: fields, block: &bytes[block..end] })))
 }
 
-/// The bytes of the first record, from the start of the data and as its header states them; `None`
-/// if no whole header states them.
+/// Length of the first record in bytes, counted from the start of `bytes`, as its header states.
+/// `None` if no complete header states the length.
 pub fn record_length(bytes: &[u8]) -> Option<u64> {
     let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
     let here = bytes.get(start..).filter(|here| here.starts_with(MARK))?;
@@ -95,8 +95,7 @@ pub fn record_length(bytes: &[u8]) -> Option<u64> {
     length.parse::<u64>().ok()?.checked_add((start + block) as u64)
 }
 
-/// An error that consumes everything up to the next start of a record after `from`, which follows
-/// a blank line.
+/// An error that consumes everything up to the first record after `from` that follows a blank line.
 fn damaged(
     bytes: &[u8],
     from: usize,
@@ -116,12 +115,12 @@ fn damaged(
     Some((done, Err(ExtractError::damaged(what))))
 }
 
-/// Metadata of a record about the file in it.
+/// Metadata of the file in a record.
 #[derive(Debug, Default)]
 pub(crate) struct WarcMetadata {
     /// `url`, `record-id` and `date`.
     pub(crate) fields: Vec<(&'static str, String)>,
-    /// As declared by the server, if possible.
+    /// The encoding that the server declared, unless the content contradicts it.
     pub(crate) encoding: Option<&'static Encoding>,
 }
 

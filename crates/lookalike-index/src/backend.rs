@@ -68,8 +68,7 @@ pub trait SideTableChanges {
     ///
     /// # Errors
     /// [`IndexError::Decision`] for an entry that cannot be stored, and write errors. After an
-    /// error,
-    /// nothing has changed.
+    /// error, nothing has changed.
     fn add_decisions(&self, entries: &[&str], last: Option<u64>)
     -> Result<Option<u64>, IndexError>;
 
@@ -92,8 +91,8 @@ pub trait SideTableChanges {
     /// - Its own id is removed, or a document with this id is added.
     ///
     /// # Errors
-    /// [`IndexError::Document`] for an invalid id, and write errors. After an
-    /// error, nothing has changed.
+    /// [`IndexError::Document`] for an invalid id, and write errors. After an error, nothing has
+    /// changed.
     fn add_duplicates(&self, entries: &[DuplicateEntry<'_>]) -> Result<u64, IndexError>;
 
     /// Replaces the categories: a model, and the category of each document up to number `through`.
@@ -110,8 +109,8 @@ pub trait SideTableChanges {
         members: &[CategoryMember],
     ) -> Result<u64, IndexError>;
 
-    /// Adds the categories of later documents, up to number `through`, by the model with this
-    /// number. Returns `false` without a change if the index has another model by now. Does not
+    /// Adds the categories that the model with this number assigns to later documents, up to number
+    /// `through`. Returns `false` without a change if the index has another model by now. Does not
     /// change the [version](Snapshot::version), because the categories of texts remain the same.
     ///
     /// # Errors
@@ -179,9 +178,9 @@ pub trait Backend: SideTableChanges + Send + Sync {
     /// [`IndexError::Exists`] if `to` exists; read and write errors.
     fn backup(&self, to: &Path) -> Result<(), IndexError>;
 
-    /// Announces the address of the service that has the index open for writing to other processes
-    /// that wait for writing: [`IndexError::InUse`] contains the address until the index is closed.
-    /// Does nothing if several processes can write.
+    /// Announces the address of the service that has the index open for writing. Until the index is
+    /// closed, [`IndexError::InUse`] contains the address for other processes that wait for
+    /// writing. Does nothing if several processes can write.
     ///
     /// # Errors
     /// Write errors.
@@ -295,8 +294,8 @@ pub trait Snapshot: SideTables + Send {
     /// Read errors.
     fn number_of(&mut self, id: &str) -> Result<Option<DocumentNumber>, IndexError>;
 
-    /// Writes the numbers of all documents with one of these bucket keys to `numbers`, which is
-    /// cleared. They are ascending and unique, and may include removed documents.
+    /// Clears `numbers` and writes the numbers of all documents with one of these bucket keys. The
+    /// numbers are ascending and unique, and may include removed documents.
     ///
     /// # Errors
     /// Read errors.
@@ -341,7 +340,7 @@ pub trait Snapshot: SideTables + Send {
     /// As [`versions`](SideTables::versions).
     fn version_text(&mut self, version: &DocumentVersion) -> Result<Option<String>, IndexError>;
 
-    /// Passes at most `most` documents from number `from` on to `each`, by ascending number.
+    /// Calls `each` with at most `most` documents, by ascending number, starting at number `from`.
     /// Returns how many there were.
     ///
     /// # Errors
@@ -355,7 +354,7 @@ pub trait Snapshot: SideTables + Send {
     ) -> Result<usize, IndexError>;
 }
 
-/// Reading for callbacks with errors of their own. The first error ends the reading.
+/// Methods for callbacks with their own error type. The first error ends the reading.
 impl dyn Snapshot + '_ {
     /// Like [`records`](Snapshot::records).
     ///
@@ -410,7 +409,7 @@ impl dyn Snapshot + '_ {
     }
 }
 
-/// The result of a reading, or the error of a callback that [`stop`] has stored.
+/// The result of `read`, or the callback's error that [`stop`] has stored.
 fn until_stopped<T, E: From<IndexError>>(
     read: impl FnOnce(&mut Option<E>) -> Result<T, IndexError>,
 ) -> Result<T, E> {
@@ -493,13 +492,13 @@ pub struct OriginalStats {
     pub differences: u64,
     /// Bytes of the distinct originals.
     pub bytes: u64,
-    /// Bytes that they take on the disk.
+    /// Bytes that the originals take on the disk.
     pub stored_bytes: u64,
 }
 
-/// Writes the keys that find a document to `keys`, which is cleared: the bucket keys of its
-/// signature or, in an index for containment, the keys of its shingles. There are none for a
-/// document without shingles. `set` is its encoded set, if the index stores sets.
+/// Clears `keys` and writes the keys that find a document: the bucket keys of its signature or, in
+/// an index for containment, the keys of its shingles. A document without shingles has no keys.
+/// `set` is the document's encoded set, if the index stores sets.
 ///
 /// # Errors
 /// [`IndexError::Damaged`] for an invalid set.
@@ -520,8 +519,8 @@ pub fn posting_keys(
     Ok(())
 }
 
-/// Writes the bucket keys of a signature under these settings to `keys`, which is cleared. There
-/// are none for a document without shingles.
+/// Clears `keys` and writes the bucket keys of a signature under these settings. A document without
+/// shingles has no keys.
 pub fn bucket_keys(settings: &IndexSettings, signature: &[u32], keys: &mut Vec<u64>) {
     keys.clear();
     if !signature.is_empty() {

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 
-/// The number of a document in an index: greater than all assigned before, never reused.
+/// The number of a document in an index. It is greater than all numbers assigned before, and never
+/// reused.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -23,7 +24,7 @@ impl DocumentNumber {
 
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 impl DocumentNumber {
-    /// A number of a database, whose integers are signed.
+    /// Converts a number from a database, whose integers are signed.
     pub(crate) fn of_signed(number: i64) -> Self {
         Self(number.cast_unsigned())
     }

@@ -1,10 +1,10 @@
-//! Documents that were removed as duplicates of documents of an index and count in the sizes of
+//! Documents that were removed as duplicates of an index's documents. They count in the sizes of
 //! groups.
 //!
 //! A run whose reference is an index removes documents that resemble a document there. The index
 //! stores the ids of removed documents, each with its keeper. A keeper can then be weighted by the
-//! number of documents that it represents, in whatever batches they were. `docs/guides/dedup.md`
-//! describes the rule.
+//! number of documents that it represents, regardless of the batches that they were in.
+//! `docs/guides/dedup.md` describes the rule.
 
 use crate::entry::{DocumentNumber, check_id};
 use crate::error::IndexError;

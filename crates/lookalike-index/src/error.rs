@@ -204,11 +204,11 @@ const OF_SKETCHES: &str = "keeps sketches of lookalike.datasketch, not documents
                            Python with lookalike.datasketch.MinHashLSH(storage_config={\"type\": \
                            \"lookalike\", \"path\": …})";
 
-/// The error of an index without texts, with its remedy up to the option.
+/// The message of [`IndexError::NoTexts`] between the name of the index and the option.
 const NO_TEXTS: &str = "keeps no texts, whose words are compared here: name the files that its \
      documents were read from, or create it again with";
 
-/// The error of an index without originals, with its remedy up to the option.
+/// The message of [`IndexError::NoOriginals`] between the name of the index and the option.
 const NO_ORIGINALS: &str = "keeps no originals: read the files that its documents were read from, \
      or create it again with";
 

@@ -41,8 +41,8 @@ impl IndexLocation {
         }
     }
 
-    /// The location of an index among the input files and folders: a database, or a folder with the
-    /// catalogue of an index. `None` for everything else.
+    /// The location of an input that is an index: a database, or a folder with the catalogue of an
+    /// index. `None` for all other files and folders.
     pub fn among_inputs(input: &Path) -> Option<Self> {
         match input.to_str().map(Self::of) {
             Some(database @ Self::Postgres(_)) => Some(database),
@@ -66,7 +66,7 @@ impl IndexLocation {
 /// Creates an index and opens it for writing.
 ///
 /// # Errors
-/// [`IndexError::Exists`] if there is one, and write errors.
+/// [`IndexError::Exists`] if the index exists, and write errors.
 pub fn create(place: &IndexLocation, settings: &IndexSettings) -> Result<Index, IndexError> {
     settings.params()?;
     match place {
@@ -85,7 +85,7 @@ pub fn create(place: &IndexLocation, settings: &IndexSettings) -> Result<Index, 
 ///
 /// # Errors
 /// [`IndexError::Missing`], [`IndexError::NotAnIndex`], [`IndexError::Version`] for an index that
-/// does not exist or is not readable, [`IndexError::OfSketches`] for one without documents,
+/// does not exist or is not readable, [`IndexError::OfSketches`] for an index of sketches,
 /// [`IndexError::InUse`] if another process writes to it.
 pub fn open(place: &IndexLocation, access: Access) -> Result<Index, IndexError> {
     match place {
@@ -110,7 +110,7 @@ pub fn open(place: &IndexLocation, access: Access) -> Result<Index, IndexError> 
 /// writing.
 ///
 /// # Errors
-/// [`IndexError::Exists`] if there is one, [`IndexError::NotAnIndex`] for anything other than a
+/// [`IndexError::Exists`] if the index exists, [`IndexError::NotAnIndex`] for anything other than a
 /// backup of this kind of index, and write errors.
 pub fn restore(place: &IndexLocation, from: &Path) -> Result<Index, IndexError> {
     match place {
@@ -153,8 +153,8 @@ impl Index {
         &self.params
     }
 
-    /// Checks that its shingle sets equal the sets of a run with this rule for shingles and this
-    /// normalization, as text.
+    /// Checks that a run with this rule for shingles and this normalization (as text) would produce
+    /// the shingle sets of the index.
     ///
     /// # Errors
     /// [`IndexError::OtherSettings`] with the first difference.

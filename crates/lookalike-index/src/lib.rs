@@ -9,7 +9,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`settings`] | how documents are compared; stored, and verified at opening |
+//! | [`settings`] | how documents are compared; the index stores and verifies its settings |
 //! | [`sketches`] | sketches of other programs instead of documents |
 //! | [`entry`] | a document to add, and a stored document |
 //! | [`duplicate_table`] | documents removed as duplicates, which count in the size of a group |
@@ -27,7 +27,8 @@
 //! | [`query_by_id`] | queries for documents similar to a document of the index |
 //! | [`index`] | an opened index in any kind of storage |
 //!
-//! Nothing here reads documents from files, shingles texts, prints, or reads the clock.
+//! This crate does not read documents from files, shingle texts, or print. Only [`time::now`] reads
+//! the system time.
 
 mod access;
 pub mod backend;

@@ -8,13 +8,13 @@
 
 use zstd::zstd_safe::{CCtx, CParameter, DCtx, compress_bound, get_error_name};
 
-/// Maximum number of differences between an original and one that is stored as a whole.
+/// Maximum length of the chain of differences from an original to one that is stored as a whole.
 pub(crate) const MAX_CHAIN: usize = 8;
 /// The compression level: originals are written once, and rarely read.
 const LEVEL: i32 = 9;
 /// The least and the greatest logarithm of a window. 2³⁰ is more than two originals.
 const WINDOW_LOGS: std::ops::RangeInclusive<u32> = 10..=30;
-/// The logarithm of a window from which on long matches are searched separately.
+/// The least logarithm of a window for which long matches are searched separately.
 const LONG_WINDOW_LOG: u32 = 23;
 
 /// Encodes an original, as a difference from `base` if there is one.
@@ -38,7 +38,7 @@ pub(crate) fn encode(bytes: &[u8], base: Option<&[u8]>) -> Result<Vec<u8>, Strin
     Ok(code)
 }
 
-/// Decodes an original of `bytes` bytes. Takes no more memory than that, whatever the frame states.
+/// Decodes an original of `bytes` bytes. Takes no more memory, whatever size the frame declares.
 ///
 /// # Errors
 /// The reason why the frame is invalid.

@@ -1,4 +1,4 @@
-//! Checks of a stored document that every database makes.
+//! Checks of a stored document, shared by all databases.
 
 use crate::entry::{IndexRecord, RecordFields};
 use crate::error::IndexError;
@@ -7,7 +7,7 @@ use crate::settings::IndexSettings;
 use lookalike_core::params::Scheme;
 use lookalike_core::signature::Signer;
 
-/// Every field of a record, which a check reads.
+/// All fields of a record. A check reads all of them.
 pub(crate) const EVERYTHING: RecordFields =
     RecordFields { signature: true, set: true, metadata: true, text: true };
 

@@ -4,15 +4,16 @@
 //! count (LEB128) · upper bits · lower bits
 //! ```
 //!
-//! With n hashes, each is divided into its upper ⌈log₂ n⌉ bits (at least 0, at most 63) and the
-//! remaining `low` bits. The upper parts are ascending and are written as a row of bits: for each
-//! hash, as many zeros as its upper part exceeds the previous one, then a one. The row is padded
-//! with zeros to whole bytes. The lower parts follow, `low` bits each. Bits are counted from the
-//! lowest of each byte. This is the code of Elias and Fano: within about a bit per hash of the
-//! minimum for such sets, 58 bits a hash for 300 of them.
+//! Each of n hashes is divided into its upper ⌈log₂ n⌉ bits (at least 0, at most 63) and the
+//! remaining `low` bits. The upper parts are ascending and are written as a row of bits. For each
+//! hash, the row has as many zeros as the difference from the previous upper part, then a one. The
+//! row is padded with zeros to whole bytes. The lower parts follow, `low` bits each. Bits are
+//! counted from the lowest of each byte. This is the code of Elias and Fano. It is within about a
+//! bit per hash of the minimum for such sets: 58 bits per hash for 300 hashes.
 //!
-//! These bytes are stored and specified (`docs/reference/index-folder.md`), so that no library can
-//! replace this file: `sucds` has Elias-Fano sequences in memory, and its own form on disk.
+//! No library can replace this file, because these bytes are stored and specified
+//! (`docs/reference/index-folder.md`). The crate `sucds` has Elias-Fano sequences in memory, and
+//! its own form on disk.
 
 use crate::error::IndexError;
 
@@ -25,8 +26,8 @@ pub fn encode(set: &[u64], out: &mut Vec<u8>) {
     push_lowers(set, low, out);
 }
 
-/// Appends the row of upper bits: the one of hash `i` follows `i` other ones and as many zeros as
-/// the value of its upper part.
+/// Appends the row of upper bits. The 1 bit of hash `i` follows `i` other 1 bits, and as many 0
+/// bits as the value of its upper part.
 fn push_uppers(set: &[u64], last: u64, low: u32, out: &mut Vec<u8>) {
     let bits = last as usize + set.len();
     let start = out.len();
@@ -65,7 +66,7 @@ pub fn len(code: &[u8]) -> Result<usize, IndexError> {
     Ok(header(code)?.0)
 }
 
-/// Decodes a set into `set`, which is cleared.
+/// Replaces the content of `set` by the decoded set.
 ///
 /// # Errors
 /// [`IndexError::Damaged`] for bytes that [`encode`] does not produce. Allocates no more than the
@@ -228,7 +229,7 @@ mod tests {
         assert!(bits < 58.0, "{bits} bits a hash");
     }
 
-    /// The code as the text at the top of the file says it, bit by bit.
+    /// The code as specified at the top of the file, bit by bit.
     fn specified(set: &[u64]) -> Vec<u8> {
         let low = low_bits(set.len());
         let mut rows = [Vec::new(), Vec::new()];
@@ -286,7 +287,7 @@ mod tests {
             let mut code = Vec::new();
             encode(&set.into_iter().collect::<Vec<u64>>(), &mut code);
             let (mut set, end) = (Vec::new(), code.len().saturating_sub(cut));
-            // Zeros at the end of the upper bits may be cut, and take the place of lower ones.
+            // If bytes are cut, zeros at the end of the upper bits may be read as lower bits.
             if decode(&code[..end], &mut set).is_ok() {
                 let mut again = Vec::new();
                 encode(&set, &mut again);

@@ -15,14 +15,14 @@ pub struct SketchSettings {
     pub num_perm: usize,
     /// Number of values of a band.
     pub rows: usize,
-    /// The scheme of its values, if it is known.
+    /// The name of the scheme that computed the values of the sketches, if it is known.
     pub scheme: Option<String>,
     /// Size of a band in bytes.
     pub band_bytes: usize,
     /// Whether a band consists of big-endian 8-byte values below 2³². The index then stores only
     /// the lower 4 bytes of each value.
     pub halved: bool,
-    /// Whether keys are stored as their pickles.
+    /// Whether all keys of the caller are stored as Python pickles.
     pub prepickle: bool,
     /// The name of the function that converts the values of a band to bytes, if there is one.
     pub hashfunc: Option<String>,
@@ -80,8 +80,8 @@ impl SketchSettings {
         Ok(())
     }
 
-    /// Restores a band from the `numbers` of [`pack`](Self::pack). Writes it to `band`, which is
-    /// cleared.
+    /// Restores a band from the `numbers` of [`pack`](Self::pack). Clears `band` and writes the
+    /// bytes to it.
     pub fn unpack(&self, numbers: &[u32], band: &mut Vec<u8>) {
         band.clear();
         for number in numbers {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_sketches_are_stored_and_are_no_parameters() {
+    fn stored_sketch_settings_have_no_parameters() {
         let settings = IndexSettings::of_sketches(4, sketches(32, true));
         assert_eq!((settings.rows, settings.num_hashes), (4, 16));
         assert_eq!(

@@ -16,7 +16,7 @@ use zstd::bulk::{Compressor, Decompressor};
 const LEVEL: i32 = 1;
 
 thread_local! {
-    // Contexts are kept, because creating one takes as long as a text of a few kilobytes.
+    // Contexts are kept, because creating one takes as long as coding a text of a few kilobytes.
     static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
@@ -90,8 +90,8 @@ mod tests {
         let of = |bytes: &[u8]| decode(&zstd::bulk::compress(bytes, 3).unwrap());
         assert_eq!(of(b"").as_deref(), Some(""));
         assert_eq!(of(b"\xff\xfe"), None);
-        // A frame of no block that says to have one byte more than a text may have: the length is
-        // in 4 bytes, with no window and no checksum.
+        // A frame without blocks that declares one byte more than a text may have. The length has 4
+        // bytes; window and checksum are absent.
         let mut long = vec![0x28, 0xb5, 0x2f, 0xfd, 0b1010_0000];
         long.extend((MAX_TEXT_BYTES as u32 + 1).to_le_bytes());
         long.extend([1, 0, 0]);

@@ -29,10 +29,10 @@
 //! file named `a.jsonl` is read as gzip or Parquet.
 //!
 //! Ids of files are paths: relative to the folder if one folder is the only input, otherwise the
-//! named input followed by the path. They always contain `/`, with bytes that are not UTF-8 as
-//! `\xNN` and backslashes as `\x5C`. Ids of records come from the record; a JSON number is an id by
-//! its text. The id of a document in a file or archive ends with its name there;
-//! `docs/reference/files.md` describes further rules.
+//! named input followed by the path. Their separator is always `/`. Bytes that are not UTF-8 become
+//! `\xNN`, and backslashes become `\x5C`. Ids of records come from the record; the id from a JSON
+//! number is the number's text. The id of a document in a file or archive ends with its name in
+//! that file. `docs/reference/files.md` describes further rules.
 
 mod bytes;
 mod collection;

@@ -1,8 +1,8 @@
-//! Bytes as gzip stores them.
+//! Compresses bytes with gzip.
 
 use std::io::Write as _;
 
-/// The bytes as one member of gzip, compressed fast.
+/// Compresses bytes as one gzip member, at the fast level.
 pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).unwrap();

@@ -1,8 +1,9 @@
 //! Helpers for the tests of several crates: the size that tests run at, the document sets,
 //! compressed bytes, archives, a server of PostgreSQL.
 //!
-//! Crates have it in `dev-dependencies` only. It uses no crate of the workspace, so that each can
-//! have it. A test that lacks an optional part calls [`print_skipped`]; `cargo x test` counts that.
+//! Crates list this crate in `dev-dependencies` only. It uses no crate of the workspace, so that
+//! every crate can use it. Tests that lack an optional part call [`print_skipped`], and
+//! `cargo x test` counts the calls.
 #![allow(clippy::unwrap_used, reason = "tests may stop at anything unexpected")]
 
 mod document_sets;

@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 /// How long a server may take to start.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Names of indexes, each once in a process.
+/// The number in the next name of an index, which is unique in this process.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// The server of this process, which ends with it. Returns `None` and prints `SKIPPED` for each
-/// caller if no server can be started.
+/// The server of this process. It stops when the process ends. Returns `None` and prints `SKIPPED`
+/// for each caller if no server can be started.
 pub fn server() -> Option<&'static PostgresServer> {
     static SERVER: OnceLock<Result<PostgresServer, String>> = OnceLock::new();
     let server = SERVER.get_or_init(PostgresServer::find).as_ref();
@@ -28,7 +28,8 @@ pub fn server() -> Option<&'static PostgresServer> {
 pub struct PostgresServer {
     /// The address of a database without an index.
     base: String,
-    /// Ends the server when this process has ended in any way; `None` with `DATABASE_URL`.
+    /// The watcher and the server. The watcher ends the server when this process has ended in any
+    /// way. `None` with `DATABASE_URL`.
     watcher: Option<Mutex<[Child; 2]>>,
 }
 
@@ -47,8 +48,8 @@ impl PostgresServer {
         Self::start()
     }
 
-    /// Starts a server as the user of this process, or as an unprivileged user if that is the
-    /// administrator, whom PostgreSQL refuses.
+    /// Starts a server as the user of this process, or as an unprivileged user if this user is the
+    /// administrator, because PostgreSQL refuses to run as administrator.
     ///
     /// # Errors
     /// The programs of the server are absent, cannot be run, or fail. The error contains their
@@ -58,12 +59,13 @@ impl PostgresServer {
     }
 
     /// Like [`start`](Self::start), with more settings, each `name=value`. Before the server
-    /// starts, `prepare` receives the folder of its data and, if another user runs it, that user.
+    /// starts, `prepare` receives the folder of its data and, if another user runs the server, the
+    /// number of this user.
     ///
     /// # Errors
     /// Errors of [`start`](Self::start).
     pub fn start_with(more: &[&str], prepare: &dyn Fn(&Path, Option<u32>)) -> Result<Self, String> {
-        // Tests need not outlive the machine.
+        // The data need not survive a crash of the machine.
         let settings = ["fsync=off", "shared_buffers=64MB", "autovacuum=off"];
         let programs =
             programs().ok_or("neither DATABASE_URL nor initdb and postgres were found")?;
@@ -113,7 +115,7 @@ impl PostgresServer {
         Ok(Self { base, watcher: Some(Mutex::new([watcher, server])) })
     }
 
-    /// Whether this process started it.
+    /// Whether this process started the server.
     pub fn is_own(&self) -> bool {
         self.watcher.is_some()
     }
@@ -124,7 +126,7 @@ impl PostgresServer {
         self.index(&format!("test {} {number}", std::process::id()))
     }
 
-    /// The address of the index of a name.
+    /// The address of the index with this name.
     pub fn index(&self, name: &str) -> String {
         let name = name.replace('%', "%25").replace('&', "%26").replace('#', "%23");
         let sign = if self.base.contains('?') { '&' } else { '?' };
@@ -207,14 +209,14 @@ fn open_to_all(folder: &Path) -> std::io::Result<()> {
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o777))
 }
 
-/// Users are not changed elsewhere.
+/// Does nothing, because the server runs as the same user.
 #[cfg(not(unix))]
 fn open_to_all(_: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Stops the server and removes its folder when this process has ended, even if it was killed: then
-/// its end of the pipe is closed.
+/// Starts a process that stops the server and removes its folder when this process has ended, even
+/// if it was killed. The process waits until the pipe from this process is closed.
 fn watch(server: &Child, folder: &Path) -> Result<Child, String> {
     let script = "cat >/dev/null; kill -QUIT \"$1\" 2>/dev/null; \
                   for i in 1 2 3 4 5 6 7 8 9; do kill -0 \"$1\" 2>/dev/null || break; \
@@ -225,7 +227,7 @@ fn watch(server: &Child, folder: &Path) -> Result<Child, String> {
     command.spawn().map_err(|error| format!("sh: {error}"))
 }
 
-/// Waits until the server takes connections; its end before that is an error.
+/// Waits until the server accepts connections. Fails if the server ends before.
 fn wait_for(base: &str, server: &mut Child, folder: &Path) -> Result<(), String> {
     let begun = Instant::now();
     loop {

@@ -2,8 +2,9 @@
 
 use std::io::Write as _;
 
-/// Prints that the current test is skipped, with its name, past the capture of passing tests.
-/// `cargo x test` counts these lines, and `cargo x test --skipped` runs the named tests again.
+/// Prints that the current test is skipped, with its name. Bypasses the output capture of passing
+/// tests. `cargo x test` counts these lines, and `cargo x test --skipped` runs the named tests
+/// again.
 ///
 /// Call it on the thread of the test: the test runner names that thread after the test.
 pub fn print_skipped(reason: &str) {

@@ -24,21 +24,20 @@ pub struct Differences<'a> {
     pub a: WordPositions<'a>,
     /// The second text.
     pub b: WordPositions<'a>,
-    /// Stretches that cover both texts completely. Neighbours are of different kinds.
+    /// Stretches that cover both texts completely. Adjacent stretches are of different kinds.
     pub stretches: Vec<DifferencePart>,
-    /// The number of words that both texts have, that only the first has, and that only the second
-    /// has.
+    /// The numbers of words in both texts, only in the first, and only in the second.
     pub counts: [usize; 3],
     /// Number of stretches that differ.
     pub places: Places,
-    /// Blocks of words in changed stretches that the other text has at another place. They are byte
-    /// ranges of both texts, in the order of the first text.
+    /// Blocks of words in changed stretches of both texts that moved to another place. They are
+    /// byte ranges of both texts, in the order of the first text.
     pub moved: Vec<MovedBlock>,
     /// Whether time ran out before the shortest sequence was found.
     pub cut_short: bool,
 }
 
-/// A part of the first text and the part of the second that corresponds to it.
+/// A part of the first text, and the corresponding part of the second.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DifferencePart {
     /// How much the two parts have in common.
@@ -100,9 +99,9 @@ impl DifferencePart {
 }
 
 impl<'a> Differences<'a> {
-    /// Compares the words of two texts (Myers 1986): O(n·d) for n words and d differences. After
-    /// `patience`, returns a valid but longer sequence of edits, which then depends on the speed of
-    /// the machine.
+    /// Compares the words of two texts (Myers 1986). Takes O(n·d) time for n words and d
+    /// differences. If `patience` runs out, returns a valid but longer sequence of edits, which
+    /// depends on the speed of the machine.
     pub fn between(a: &'a str, b: &'a str, rule: &ShingleRule, patience: Option<Duration>) -> Self {
         let a = WordPositions::of(a, rule);
         let b = WordPositions::of(b, rule);
@@ -160,7 +159,7 @@ impl<'a> Differences<'a> {
         self.stretches.iter().filter(|stretch| !stretch.has_same_words())
     }
 
-    /// The stretches with the same words that are not equal, in order.
+    /// The stretches with the same words but different bytes, in order.
     pub fn variations(&self) -> impl Iterator<Item = &DifferencePart> {
         let is_variation = |kind| matches!(kind, DifferenceKind::SameWords(_));
         self.stretches.iter().filter(move |stretch| is_variation(stretch.kind))

@@ -31,7 +31,8 @@ impl Digest {
     }
 }
 
-/// The hash of one document: two chains over the same words, from two starting states.
+/// The hash of one document: two chains of hashes over the same words, with different starting
+/// states.
 fn document(id: &[u8], fingerprint: u128) -> u128 {
     let mut state = (1u64, 2u64);
     let mut take = |word: u64| state = (mix64(state.0 ^ word), mix64(state.1.wrapping_add(word)));
@@ -88,10 +89,10 @@ impl<'de> Deserialize<'de> for Digest {
     }
 }
 
-/// The documents of a run, in two numbers; the member `inputs` of a report.
+/// The number of documents of a run, and their digest. The member `inputs` of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct InputsDigest {
-    /// The number of documents read, including empty ones and those with a repeated id.
+    /// The number of documents read, including empty documents and documents with a repeated id.
     pub documents: u64,
     /// Their digest.
     pub digest: Digest,

@@ -14,7 +14,7 @@ pub(crate) trait DocumentVisitor: DocumentSink<Error = FindError> + Send {
 }
 
 /// Passes every document to one of the visitors, and returns the visitors. If a source has several
-/// bad records, the error is the first of them, regardless of the thread that meets it.
+/// bad records, returns the error of the first one, regardless of which thread reads it.
 pub(crate) fn each_document<V: DocumentVisitor>(
     collection: &Collection,
     threads: NonZeroUsize,

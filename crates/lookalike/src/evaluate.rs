@@ -1,8 +1,8 @@
 //! Compares a report with a truth file: results found, results missed, and wrong results.
 //!
 //! ```text
-//! report, truth  table::read → a Side each: pairs, or documents with the group each is in
-//!   two sides    evaluate    → counts, precision, recall, F1, adjusted Rand index, examples
+//! report, truth  table::read → a table each: pairs, or documents with their groups
+//!   two tables   evaluate    → counts, precision, recall, F1, adjusted Rand index, examples
 //! ```
 //!
 //! Both files may be any of these, plain or compressed with gzip or zstd:
@@ -11,13 +11,14 @@
 //! |---|---|
 //! | CSV with the columns `id_a`, `id_b` and `jaccard` or `containment` | pairs |
 //! | two ids per line with a blank between them | pairs |
-//! | groups as JSON lines or CSV, as [`write`](crate::report) makes them | groups |
+//! | groups as JSON lines or CSV, as [`report`](crate::report) writes them | groups |
 //! | the JSON report of a run | its groups |
 //! | CSV with the header `id,cluster`, more columns ignored | groups |
 //!
-//! Columns of estimates ([`ESTIMATE_COLUMNS`](crate::find::ESTIMATE_COLUMNS)) are also read.
-//! Groups are counted, never spelled out as pairs: a group of a million documents costs a million
-//! steps. Everything is sorted once; O(n log n) in lines, about 60 bytes of memory per line.
+//! Columns of estimates ([`ESTIMATE_COLUMNS`](crate::find::ESTIMATE_COLUMNS)) are also read. Groups
+//! are counted without listing their pairs, so a group of a million documents costs a million
+//! steps. Everything is sorted once. Takes O(n log n) time for n lines, and about 60 bytes of
+//! memory per line.
 
 mod estimates;
 mod options;
@@ -47,19 +48,19 @@ pub struct Example {
     /// The greater id.
     #[serde(rename = "id_b")]
     pub b: String,
-    /// As the report has it.
+    /// The similarity in the report.
     pub reported: Option<f64>,
-    /// As the truth has it.
+    /// The similarity in the truth.
     #[serde(rename = "truth")]
     pub expected: Option<f64>,
 }
 
-/// Some pairs of one kind: how many, and the first few by id.
+/// Pairs of one kind: their number, and the first few by id.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct PairExamples {
-    /// How many there are.
+    /// The number of pairs.
     pub count: u64,
-    /// The first of them.
+    /// The first pairs.
     pub examples: Vec<Example>,
 }
 
@@ -77,14 +78,15 @@ pub struct Evaluation {
     pub false_positives: PairExamples,
     /// Pairs of the truth that the report does not have.
     pub missed: PairExamples,
-    /// Pairs in both whose similarities differ by more than half a unit of the last decimal, of
-    /// the one with fewer decimals: with six decimals each they must be equal. `None` unless both
-    /// files have similarities of one measure.
+    /// Pairs in both whose similarities differ by more than half a unit of the last decimal. The
+    /// similarity with fewer decimals determines the unit, so similarities with six decimals each
+    /// must be equal. `None` unless both files have similarities of the same measure.
     pub different: Option<PairExamples>,
-    /// Agreement of the groups, Hubert and Arabie 1985; 1 for equal groups, about 0 for groups by
-    /// chance. Only present if the truth has groups. Pairs of a report are joined into groups.
-    /// Documents that only one of the files names are alone in the other; documents that neither
-    /// names do not count. 1 if both files put every document alone, or all of them together.
+    /// The agreement of the groups (Hubert and Arabie 1985): 1 for equal groups, about 0 for random
+    /// groups. `None` unless the truth has groups. Pairs of a report are joined into groups. A
+    /// document that only one file names is alone in its group in the other file. Documents that
+    /// neither file names do not count. 1 if both files put every document in its own group, or all
+    /// documents in one group.
     pub adjusted_rand_index: Option<f64>,
     /// The errors of the signatures' estimates, if the report's pairs have estimates.
     #[serde(skip)]
@@ -92,23 +94,24 @@ pub struct Evaluation {
     /// The errors of the estimates by range of exact similarity, ascending.
     #[serde(skip)]
     pub estimate_ranges: Vec<EstimateRange>,
-    /// Third columns of files of pairs that were not read.
+    /// Unread third columns of files of pairs.
     #[serde(skip)]
     pub unread: Vec<UnreadColumn>,
 }
 
 impl Evaluation {
-    /// True positives / reported pairs; nothing when none was reported.
+    /// True positives / reported pairs; `None` if no pair was reported.
     pub fn precision(&self) -> Option<f64> {
         share(self.true_positives, self.reported)
     }
 
-    /// True positives / pairs of the truth; nothing when it has none.
+    /// True positives / pairs of the truth; `None` if the truth has no pairs.
     pub fn recall(&self) -> Option<f64> {
         share(self.true_positives, self.expected)
     }
 
-    /// The harmonic mean of both, 2·TP / (reported + expected); nothing when both are empty.
+    /// The harmonic mean of precision and recall, 2·TP / (reported + expected); `None` if both
+    /// files have no pairs.
     pub fn f1(&self) -> Option<f64> {
         share(2 * self.true_positives, self.reported + self.expected)
     }
@@ -118,7 +121,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// One file, understood. Pairs are sorted and each is there once.
+/// The content of one file. Pairs are sorted and distinct.
 enum EvaluationFile {
     Pairs(Vec<NumberedPair>),
     Groups(Partition),
@@ -132,7 +135,7 @@ impl EvaluationFile {
         }
     }
 
-    /// The similarities that some of its pairs have.
+    /// Returns the first similarity by each measure; `None` if no pair has one.
     fn scores(&self) -> PairScore {
         let pairs = match self {
             Self::Pairs(pairs) => &pairs[..],
@@ -187,7 +190,7 @@ pub fn evaluate(
     let found_groups = ids.partition(&found);
     let wanted_groups = wanted.has_groups().then(|| ids.partition(&wanted));
     let rand = wanted_groups.as_ref().map(|w| partition::adjusted_rand_index(&found_groups, w));
-    // Clusters are compared whole. A star has verified pairs with its keeper only.
+    // Clusters are compared as a whole. In a star, only the pairs with the keeper are verified.
     let is_whole = options.all_members || !found.has_pairs() || wanted_groups.is_some();
     let found = if found.has_groups() && is_whole {
         EvaluationFile::Groups(found_groups)
@@ -250,7 +253,7 @@ fn compare(found: &EvaluationFile, wanted: &EvaluationFile, names: &[String]) ->
     }
 }
 
-/// Counts the pairs that both sides have; `each` sees those that both spell out.
+/// Counts the pairs that both files have. Calls `each` for each of them if both files list pairs.
 fn shared(
     x: &EvaluationFile,
     y: &EvaluationFile,

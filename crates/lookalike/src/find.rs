@@ -51,9 +51,8 @@ pub fn find(inputs: &[PathBuf], options: &FindOptions) -> Result<Findings, FindE
 /// Finds the near-duplicates of an open collection.
 ///
 /// Cost: one pass over the input at some 600 MB per second and core, then a second reading of the
-/// documents that share a bucket with a similar signature. Memory: about `8 · bands + 146` bytes
-/// per document, and the text of inputs that cannot be read twice (compressed ones and standard
-/// input).
+/// documents with similar signatures in the same bucket. Memory: about `8 · bands + 146` bytes per
+/// document, and the text of inputs that cannot be read twice (compressed ones and standard input).
 ///
 /// # Errors
 /// See [`FindError`]: unreadable input, repeated ids, input that changes during the run.

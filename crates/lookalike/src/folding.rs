@@ -19,7 +19,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The number of documents in the sample: those with the smallest hashes of ids.
 const SAMPLE: usize = 1_000;
-/// The numbers of bytes of a document to examine: few, and more if folding does not change these.
+/// The numbers of bytes of a document to examine. More bytes are examined only if folding does not
+/// change the first ones.
 const HEAD_BYTES: [usize; 2] = [1 << 10, 64 << 10];
 
 /// A group of letters that folding changes.
@@ -147,8 +148,9 @@ impl Comparison {
         Self { shingler: Shingler::new(rule), words: TextNormalizer::default() }
     }
 
-    /// Returns the scripts of a text that the form changes; none if the shingles of each head are
-    /// unchanged. `fingerprint` is the fingerprint of the text, if the caller knows it.
+    /// Returns the scripts of a text if the form changes its shingles, otherwise none. Examines
+    /// only the beginning of a long text. `fingerprint` is the fingerprint of the text, if the
+    /// caller knows it.
     fn changed(&mut self, text: &str, fingerprint: Option<u128>) -> Scripts {
         for bytes in HEAD_BYTES {
             let head = text.get(..text.floor_char_boundary(bytes)).unwrap_or_default();
@@ -192,8 +194,8 @@ fn is_open(normalization: Normalization) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct SampledText(u64, Scripts);
 
-/// The smallest hashes of ids that all threads met. A thread without the hashes of the others would
-/// draw more documents.
+/// The smallest id hashes that all threads have met. Without the hashes of the other threads, a
+/// thread would draw more documents.
 pub(crate) struct SampledIds {
     /// The largest hash that can still be drawn.
     limit: AtomicU64,
@@ -207,7 +209,7 @@ impl Default for SampledIds {
 }
 
 impl SampledIds {
-    /// Returns true for each document of the final sample, and for others that come early.
+    /// Returns true for each document of the final sample, and for some others that are met early.
     fn draws(&self, id_hash: u64) -> bool {
         if id_hash > self.limit.load(Ordering::Relaxed) {
             return false;
@@ -308,7 +310,7 @@ impl FoldingEffect {
         self.documents
     }
 
-    /// Documents that have another shingle set after folding.
+    /// Documents whose shingle set is different after folding.
     pub fn changed(&self) -> u64 {
         self.changed
     }

@@ -19,7 +19,7 @@ impl<K: Ord, V> IdSample<K, V> {
         Self { most, drawn: BTreeMap::new(), limit: if most == 0 { 0 } else { u64::MAX } }
     }
 
-    /// Whether a value with that hash may be among them.
+    /// Whether a value with this hash may be among the smallest.
     pub(crate) fn wants(&self, hash: u64) -> bool {
         hash <= self.limit
     }

@@ -30,10 +30,10 @@
 //! | [`progress`] | – | progress and warnings of a run |
 //! | [`temporary`] | – | removes temporary files when a signal ends the process |
 //!
-//! Only [`mod@find`], [`audit`] and [`index`] start threads. If the system provides fewer threads
-//! than requested, those do the same work. This crate does not print, exit or read the environment.
-//! The algorithms are in [`core`], and the crate that stores an index is [`store`]. Operations on
-//! an index that need texts are in [`index`].
+//! Functions that start threads wait for them. If the system provides fewer threads than requested,
+//! those do the same work. This crate does not print, exit or read the environment. The algorithms
+//! are in [`core`]. [`store`] stores an index, and [`index`] has the operations on an index that
+//! need texts.
 
 pub mod audit;
 pub mod categories;

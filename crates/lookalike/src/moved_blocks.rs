@@ -1,14 +1,15 @@
-//! Finds blocks in the differing words of two texts that both have at different places.
+//! Finds blocks that two texts contain at different places, among the words in which they differ.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 /// The minimum number of words of a block.
 pub const MIN_MOVED_WORDS: usize = 8;
-/// The most places of the second text at which a block of the first is searched.
+/// The maximum number of places in the second text that are examined for a block of the first.
 const MOST_PLACES: usize = 16;
 
-/// A part of the first text that the second has at another place, in words or in bytes.
+/// A part of the first text that the second contains at another place. Ranges are in words or in
+/// bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MovedBlock {
     /// The range in the first text.
@@ -19,9 +20,9 @@ pub struct MovedBlock {
 
 /// Returns the blocks of at least [`MIN_MOVED_WORDS`] words that are in `changed` parts of both
 /// texts, in the order of the first text. Blocks do not overlap in either text. From its first
-/// word, a block is as long as possible. If the second text has several places for it, the first 16
-/// are examined, and the one with the longest block is chosen. Words are given as numbers, which
-/// are equal for equal words. O(n) for n changed words.
+/// word, a block is as long as possible. If the second text contains the first words of a block at
+/// several places, the first 16 are examined and the longest block is chosen. Equal words have
+/// equal numbers in `a` and `b`. Takes O(n) time for n changed words.
 pub(crate) fn moved_blocks(a: &[u32], b: &[u32], changed: &[[Range<usize>; 2]]) -> Vec<MovedBlock> {
     let mut places: HashMap<&[u32], Vec<Range<usize>>> = HashMap::new();
     for [_, run] in changed {
@@ -43,7 +44,7 @@ pub(crate) fn moved_blocks(a: &[u32], b: &[u32], changed: &[[Range<usize>; 2]]) 
                 let same = pairs.take_while(|(word, to)| **word == b[*to] && !is_taken[*to]);
                 (same.count(), place.start)
             });
-            // Among equal lengths, the first place.
+            // Among blocks of equal length, choose the first place.
             let best = free.max_by(|(m, p), (n, q)| m.cmp(n).then(q.cmp(p)));
             match best.filter(|(length, _)| *length >= MIN_MOVED_WORDS) {
                 Some((length, to)) => {
@@ -84,7 +85,7 @@ mod tests {
         assert_eq!(moved(&twice, &block), [(0..8, 0..8)]);
         assert_eq!(moved(&block, &twice), [(0..8, 0..8)]);
         assert_eq!(moved(&twice, &twice), [(0..17, 0..17)]);
-        // The longer of two places is chosen.
+        // The place with the longer block is chosen.
         let longer: Vec<u32> = (0..10).collect();
         let b = [&block[..], &[70], &longer].concat();
         assert_eq!(moved(&longer, &b), [(0..10, 9..19)]);

@@ -1,6 +1,6 @@
-//! Findings → the outcome of each document: whether it is kept, its group, its keeper and the
-//! reason. Survivors, annotations, lists of removed documents, actions on files, additions to an
-//! index and the tables of Python render these values.
+//! Derives the outcome of each document from findings: whether it is kept, its group, its keeper
+//! and the reason. Survivors, annotations, lists of removed documents, actions on files, additions
+//! to an index and the tables of Python use these outcomes.
 //!
 //! ```text
 //! Findings ─ Outcomes::of (sorted by document) ─ cursor ─► Outcome, in reading order
@@ -17,7 +17,8 @@ use lookalike_core::keep::KeepPolicy;
 use std::io;
 use std::iter::Peekable;
 
-/// Bytes of outcomes held in memory if the run has no limit, and the share of a limit.
+/// Maximum bytes of outcomes in memory, and the divisor of the run's memory limit that can reduce
+/// them.
 const OUTCOME_BYTES: u64 = 256 << 20;
 const OUTCOME_SHARE: u64 = 16;
 
@@ -31,7 +32,7 @@ const RELATED: u64 = 2;
 pub enum Outcome<'a> {
     /// The document resembles no other one, and is kept.
     Unique,
-    /// The document is in no group and is kept, but it resembles duplicates of other keepers.
+    /// The document is in no group and is kept, but it resembles duplicates in groups.
     Related {
         /// The id of the most similar of these duplicates.
         neighbour: &'a str,
@@ -62,7 +63,7 @@ pub enum Outcome<'a> {
     Dropped,
     /// The document is left out of the run, since an earlier one has its id.
     RepeatedId,
-    /// The document has repeated passages, or may have.
+    /// The document was searched for repeated passages. It may have none.
     Repeated {
         /// Whether the document is kept.
         kept: bool,
@@ -87,7 +88,7 @@ impl Outcome<'_> {
 /// Why a keeper is kept rather than one of its duplicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeepReason {
-    /// A rule prefers it: the position of the rule in [`KeepPolicy::rules`].
+    /// A rule prefers it. The number is the position of the rule in [`KeepPolicy::rules`].
     Rule(usize),
     /// No rule distinguishes the two documents, and its id is first in byte order.
     Id,
@@ -120,8 +121,9 @@ impl KeepReason {
     }
 }
 
-/// The reasons for which the keepers of `groups` are kept, each with the number of duplicates that
-/// it decided: rules in their order, then ids, references and decisions. Reads all groups.
+/// Returns the reasons for which the keepers of `groups` are kept, each with the number of
+/// duplicates that it decided. Rules come first, in their order, then ids, references and
+/// decisions. Reads all groups.
 ///
 /// # Errors
 /// A temporary file cannot be read.
@@ -142,14 +144,14 @@ pub fn keep_reasons(groups: &Groups, policy: &KeepPolicy) -> io::Result<Vec<(Kee
     Ok(counts)
 }
 
-/// The outcomes of a run that groups and related documents decide, sorted by document. More than
-/// fit in memory are in temporary files.
+/// The outcomes that follow from groups and related documents, sorted by document. Outcomes that do
+/// not fit in memory are in temporary files.
 pub struct Outcomes(SortedRecords);
 
 impl Outcomes {
     /// Sorts the outcomes of all groups, and of documents that resemble duplicates.
     ///
-    /// Memory: a sixteenth of the limit of the run.
+    /// Memory: a sixteenth of the run's limit, at most 256 MiB.
     ///
     /// # Errors
     /// A temporary file cannot be written or read.

@@ -5,7 +5,8 @@ use lookalike_core::params::Params;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// The stages of a run, in order, then the stages of an index, of an audit and of `tune`.
+/// The stages of a run and of passages, in order, then the stages of an index, an audit, a
+/// benchmark and `tune`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Read, shingle, sign and band; counted in bytes of input.
@@ -32,7 +33,7 @@ pub enum Stage {
     ReadBenchmark,
     /// Search a corpus for the items of a benchmark; counted in bytes of input.
     Scan,
-    /// Measure a sample; counted in its documents, once for each shingle rule and once more.
+    /// Measure a sample; counts each of its documents once for each shingle rule, and once more.
     Measure,
 }
 
@@ -65,12 +66,12 @@ pub struct Interruption;
 pub struct ExcessCandidates {
     /// The number of these documents.
     pub documents: usize,
-    /// The most pairs of them that remain to be compared.
+    /// The maximum number of their pairs that remain to be compared.
     pub pairs: u64,
-    /// Their mean Jaccard similarity, estimated on a sample of them.
+    /// Their mean Jaccard similarity, estimated on a sample.
     pub mean: f64,
-    /// Values, bands and rows for documents of this similarity, at the same threshold and recall,
-    /// that take less than half of the time; `None` if there are none.
+    /// A choice of hash values, bands and rows that takes less than half of the time for documents
+    /// of this similarity, with the same threshold and recall. `None` if there is no such choice.
     pub better: Option<Choice>,
 }
 
@@ -94,7 +95,7 @@ pub trait Progress: Sync {
     fn advance(&self, done: u64) -> Result<(), Interruption>;
     /// The stage has ended.
     fn end(&self, stage: Stage, elapsed: Duration);
-    /// Bands and rows were chosen for this many documents of a sample.
+    /// Bands and rows were chosen with a sample of this many documents.
     fn chose_bands(&self, _: &Params, _: usize) {}
     /// An interrupted run resumes in this stage. The argument is the number of documents read
     /// before.

@@ -26,7 +26,7 @@ impl<'a> ReadProgress<'a> {
         self.report_up_to(self.collection.bytes_read())
     }
 
-    /// Reports the first `read` bytes, less those reported before.
+    /// Reports the first `read` bytes, except the bytes that were reported before.
     ///
     /// # Errors
     /// See [`report`](Self::report).

@@ -10,10 +10,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Absolute paths of the existing ones.
+/// Absolute paths of the existing files and folders.
 static PATHS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// Attempts to remove a folder to which other threads still add files.
+/// Maximum number of attempts to remove a folder to which other threads still add files.
 const ATTEMPTS: usize = 100;
 
 /// Keeps a path registered. Declare it after the field that removes the file, so that it is dropped
@@ -27,8 +27,8 @@ impl Drop for RegisteredPath {
     }
 }
 
-/// Creates a temporary file or folder and registers it, in one step: [`remove_all`] runs before or
-/// after.
+/// Creates a temporary file or folder and registers it. [`remove_all`] cannot run between these two
+/// steps.
 ///
 /// # Errors
 /// Errors of `create`.

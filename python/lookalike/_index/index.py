@@ -122,8 +122,8 @@ class Index:
 
                 - ``threshold``: the least similarity of matches unless a query names another; above
                   0, at most 1. 0.8 by default.
-                - ``recall``: the least predicted share of the documents *at* the threshold that are
-                  found; above 0, below 1. 0.99 by default.
+                - ``recall``: the minimum share of the documents *at* the threshold that a query is
+                  predicted to find; above 0, below 1. 0.99 by default.
                 - ``measure``: ``jaccard`` (the default) divides shared shingles by the shingles of
                   both documents. ``containment`` divides them by the shingles of the shorter one,
                   which finds excerpts of longer texts, and needs another ``store`` than
@@ -675,7 +675,7 @@ class Index:
 
         Args:
             threshold: The least exact similarity of a reported pair; None for the index's.
-            recall: The least predicted share of the pairs at the threshold that are found.
+            recall: The minimum share of the pairs at the threshold that are predicted to be found.
             measure: ``jaccard`` or ``containment``; None for the index's.
             keep: The rule that selects the kept document of a group: ``longest``, ``shortest``,
                 ``first``, ``last`` (inserted), ``newest``, ``oldest``, ``field:NAME`` of metadata,

@@ -7,7 +7,7 @@
 //! - The first and the last offset of strings are in order.
 //!
 //! These structures do not contain the sizes of buffers. Like every reader of the interface, this
-//! module relies on the producer that the last offset does not exceed the data.
+//! module trusts the producer that the last offset does not exceed the data.
 #![expect(unsafe_code, reason = "structures of C behind pointers")]
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
@@ -338,7 +338,7 @@ impl Array {
         Ok(())
     }
 
-    /// The last buffer contains the lengths of the data buffers.
+    /// Checks the data buffers. The last buffer contains their lengths.
     fn check_views(&self, buffers: usize) -> Result<(), String> {
         let lengths = self.buffer(buffers - 1).cast::<i64>();
         if buffers > 3 && (lengths.is_null() || !lengths.is_aligned()) {

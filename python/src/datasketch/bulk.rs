@@ -19,7 +19,8 @@ use crate::error::OptionError;
 
 /// Number of tokens that are hashed before they are permuted, so that other threads can run.
 const GATHERED: usize = 1 << 11;
-/// Minimum number of tokens for each of several threads that pays for starting them.
+/// Minimum number of tokens for each of several threads. Fewer do not pay for the start of a
+/// thread.
 const GATHERED_EACH: usize = 1 << 16;
 
 /// Gathered tokens of several sets, and the end of each set among the tokens.

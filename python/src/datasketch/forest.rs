@@ -162,7 +162,7 @@ impl Forest {
 }
 
 impl Forest {
-    /// Makes all bytes searchable, tree by tree. The interpreter is free meanwhile: other threads
+    /// Makes all bytes searchable, tree by tree. Releases the interpreter meanwhile. Other threads
     /// search the bytes sorted before, and the bytes that they add are fresh again.
     fn sort(slf: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();

@@ -39,10 +39,10 @@ pub(crate) struct MinHash {
 }
 
 impl MinHash {
-    /// The values, also if an array of them was exported and may have been modified.
+    /// The values, including modifications through an exported array.
     ///
     /// # Errors
-    /// `MemoryError` without memory for a copy.
+    /// `MemoryError` if the system has no memory for a copy.
     pub(super) fn current(&self, py: Python<'_>) -> PyResult<HashValues> {
         match &self.shared {
             Some((bytes, _)) => Ok(HashValues::from_bytes(self.scheme, &bytes.bind(py).to_vec())),
@@ -250,7 +250,7 @@ impl UpdateTools {
     }
 }
 
-/// The scheme with a name.
+/// Returns the scheme called `name`.
 ///
 /// # Errors
 /// `ValueError` if there is none.

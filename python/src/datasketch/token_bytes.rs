@@ -32,7 +32,7 @@ pub(super) struct TokenBytes<'py> {
     tuples: Vec<Bound<'py, PyTuple>>,
     /// Bytes created for tokens that only have a buffer.
     made: Vec<Bound<'py, PyBytes>>,
-    /// The bytes of the tokens. The lifetime is not public: `self` owns the bytes.
+    /// The bytes of the tokens. `self` owns the bytes, so the lifetime `'static` is not public.
     slices: Vec<&'static [u8]>,
 }
 

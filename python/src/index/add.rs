@@ -245,7 +245,7 @@ impl IteratorRows {
         self.of((id, "the id"), &[(text.clone(), "the text".to_owned())], metadata_value)
     }
 
-    /// Each value comes with its name in messages.
+    /// Converts the values of a document. Each value comes with its name in messages.
     fn of(
         &self,
         (id, id_name): (&Bound<'_, PyAny>, &str),
@@ -326,7 +326,7 @@ pub(super) fn add(
     feed: impl Feed,
 ) -> PyResult<AddTuple> {
     let options = how.options();
-    // Drop the feed without the lock as well: a producer may wait for it.
+    // Drop the feed without the lock as well, because a producer may wait for the lock.
     let done = py.detach(move || {
         let mut feed = feed;
         add_documents(&handle.index, &options, |batch| feed.fill_batch(batch))

@@ -55,8 +55,9 @@ impl From<ValueErrorKind> for ValueError {
 
 type ReadResult = Result<Value, ValueError>;
 
-/// Reads the values of one document. Reading the types limits the depth of values, and the size of
-/// metadata limits their number: a producer can declare a list with more values than fit in memory.
+/// Reads the values of one document. Reading the types limits the depth of values. The size of
+/// metadata limits their number, because a producer can declare a list with more values than fit in
+/// memory.
 pub(super) struct ValueReader {
     /// Remaining bytes of JSON.
     left: usize,

@@ -99,8 +99,8 @@ pub(super) fn of_document(handle: &Handle, id: &str) -> Result<Option<FoundCateg
     Ok(Some(FoundCategory { path }))
 }
 
-/// Up to `most` ids of documents in a category and below it, with numbers above `after`, and the
-/// last number; `None` after the last document.
+/// Returns up to `most` ids of documents with numbers above `after`, in a category and below it,
+/// and the last number. Returns `None` after the last document.
 ///
 /// # Errors
 /// `OptionError` for an unknown category, and read errors.

@@ -215,9 +215,9 @@ impl OpenIndex {
         done.map_err(index_error)
     }
 
-    /// Closes the index, and waits for the running calls of other threads. If it is called from
-    /// within one of its own calls, the index is closed when all calls have ended. Does nothing in
-    /// a forked process.
+    /// Closes the index, and waits for the running calls of other threads. If a thread closes the
+    /// index within its own call, the index is closed when all calls have ended. Does nothing in a
+    /// forked process.
     ///
     /// # Errors
     /// Exceptions of a signal handler: running calls continue, new ones fail.

@@ -97,7 +97,8 @@ impl TextQuery {
         })
     }
 
-    /// Finds documents similar to several texts on several threads. Ends early if `stop` is set.
+    /// Finds documents similar to several texts on several threads. Ends early if `unwanted` is
+    /// set.
     ///
     /// # Errors
     /// The error of the first text that failed.

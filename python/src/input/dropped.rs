@@ -10,7 +10,7 @@ use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The name of the option. Messages name it as the file of the caller's lines.
+/// The name of the option. In messages, it is the file name of the caller's lines.
 const GIVEN: &str = "drop";
 
 impl KeywordOptions<'_> {

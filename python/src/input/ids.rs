@@ -82,8 +82,8 @@ pub(crate) fn row_digits(
     (!as_texts(documents, reference)).then(|| last.to_string().len())
 }
 
-/// Converts an id of the caller to the form in which documents have row ids of `digits` digits. The
-/// id names a row, or a unit of it.
+/// Pads the row number in an id of the caller with zeros to `digits` digits, as in the ids of
+/// documents. The id names a row, or a unit of a row.
 pub(crate) fn in_digits(id: String, digits: usize) -> String {
     let (row, unit) = id.split_at(id.find('#').unwrap_or(id.len()));
     match row.parse::<u64>() {

@@ -175,8 +175,8 @@ impl TextRows {
         }))
     }
 
-    /// The texts of an Arrow column of strings. If a row cannot be read, the texts before it and
-    /// the reason.
+    /// The texts of an Arrow column of strings. If a row cannot be read, returns the texts before
+    /// it and the reason.
     pub(crate) fn up_to_damage(column: ArrayChunks) -> (Self, Option<String>) {
         let mut slices = Vec::with_capacity(column.rows());
         let read = |array: &ArrayRef| of_array(array.as_ref(), &mut slices).err();

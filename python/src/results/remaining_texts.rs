@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// For each row whether it is kept, and its text if that changes.
+/// For each row, whether it is kept, and its text if the text changes.
 pub(crate) struct RemainingTexts {
     rows: Vec<(bool, Option<String>)>,
 }
@@ -24,8 +24,8 @@ struct OpenText {
 }
 
 impl RemainingTexts {
-    /// Marks all rows as removed. Rows stay so if they are not documents, repeat an earlier id, or
-    /// are in a list of documents to leave out.
+    /// Marks all rows as removed. Rows remain removed if they are not documents, repeat an earlier
+    /// id, or are in a list of documents to leave out.
     fn new(rows: usize) -> Self {
         Self { rows: vec![(false, None); rows] }
     }

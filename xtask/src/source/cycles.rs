@@ -3,12 +3,12 @@
 use super::source_file::{SourceCrate, SourceFile};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many exports in a row are followed to the file that defines a name.
+/// Maximum number of exports in a row that are followed to the file that defines a name.
 const MAX_EXPORTS: usize = 16;
 
-/// The sets of files, by name, of which each file imports every other one directly or through
-/// others. A name that a module only exports is imported from the module and from the file that
-/// defines the name.
+/// Returns the sets of files, by name, in which each file imports every other file, directly or
+/// through others. A name that a module only exports is imported from the module and from the file
+/// that defines the name.
 pub(crate) fn cycles(source: &SourceCrate) -> Vec<Vec<&str>> {
     let modules: BTreeMap<&[String], &SourceFile> =
         // In reverse, since `module.py` is before its stub `module.pyi`.

@@ -7,8 +7,9 @@ const TEXT_MARKS: [&str; 2] = ["\"\"\"", "'''"];
 
 /// Parses `text`, the file `name` of the module `module`.
 ///
-/// Imports within functions and for type checkers count. A package exports what its
-/// `__init__.py` imports; that file also imports it, since Python runs both in order.
+/// Imports within functions and for type checkers count. A package exports the names that its
+/// `__init__.py` imports. These also count as imports of that file, because Python runs both files
+/// in order.
 pub(super) fn parse(name: &str, module: Vec<String>, text: &str) -> SourceFile {
     let mut package = module.clone();
     if !name.ends_with("/__init__.py") {
@@ -65,8 +66,8 @@ fn imports(package: &[String], statement: &str) -> Vec<(String, Vec<String>)> {
     found
 }
 
-/// The path of a module from the root: each dot at its beginning after the first one leads from
-/// the package to the one around it.
+/// The path of a module from the root. Each dot at the beginning of the name, after the first dot,
+/// leads to the enclosing package.
 fn absolute(package: &[String], module: &str) -> Vec<String> {
     let name = module.trim_start_matches('.');
     let dots = module.len() - name.len();

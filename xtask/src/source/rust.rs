@@ -1,4 +1,4 @@
-//! One file: its functions, types, imports and lines, tests left out.
+//! A file of Rust without its tests: functions, types, imports and lines.
 
 use super::source_file::SourceFile;
 use proc_macro2::{TokenStream, TokenTree};
@@ -41,8 +41,8 @@ struct SourceVisitor {
 }
 
 impl SourceVisitor {
-    /// A path from the root of the crate; `None` for one that leads out of the crate, or that
-    /// begins with a name in scope.
+    /// Returns a path from the root of the crate. `None` for a path that leads out of the crate, or
+    /// that begins with a name in scope.
     fn absolute(&self, path: &[String]) -> Option<Vec<String>> {
         let (first, rest) = path.split_first()?;
         let mut module = match first.as_str() {

@@ -4,9 +4,9 @@ use super::bucket_chains::BucketChains;
 use super::membership::{BucketMembership, NONE, probed_by};
 use crate::verify::Overlap;
 
-/// Every verified pair among the candidate pairs, each once, as (earlier, later, overlap), sorted.
-/// The arguments are as for [`stars`](super::stars). Calls `similarity` once per candidate pair, so
-/// a bucket of n members costs n(n−1)/2 calls, minus the pairs of two fixed members.
+/// Returns every verified pair once, as (earlier, later, overlap), sorted. The arguments are as for
+/// [`stars`](super::stars). Calls `similarity` once per candidate pair, so a bucket of n members
+/// costs n(n−1)/2 calls, minus the pairs of two fixed members.
 ///
 /// # Errors
 /// The first error of `similarity`.

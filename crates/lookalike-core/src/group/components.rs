@@ -13,11 +13,11 @@ use std::collections::HashMap;
 /// for [`stars`](super::stars). Pairs that are already joined are not verified, so 10,000 copies in
 /// one bucket cost 9,999 calls of `similarity`.
 ///
-/// `known` contains verified pairs, the earlier member first, that need not share a bucket and are
-/// not verified again.
+/// `known` contains pairs that are already verified, with the earlier member first. They need not
+/// share a bucket.
 ///
-/// `overlap(keeper, duplicate)` is called once per duplicate and returns their overlap even if it
-/// is below the threshold, which is possible in chains; reports show it.
+/// `overlap(keeper, duplicate)` is called once per duplicate and returns their overlap for reports.
+/// In chains, the overlap may be below the threshold.
 ///
 /// If members are separated, all candidate pairs are compared. Pairs of equal similarity in this
 /// measure are joined in the order of their members ([`components_of_pairs`]).
@@ -57,10 +57,10 @@ pub fn components<E>(
     duplicates(sets, |member| buckets.is_fixed(member), overlap)
 }
 
-/// The components of a graph whose verified pairs are known. Applies the rule of [`components`] to
-/// `pairs` of members below `members`, in any order. If members are separated, the pairs are joined
-/// from the most similar to the least, equally similar pairs in the order of their members. A pair
-/// that would bring separated members together is skipped: O(pairs · log(pairs)).
+/// The components of a graph whose verified pairs are known. `pairs` contains pairs of members
+/// below `members`, in any order. If members are separated, joins the most similar pairs first, and
+/// equally similar pairs in the order of their members. Skips a pair that would bring separated
+/// members together. Takes O(pairs · log(pairs)) time.
 ///
 /// # Errors
 /// The first error of `overlap`.
@@ -98,7 +98,7 @@ struct SeparatedSets<'r, R> {
 }
 
 impl<'r, R: MemberRules> SeparatedSets<'r, R> {
-    /// Creates a set for each member.
+    /// Creates a set for each separated member.
     fn new(members: usize, rules: &'r R) -> Self {
         let separated = (0..members as u32).filter(|member| !rules.separated(*member).is_empty());
         Self { rules, members: separated.map(|member| (member, vec![member])).collect() }
@@ -135,7 +135,8 @@ impl<'r, R: MemberRules> SeparatedSets<'r, R> {
     }
 }
 
-/// Every member except the first of its set, as a duplicate of that first one.
+/// Returns every member that is neither fixed nor the first of its set, as a duplicate of the
+/// first.
 fn duplicates<E>(
     mut sets: DisjointSets,
     fixed: impl Fn(u32) -> bool,

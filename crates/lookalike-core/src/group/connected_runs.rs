@@ -31,7 +31,8 @@ impl ConnectedRuns {
     }
 
     /// Joins `member` with all members of the bucket that are `similar`. Calls `similar` only for
-    /// members that are not connected with it yet, and merges all connected members into one run.
+    /// members that are not connected with `member` yet, and merges all connected members into one
+    /// run.
     ///
     /// # Errors
     /// The first error of `similar`; the runs are unusable afterwards.

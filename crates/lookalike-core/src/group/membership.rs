@@ -2,11 +2,11 @@
 
 use crate::verify::Overlap;
 
-/// No member: "not compared yet", and the end of a list.
+/// Represents "not compared yet" and the end of a list.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Facts about members that precede their comparison. `Fn(u32) -> bool` implements
-/// [`is_fixed`](Self::is_fixed), with no separated members.
+/// Properties of members that are known before they are compared. A `Fn(u32) -> bool` implements
+/// [`is_fixed`](Self::is_fixed), without separated members.
 pub trait MemberRules {
     /// Returns true if a member is kept whatever it resembles. Fixed members precede all others and
     /// probe no bucket.

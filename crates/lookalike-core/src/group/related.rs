@@ -10,8 +10,8 @@ use std::cmp::Ordering;
 
 /// The kept members without duplicates of their own that resemble a duplicate of another keeper.
 /// `duplicates` is the result of [`stars`](super::stars) for the same arguments. Each entry names
-/// the most similar duplicate, by exact fractions, then the earliest. Entries are in order. Fixed
-/// members are excluded.
+/// the most similar duplicate, compared as exact fractions, and the earliest of equally similar
+/// ones. Entries are in order. Fixed members are excluded.
 ///
 /// `similarity(earlier, later)` is called at most once per pair, and only for candidate pairs of
 /// such a member and a duplicate.
@@ -51,7 +51,7 @@ pub fn related<E>(
     Ok(nearest.finish())
 }
 
-/// Like [`related`], from known verified pairs in any order. O(members + pairs).
+/// Like [`related`], from known verified pairs in any order. Takes O(members + pairs) time.
 pub fn related_of_pairs(
     members: usize,
     pairs: &[(u32, u32, Overlap)],

@@ -9,12 +9,13 @@ use std::ops::Range;
 
 /// Forms star groups of `members` members (fewer than 2³² − 1) that share buckets. Returns the
 /// duplicates in keep order. The keeper of a duplicate is the kept member with the highest
-/// similarity in `measure`, compared as exact fractions. Among equal similarities, it is a member
-/// with an equal set, otherwise the earliest member.
+/// similarity in `measure`, compared as exact fractions. Among equally similar members, it is one
+/// with an equal set, otherwise the earliest.
 ///
 /// `similarity(earlier, later)` is called at most once per pair, and only for candidate pairs of a
-/// kept and a later member: 10,000 copies in one bucket cost 9,999 calls. It must depend only on
-/// the pair. Memory: 8 bytes per member, 4 per bucket, and 8 for each bucket of each kept member.
+/// kept and a later member, so 10,000 copies in one bucket cost 9,999 calls. The result must depend
+/// only on the pair. Takes 8 bytes of memory per member, 4 per bucket, and 8 for each bucket of
+/// each kept member.
 ///
 /// A member does not become a duplicate of a keeper if the keeper or one of its duplicates is
 /// [`separated`](MemberRules::separated) from the member.
@@ -177,8 +178,8 @@ fn is_separated(separated: &[u32], keeper: u32, keepers: &[u32]) -> bool {
     separated.iter().any(|other| keepers[*other as usize] == keeper)
 }
 
-/// Replaces the best keeper so far by a better one. Among equally similar ones, an equal set is
-/// better: with containment, unequal sets may also have similarity 1.
+/// Replaces the best keeper so far by a better one. Among equally similar keepers, one with an
+/// equal set is better, because unequal sets may also have a containment of 1.
 fn replace_if_better(best: &mut Option<DuplicateMember>, new: DuplicateMember, measure: Measure) {
     let better = best.is_none_or(|old| match new.overlap.compare(&old.overlap, measure) {
         Ordering::Less => false,

@@ -1,4 +1,4 @@
-//! The rules against their definitions, on drawn graphs.
+//! Compares the grouping rules with their definitions, on random graphs.
 
 use super::connected_runs::ConnectedRuns;
 use super::*;
@@ -109,8 +109,8 @@ impl MemberRules for TestCollection {
 }
 
 impl TestCollection {
-    /// Buckets are the same in both directions, or drawn for each. At most `fixed` members are
-    /// fixed.
+    /// The probed buckets and the inserted buckets are drawn separately if `shape.directed`,
+    /// otherwise equal. At most `fixed` members are fixed.
     fn random(seed: u64, members: usize, bucket_count: usize, shape: CollectionShape) -> Self {
         let mut random = SplitMix64::new(seed);
         let mut draw = || -> Vec<Vec<u32>> {
@@ -160,8 +160,8 @@ impl TestCollection {
         self.verified.iter().filter(candidate).map(|(k, v)| (*k, *v)).collect()
     }
 
-    /// A similarity that rejects repeated calls, and calls for pairs other than candidates in
-    /// order.
+    /// A similarity function that rejects repeated calls, unordered pairs, and pairs that are not
+    /// candidates.
     fn similarity(&self) -> impl FnMut(u32, u32) -> Option<Overlap> + '_ {
         let mut asked = BTreeSet::new();
         move |a, b| {
@@ -208,7 +208,7 @@ fn shape() -> impl Strategy<Value = CollectionShape> {
         .prop_map(|(directed, fixed)| CollectionShape { directed, fixed })
 }
 
-/// Members that are all in the same buckets. All but the fixed ones probe these.
+/// Members that are all in the same buckets. All except the fixed members probe these buckets.
 struct EqualBuckets {
     buckets: Vec<u32>,
     fixed: u32,
@@ -249,7 +249,7 @@ fn far(keeper: u32, member: u32) -> Overlap {
 }
 
 fn exact(o: &Overlap, measure: Measure) -> u64 {
-    // All wholes here divide 60, so similarities are whole numbers of sixtieths.
+    // All denominators in these tests divide 60, so similarities are multiples of 1/60.
     let whole = if measure == Jaccard { o.union() } else { o.left.min(o.right) };
     o.intersection * 60 / whole
 }
@@ -266,7 +266,7 @@ fn naive_stars(
     for member in 0..members as u32 {
         let near: Vec<u32> =
             kept.iter().copied().filter(|&k| graph.contains_key(&(k, member))).collect();
-        // Among equally similar ones, an equal set, then the earliest.
+        // Among equally similar keepers, prefers an equal set, then the earliest.
         let similarity = |k: u32| {
             let overlap = &graph[&(k, member)];
             let equal = overlap.intersection == overlap.left && overlap.left == overlap.right;
@@ -359,7 +359,7 @@ fn a_fixed_member_is_kept_and_may_be_the_keeper() {
 
 #[test]
 fn the_best_keeper_is_that_of_the_measure() {
-    // By Jaccard, 0 is nearer; by containment, 1, which contains all of 2.
+    // By Jaccard, 0 is nearer to 2. By containment, 1 is nearer, because 2 contains all of it.
     let near = |a: u32, b: u32| match (a, b) {
         (0, 2) => Some(Overlap { intersection: 8, left: 10, right: 10 }),
         (1, 2) => Some(Overlap { intersection: 3, left: 3, right: 10 }),
@@ -407,7 +407,8 @@ fn a_huge_bucket_of_fixed_copies_is_linear_in_components() {
         Some(SAME)
     };
     let joined = components(members, &buckets, Jaccard, count, far);
-    // The first member that is not fixed is compared with all fixed ones, each other one with one.
+    // The first member that is not fixed is compared with all fixed ones, each later member only
+    // once.
     assert_eq!((joined.len(), calls), (10_000, 10_000 + 9_999));
 }
 
@@ -424,8 +425,8 @@ fn the_first_error_ends_every_rule() {
     assert_eq!(super::stars(9, &buckets, Jaccard, &mut fails).map(drop), error);
     let far = |_, _| Err("not asked");
     assert_eq!(super::components(9, &buckets, Jaccard, &[], &mut fails, far).map(drop), error);
-    // 1, 2 and 3 members are compared before the failing one. Lists are ordered latest first, runs
-    // in order.
+    // Members 1 and 2 cost 1 and 2 calls. The second call for member 3 fails, because lists contain
+    // the latest member first and runs the earliest.
     assert_eq!(calls, 5 + 5 + 5);
     let same = |_, _| Ok(Some(SAME));
     assert_eq!(super::components(2, &buckets, Jaccard, &[], same, far), Err("not asked"));

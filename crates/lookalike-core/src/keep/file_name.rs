@@ -1,9 +1,9 @@
-//! The version of a document, as the name of its file states it.
+//! The version of a document according to its file name.
 //!
 //! A name is cut into words at characters that are neither letters nor digits, between letters and
 //! digits, at capital letters after small ones (`reportFinal`), and between scripts. Words are
-//! compared whole, in lower case and without accents. Chinese, Japanese and Korean have no spaces:
-//! their words also match at either end of a run.
+//! compared whole, in lower case and without accents. Chinese, Japanese and Korean names may have
+//! no spaces, so their words also match at either end of a run.
 
 use crate::keep::file_name_words::{FILE_NAME_WORDS, LanguageWords, WordMeaning};
 use std::collections::BTreeMap;
@@ -13,9 +13,9 @@ use std::sync::LazyLock;
 /// then the version. A document without a name has the default, the rank of a name without marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NameRank {
-    /// Bits of [`NameRank::NOT_FINAL`] and the following constants. Less comes first.
+    /// Bits of [`NameRank::NOT_FINAL`] and the following constants. Lower values come first.
     pub marks: u8,
-    /// The version, such as 1.2.0. Zeros without one. Greater comes first.
+    /// The version, such as 1.2.0. Zeros if the name has no version. Higher versions come first.
     pub version: [u32; 3],
 }
 
@@ -25,7 +25,7 @@ impl Default for NameRank {
     }
 }
 
-/// Most digits of a number after "draft" or "final" that is a version. Longer numbers are dates.
+/// Maximum number of digits of a version number after "draft" or "final". Longer numbers are dates.
 const MAX_BARE_DIGITS: usize = 2;
 
 impl NameRank {
@@ -111,7 +111,8 @@ impl NameRank {
         }
     }
 
-    /// Reads the number in `after`, the tokens behind a word. `is_letter`: the word is one letter.
+    /// Reads the version in `after`, the tokens after a word. `is_letter` is true if the word is
+    /// one letter.
     fn read_version(&mut self, meaning: WordMeaning, is_letter: bool, after: &[NamePart]) {
         let separators: &[&str] = match meaning {
             WordMeaning::Version if is_letter => &["", "."],
@@ -147,8 +148,8 @@ impl NameRank {
     }
 }
 
-/// The part of a path after the last separator. A backslash is one, except in `\xE9`, the form of a
-/// byte in an id.
+/// The part of a path after the last separator. A backslash is a separator, except in the escape of
+/// a byte in an id, such as `\xE9`.
 fn last_part(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_byte = |at: usize| {
@@ -159,7 +160,7 @@ fn last_part(path: &str) -> &str {
     separator.map_or(name, |(at, _)| &name[at + 1..])
 }
 
-/// Hangul as syllables. Some file systems store their parts.
+/// Composes Hangul syllables, because some file systems store their parts.
 ///
 /// Unicode Standard, section 3.12.
 fn composed(chars: impl Iterator<Item = char>) -> Vec<char> {
@@ -200,19 +201,19 @@ enum NamePartKind {
 #[derive(Debug)]
 struct NamePart {
     text: String,
-    /// The characters between the token before and this one.
+    /// The characters between the previous token and this one.
     separator: String,
     kind: NamePartKind,
 }
 
-/// The tokens of a stem, folded.
+/// Cuts a stem into folded tokens.
 fn tokens(stem: &[char]) -> Vec<NamePart> {
     let mut tokens: Vec<NamePart> = Vec::new();
     let mut separator = String::new();
     let mut is_open = false;
     for (at, c) in stem.iter().copied().enumerate() {
         let Some(kind) = kind_of(c) else {
-            // Accents that follow their letter are part of it.
+            // A combining accent is part of the letter before it.
             if fold(c).next().is_some() {
                 separator.push(c);
                 is_open = false;
@@ -248,7 +249,7 @@ fn kind_of(c: char) -> Option<NamePartKind> {
     }
 }
 
-/// Full-width forms as ASCII.
+/// Converts full-width forms to ASCII.
 fn without_width(c: char) -> Option<char> {
     match c {
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0),
@@ -257,8 +258,8 @@ fn without_width(c: char) -> Option<char> {
     }
 }
 
-/// The character in lower case, without accents; nothing for a combining accent. File systems
-/// store `é` as one character or as two.
+/// Returns the character in lower case, without its accent, or nothing for a combining accent. File
+/// systems store `é` as one character or as two.
 fn fold(c: char) -> impl Iterator<Item = char> {
     let base = match c {
         '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}' => None,
@@ -296,8 +297,8 @@ fn number(digits: &str) -> u32 {
     digits.parse().unwrap_or(u32::MAX)
 }
 
-/// Splits `report.docx` after `report`. An extension has at most five characters with a letter
-/// among them. The end of `report.v2` is a version instead.
+/// Splits `report.docx` after `report`. An extension has at most five characters, and at least one
+/// letter. The end of `report.v2` is a version instead.
 fn split_extension(name: &[char]) -> (&[char], &[char]) {
     let Some(dot) = name.iter().rposition(|c| *c == '.').filter(|dot| *dot > 0) else {
         return (name, &[]);
@@ -310,7 +311,8 @@ fn split_extension(name: &[char]) -> (&[char], &[char]) {
     if has_letter && is_word && !is_version { (&name[..dot], extension) } else { (name, &[]) }
 }
 
-/// The stem before `(2)`, the number that programs add to the name of another download or copy.
+/// The stem before a number such as `(2)`, which programs add to the name of a second download or
+/// copy.
 fn without_copy_number(stem: &[char]) -> Option<&[char]> {
     let [inner @ .., ')'] = stem else { return None };
     let open = inner.iter().rposition(|c| *c == '(')?;
@@ -368,7 +370,7 @@ fn phrase_at(tokens: &[NamePart]) -> Option<(usize, WordMeaning)> {
     Some((1 + words.len(), *meaning))
 }
 
-/// The meanings of the words at both ends of a run, each with whether the word is the end of the
+/// The meanings of the words at both ends of a run. The flag is true for the word that ends the
 /// run. A word of one character must be the whole run.
 fn meanings_in_run(run: &str) -> Vec<(WordMeaning, bool)> {
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! The words of file names that state a version, by language.
+//! Words that describe a version in a file name, by language.
 
 /// The meaning of a word in a file name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +29,8 @@ pub struct LanguageWords {
     pub drafts: &'static str,
     /// Words for old versions and backups.
     pub old: &'static str,
-    /// Words before the number of a version. After a single letter, the number follows directly or
-    /// after a dot.
+    /// Words before a version number. After a single letter, the number follows directly or after a
+    /// dot.
     pub versions: &'static str,
 }
 

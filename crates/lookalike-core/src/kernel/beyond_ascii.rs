@@ -19,7 +19,8 @@ pub(super) trait FlagScanner {
     unsafe fn flags(block: &[u8; 64], left: &mut u64) -> FlagMasks;
 }
 
-/// The flags of the characters of a block, a bit for each of their first bytes.
+/// The flags of the characters of a block. A bit of a mask stands for the first byte of a
+/// character.
 #[derive(Clone, Copy, Default)]
 pub(super) struct FlagMasks {
     /// The two bits of the class.
@@ -30,7 +31,7 @@ pub(super) struct FlagMasks {
 }
 
 impl FlagMasks {
-    /// The masks of bytes of flags, by a function that returns a mask of the bytes with a bit.
+    /// Builds the masks. `with_bit` returns a mask of the characters whose flags contain a bit.
     #[inline(always)]
     pub(super) fn of(with_bit: impl Fn(u8) -> u64) -> Self {
         Self {
@@ -56,9 +57,10 @@ impl FlagMasks {
     }
 }
 
-/// [`FlagScanner::flags`] page by page: a text has few scripts, and a script has few pages.
-/// `matching` returns a mask of the bytes that equal a byte in the given bits. `look_up` reads each
-/// byte as the last byte of a character of a page, and returns the flags of these characters.
+/// Computes [`FlagScanner::flags`] page by page, because a text has few scripts, and a script has
+/// few pages. `matching(byte, bits)` returns a mask of the bytes that equal `byte` in `bits`.
+/// `look_up` takes each byte as the last byte of a character of a page, and returns the flags of
+/// these characters.
 #[inline(always)]
 pub(super) fn flags_by_page(
     block: &[u8; 64],
@@ -67,7 +69,7 @@ pub(super) fn flags_by_page(
     look_up: impl Fn(&[u8; text::PAGE]) -> FlagMasks,
 ) -> FlagMasks {
     let mut masks = FlagMasks::default();
-    // The last bytes of other characters may be in the next block.
+    // Excludes the last three bytes. Characters that begin there may end in the next block.
     let mut rest = *left & u64::MAX >> 3;
     while rest != 0 {
         let at = rest.trailing_zeros() as usize;
@@ -100,14 +102,14 @@ pub(super) fn flags_by_page(
     masks
 }
 
-/// The last character of a block, if the next block has to know it.
+/// The last character of a block, as far as it affects the next block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LastCharacter {
     /// A character of a word, or ASCII.
     Other,
     /// A separator, which may have bytes in the next block.
     Separator,
-    /// A single-character token, which ends in the next block, perhaps where it begins.
+    /// A single-character token, which ends in the next block or at its start.
     Single,
 }
 
@@ -123,11 +125,11 @@ pub(super) struct BlockTokens {
 }
 
 /// Handles non-ASCII characters in the block at `base`: finds their classes, and lower-cases them
-/// in `out.padded`. `words` contains all their bytes. `last` is the last character of the block
-/// before, and then of this block.
+/// in `out.padded`. `words` contains all their bytes. On entry, `last` describes the last character
+/// of the previous block; on return, the last character of this block.
 ///
-/// The loop only collects bits of the first bytes, without a branch on the class, and no step of it
-/// waits for another one.
+/// The loop only collects bits of first bytes, without a branch on the class. Its steps do not
+/// depend on each other.
 ///
 /// # Safety
 /// The processor has the instruction set of `S`.
@@ -183,8 +185,8 @@ pub(super) unsafe fn beyond_ascii<S: FlagScanner>(
     BlockTokens { words: words & !apart, starts: single, ends }
 }
 
-/// Masks of the bytes of a block that begin non-ASCII characters, which have both top bits, and of
-/// those that continue them, which only have the first.
+/// Returns two masks of a block: the bytes that begin non-ASCII characters (both top bits are set),
+/// and the bytes that continue them (only the top bit is set).
 fn first_and_continued(block: &[u8; 64]) -> (u64, u64) {
     // Collects the top bits of the bytes of a word in its top byte.
     let tops =
@@ -198,7 +200,7 @@ fn first_and_continued(block: &[u8; 64]) -> (u64, u64) {
 }
 
 /// Lower-cases the first character of `text`, which is at `start` of the piece, if its lower case
-/// has the same length. Otherwise notes that it is unfolded.
+/// has the same length. Otherwise sets `out.unfolded`.
 fn lower_in_place(text: &str, start: usize, out: &mut TokenBuffer) {
     let mut lower = [0; 4];
     let lowered = text::lower_of_same_length(text);

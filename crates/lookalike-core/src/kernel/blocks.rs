@@ -1,6 +1,6 @@
-//! Token hashes of text in blocks of 64 bytes, for every instruction set: bytes to a bit each, bits
-//! to bounds, bounds to hashes. A [`BlockScanner`] contains the differences between instruction
-//! sets.
+//! Computes token hashes of text in blocks of 64 bytes: converts bytes to one bit each, bits to
+//! token bounds, and bounds to hashes. A [`BlockScanner`] contains the differences between
+//! instruction sets.
 
 use super::beyond_ascii::{BlockTokens, FlagMasks, FlagScanner, LastCharacter, beyond_ascii};
 use super::buffers::{PIECE, ScanRule, TokenBuffer};
@@ -36,7 +36,7 @@ pub(super) trait BlockScanner: FlagScanner {
     /// 64 bytes are readable and writable at `bytes`; the processor has the instruction set.
     unsafe fn compress(bytes: *mut u8, kept: u64);
 
-    /// The lowest `bits` bits of `value`, all of them from 64 on.
+    /// Returns the lowest `bits` bits of `value`, or `value` if `bits` is 64 or more.
     ///
     /// # Safety
     /// The processor has the instruction set.
@@ -273,9 +273,8 @@ unsafe fn scan<S: BlockScanner, const SPACES: bool, const FOLD: bool>(
         }
         let edges = words ^ (words << 1 | carry);
         carry = words >> 63;
-        // SAFETY: as many bounds as twice the length, and 256 more, are writable at `bounds`. A
-        // byte starts at most one token and ends at most one, so at most twice as many bounds as
-        // bytes precede any write of 130.
+        // SAFETY: `bounds` has room for two entries per byte and 256 more. A byte starts at most
+        // one token and ends at most one, so at most two entries per byte precede a write of 130.
         unsafe {
             let out = bounds.add(found);
             found += if starts | ends == 0 {
@@ -315,7 +314,7 @@ unsafe fn scan<S: BlockScanner, const SPACES: bool, const FOLD: bool>(
 }
 
 /// See [`super::Kernel::collapse`]. Most blocks have no white space beyond ASCII, and are copied at
-/// once; the characters of others one by one.
+/// once. Other blocks are copied character by character.
 ///
 /// # Safety
 /// The processor has the instruction set of `S`.
@@ -324,7 +323,7 @@ unsafe fn collapse_blocks<S: BlockScanner, const FOLD: bool>(text: &str, out: &m
     let source = text.as_bytes();
     out.clear();
     out.reserve(source.len() + 64);
-    // The byte before is a blank, or there is none, so that a blank would be dropped.
+    // 1 after a blank and at the start of the text, where another blank is dropped.
     let mut after_blank = 1;
     let mut at = 0;
     while at < source.len() {

@@ -6,7 +6,7 @@ use crate::params::{Scheme, TokenRule};
 pub(crate) const PAD: usize = 64;
 /// Compared rows have a multiple of this many bytes.
 pub(crate) const ROW_BLOCK: usize = 64;
-/// Maximum length of a text in a vector scan: its positions are 16 bits wide.
+/// Maximum length of a text in a vector scan, which stores positions in 16 bits.
 pub(crate) const PIECE: usize = 32 * 1024;
 
 /// The token rule of `scan`: the word rule, and whether ASCII letters are lower-cased.
@@ -24,11 +24,12 @@ pub(crate) struct TokenBuffer {
     /// The scanned piece, lower-cased: padded for the vector scans, unpadded for the scalar one.
     pub(super) padded: Vec<u8>,
     pub(super) exact: Vec<u8>,
-    /// The starts and ends of its tokens, alternating.
+    /// The starts and ends of the piece's tokens, alternating.
     pub(super) bounds: Vec<u16>,
-    /// Whether a character was scanned whose lower case has another length or depends on others.
+    /// Whether a character was scanned whose lower case has another length or depends on other
+    /// characters.
     pub(super) unfolded: bool,
-    /// The starts of lower-cased characters in two blocks, and their bytes.
+    /// The starts and bytes of lower-cased characters that cross the border of two blocks.
     pub(super) crossing: Vec<(usize, [u8; 4])>,
 }
 
@@ -65,7 +66,7 @@ impl TokenBuffer {
         self.len += 1;
     }
 
-    /// Removes the tokens from position `from` on that `keep` rejects.
+    /// Removes the tokens that `keep` rejects, from position `from` on.
     pub(crate) fn retain(&mut self, from: usize, keep: impl Fn(u64) -> bool) {
         let mut kept = from;
         for i in from..self.len {
@@ -159,11 +160,11 @@ pub(crate) struct SortBuffers {
 pub(super) struct HashBuckets<'a> {
     /// All hashes, bucket by bucket.
     pub(super) hashes: &'a [u64],
-    /// `hashes` and 8 greatest numbers, so that 8 entries can be read from each start on.
+    /// `hashes`, followed by 8 times `u64::MAX`, so that 8 entries can be read from every start.
     pub(super) padded: &'a [u64],
     /// The start of each bucket in `hashes`, and the end of the last one.
     pub(super) starts: &'a [u32],
-    /// Number of bits below those that are the number of a bucket.
+    /// Number of low bits of a hash that are not part of its bucket's number.
     pub(super) shift: u32,
 }
 

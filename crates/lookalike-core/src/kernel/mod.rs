@@ -118,10 +118,10 @@ impl Kernel {
         Variant::ALL.iter().filter(|v| v.is_available()).map(|v| Self(*v)).collect()
     }
 
-    /// The variant with a name.
+    /// Returns the variant called `name`.
     ///
     /// # Errors
-    /// [`ParamsError::Parse`] if there is none, or if this processor lacks it.
+    /// [`ParamsError::Parse`] if no variant has this name, or if this processor lacks it.
     pub fn named(name: &str) -> Result<Self, ParamsError> {
         let found = Variant::ALL.iter().find(|v| v.name() == name && v.is_available());
         found.map(|v| Self(*v)).ok_or_else(|| ParamsError::Parse {
@@ -132,7 +132,7 @@ impl Kernel {
     }
 
     /// Appends the hashes of the tokens of `text` to `out`. `text` is a piece that begins and ends
-    /// at a token boundary. [`TokenBuffer::unfolded`] reports characters that it cannot fold.
+    /// at a token boundary. [`TokenBuffer::unfolded`] reports characters that the scan cannot fold.
     #[inline]
     pub(crate) fn scan(self, text: &str, rule: ScanRule, out: &mut TokenBuffer) {
         if text.len() <= PIECE {
@@ -167,7 +167,8 @@ impl Kernel {
         }
     }
 
-    /// Appends the hashes of all shingles of `size` consecutive tokens; nothing if there are fewer.
+    /// Appends the hashes of all shingles of `size` consecutive tokens; nothing if there are fewer
+    /// tokens.
     #[inline]
     pub(crate) fn combine(self, tokens: &TokenBuffer, size: usize, out: &mut ShingleBuffer) {
         let Some(count) = (tokens.len + 1).checked_sub(size).filter(|&n| n > 0) else { return };
@@ -183,7 +184,7 @@ impl Kernel {
         }
     }
 
-    /// Writes `hashes` in ascending order, with repeats, to `out`, whose content is lost.
+    /// Replaces the content of `out` with `hashes` in ascending order, with repeats.
     #[inline]
     pub(crate) fn sort(self, hashes: &[u64], out: &mut Vec<u64>, buffers: &mut SortBuffers) {
         match self.0 {
@@ -197,7 +198,7 @@ impl Kernel {
         }
     }
 
-    /// The truncated fast similarity sketch of `shingles` into the padded `out`.
+    /// Writes the truncated fast similarity sketch of `shingles` to the padded `out`.
     #[inline]
     pub(crate) fn sketch(self, parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
         debug_assert_eq!(out.len(), HashParameters::padded(parameters.num_hashes));
@@ -212,7 +213,7 @@ impl Kernel {
         }
     }
 
-    /// The minima of a classic family over `shingles` into the padded `out`.
+    /// Writes the minima of a classic family over `shingles` to the padded `out`.
     #[inline]
     pub(crate) fn classic(self, parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
         debug_assert_eq!(out.len(), HashParameters::padded(parameters.num_hashes));
@@ -231,7 +232,8 @@ impl Kernel {
     #[inline]
     pub(crate) fn intersect(self, a: &[u64], b: &[u64]) -> usize {
         let (small, large) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-        // From a ratio of about 50 on, searching beats merging (measured on 50 in 3,000).
+        // From a size ratio of about 50, searching is faster than merging (measured with sets of 50
+        // and 3,000).
         if small.len() < large.len() / 50 {
             return scalar::intersect_galloping(small, large);
         }
@@ -258,8 +260,8 @@ impl Kernel {
         }
     }
 
-    /// Writes to `counts` the number of places at which each row of bytes agrees with `probe`. All
-    /// have the same length, a multiple of [`ROW_BLOCK`].
+    /// Writes to `counts` the number of places at which each row of bytes agrees with `probe`. The
+    /// rows and `probe` have the same length, a multiple of [`ROW_BLOCK`].
     #[inline]
     pub(crate) fn count_equal_rows(self, probe: &[u8], rows: &[u8], counts: &mut [u16]) {
         match self.0 {

@@ -18,7 +18,7 @@ const _: () = assert!(BLOCK <= PAD, "the last block must fit the padding");
 pub(super) const FEW: usize = 8;
 /// Number of shingles that are hashed before their bins are lowered.
 const HASHED: usize = 128;
-/// The most bins that the top bits of a hash select.
+/// Maximum number of bins that are selected by the top bits of a hash.
 const BINS: usize = 512;
 /// Signature values whose minima stay in registers together.
 const LANES: usize = 64;
@@ -95,7 +95,7 @@ pub(super) fn sketch(parameters: &HashParameters, shingles: &[u32], out: &mut [u
     fill_empty(parameters, shingles, out);
 }
 
-/// Passes the hashes of the shingles by one function to `take`, a block at a time.
+/// Hashes the shingles with one function, and passes the hashes to `take` block by block.
 #[inline(always)]
 fn each_block((a, b): (u32, u32), shingles: &[u32], mut take: impl FnMut(&[u32])) {
     for shingles in shingles.chunks(HASHED) {
@@ -117,14 +117,14 @@ fn lower_bins(hashes: &[u32], round: u32, out: &mut [u32]) {
     }
 }
 
-/// The bin of a hash among a power of two of bins, from 2 to [`BINS`].
+/// The bin of a hash, if the number of bins is a power of two from 2 to [`BINS`].
 #[inline(always)]
 fn bin_by_bits(z: u32, bins: usize) -> usize {
     (z >> (u32::BITS - bins.trailing_zeros())) as usize % BINS
 }
 
-/// Round 0 for a power of two of bins. Hashes of one bin have the order of their values, so bins
-/// store whole hashes until the end.
+/// Round 0, if the number of bins is a power of two. The hashes of one bin have the same order as
+/// their values, so bins store whole hashes until the end.
 #[inline(always)]
 fn first_round(functions: (u32, u32), shingles: &[u32], out: &mut [u32]) {
     let k = out.len();
@@ -249,13 +249,13 @@ fn minima(
 
 /// Minima of `(a·x + b) mod PRIME` with one 64-bit multiplication for each shingle.
 ///
-/// A residue r divided by the prime is the fraction of `(a·x + b) / PRIME`. In units of 2⁻⁶⁴, this
-/// fraction is a sum that wraps: `factor·x + addend`, with `a·2⁶⁴ / PRIME` rounded to the nearest
-/// integer as factor. Rounding moves a sum by about x / 2 at most, half of the distance of two
-/// residues. Hence sums have the order of their residues, and only the least of them is converted
-/// back to a residue. All sums move in one direction; if it is down, the addend moves them up, so
-/// that r = 0 does not wrap.
-/// Sums are compared as signed integers, because AVX2 has no other comparison.
+/// For a residue r, `r / PRIME` is the fractional part of `(a·x + b) / PRIME`. In units of 2⁻⁶⁴,
+/// this part is the wrapping sum `factor·x + addend`. The factor is `a·2⁶⁴ / PRIME`, rounded to the
+/// nearest integer. Rounding moves a sum by at most about x / 2, half of the distance of two
+/// residues. Hence sums have the order of their residues, and only the least sum is converted back
+/// to a residue. Rounding moves all sums in one direction. If they move down, the addend moves them
+/// up, so that r = 0 does not wrap. Sums are compared as signed integers, because AVX2 has no other
+/// comparison.
 #[inline(always)]
 fn mod_prime_minima<const WIDE: usize>(
     parameters: &HashParameters,
@@ -308,7 +308,7 @@ pub(super) const SMALL_BUCKET: usize = 8;
 
 /// See [`super::Kernel::sort`]. Hashes are uniform, so their top bits divide them into small
 /// buckets in O(n). `sort_small` writes small buckets to their place in `out`, in ascending order.
-/// Others, such as repeats of a frequent word, are sorted by comparison.
+/// Larger buckets, such as repeats of a frequent word, are sorted by comparison.
 #[inline(always)]
 pub(super) fn sort_by_buckets(
     hashes: &[u64],

@@ -61,7 +61,7 @@ impl ShingleBuffer {
     }
 }
 
-/// [`hash::token_hash`] of each of some ASCII characters.
+/// Writes [`hash::token_hash`] of each ASCII character to `out`.
 #[inline]
 pub(super) fn ascii_token_hashes(characters: &[u8], out: &mut [u64]) {
     for (out, c) in out.iter_mut().zip(characters) {
@@ -138,7 +138,7 @@ pub(super) fn sort(hashes: &[u64], out: &mut Vec<u64>) {
     out.sort_unstable();
 }
 
-/// The product of a hash's halves, the second sum of a fingerprint.
+/// The product of a hash's halves. A fingerprint's second sum adds these products.
 #[inline(always)]
 pub(super) fn product(hash: u64) -> u64 {
     (hash & 0xffff_ffff) * (hash >> 32)
@@ -210,7 +210,7 @@ pub(super) fn intersect(a: &[u64], b: &[u64]) -> usize {
     shared
 }
 
-/// [`intersect`] for a small and a much larger set, by searching with doubled steps.
+/// [`intersect`] for a small and a much larger set, by searching with doubling steps.
 pub(super) fn intersect_galloping(small: &[u64], large: &[u64]) -> usize {
     let mut rest = large;
     let mut shared = 0;

@@ -1,4 +1,4 @@
-//! Every variant returns the bits of [`scalar`](super::scalar), for odd lengths and odd text.
+//! Every variant returns the bits of [`scalar`](super::scalar), for unusual lengths and texts.
 
 use super::*;
 use crate::hash::SplitMix64;
@@ -322,7 +322,7 @@ fn neighbouring_residues_keep_their_order() {
             let (a, b) = (u64::from(parameters.a[lane]), u64::from(parameters.b[lane]));
             let inverse = power(a, prime - 2);
             let least = [0, 1, prime - 2, random.next_u64() % (prime - 1)][lane % 4];
-            // The shingle of a residue.
+            // The shingle whose hash is `residue`.
             let shingle = |residue: u64| {
                 let offset = (residue + prime - b % prime) % prime;
                 u32::try_from((u128::from(offset) * u128::from(inverse) % u128::from(prime)) as u64)

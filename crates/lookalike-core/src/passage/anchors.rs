@@ -1,10 +1,10 @@
-//! A few positions of a document, selected by the tokens around them, so that equal runs select
-//! equal positions: winnowing (Schleimer, Wilkerson, Aiken, *Winnowing: Local Algorithms for
-//! Document Fingerprinting*, SIGMOD 2003, section 3).
+//! Winnowing: selects a few positions of a document by the tokens around them, so that equal runs
+//! select equal positions (Schleimer, Wilkerson, Aiken, *Winnowing: Local Algorithms for Document
+//! Fingerprinting*, SIGMOD 2003, section 3).
 //!
-//! The anchor of a run of `n` tokens is the first window of `k` tokens with the least hash among
-//! its windows. Every run has an anchor, which depends only on the tokens of the run. Neighbouring
-//! runs mostly share theirs: one position in (n − k + 2) / 2 is an anchor.
+//! The anchor of a run of `n` tokens is its window of `k` tokens with the least hash, or the first
+//! of several such windows. Every run has an anchor, which depends only on the tokens of the run.
+//! Neighbouring runs mostly share their anchor: one position in (n − k + 2) / 2 is an anchor.
 
 use crate::hash::mix64;
 
@@ -38,8 +38,8 @@ impl AnchorFinder {
     }
 
     /// Passes the anchors of a document to `take`, in ascending order of their runs. Every run has
-    /// exactly one. There are none if the document has fewer tokens than a run. O(tokens) for texts
-    /// whose windows differ; at worst O(tokens · n) comparisons.
+    /// exactly one. There are none if the document has fewer tokens than a run. Takes O(tokens)
+    /// time for texts whose windows differ, and at most O(tokens · n) comparisons.
     ///
     /// ```
     /// use lookalike_core::passage::anchors::AnchorFinder;
@@ -141,7 +141,7 @@ mod tests {
             tokens in prop::collection::vec(0_u64..2, 0..60),
             length in 1_usize..12,
         ) {
-            // Otherwise a run that overlaps an equal one would be seen once only.
+            // Otherwise a run that overlaps an equal run would be found only once.
             let mut anchor_of = Vec::new();
             for (number, anchor) in anchors(&tokens, length).iter().enumerate() {
                 anchor_of.extend(std::iter::repeat_n(number, anchor.runs));

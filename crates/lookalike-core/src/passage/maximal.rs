@@ -1,11 +1,11 @@
 //! Maximal runs, passages and copies, computed from unitigs.
 //!
-//! If a repeated run begins inside of a unitig, every place with its tokens is inside of the same
-//! unitig, so all of them can begin one token earlier. Maximal runs therefore begin and end where
-//! unitigs do. The longest repeated run that begins at a place of a unitig is the longest prefix
-//! that the place shares with a neighbour in the [`SuffixOrder`]. All places with the same tokens
-//! are the interval of the order that shares as much (Abouelhoda, Kurtz, Ohlebusch, *Replacing
-//! suffix trees with enhanced suffix arrays*, 2004, section 3).
+//! If a repeated run begins inside of a unitig, every place with the run's tokens is inside of the
+//! same unitig, so the run can begin one token earlier at all these places. Maximal runs therefore
+//! begin and end where unitigs do. The longest repeated run that begins at a place of a unitig is
+//! the longest prefix that the place shares with a neighbour in the [`SuffixOrder`]. The places
+//! with the tokens of this prefix are an interval of the order (Abouelhoda, Kurtz, Ohlebusch,
+//! *Replacing suffix trees with enhanced suffix arrays*, 2004, section 3).
 
 use super::suffix_order::{Sequences, SuffixOrder};
 use super::unitig::{UnitigPlace, Unitigs};
@@ -23,7 +23,7 @@ pub struct MaximalRun {
     pub passage: u32,
 }
 
-/// The tokens of maximal runs that are equal.
+/// The tokens of equal maximal runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Passage {
     /// The number of its tokens.
@@ -51,9 +51,10 @@ pub struct Passages {
 const NONE: u32 = u32::MAX;
 
 impl Passages {
-    /// The passages of at least `length` tokens, from the unitigs of runs of `length`. `order`
-    /// contains the number of each document in the order of documents, which decides the first
-    /// place. O(n · log² n) for n places of unitigs; 40 bytes for each, and 4 for each document.
+    /// Computes the passages of at least `length` tokens from the unitigs of runs of `length`
+    /// tokens. `order` contains the rank of each document, which decides the first place. For n
+    /// places of unitigs, takes O(n · log² n) time, 40 bytes of memory per place and 4 per
+    /// document.
     ///
     /// ```
     /// use lookalike_core::passage::maximal::Passages;
@@ -92,15 +93,15 @@ impl Sequences for Unitigs {
     }
 }
 
-/// For each place of a unitig, the number of unitigs of the maximal run that begins there; 0 if
-/// none begins.
+/// For each place of a unitig, the number of unitigs of the maximal run that begins there, or 0 if
+/// no maximal run begins there.
 fn maximal_lengths(unitigs: &Unitigs, sorted: &SuffixOrder) -> Vec<u32> {
     let mut lengths = vec![0; unitigs.places.len()];
     for (index, &place) in sorted.places.iter().enumerate() {
         let next = sorted.common.get(index + 1).copied().unwrap_or(0);
         lengths[place as usize] = sorted.common[index].max(next);
     }
-    // From the end, because the run before a place is compared with the run at the place.
+    // Starts at the end, so that `lengths[place - 1]` still has its original value.
     for place in (1..lengths.len()).rev() {
         if unitigs.continues(place - 1) && lengths[place - 1] > lengths[place] {
             lengths[place] = 0;
@@ -109,14 +110,14 @@ fn maximal_lengths(unitigs: &Unitigs, sorted: &SuffixOrder) -> Vec<u32> {
     lengths
 }
 
-/// Places in the order that share a number of unitigs.
+/// An interval of places in the order that share their first `common` unitigs.
 #[derive(Debug, Clone, Copy)]
 struct SharedInterval {
     common: u32,
-    /// The index of its first place in the order.
+    /// The index in the order of the interval's first place.
     start: u32,
     places: u32,
-    /// The number of places of a document that already has an earlier place in the interval.
+    /// The number of places whose document already has an earlier place in the interval.
     again: u32,
     /// The first place, by the order of documents and the position.
     first: u32,
@@ -131,7 +132,7 @@ struct PassageCollector<'a> {
     order: &'a [u32],
     /// The intervals that contain the current place, the innermost last.
     open: Vec<SharedInterval>,
-    /// The index in the order of the last place of each document so far.
+    /// For each document, the index in the order of its last place so far.
     latest: Vec<u32>,
     found: Passages,
 }
@@ -156,8 +157,9 @@ impl PassageCollector<'_> {
         }
     }
 
-    /// Counts a repeated place of a document, in the innermost interval that also contains its
-    /// previous place (Hui, *Color Set Size Problem with Applications to String Matching*, 1992).
+    /// Counts a repeated place of a document, in the innermost interval that also contains the
+    /// document's previous place (Hui, *Color Set Size Problem with Applications to String
+    /// Matching*, 1992).
     fn count_again(&mut self, index: u32, place: u32) {
         let document = self.unitigs.places[place as usize].document;
         let before = std::mem::replace(&mut self.latest[document as usize], index);
@@ -170,7 +172,8 @@ impl PassageCollector<'_> {
         }
     }
 
-    /// Adds a place to the innermost interval, whose tokens are its longest repeated run.
+    /// Adds a place to the innermost interval, whose tokens are the longest repeated run at the
+    /// place.
     fn add(&mut self, place: u32, is_maximal: bool) {
         let Some(mut interval) = self.open.pop() else { return };
         interval.places += 1;
@@ -247,7 +250,7 @@ pub struct TokenRange {
 }
 
 /// The first place of each unitig, by the order of documents and the position, as an index of
-/// [`Unitigs::places`]. O(places of unitigs).
+/// [`Unitigs::places`]. Takes O(places of unitigs) time.
 pub fn first_places(unitigs: &Unitigs, order: &[u32]) -> Vec<u32> {
     let mut first = vec![NONE; unitigs.runs.len()];
     let key = |place: &UnitigPlace| (order[place.document as usize], place.position);
@@ -260,9 +263,9 @@ pub fn first_places(unitigs: &Unitigs, order: &[u32]) -> Vec<u32> {
     first
 }
 
-/// The tokens in copies of at least `length` tokens, from the unitigs of runs of `length`: ranges
-/// that do not touch, by document and position. `order` is as for [`Passages::new`]. O(places of
-/// unitigs); 4 bytes for each unitig.
+/// Returns the tokens in copies of at least `length` tokens, given the unitigs of runs of `length`
+/// tokens. The ranges do not touch, and are sorted by document and position. `order` is as for
+/// [`Passages::new`]. Takes O(places of unitigs) time, and 4 bytes of memory per unitig.
 pub fn copied_ranges(unitigs: &Unitigs, length: u32, order: &[u32]) -> Vec<TokenRange> {
     let first = first_places(unitigs, order);
     ranges_of(unitigs, length, |place| {
@@ -273,8 +276,9 @@ pub fn copied_ranges(unitigs: &Unitigs, length: u32, order: &[u32]) -> Vec<Token
     })
 }
 
-/// The tokens of the places of unitigs that `takes` accepts, from the unitigs of runs of `length`:
-/// ranges that do not touch, by document and position. O(places of unitigs).
+/// Returns the tokens of the unitig places that `takes` accepts, given the unitigs of runs of
+/// `length` tokens. The ranges do not touch, and are sorted by document and position. Takes
+/// O(places of unitigs) time.
 pub fn ranges_of(
     unitigs: &Unitigs,
     length: u32,
@@ -291,8 +295,8 @@ pub fn ranges_of(
 }
 
 impl TokenRange {
-    /// Appends the range to `ranges`, which are in the order of document and first token, or
-    /// extends the last of them if they touch.
+    /// Appends the range to `ranges`, which are sorted by document and start. If the range touches
+    /// the last one, extends the last one instead.
     pub fn join(self, ranges: &mut Vec<Self>) {
         match ranges.last_mut() {
             Some(last) if last.document == self.document && last.end >= self.start => {
@@ -320,8 +324,8 @@ mod tests {
         prop::collection::vec(document, 0..6)
     }
 
-    /// The places and documents of each passage by its tokens, with its first place, and the
-    /// maximal runs.
+    /// For the tokens of each passage, the numbers of places and documents and the first place.
+    /// Also the maximal runs.
     type Found = (BTreeMap<Vec<u64>, (usize, usize, (usize, usize))>, Vec<naive::Run>);
 
     fn expected(documents: &[Vec<u64>], least: usize, order: &[u32]) -> Found {

@@ -11,7 +11,7 @@
 //! * A run is a **copy** if an equal run is at an earlier place that does not overlap it: in an
 //!   earlier document in the order of documents, or earlier in its own document.
 //!
-//! `naive` contains the definitions of all three, by comparing all places with all.
+//! `naive` implements all three definitions by comparing each place with all others.
 //!
 //! ```text
 //! tokens ─ anchors → a few positions, those with an equal one → runs that may repeat
@@ -25,11 +25,11 @@
 //! | [`position_set`] | stores the selected positions, one bit for each |
 //! | [`run_hash`] | hashes all runs of `n` tokens of a document |
 //! | [`unitig`] | joins overlapping runs that have the same places |
-//! | [`suffix_order`] | sorts the ends of sequences of unitigs, and finds their shared prefixes |
+//! | [`suffix_order`] | sorts suffixes of sequences of unitigs, and finds their shared prefixes |
 //! | [`maximal`] | finds maximal runs, passages and copies |
 //! | [`naive`] | contains the definitions, for tests |
 //!
-//! Hashes only select. The caller compares the tokens of selected places ([`unitig::Unitigs`]
+//! Hashes only select places. The caller compares the tokens of these places ([`unitig::Unitigs`]
 //! states which places must be equal).
 
 pub mod anchors;

@@ -1,5 +1,5 @@
-//! The definitions of this module, by comparing all places with all: the oracle of its tests.
-//! O(tokens² · length), for a few thousand tokens at most.
+//! Implements the definitions of `passage` by comparing each place with all others, as the oracle
+//! of tests. Takes O(tokens² · length) time, so use it for a few thousand tokens at most.
 
 /// A run of tokens at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,4 +1,4 @@
-//! A set of numbers below a limit that stores one bit for each and numbers its members.
+//! A set of numbers below a limit. Stores one bit per possible number, and can number its members.
 
 /// A set of numbers below a limit.
 ///
@@ -19,8 +19,8 @@ pub struct PositionSet {
 }
 
 impl PositionSet {
-    /// An empty set of numbers below `limit`. Takes one bit for each, and half a bit more once
-    /// members are numbered.
+    /// Creates an empty set of numbers below `limit`. Takes one bit per possible number, and half a
+    /// bit more once members are numbered.
     pub fn new(limit: u64) -> Self {
         let words = usize::try_from(limit.div_ceil(64)).unwrap_or(usize::MAX);
         Self { words: vec![0; words], before: Vec::new() }

@@ -1,12 +1,12 @@
-//! Hashes of all runs of a sequence of tokens, of any length, each in constant time: the polynomial
-//! of [`run_hash`](super::run_hash), from the sums over prefixes.
+//! Hashes of runs of any length in a sequence of tokens, each in constant time. Computes the
+//! polynomial of [`run_hash`](super::run_hash) from the sums over prefixes.
 
 use super::run_hash::{MODULUS, add, multiply, reduce};
 
 /// Base of the polynomial.
 const BASE: u64 = 0x0f5a_3c96_e1b2_7d48;
 
-/// The hashes of all prefixes of a sequence, and the powers of the base: 16 bytes a token.
+/// The hashes of all prefixes of a sequence, and the powers of the base. Takes 16 bytes per token.
 ///
 /// ```
 /// use lookalike_core::passage::prefix_hash::PrefixHashes;
@@ -22,7 +22,7 @@ pub struct PrefixHashes {
 }
 
 impl PrefixHashes {
-    /// O(tokens).
+    /// Hashes all prefixes of `tokens`. Takes O(tokens) time.
     pub fn new(tokens: &[u64]) -> Self {
         let mut sums = vec![0];
         let mut powers = vec![1];

@@ -2,13 +2,13 @@
 //! one position to the next (Karp and Rabin, *Efficient randomized pattern-matching algorithms*,
 //! 1987).
 //!
-//! Arithmetic modulo 2⁶⁴ would be faster, but has equal hashes for different runs of Thue-Morse
-//! words, whatever the base. For a prime, no such words are known.
+//! Arithmetic modulo 2⁶⁴ would be faster, but with any base, different runs of Thue-Morse words
+//! have equal hashes. For a prime, no such words are known.
 
 /// The modulus, a Mersenne prime.
 pub(super) const MODULUS: u64 = (1 << HASH_BITS) - 1;
 
-/// Bits of a hash, which is below 2 to the power of this.
+/// Number of bits of a hash. Hashes are below 2 to the power of this number.
 pub const HASH_BITS: u32 = 61;
 
 /// Hashes runs of a fixed number of tokens. Equal runs have equal hashes; different runs have equal

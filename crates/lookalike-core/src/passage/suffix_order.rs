@@ -1,11 +1,10 @@
-//! The order of all ends of sequences, with the shared prefixes of neighbours: a suffix array with
-//! its longest common prefixes.
+//! A suffix array of several sequences, with the longest common prefixes of neighbours.
 //!
 //! Sorting doubles the compared length in each round and skips ranges that are already sorted
 //! (Larsson, Sadakane, *Faster suffix sorting*, 2007). The computation of prefixes follows Kasai,
 //! Lee, Arimura, Arikawa, Park, *Linear-Time Longest-Common-Prefix Computation in Suffix Arrays*,
 //! 2001. Libraries sort the bytes of one text. Here, the input is several short sequences of
-//! numbers, because passages are joined to unitigs before.
+//! numbers, because runs were joined to unitigs before.
 //!
 //! No crate has been compared. `cargo x bench passages` measures the whole search;
 //! `bench/others.md` compares it with suffix arrays of whole collections (November 2026).
@@ -16,7 +15,7 @@ use std::ops::Range;
 pub trait Sequences {
     /// The number of symbols, below 2³².
     fn len(&self) -> usize;
-    /// Returns true if the text has no symbol.
+    /// Returns true if the sequences have no symbol.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -26,19 +25,19 @@ pub trait Sequences {
     fn continues(&self, at: usize) -> bool;
 }
 
-/// The ends of all sequences in order.
+/// The suffixes of all sequences in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SuffixOrder {
-    /// The starts of the ends, in ascending order of their symbols. Equal ends are ordered by their
-    /// place.
+    /// The starts of the suffixes, in ascending order of their symbols. Equal suffixes are ordered
+    /// by their place.
     pub places: Vec<u32>,
-    /// The number of symbols that each end shares with the previous one; 0 for the first.
+    /// The number of symbols that each suffix shares with the previous one; 0 for the first.
     pub common: Vec<u32>,
 }
 
 impl SuffixOrder {
-    /// Sorts the ends. O(n · log n · log m) for n symbols if sequences share at most m symbols in a
-    /// row; 24 bytes for each symbol.
+    /// Sorts the suffixes. Takes O(n · log n · log m) time for n symbols if sequences share at most
+    /// m symbols in a row, and 24 bytes of memory per symbol.
     ///
     /// ```
     /// use lookalike_core::passage::suffix_order::{Sequences, SuffixOrder};
@@ -61,7 +60,7 @@ impl SuffixOrder {
     }
 }
 
-/// The number of symbols of each end.
+/// The number of symbols of each suffix.
 fn lengths(sequences: &impl Sequences) -> Vec<u32> {
     let mut lengths = vec![1_u32; sequences.len()];
     for at in (0..lengths.len().saturating_sub(1)).rev() {
@@ -72,7 +71,7 @@ fn lengths(sequences: &impl Sequences) -> Vec<u32> {
     lengths
 }
 
-/// The places in order.
+/// Sorts the places by their suffixes.
 fn sorted(sequences: &impl Sequences, lengths: &[u32]) -> Vec<u32> {
     let n = lengths.len();
     let mut sorter = SuffixSorter {
@@ -103,7 +102,7 @@ struct SuffixSorter {
     places: Vec<u32>,
     /// For each place, the index of the last place that is equal so far.
     ranks: Vec<u32>,
-    /// The keys of the next round; 0 for an end without more symbols.
+    /// The keys of the next round; 0 for a suffix without more symbols.
     keys: Vec<u32>,
 }
 
@@ -122,7 +121,7 @@ impl SuffixSorter {
             for &place in &places[start..end] {
                 self.ranks[place as usize] = (range.start + end - 1) as u32;
             }
-            // Ends without more symbols are equal, and already in the order of their places.
+            // Suffixes without more symbols are equal, and already in the order of their places.
             if end - start > 1 && key > 0 {
                 unsorted.push(range.start + start..range.start + end);
             }
@@ -130,8 +129,8 @@ impl SuffixSorter {
         }
     }
 
-    /// Sets the keys of places that are equal in their first `length` symbols to the ranks of the
-    /// symbols after these.
+    /// For places that are equal in their first `length` symbols, sets the keys to the ranks of the
+    /// places after these symbols.
     fn set_keys(&mut self, range: Range<usize>, lengths: &[u32], length: u32) {
         for &place in &self.places[range] {
             let has_more = lengths[place as usize] > length;
@@ -158,7 +157,8 @@ fn common(sequences: &impl Sequences, lengths: &[u32], places: &[u32]) -> Vec<u3
             (shared..most).take_while(agrees).count() + shared.min(most)
         });
         common[index] = shared as u32;
-        // The next end lacks the first shared symbol. For another sequence, nothing is known.
+        // The next suffix lacks the first shared symbol. Nothing is known about a suffix of another
+        // sequence.
         shared = if lengths[at] > 1 { shared.saturating_sub(1) } else { 0 };
     }
     common
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Texts, end to end.
+    /// Concatenated texts.
     struct Texts(Vec<Vec<u32>>);
 
     impl Texts {

@@ -42,7 +42,7 @@ pub struct RepeatedRun {
     pub class: u32,
 }
 
-/// Passes each run that has an equal one to `take`, with the first of these runs. Drops runs
+/// Passes each run that has an equal one to `take`, with the first of the equal runs. Drops runs
 /// without an equal one. `records` are ascending, and `take` is called in the same order.
 /// O(records).
 ///
@@ -99,8 +99,9 @@ const NONE: u32 = u32::MAX;
 
 impl Unitigs {
     /// Joins repeated runs. `runs` returns all of them in ascending order of document and position,
-    /// the same on each call. `classes` is the number of their classes, below 2³² − 1. O(runs); 8
-    /// bytes for each class, 4 for each unitig and 12 for each of its places.
+    /// and the same runs on each call. `classes` is the number of their classes, below 2³² − 1.
+    /// Takes O(runs) time, and 8 bytes of memory per class, 4 per unitig and 12 per place of a
+    /// unitig.
     ///
     /// # Errors
     /// The first error of `runs`.
@@ -139,7 +140,8 @@ impl Unitigs {
         Ok(unitigs)
     }
 
-    /// The unitigs of documents in memory, given by their tokens: 16 bytes for each token.
+    /// Computes the unitigs of documents in memory, given by their tokens. Takes 24 bytes of memory
+    /// per token, and 16 more per repeated run.
     pub fn of_documents(documents: &[Vec<u64>], length: usize) -> Self {
         let hasher = RunHasher::new(length, 0);
         let mut records = Vec::new();
@@ -184,13 +186,13 @@ impl Unitigs {
     }
 }
 
-/// The class that follows each class at all of its places and has no other places, so that both
-/// have the same places. [`NONE`] if there is no such class.
+/// For each class, the class that follows it at all of its places and has no other places, so that
+/// both have the same places. [`NONE`] if there is no such class.
 fn next_classes<E>(
     runs: impl Iterator<Item = Result<RepeatedRun, E>>,
     classes: usize,
 ) -> Result<Vec<u32>, E> {
-    // A class is its own neighbour until the first one is found; no class is its own neighbour
+    // In its own entry, a class means "no neighbour found yet". No class is its own neighbour
     // everywhere.
     let mut next: Vec<u32> = (0..classes as u32).collect();
     let mut previous = next.clone();
@@ -257,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_overlaps_itself_and_what_ends_with_a_document_is_not_joined() {
+    fn self_overlapping_runs_are_not_joined() {
         let found = unitigs(&["aaaaa"], 2);
         assert_eq!(found, [("aa".to_owned(), vec![(0, 0), (0, 1), (0, 2), (0, 3)])]);
         let found = unitigs(&["ababab"], 2);

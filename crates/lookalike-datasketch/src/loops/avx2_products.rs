@@ -1,16 +1,18 @@
-//! Permutations with 64-bit products by AVX2, which has no instruction for them. Eight products are
-//! computed in two vectors, with the lower and the upper halves of the values.
+//! Permutations with 64-bit products by AVX2, which has no instruction for such products. Eight
+//! products are computed in two vectors: one for the lower halves of the values, one for the upper
+//! halves.
 //!
 //! Only the product of the lower halves has 64 bits. Products with an upper half only contribute to
 //! the upper half: `a·h mod 2⁶⁴ = a₀·h₀ + 2³²·(a₁·h₀ + a₀·h₁)`. One instruction computes eight of
-//! these products; with 64-bit numbers in a vector, it would take two. Two groups of eight share
-//! the values that depend on the hash alone. More groups do not fit into the registers.
+//! the products with an upper half; with 64-bit numbers in a vector, two instructions would be
+//! necessary. Two groups of eight permutations share the values that depend on the hash alone. More
+//! groups do not fit into the registers.
 //!
 //! No library has these permutations. datasketch computes them with `NumPy` and takes 1,500 to
 //! 2,900 ns a token in all (`docs/guides/datasketch.md`). Measured with 128 values, the least of 40
 //! rounds on two shared cores (`cargo run --release --package lookalike-datasketch --example
 //! instruction_sets`, November 2026): `affine64` takes 109 ns a token with these products and 201
-//! portable; `legacy` takes 77 and 250.
+//! ns in portable code; `legacy` takes 77 and 250 ns.
 #![expect(unsafe_code, reason = "vectors are loaded from arrays and stored to them")]
 
 use std::arch::x86_64::{
@@ -159,7 +161,8 @@ pub(super) fn affine(a: &[u64], b: &[u64], hashes: &[u64], minima: &mut [u64]) -
 
 #[target_feature(enable = "avx2")]
 fn lower_affine(a: &Numbers, b: &Numbers, lows: &[u32], highs: &[u32], minima: &mut Numbers) {
-    // The least number is the complement of the greatest complement, and that is −a·h + !b.
+    // The least value is the complement of the greatest complement. The complement of a·h + b is
+    // −a·h + !b.
     let permutations: [_; GROUPS] = from_fn(|group| {
         let complements = b[group].map(|summand| !summand);
         PermutationVector::new(&a[group].map(u64::wrapping_neg), &complements)
@@ -171,7 +174,7 @@ fn lower_affine(a: &Numbers, b: &Numbers, lows: &[u32], highs: &[u32], minima: &
             let values = permutations.values::<false>(low, high);
             let upper = _mm256_max_epu32(most.upper, values.upper);
             // Keep the lower half that belongs to the greater upper half. If the upper halves are
-            // equal, keep both.
+            // equal, keep the greater lower half.
             let old = _mm256_and_si256(most.lower, _mm256_cmpeq_epi32(most.upper, upper));
             let new = _mm256_and_si256(values.lower, _mm256_cmpeq_epi32(values.upper, upper));
             *most = Halves { lower: _mm256_max_epu32(old, new), upper };
@@ -182,7 +185,8 @@ fn lower_affine(a: &Numbers, b: &Numbers, lows: &[u32], highs: &[u32], minima: &
 
 /// Lowers `minima[k]` to the least `((a[k]·h + b[k]) mod 2⁶⁴) mod (2⁶¹ − 1) mod 2³²` of `hashes`,
 /// for all whole blocks of permutations. Returns the number of these permutations. If a value may
-/// be wrong, which is the case once in 2²⁹, `plain` computes the block for some hashes instead.
+/// be wrong, which is the case for one value in 2²⁹, `plain` computes the block for the hashes of
+/// this step instead.
 #[target_feature(enable = "avx2")]
 pub(super) fn legacy(
     a: &[u64],
@@ -234,7 +238,7 @@ fn lower_legacy<const IS_NARROW: bool>(
             // 2⁶¹ is 1 modulo the prime: the upper three bits are added to the other 61.
             let folded = _mm256_add_epi32(values.lower, _mm256_srli_epi32::<29>(values.upper));
             *least = _mm256_min_epu32(*least, folded);
-            // Only if the upper 29 of the 61 are all set can the sum be as great as the prime.
+            // The sum can reach the prime only if the upper 29 of the 61 bits are all set.
             most = _mm256_max_epu32(most, _mm256_slli_epi32::<3>(values.upper));
         }
     }

@@ -3,7 +3,8 @@
 //! Each loop is written once in plain Rust and compiled once for each instruction set, so that all
 //! variants return the same bits. 64-bit products, which AVX2 lacks, are in `avx2_products`.
 //!
-//! Measured as in `avx2_products`: `affine32` takes 30 ns a token compiled for AVX2, 58 portable.
+//! Measured as in `avx2_products`: `affine32` takes 30 ns a token compiled for AVX2, and 58 ns in
+//! portable code.
 #![expect(unsafe_code, reason = "instructions that not every processor has are called")]
 #![expect(clippy::inline_always, reason = "loops are compiled with the caller's target features")]
 
@@ -12,7 +13,7 @@ mod avx2_products;
 
 use crate::instruction_set::{InstructionSet, Vectors};
 
-/// Permutations whose parameters and minima stay in registers while hash values pass.
+/// Number of permutations whose parameters and minima stay in registers while hashes are read.
 const BLOCK32: usize = 32;
 /// Like [`BLOCK32`], for 64-bit values.
 const BLOCK64: usize = 8;
@@ -132,7 +133,7 @@ fn affine64_avx2(a: &[u64], b: &[u64], hashes: &mut [u64], minima: &mut [u64]) {
 
 #[inline(always)]
 fn affine64_mixed(a: &[u64], b: &[u64], hashes: &[u64], minima: &mut [u64]) {
-    // Added to unsigned values, it maps them to signed numbers in the same order.
+    // Adding this number to unsigned values maps them to signed numbers in the same order.
     const BIAS: u64 = 1 << 63;
     blocks64::<BIAS>(a, b, hashes, minima, |a, b, hash| a.wrapping_mul(hash).wrapping_add(b));
 }
@@ -163,9 +164,9 @@ fn legacy_value(a: u64, b: u64, hash: u64) -> u64 {
     (folded + ((folded + 1) >> 61)) & 0xffff_ffff
 }
 
-/// Lowers minima to the least values. They are compared as signed numbers, which AVX2 supports:
-/// `BIAS` is added to each summand and to the minima, so that signed numbers have the order of the
-/// unsigned ones.
+/// Lowers minima to the least values. Compares values as signed numbers, which AVX2 supports.
+/// `BIAS` is added to each summand and to the minima, so that the signed numbers have the order of
+/// the unsigned ones.
 #[inline(always)]
 fn blocks64<const BIAS: u64>(
     a: &[u64],
@@ -185,7 +186,8 @@ fn blocks64<const BIAS: u64>(
         at.copy_from_slice(a);
         for k in 0..BLOCK64 {
             bt[k] = b[k].wrapping_add(BIAS);
-            // Without a bias, every value is below 2³², so greater minima can be lowered.
+            // Without a bias, every value is below 2³², so minima above `i64::MAX` can be lowered
+            // to it.
             let most = if BIAS == 0 { i64::MAX.cast_unsigned() } else { u64::MAX };
             lt[k] = least[k].min(most).wrapping_add(BIAS).cast_signed();
         }
@@ -229,11 +231,11 @@ fn mix64(mut hash: u64) -> u64 {
     hash ^ (hash >> 33)
 }
 
-/// A sample of a vector of weights, with `t` and `ln a` of each dimension.
+/// A sample of a vector of weights. `levels` and `ln_as` receive `t` and `ln a` of each dimension.
 pub struct WeightSample<'a> {
     /// Logarithms of the weights; NaN for a missing weight.
     pub logs: &'a [f32],
-    /// The parameters of the sample, one for each of `logs`.
+    /// The rates, one for each of `logs`.
     pub rates: &'a [f32],
     /// The betas, one for each of `logs`.
     pub betas: &'a [f32],

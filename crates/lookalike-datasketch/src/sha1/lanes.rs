@@ -1,9 +1,9 @@
 //! SHA-1 of eight short tokens at a time, one in each lane of a vector.
 //!
-//! Measured on a processor with AVX2 and SHA-1 instructions (Zen 3), words of 1 to 13 bytes: 19 ns
-//! a token in lanes, of which the rounds take 16, and 30 ns by the instructions, which take 80
-//! cycles for each token. Copying tokens into blocks first took 27 ns, because a vector cannot be
-//! loaded from memory that was just written in parts.
+//! Measured on a processor with AVX2 and SHA-1 instructions (Zen 3), with words of 1 to 13 bytes: a
+//! token takes 19 ns in lanes, of which the rounds take 16 ns. A token takes 30 ns by the
+//! instructions, which need 80 cycles per token. Lanes that read tokens from copies in blocks took
+//! 27 ns, because a vector cannot be loaded from memory that was just written in parts.
 //!
 //! `cargo run --release --package lookalike-datasketch --example instruction_sets` measures these
 //! figures (November 2026). The crate `sha1` hashes one message at a time; it has not been
@@ -78,7 +78,8 @@ pub(super) fn eight_words(tokens: &[&[u8]; LANES], from: usize) -> [__m256i; 8] 
     words
 }
 
-/// Words 0 to 3 of four rows in the lower halves, words 4 to 7 in the upper ones.
+/// Transposes four rows. The lower halves of the results contain words 0 to 3, the upper halves
+/// words 4 to 7.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn four_columns([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
@@ -142,7 +143,8 @@ fn joined(low: __m256i, high: __m256i) -> [u64; LANES] {
     numbers
 }
 
-/// The state of the rounds: FIPS 180-4, section 6.1.3, which needs only the last sixteen words.
+/// The state of the rounds. They follow FIPS 180-4, section 6.1.3, and need only the last sixteen
+/// words.
 struct LaneRounds {
     state: [__m256i; 5],
     words: [__m256i; 16],
@@ -198,7 +200,6 @@ impl LaneRounds {
             _ => xor(b, xor(c, d)),
         };
         // `a`, the result of the previous round, comes last: the others are available earlier.
-        // earlier.
         let next = add(add(add(e, word), mixed), rotated::<5, 27>(a));
         self.state = [next, a, rotated::<30, 2>(b), c, d];
     }

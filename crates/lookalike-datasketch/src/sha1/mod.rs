@@ -154,7 +154,7 @@ fn compress<const N: usize>(
     }
 }
 
-/// FIPS 180-4, section 6.1.2.
+/// Compresses a block as in FIPS 180-4, section 6.1.2.
 fn compress_portable(state: &mut [u32; 5], block: &[u8; 64]) {
     let mut words = [0; 80];
     for (word, bytes) in words.iter_mut().zip(block.as_chunks::<4>().0) {

@@ -1,8 +1,8 @@
 //! SHA-1 of sixteen short tokens at a time, one in each lane of a 512-bit vector. These vectors
 //! have single instructions for rotations and for functions of three words.
 //!
-//! Measured with the example `instruction_sets`, tokens of 7 to 14 bytes, on a Zen 5: see the top
-//! of `mod.rs`.
+//! The top of `mod.rs` has the times of the example `instruction_sets` on a Zen 5, for tokens of 7
+//! to 14 bytes.
 use std::arch::x86_64::{
     __m256i, __m512i, _mm256_set_epi32, _mm512_add_epi32, _mm512_castsi256_si512,
     _mm512_castsi512_si256, _mm512_extracti64x4_epi64, _mm512_inserti64x4, _mm512_rol_epi32,
@@ -78,7 +78,8 @@ fn bits(tokens: &[&[u8]; lanes::LANES]) -> __m256i {
     _mm256_set_epi32(bits[7], bits[6], bits[5], bits[4], bits[3], bits[2], bits[1], bits[0])
 }
 
-/// The state of the rounds: FIPS 180-4, section 6.1.3, which needs only the last sixteen words.
+/// The state of the rounds. They follow FIPS 180-4, section 6.1.3, and need only the last sixteen
+/// words.
 struct WideRounds {
     state: [__m512i; 5],
     words: [__m512i; 16],
@@ -140,6 +141,7 @@ fn both(low: __m256i, high: __m256i) -> __m512i {
     _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
 }
 
+/// Returns a vector with `word` in every lane.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn all(word: u32) -> __m512i {

@@ -5,7 +5,7 @@ use crate::reading::{ExtractError, ExtractOptions, LimitTracker, Limits};
 use flate2::Crc;
 use std::time::Duration;
 
-/// Maximum first allocation, whatever size an entry declares.
+/// Maximum bytes of the first allocation, regardless of the declared size.
 const FIRST_BYTES: u64 = 1 << 20;
 /// Maximum LZMA dictionary.
 #[cfg(feature = "archive")]
@@ -29,7 +29,8 @@ impl ZipEntry {
     /// grows with the output, not with the declared size.
     ///
     /// # Errors
-    /// `failure` if set; more than `limit` bytes; length or CRC-32 differ from the declared ones.
+    /// Returns `failure` if it is set. Fails if the content exceeds `limit` bytes, or if its length
+    /// or CRC-32 differs from the declared value.
     pub fn inflate(&self, compressed: &[u8], limit: u64) -> Result<Vec<u8>, ExtractError> {
         let limits = Limits { expanded: limit, time: Duration::MAX, ..Limits::default() };
         let options = ExtractOptions { limits, ..ExtractOptions::default() };
@@ -42,7 +43,8 @@ impl ZipEntry {
         Ok(out)
     }
 
-    /// As [`inflate`](Self::inflate); stored content is returned as a slice instead of in `out`.
+    /// Like [`inflate`](Self::inflate), but decompresses into `out`. Returns stored content as a
+    /// slice.
     pub(crate) fn content<'b>(
         &self,
         compressed: &'b [u8],
@@ -73,8 +75,8 @@ impl ZipEntry {
         Ok(None)
     }
 
-    /// The decoder of an LZMA stream, whose header is the version of the writer, the length of the
-    /// properties, and the properties: a byte and the size of the dictionary.
+    /// The decoder of an LZMA stream. Its header consists of the writer's version, the length of
+    /// the properties, a properties byte and the dictionary size.
     #[cfg(feature = "archive")]
     fn lzma<'b>(
         &self,
@@ -88,7 +90,7 @@ impl ZipEntry {
                 "LZMA data without the header that a ZIP archive needs",
             ));
         };
-        // No reference exceeds the output, so a larger declared dictionary is not allocated.
+        // Back-references cannot exceed the output, so a larger dictionary is not allocated.
         let most = self.size.min(tracker.bytes_left()).clamp(1 << 12, u64::from(MAX_DICTIONARY));
         let declared = u32::from_le_bytes(*dictionary);
         if declared.min(u32::try_from(self.size).unwrap_or(u32::MAX)) > MAX_DICTIONARY {

@@ -24,7 +24,7 @@ pub(crate) type EntrySink<'a, E> =
 /// Sends every file of a ZIP archive, folders excluded, to the sink.
 ///
 /// # Errors
-/// The error of the sink; [`ExtractError`] if there may be more files: the archive is truncated or
+/// The error of the sink. [`ExtractError`] if files may be missing: the archive is truncated or
 /// damaged, or a limit is exceeded.
 pub(crate) fn walk_zip<E: From<ExtractError>>(
     bytes: &[u8],
@@ -40,7 +40,7 @@ pub(crate) fn walk_zip<E: From<ExtractError>>(
         match compressed.and_then(|c| entry.content(c, tracker, &mut inflated)) {
             Ok(Some(stored)) => sink(&entry.name, Ok(stored))?,
             Ok(None) => sink(&entry.name, Ok(&inflated))?,
-            // Exceeded limits apply to all following files.
+            // An exceeded limit also rejects all following files.
             Err(failure) if failure.is_limit() => return Err(failure.into()),
             Err(failure) => sink(&entry.name, Err(failure))?,
         }
@@ -63,7 +63,8 @@ pub(crate) fn walk_tar<E: From<ExtractError>>(
                 if rest[zeros..].iter().all(|byte| *byte == 0) {
                     return damage.map_or(Ok(()), |damage: ExtractError| Err(damage.into()));
                 }
-                // Later entries are read; the error at the end says that files may be missing.
+                // Still reads later entries. The error at the end reports that files may be
+                // missing.
                 if zeros == BLOCK {
                     damage = Some(lone_zeros());
                 }

@@ -9,7 +9,7 @@ use super::entry_kind::EntryKind;
 use super::names::clean;
 use crate::reading::ExtractError;
 
-/// Bytes of a block, of which an archive consists.
+/// Bytes per block. An archive consists of blocks.
 pub(super) const BLOCK: usize = 512;
 /// Maximum bytes of one header before an entry.
 const MAX_HEADER_BYTES: usize = 1 << 20;
@@ -21,7 +21,7 @@ const MAX_HEADERS: usize = 64;
 pub struct TarEntry<'a> {
     /// Relative path separated by `/`; `..` is kept, and names may repeat.
     pub name: String,
-    /// The type. [`EntryKind::failure`] is the reason why most have no content.
+    /// The type. [`EntryKind::failure`] explains why entries of most types have no content.
     pub kind: EntryKind,
     /// Modification time in nanoseconds since 1970.
     pub modified: Option<i64>,
@@ -29,7 +29,7 @@ pub struct TarEntry<'a> {
     pub content: &'a [u8],
 }
 
-/// The start of the remaining bytes of a tar archive.
+/// The next item of a tar archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TarNext<'a> {
     /// A whole entry.
@@ -41,10 +41,11 @@ pub enum TarNext<'a> {
     },
     /// An incomplete entry. At the end of the input, the archive is truncated.
     More {
-        /// Minimum bytes before a retry. Declared by the archive: compare it with a limit.
+        /// Minimum bytes before a retry. The archive declares this number, so compare it with a
+        /// limit.
         at_least: u64,
     },
-    /// A block of zeros. Two of them are the end mark, after which another archive may follow; see
+    /// A block of zeros. Two blocks are the end mark; another archive may follow. See
     /// [`zero_blocks`].
     End,
 }
@@ -56,7 +57,7 @@ struct ExtendedHeaders {
     size: Option<u64>,
     modified: Option<i64>,
     sparse: bool,
-    /// Whether a header is about one file, unlike a global header.
+    /// Whether at least one header belongs to a file, unlike global headers.
     is_of_file: bool,
 }
 
@@ -114,8 +115,8 @@ pub fn next_entry(bytes: &[u8]) -> Result<TarNext<'_>, ExtractError> {
     Err(ExtractError::damaged(format!("more than {MAX_HEADERS} headers before an entry")))
 }
 
-/// Counts the bytes of the whole blocks of zeros at the start. A single one is not an end mark: it
-/// replaced the header of an entry.
+/// Counts the bytes of the whole blocks of zeros at the start. A single block is not an end mark
+/// but an overwritten header.
 pub fn zero_blocks(bytes: &[u8]) -> usize {
     let zeros = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
     zeros - zeros % BLOCK
@@ -126,8 +127,8 @@ pub fn lone_zeros() -> ExtractError {
     ExtractError::damaged("a block of zeros where an entry must begin: a file may be missing")
 }
 
-/// Start of the content of a GNU sparse file, after its map, whose blocks flag whether another
-/// follows. The error is the number of bytes needed.
+/// Start of the content of a GNU sparse file, which follows the map. A flag in each block of the
+/// map announces another block. The error is the number of bytes needed.
 fn behind_map(bytes: &[u8], header: usize) -> Result<usize, usize> {
     let mut start = header + BLOCK;
     let mut goes_on = bytes[header + 482];
@@ -140,7 +141,7 @@ fn behind_map(bytes: &[u8], header: usize) -> Result<usize, usize> {
 }
 
 impl ExtendedHeaders {
-    /// Reads the records of a pax header: `length key=value`, each with a line feed.
+    /// Reads the records of a pax header: `length key=value`, each ending in a line feed.
     fn pax(&mut self, mut records: &[u8]) -> Result<(), ExtractError> {
         while !records.is_empty() {
             let (key, value, len) = record(records)
@@ -165,8 +166,8 @@ impl ExtendedHeaders {
         Ok(())
     }
 
-    /// Headers without an entry: a global one, as in an empty archive, or the headers of a file
-    /// that is missing.
+    /// The entry for headers without a file: a global header, as in an empty archive, or the
+    /// headers of a missing file.
     fn alone(&self) -> TarEntry<'static> {
         let name = String::from_utf8_lossy(self.name.as_deref().unwrap_or_default());
         TarEntry {
@@ -218,7 +219,7 @@ fn text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok()
 }
 
-/// Nanoseconds of seconds with decimals.
+/// Converts decimal seconds to nanoseconds.
 fn decimal(seconds: &str) -> Option<i64> {
     let (whole, rest) = seconds.split_once('.').unwrap_or((seconds, ""));
     let digits: String = rest.chars().chain("000000000".chars()).take(9).collect();
@@ -232,7 +233,7 @@ fn until_nul(bytes: &[u8]) -> &[u8] {
     bytes.split(|&b| b == 0).next().unwrap_or_default()
 }
 
-/// A number of a header: octal digits, or binary where the first bit is set.
+/// Parses a number in a header: octal digits, or binary if the first bit is set.
 fn number(field: &[u8]) -> Result<i64, ExtractError> {
     if field[0] & 0x80 != 0 {
         let first = if field[0] & 0x40 != 0 { -1i64 } else { i64::from(field[0] & 0x3F) };
@@ -253,8 +254,8 @@ fn unsigned(field: &[u8]) -> Result<u64, ExtractError> {
     u64::try_from(number(field)?).map_err(|_| ExtractError::damaged("an entry of negative size"))
 }
 
-/// Verifies the checksum of a header, whose own field counts as blanks. Some programs sum signed
-/// bytes.
+/// Verifies the checksum of a header. The checksum field itself counts as blanks. Some programs sum
+/// signed bytes.
 fn check(header: &[u8]) -> Result<(), ExtractError> {
     let bytes = || {
         let field = 148..156;

@@ -1,11 +1,12 @@
 //! The entries of a ZIP archive.
 //!
-//! Used instead of the crate `zip`, which keeps one file of a name and needs the central directory
-//! (tests `archives.rs`, `hostile.rs`). `contributing/libraries.md` compares the parts of both.
+//! Used instead of the crate `zip`, which keeps only one of several files with the same name and
+//! needs the central directory (tests `archives.rs`, `hostile.rs`). `contributing/libraries.md`
+//! compares the parts of both.
 //!
-//! Entries come from the central directory. If it is missing, as in a truncated archive, the
-//! local headers are followed from the beginning. Of entries that share bytes, only the first is
-//! accepted: others occur in ZIP bombs only.
+//! Entries come from the central directory. If it is missing, as in a truncated archive, the local
+//! headers are followed from the beginning. If entries share bytes, only the first is accepted:
+//! overlaps occur only in ZIP bombs.
 
 use super::entry_kind::EntryKind;
 use super::names::{clean, cp437};
@@ -31,7 +32,7 @@ const LOCATOR_64: &[u8; 4] = b"PK\x06\x07";
 const DESCRIPTOR: &[u8; 4] = b"PK\x07\x08";
 /// Maximum bytes of the end record and its comment.
 const END_BYTES: u64 = 22 + 0xFFFF;
-/// Represents a number that is stored with 64 bits.
+/// Placeholder for a number that the Zip64 field stores with 64 bits.
 const LONG: u32 = 0xFFFF_FFFF;
 /// Bytes per read in the search for a missing length.
 const SCAN_BYTES: usize = 64 << 10;
@@ -88,12 +89,12 @@ pub struct ZipEntries {
 }
 
 /// Lists the entries of a ZIP archive. Reads the central directory and each local header, or the
-/// whole archive if the directory is missing. Memory grows with the entries. Each 16 MiB of an
-/// archive are granted the limit of members once more.
+/// whole archive if the directory is missing. Memory grows with the entries. The limit on members
+/// is added once more for every 16 MiB of the archive.
 ///
 /// # Errors
-/// No entry can be found, or the archive is one of several volumes; [`ExtractError::Limit`] or
-/// [`ExtractError::TooSlow`].
+/// Fails if no entry can be found, or if the archive is one of several volumes.
+/// [`ExtractError::Limit`] or [`ExtractError::TooSlow`] if a limit is exceeded.
 pub fn zip_entries<R: Read + Seek>(
     mut reader: R,
     limits: &Limits,
@@ -123,7 +124,7 @@ pub(crate) fn list<R: Read + Seek>(
     Ok(listed)
 }
 
-/// Checks the limits of members and time when an entry was listed.
+/// Checks the member and time limits after an entry was listed.
 fn check_listed(entries: usize, tracker: &LimitTracker<'_>) -> Result<(), ExtractError> {
     let limit = tracker.options.limits.members;
     if entries as u64 > u64::from(limit) {
@@ -155,7 +156,7 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
 struct CentralDirectory {
     start: u64,
     len: u64,
-    /// Bytes before the archive, such as the program of a self-extracting one.
+    /// Bytes before the archive, such as the program of a self-extracting archive.
     shift: u64,
 }
 
@@ -174,7 +175,7 @@ struct EntryHeader {
 }
 
 impl EntryHeader {
-    /// Parses the fields that both headers share, from the flags on.
+    /// Parses the fields that both headers share, starting with the flags.
     fn shared(bytes: &[u8]) -> Option<Self> {
         Some(Self {
             flags: u16_at(bytes, 0)?,
@@ -326,7 +327,7 @@ fn unicode_name(name: &[u8], name_crc: &mut Option<u32>, field: &[u8]) -> Option
     (promised == crc).then(|| std::str::from_utf8(&field[5..]).ok().map(str::to_owned))?
 }
 
-/// Reads the lists of an archive.
+/// Reads the central directory and the local headers of an archive.
 struct ZipReader<'t, R> {
     reader: R,
     /// Bytes of the archive.
@@ -515,8 +516,8 @@ impl<R: Read + Seek> ZipReader<'_, R> {
         Ok(ZipEntries { entries, cut: Some(ExtractError::damaged(cut)) })
     }
 
-    /// Sets sizes and CRC from the data descriptor, and returns its length, 0 if it is missing. It
-    /// is found by its signature and the matching length.
+    /// Sets sizes and CRC from the data descriptor, which is found by its signature and the
+    /// matching length. Returns the descriptor's length, or 0 if it is missing.
     fn described_sizes(&mut self, entry: &mut ZipEntry) -> Result<u64, ExtractError> {
         let mut at = entry.data_offset;
         while at < self.size {
@@ -562,8 +563,8 @@ fn refuse_overlaps(entries: &mut [ZipEntry]) {
     }
 }
 
-/// Length, content size and CRC of the data descriptor after `len` compressed bytes, in its 64-bit
-/// or 32-bit form. The next record begins with `PK`.
+/// Parses the 64-bit or 32-bit form of the data descriptor after `len` compressed bytes. Returns
+/// its length, the content size and the CRC. The next record must begin with `PK`.
 fn described(record: &[u8], len: u64) -> Option<(u64, u64, u32)> {
     let crc = u32_at(record, 4)?;
     let follows = |at: usize| {

@@ -1,7 +1,7 @@
 //! Detection of the encoding of a page.
 //!
-//! In place of a library: html5gum takes UTF-8, and `encoding_rs` has no search for declarations
-//! (November 2026; speed is part of the pages in `bench/matrix.md`).
+//! No library is used: html5gum accepts only UTF-8, and `encoding_rs` does not search for
+//! declarations (November 2026). The pages in `bench/matrix.md` include its speed.
 
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use memchr::{memchr, memmem};
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 /// Bytes examined for a declared encoding.
 const HEAD_BYTES: usize = 4 << 10;
-/// Minimum bytes per NUL byte; browsers ignore NUL bytes.
+/// Minimum bytes per NUL byte. If NUL bytes are rarer, they are ignored, as in browsers.
 const NULS: usize = 1 << 10;
 
 /// Decodes a page by the first of: byte order mark, `declared`, its own declaration, UTF-8 if
@@ -59,8 +59,7 @@ fn declared_in(bytes: &[u8]) -> Option<&'static Encoding> {
     None
 }
 
-/// The encoding in the attributes of a `meta`: `charset=x`, whether as an attribute or within
-/// `content`.
+/// The encoding in the attributes of a `meta`: `charset=x` as an attribute or within `content`.
 fn declared_by(tag: &[u8]) -> Option<&'static Encoding> {
     let lower = tag.to_ascii_lowercase();
     let mut from = 0;
@@ -82,7 +81,7 @@ fn after_equals(rest: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The encoding of a label. A label UTF-16 that is readable as ASCII means UTF-8.
+/// The encoding of a label. A UTF-16 label that is readable as ASCII means UTF-8.
 fn label(label: &[u8]) -> Option<&'static Encoding> {
     if label.trim_ascii().eq_ignore_ascii_case(b"x-user-defined") {
         return Some(WINDOWS_1252);

@@ -1,10 +1,10 @@
 //! Classes of HTML elements, and the stack of open elements.
 
-/// Classes of elements. Elements of one class close each other.
+/// Classes of elements. An end tag closes any element of its class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Element {
-    /// Without line breaks around it; also unknown elements.
+    /// Has no line breaks around it. Unknown elements belong to this class.
     Inline,
     /// A block without further meaning.
     Block,
@@ -109,17 +109,17 @@ impl Element {
         }
     }
 
-    /// Whether it is part of a line.
+    /// Whether the element is part of a line.
     pub(super) fn is_inline(self) -> bool {
         INLINE.has(self)
     }
 
-    /// Whether it may contain a region of a page, such as a menu.
+    /// Whether the element may be a region of a page, such as a menu.
     pub(super) fn is_container(self) -> bool {
         CONTAINER.has(self)
     }
 
-    /// Whether it is put on the [`ElementStack`].
+    /// Whether the element is put on the [`ElementStack`].
     pub(super) fn is_stacked(self) -> bool {
         (self as u8) < (Self::Break as u8)
     }
@@ -156,10 +156,10 @@ const CONTAINER: ElementSet = {
     ])
 };
 const PARAGRAPH: ElementSet = ElementSet::of(&[Element::Paragraph]);
-/// Elements that end tags of inline elements, and implied ends, do not cross.
+/// Elements that neither end tags of inline elements nor implied ends cross.
 const BARRIERS: ElementSet = ElementSet(!(INLINE.0 | PARAGRAPH.0));
 
-/// Maximum open elements that implied ends, and ends of inline elements, search for their start.
+/// Maximum open elements to search for the element that an inline end tag or an implied end closes.
 const REACH: usize = 16;
 
 /// The open elements. Every operation takes amortized constant time, at any depth.
@@ -190,7 +190,7 @@ impl ElementStack {
     }
 
     /// Ends the elements whose end a start tag implies: paragraphs before blocks, items before
-    /// items. Returns whether there was one.
+    /// items. Returns whether an element ended.
     pub(super) fn imply_end(&mut self, next: Element) -> bool {
         let (ended, barriers) = match next {
             Element::Item | Element::Term => {
@@ -228,7 +228,7 @@ impl ElementStack {
         found.is_some()
     }
 
-    /// Ends an element and its descendants. Returns whether it was open; other end tags are
+    /// Ends an element and its descendants. Returns whether it was open; otherwise, the end tag is
     /// ignored.
     #[inline]
     pub(super) fn end(&mut self, element: Element) -> bool {

@@ -1,17 +1,17 @@
 //! Selects the blocks of a page that are its main text.
 //!
-//! Used instead of a port of Readability, which needs a tree of the page without a limit of depth
-//! and memory. The port `dom_smoothie` selects only the copyright notice of 32 of 848 pages, so
-//! that 184 pairs of different pages become near-duplicates. Here there are 15 (November 2026,
-//! `contributing/libraries.md`).
+//! Used instead of a port of Readability, which needs a tree of the page without a limit on depth
+//! and memory. For 32 of 848 pages, the port `dom_smoothie` selects only the copyright notice, so
+//! that 184 pairs of different pages become near-duplicates. This module produces 15 such pairs
+//! (November 2026, `contributing/libraries.md`).
 //!
 //! Declarations of the page come first: `main` and `article`, `nav` and `footer`, roles, then names
-//! of classes. Without `main`, blocks are classified by shallow features as in
-//! Kohlschütter, Fankhauser, Nejdl: Boilerplate Detection using Shallow Text Features (WSDM 2010):
-//! the share of a block that is in links, its length, and the same of its neighbours. As in
-//! Pomikálek: Removing Boilerplate and Duplicate Content from Web Corpora (2011), short blocks
-//! follow adjacent long ones. Lengths are in bytes, so that languages without blanks between words
-//! are treated alike.
+//! of classes. Without `main`, blocks are classified by shallow features as in Kohlschütter,
+//! Fankhauser, Nejdl: Boilerplate Detection using Shallow Text Features (WSDM 2010): a block's
+//! share of link text, its length, and both features of its neighbours. As in Pomikálek: Removing
+//! Boilerplate and Duplicate Content from Web Corpora (2011), short blocks are classified like
+//! adjacent long ones. Lengths are in bytes, so that languages without blanks between words are
+//! treated alike.
 
 use super::page_text::{PageText, RegionKind, TextBlock};
 
@@ -19,11 +19,11 @@ use super::page_text::{PageText, RegionKind, TextBlock};
 const MIN_BYTES: usize = 60;
 /// Minimum bytes outside links, about 15 words, of a long block.
 const LONG: usize = 90;
-/// Maximum link blocks between two long blocks that belong to the text.
+/// Maximum link blocks that belong to the text if they lie between two long blocks.
 const FEW_LINKS: usize = 3;
 /// Maximum bytes of the foot of a page.
 const FOOT: usize = 1000;
-/// The selected text must be at least this fraction, 1/`SHARE`, of the text outside links.
+/// The selected text must be at least 1/`SHARE` of the text outside links.
 const SHARE: usize = 3;
 
 /// The final classification of a region.
@@ -58,8 +58,8 @@ struct RegionAnalysis<'a> {
     places: Vec<RegionRole>,
 }
 
-/// Selects the visible blocks, or with `main` the blocks of the main text: a flag per block, or
-/// `None` for all. Deterministic, and linear in the number of blocks.
+/// Selects the visible blocks, or only the main text if `main` is set. Returns a flag per block, or
+/// `None` for all blocks. Deterministic, and linear in the number of blocks.
 pub(super) fn choose(text: &PageText, main: bool) -> Option<Vec<bool>> {
     if text.regions.len() == 1 && !main {
         return None;
@@ -127,8 +127,8 @@ impl RegionAnalysis<'_> {
         }
     }
 
-    /// Long blocks among `among`, with adjacent runs of short blocks, and with few link
-    /// blocks between two of them. Excludes the foot.
+    /// Selects from `among` the long blocks, adjacent runs of short blocks, and up to [`FEW_LINKS`]
+    /// link blocks between two long blocks. Excludes the foot.
     fn dense(&self, among: &[bool]) -> Vec<bool> {
         let mut blocks: Vec<usize> = (0..among.len()).filter(|block| among[*block]).collect();
         blocks.truncate(self.foot(&blocks));
@@ -153,8 +153,8 @@ impl RegionAnalysis<'_> {
         chosen
     }
 
-    /// Start of the foot, which begins with a copyright line: near the end, and less than half of
-    /// the text before it.
+    /// Start of the foot. It begins with a copyright line near the end, and is at most half as long
+    /// as the text before it.
     fn foot(&self, blocks: &[usize]) -> usize {
         let all: usize = blocks.iter().map(|block| self.length(*block)).sum();
         let mut behind = 0;
@@ -179,7 +179,7 @@ impl RegionAnalysis<'_> {
     }
 }
 
-/// Selects the blocks of a run of short blocks and links that belong to the text around it.
+/// Selects from a run of short blocks and link blocks those that belong to the surrounding text.
 fn kept(run: &[BlockClass], before: bool, after: bool) -> impl Iterator<Item = bool> {
     let links = run.iter().filter(|class| **class == BlockClass::Links).count();
     let all = links == 0 || (before && after && links <= FEW_LINKS);

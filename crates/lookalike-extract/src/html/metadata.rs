@@ -1,7 +1,7 @@
 //! Metadata of a page.
 //!
-//! In place of a library: tags are read once, by the tokenizer of the text. Not compared with one
-//! (November 2026).
+//! No library is used, because the tokenizer of the text already reads the tags. Not compared with
+//! a library (November 2026).
 
 use crate::date;
 use crate::reading::Fields;
@@ -29,7 +29,7 @@ pub(super) struct PageMetadata {
     author: Vec<u8>,
     canonical: Vec<u8>,
     url: Vec<u8>,
-    /// With its index in [`DATES`].
+    /// The index of its name in [`DATES`], and the date.
     date: Option<(usize, String)>,
 }
 

@@ -1,9 +1,9 @@
 //! Web pages.
 //!
-//! Pages are tokenized as the HTML standard requires: common markup by a fast scanner, everything
-//! else by the tokenizer html5gum, with the same result. A stack of open elements instead of a tree
-//! determines the ends of links, regions and hidden parts, so that time and memory are linear in
-//! the page and nothing is recursive.
+//! Pages are tokenized as the HTML standard requires. A fast scanner reads common markup; the
+//! tokenizer html5gum reads everything else and would read common markup with the same result. A
+//! stack of open elements instead of a tree determines the ends of links, regions and hidden parts.
+//! Time and memory are therefore linear in the page size, and nothing is recursive.
 //!
 //! The text of a page is the text that is visible without running scripts. It has no comments and
 //! no `script`, `style`, `template`, `select`, `svg` or `noscript`. Elements that are `hidden` or
@@ -72,9 +72,9 @@ fn text_as(
     Ok(())
 }
 
-/// Appends the chosen blocks, or all without a choice.
+/// Appends the chosen blocks, or all blocks if `chosen` is `None`.
 fn collect(text: &PageText, chosen: Option<&[bool]>, out: &mut String) {
-    // Valid UTF-8 as the page is; the lossy conversion only avoids a panic.
+    // The bytes are valid UTF-8, like the page. The lossy conversion only avoids a panic.
     let put = |out: &mut String, bytes: &[u8]| match std::str::from_utf8(bytes) {
         Ok(text) => out.push_str(text),
         Err(_) => out.push_str(&String::from_utf8_lossy(bytes)),

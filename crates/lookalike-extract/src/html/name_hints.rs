@@ -11,7 +11,7 @@ pub(super) enum AriaRole {
     None,
 }
 
-/// The meaning of an attribute `role`. Some roles are boilerplate outside the main text only.
+/// The meaning of an attribute `role`. Some roles are boilerplate only outside the main text.
 pub(super) fn role(value: &[u8], in_main: bool) -> AriaRole {
     let first = value.split(u8::is_ascii_whitespace).find(|word| !word.is_empty());
     let mut lower = [0; 16];
@@ -41,7 +41,7 @@ pub(super) fn hides(style: &[u8]) -> bool {
     lower[..length].split(|byte| *byte == b';').any(is)
 }
 
-/// The role of an element that its names (`id`, `class`) suggest.
+/// The role that the names of an element (`id`, `class`) suggest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum NameHint {
     #[default]
@@ -53,7 +53,7 @@ pub(super) enum NameHint {
     Contents,
 }
 
-/// The hint of names separated by blanks. The first or the last word of a name counts:
+/// The hint from names separated by blanks. Only the first and the last word of a name count:
 /// `site-footer`, `menu_left`. Names such as `has-sidebar` describe the enclosing element.
 pub(super) fn name_hint(value: &[u8], in_main: bool) -> NameHint {
     let mut names = value.split(u8::is_ascii_whitespace);
@@ -83,8 +83,8 @@ fn word_hint(name: &[u8], in_main: bool) -> Option<NameHint> {
     last.then_some(NameHint::Around)
 }
 
-/// Whether a word suggests boilerplate. Some words do so outside the main text only: an article
-/// also has a header.
+/// Whether a word suggests boilerplate. Some words do so only outside the main text, because an
+/// article also has a header.
 fn is_around(word: &[u8], in_main: bool) -> bool {
     match word {
         b"nav" | b"navbar" | b"navigation" | b"navheader" | b"navfooter" | b"navlinks"

@@ -44,7 +44,7 @@ pub(super) struct PageBuilder<'a> {
     regions: Vec<OpenRegion>,
     /// Open regions that are the main text.
     mains: usize,
-    /// Depth of the open link or button in the stack; 0 outside.
+    /// Depth of the open link or button in the stack; 0 if none is open.
     link: usize,
     /// Whether self-closing tags have no content, as in XML.
     is_xml: bool,
@@ -68,15 +68,15 @@ impl<'a> PageBuilder<'a> {
         }
     }
 
-    /// Charges the text since the last call to the limits.
+    /// Counts the text added since the last call against the limits.
     pub(super) fn charge(&mut self) -> Result<(), ExtractError> {
         let grown = self.text.bytes.len() - self.charged;
         self.charged = self.text.bytes.len();
         self.tracker.charge_bytes(grown)
     }
 
-    /// As [`charge`](Self::charge), once per [`CHARGE_BYTES`]. The readers of a page call it after
-    /// each token.
+    /// Calls [`charge`](Self::charge) once per [`CHARGE_BYTES`] of text. The readers of a page call
+    /// this after each token.
     #[inline]
     pub(super) fn charge_if_due(&mut self) -> Result<(), ExtractError> {
         if self.text.bytes.len() - self.charged < CHARGE_BYTES { Ok(()) } else { self.charge() }
@@ -171,7 +171,7 @@ impl<'a> PageBuilder<'a> {
 
     fn start_stacked(&mut self, element: Element) {
         let in_svg = self.stack.has(Element::Svg);
-        // A block in a drawing means that its end tag is missing.
+        // A block in a drawing means that the drawing's end tag is missing.
         let ended = in_svg && !element.is_inline() && self.stack.end(Element::Svg);
         if self.stack.imply_end(element) || ended {
             self.settle();
@@ -245,7 +245,7 @@ impl<'a> PageBuilder<'a> {
                 if self.stack.end(element) {
                     self.settle();
                 } else if element == Element::Link {
-                    // The link began outside an open block, which links may cross.
+                    // The link began outside an open block; links may cross blocks.
                     self.link = 0;
                 }
                 self.text.gap(gap(element));
@@ -254,8 +254,8 @@ impl<'a> PageBuilder<'a> {
         }
     }
 
-    /// Ends the regions and the link whose element is closed. Only the outermost of the elements
-    /// just closed has an end tag.
+    /// Ends the regions and the link whose element is closed. Only the outermost closed element has
+    /// an end tag.
     fn settle(&mut self) {
         let depth = self.stack.depth();
         if self.link > depth {

@@ -1,10 +1,10 @@
 //! The text of a page in blocks and regions.
 
-/// Maximum blocks; further ones are joined, so that memory is a small multiple of the page.
+/// Maximum blocks. Further blocks are joined, so that memory is a small multiple of the page size.
 const MAX_BLOCKS: usize = 1 << 22;
-/// Maximum regions; further ones belong to the enclosing one.
+/// Maximum regions. Further regions count as part of the enclosing region.
 const MAX_REGIONS: usize = u16::MAX as usize;
-/// Bytes that are searched for white space together.
+/// Bytes that are searched for white space at once.
 const CHUNK_BYTES: usize = 32;
 
 /// The separator between two pieces of text; the greatest wins.
@@ -43,11 +43,11 @@ pub(super) struct Region {
     pub(super) kind: RegionKind,
     /// The enclosing region; the page encloses itself.
     pub(super) parent: u16,
-    /// Whether an end tag, or one that implies it, ended the region.
+    /// Whether an end tag, or a tag that implies it, ended the region.
     pub(super) ended: bool,
 }
 
-/// A block of text, up to the start of the next.
+/// A block of text, which extends to the start of the next block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TextBlock {
     /// Start in the text, including the gap before it.
@@ -84,14 +84,14 @@ impl PageText {
         }
     }
 
-    /// Separates the next text.
+    /// Separates the next text by at least `gap`.
     #[inline]
     pub(super) fn gap(&mut self, gap: Gap) {
         self.gap = self.gap.max(gap);
         self.cut |= gap >= Gap::Tab;
     }
 
-    /// Ends a line; two in a row end the block.
+    /// Ends a line. Two calls in a row end the block.
     pub(super) fn line_break(&mut self) {
         self.cut |= self.gap == Gap::Line;
         self.gap = Gap::Line;
@@ -117,7 +117,7 @@ impl PageText {
         self.region = region.parent;
     }
 
-    /// Inserts at least a blank: no word belongs to two regions.
+    /// Inserts at least a blank, so that no word belongs to two regions.
     fn region_changes(&mut self) {
         self.gap = self.gap.max(Gap::Blank);
         self.cut = true;
@@ -191,7 +191,8 @@ impl PageText {
 
 /// Length of the prefix with single blanks between words and none at the end.
 fn collapsed_prefix(text: &[u8]) -> usize {
-    // 1 for a byte that ends the prefix. Numbers, because `&&` would branch on each byte.
+    // Returns 1 for a byte that ends the prefix. Computes with numbers, because `&&` would branch
+    // on each byte.
     let ends = |byte: u8, next: u8| {
         u8::from(byte <= b' ') & (u8::from(byte != b' ') | u8::from(next <= b' '))
     };

@@ -1,9 +1,9 @@
 //! The fast path of tokenization: plain characters, tags, comments and raw text. The tokenizer
-//! handles everything else, up to the end of the next tag. Incomplete markup is read at most twice:
-//! the tokenizer then consumes all of it.
+//! handles everything else, up to the end of the next tag. Incomplete markup is read at most twice,
+//! because the tokenizer then consumes all of it.
 //!
-//! Used next to html5gum for speed; a property test compares both texts. html5gum alone takes
-//! 1.6 times the CPU time (`contributing/libraries.md`, November 2026).
+//! Used in addition to html5gum for speed. A property test compares the results of both. html5gum
+//! alone takes 1.6 times the CPU time (`contributing/libraries.md`, November 2026).
 
 use super::page_builder::{CharacterTarget, PageBuilder};
 use super::tag::Tag;
@@ -74,7 +74,7 @@ fn untagged(
     Ok(())
 }
 
-/// The length of raw text, if it contains no references or they do not matter.
+/// The length of raw text, unless it contains references that matter.
 fn untagged_length(content: State, rest: &[u8], page: &PageBuilder<'_>) -> Option<usize> {
     if content == State::PlainText || page.target == CharacterTarget::Text {
         return None;
@@ -179,8 +179,8 @@ fn numbered(digits: &[u8]) -> Option<char> {
     char::from_u32(code).filter(|char| !char.is_control())
 }
 
-/// Reads complete markup at `<`: its length, and the tokenizer state for its content, if not the
-/// default.
+/// Reads complete markup at `<`. Returns its length, and the tokenizer state for its content if
+/// that is not the default.
 fn markup(rest: &[u8], page: &mut PageBuilder<'_>) -> Option<(usize, Option<State>)> {
     match rest.get(1)? {
         b'/' if rest.get(2)?.is_ascii_alphabetic() => tag(rest, 2, page),
@@ -221,7 +221,7 @@ fn tag(rest: &[u8], name: usize, page: &mut PageBuilder<'_>) -> Option<(usize, O
 
 /// Reads an attribute; returns its end.
 fn attribute(rest: &[u8], start: usize, tag: &mut Tag) -> Option<usize> {
-    // Its first byte may be `=`.
+    // The first byte of a name may be `=`.
     let ends = |byte: &u8| is_blank(*byte) || b"/>=".contains(byte);
     let mut at = start + 1 + rest[start + 1..].iter().position(ends)?;
     tag.begin_attribute();
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(end_tag(b"a</style", b"style"), None);
     }
 
-    /// Markup, fragments of it, and plain text.
+    /// Complete markup, fragments of markup, and plain text.
     const PIECES: &str = r#"<|>|/|=|"|'|&|;|#|-|!|?|a|Bc|é|</|<!|<!--|-->|--!>|<!-->|<!DOCTYPE x>|
         <![CDATA[|]]>|<?x|<p>|</p>|<p hidden>|<br/>|<br / >|<pre>|</pre>|<td class=nav>|
         <div class="a&amp;b">|<div style='display:none'>|<div style='display:&#110;one'>|
@@ -337,14 +337,14 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
         #[test]
-        fn nothing_differs(pieces in prop::collection::vec(piece(), 0..40)) {
+        fn scanner_equals_tokenizer_on_markup(pieces in prop::collection::vec(piece(), 0..40)) {
             let source = pieces.concat();
             let expected = results(&source, tokenizer::all);
             prop_assert_eq!(results(&source, page), expected, "{:?}", source);
         }
 
         #[test]
-        fn nothing_differs_in_any_text(source in "[<>/=&;!\"' \ra-zé\u{0}-]{0,60}") {
+        fn scanner_equals_tokenizer_on_text(source in "[<>/=&;!\"' \ra-zé\u{0}-]{0,60}") {
             let expected = results(&source, tokenizer::all);
             prop_assert_eq!(results(&source, page), expected, "{:?}", source);
         }
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_ends_costs_nothing() {
+    fn unclosed_markup_takes_linear_time() {
         for piece in [
             "<!",
             "<!--",

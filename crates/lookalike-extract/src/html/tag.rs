@@ -26,7 +26,7 @@ enum Attribute {
     Content,
 }
 
-/// The part of an attribute that is read.
+/// The part of an attribute that is being read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum AttributePhase {
     #[default]
@@ -40,7 +40,7 @@ enum AttributePhase {
 pub(super) struct Tag {
     pub(super) name: TagName,
     pub(super) is_end: bool,
-    /// Whether it is in the main text, where names are weaker hints.
+    /// Whether the tag is in the main text, where names are weaker hints.
     pub(super) in_main: bool,
     pub(super) closes_itself: bool,
     element: Option<Element>,
@@ -53,7 +53,7 @@ pub(super) struct Tag {
     pub(super) content: Vec<u8>,
 }
 
-/// The attributes of a tag, without some of their values.
+/// The attributes of a tag. Some are stored without their value.
 #[expect(clippy::struct_excessive_bools, reason = "each attribute is present or absent")]
 #[derive(Debug, Default)]
 pub(super) struct TagAttributes {
@@ -105,7 +105,7 @@ impl Tag {
         }
     }
 
-    /// As [`Self::push_value`]. Returns whether the value contains no references, or is unused.
+    /// Like [`Self::push_value`]. Returns true if the value contains no references or is unused.
     pub(super) fn push_plain_value(&mut self, value: &[u8]) -> bool {
         if value.is_empty() || self.is_end {
             return true;
@@ -160,7 +160,7 @@ impl Tag {
         };
         let value = self.value.as_slice();
         match attribute {
-            // `until-found` is shown by a search.
+            // A search in the page shows `until-found` elements.
             Some(Attribute::Hidden) => {
                 self.attributes.hidden = !value.eq_ignore_ascii_case(b"until-found");
             }

@@ -9,7 +9,7 @@ pub(super) const WINDOW: usize = 64 << 10;
 /// Reads the bytes of a page within the time limit.
 pub(super) struct TimedReader<'a> {
     pub(super) rest: &'a [u8],
-    /// Length of the rest at the next time check.
+    /// Length of `rest` at the next time check.
     next: usize,
     tracker: &'a LimitTracker<'a>,
 }
@@ -31,7 +31,7 @@ impl<'a> TimedReader<'a> {
     }
 }
 
-// For a reference, so that one tokenizer continues where another stopped.
+// Implemented for a reference, so that one tokenizer continues where another stopped.
 impl Reader for &mut TimedReader<'_> {
     type Error = ExtractError;
 

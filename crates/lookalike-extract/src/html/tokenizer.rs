@@ -1,4 +1,4 @@
-//! Tokenization by html5gum, of a page or of a part of one.
+//! Tokenization of a page, or of a part of one, by html5gum.
 
 use super::page_builder::PageBuilder;
 use super::timed_reader::TimedReader;
@@ -49,7 +49,7 @@ struct PageEmitter<'p, 'a> {
     page: &'p mut PageBuilder<'a>,
     /// Whether to stop after a tag.
     stops: bool,
-    /// The tag after which to stop.
+    /// The content state of the tag after which to stop.
     tag: Option<ContentState>,
 }
 

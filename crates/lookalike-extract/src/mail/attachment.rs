@@ -63,7 +63,7 @@ pub(super) struct AttachmentNames {
 
 impl AttachmentNames {
     /// A unique name for the next attachment: the last segment of the declared name, without
-    /// control characters, or else its number with an extension.
+    /// control characters, or else `attachment-N` with an extension.
     pub(super) fn name(&mut self, part: &MailPart<'_>) -> String {
         self.count += 1;
         let name = declared(part).map(|name| safe(&words::text(name.as_bytes())));

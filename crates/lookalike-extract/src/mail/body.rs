@@ -1,4 +1,4 @@
-//! Selects the parts of a message that are its text, and those that are attachments.
+//! Sorts the parts of a message into its text and its attachments.
 
 use super::attachment::AttachmentNames;
 use super::parts::{MailPart, PartRole};
@@ -20,7 +20,7 @@ enum PartDisposition {
     Shown,
     /// An alternative form of a shown part: only files in it are attached.
     Hidden,
-    /// Attached, whatever its type.
+    /// Attached, regardless of its type.
     Attached,
 }
 
@@ -51,9 +51,9 @@ impl<'r, 'a> BodyReader<'r, 'a> {
         }
     }
 
-    /// Writes the text, and the attachments if requested. Returns the amount removed as
-    /// signatures, and whether quoted text was removed. An unreadable part of the body is an error
-    /// of the whole message, since the rest would look complete.
+    /// Writes the text, and the attachments if requested. Returns the amount removed as signatures,
+    /// and whether quoted text was removed. If a part of the body is unreadable, the whole message
+    /// fails, because the rest would look complete.
     pub(super) fn read(
         mut self,
         out: &mut String,
@@ -221,7 +221,8 @@ fn is_message(part: &MailPart<'_>) -> bool {
     part.media.starts_with("message/")
 }
 
-/// Whether a part is text for people. The message itself is, even if it declares itself attached.
+/// Whether a part is text for people. The message itself may be text even if it declares itself
+/// attached.
 fn is_text(part: &MailPart<'_>, number: usize) -> bool {
     if part.is_attached() && number != 0 {
         return false;
@@ -247,7 +248,7 @@ fn is_signature(part: &MailPart<'_>) -> bool {
     )
 }
 
-/// The error for a message without any other part than this.
+/// The error for a message that has no text besides this part.
 fn sealing(part: &MailPart<'_>) -> Option<ExtractError> {
     if !matches!(&*part.media, "application/pkcs7-mime" | "application/x-pkcs7-mime") {
         return None;

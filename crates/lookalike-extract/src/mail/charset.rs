@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 /// Bytes examined by the encoding detector.
 const EVIDENCE_BYTES: usize = 8 << 10;
-/// Bytes before a non-ASCII character examined for the start of its line.
+/// Bytes before a non-ASCII character that are searched for the start of its line.
 const BEFORE: usize = 256;
 
 /// Decodes bytes in the declared encoding if nearly all are valid in it, or else in a detected one.
@@ -26,8 +26,8 @@ pub(super) fn decoded<'a>(bytes: &'a [u8], label: Option<&str>) -> Cow<'a, str> 
     without_nul(encoding::detected(&evidence, whole).decode_with_bom_removal(bytes).0)
 }
 
-/// The first lines with non-ASCII characters, since only these distinguish encodings and the
-/// detector is slow, and whether they end with a whole character.
+/// The first lines with non-ASCII characters, and whether they end with a whole character. Only
+/// such lines distinguish encodings, and the detector is slow.
 fn evidence(bytes: &[u8]) -> (Vec<u8>, bool) {
     let mut evidence = Vec::new();
     let mut at = 0;
@@ -37,7 +37,7 @@ fn evidence(bytes: &[u8]) -> (Vec<u8>, bool) {
             break;
         }
         let near = at.max(found.saturating_sub(BEFORE));
-        // No character of any encoding contains a line feed, so a cut there splits none.
+        // No encoding has a line feed within a character, so a cut there splits no character.
         let start = memrchr(b'\n', &bytes[near..found]).map_or(found, |end| near + end + 1);
         let most = bytes.len().min(found + EVIDENCE_BYTES - evidence.len());
         let Some(end) = memchr(b'\n', &bytes[found..most]) else {

@@ -54,7 +54,7 @@ mod quotes {
         let mut at = 0;
         let mut kept = 0;
         let mut checked = 0;
-        // The element being removed, and how many of its name are open.
+        // The element being removed, and the number of open elements with its name.
         let mut open: Option<(&[u8], usize)> = None;
         while let Some(found) = memchr(b'<', &page[at..]) {
             let start = at + found;

@@ -1,23 +1,25 @@
 //! Splits mailboxes into messages.
 //!
-//! In place of a library, since the reader splits a prefix of a mailbox. None has been compared
-//! (November 2026); speed: messages that begin with `From ` in `bench/matrix.md`.
+//! No library is used, because the reader splits a prefix of a mailbox. No library has been
+//! compared (November 2026). For the speed, see the messages that begin with `From ` in
+//! `bench/matrix.md`.
 
 use super::header;
 use crate::kind::is_separator;
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
 
-/// Splits off the first message of a mailbox, or of a prefix of one: the number of bytes consumed,
-/// and the message, without its separator line and the blank line after it. `None` if the message
-/// is incomplete (`at_end` is false) or missing.
+/// Splits off the first message of a mailbox, or of a prefix of one. Returns the number of bytes
+/// consumed, and the message without its separator line and the blank line at its end. `None` if
+/// the message is incomplete (`at_end` is false) or missing.
 ///
-/// The caller retries with the remaining bytes and more, at least twice as many, so that the total
-/// time is linear. The messages do not depend on how the bytes are divided.
+/// After `None`, the caller retries with at least twice as many bytes, so that the total time is
+/// linear. The messages do not depend on how the bytes are divided.
 ///
-/// A message begins at a line `From `, address, date, at the start or after a blank line, that
-/// precedes a header field or a line that begins with `>From `. `Content-Length` is unreliable and
-/// ignored. Lines that begin with `>From `, or more `>`, lose one (the variant mboxrd).
+/// A message begins at a line with `From `, an address and a date. This line is the first, or
+/// follows a blank line. The next line is a header field or begins with `>From `. `Content-Length`
+/// is unreliable and ignored. Lines that begin with one or more `>` and then `From ` lose one `>`
+/// (the variant mboxrd).
 pub fn next_message(bytes: &[u8], at_end: bool) -> Option<(usize, Cow<'_, [u8]>)> {
     if bytes.is_empty() {
         return None;
@@ -43,7 +45,7 @@ pub fn next_message(bytes: &[u8], at_end: bool) -> Option<(usize, Cow<'_, [u8]>)
     at_end.then(|| (bytes.len(), content(&bytes[first..])))
 }
 
-/// Whether the line that ends before `at` is blank, or is the one before the message.
+/// Whether the line that ends before `at` is blank, or is the separator line of the message.
 fn is_blank_before(bytes: &[u8], first: usize, at: usize) -> bool {
     let before = &bytes[first..at];
     let Some(line) = before.strip_suffix(b"\n") else { return at == first && first > 0 };

@@ -1,11 +1,11 @@
 //! Messages and mailboxes.
 //!
-//! The crate mailparse parses dates and the parameters of header fields. Header, parts and
-//! transfer encodings are read by own code: hostile messages take linear time and memory within
-//! the limits, and damaged encodings are decoded as far as possible (see `transfer.rs`). More of
-//! mailparse is not used because of damage, not speed: of 3,249 messages it refuses six bodies, at
-//! 208 to 487 MB/s without texts of pages; 211 and 271 here with them, measured on another day
-//! (November 2026, `bench/matrix.md`).
+//! The crate mailparse parses dates and the parameters of header fields. Own code reads header,
+//! parts and transfer encodings: hostile messages take linear time and memory within the limits,
+//! and damaged encodings are decoded as far as possible (see `transfer.rs`). The reason is damage,
+//! not speed: of 3,249 messages, mailparse refuses six bodies. It reads 208 to 487 MB/s without the
+//! texts of pages. This module reads 211 and 271 MB/s with them, measured on another day (November
+//! 2026, `bench/matrix.md`).
 //!
 //! ```text
 //! bytes ─ MailHeader::split ─► header, body ─ parts::list ─► parts ─ BodyReader ─┬─► text
@@ -74,7 +74,7 @@ fn read_uniform<'a>(
     Ok(())
 }
 
-/// A message in UTF-16 or UTF-32 as UTF-8, one with lone carriage returns with line feeds.
+/// Converts a message in UTF-16 or UTF-32 to UTF-8, and lone carriage returns to line feeds.
 fn uniform(bytes: &[u8]) -> Cow<'_, [u8]> {
     let wide = [&[0xFF, 0xFE][..], &[0xFE, 0xFF], &[0, 0, 0xFE, 0xFF]];
     if wide.iter().any(|mark| bytes.starts_with(mark))
@@ -88,8 +88,8 @@ fn uniform(bytes: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(bytes.iter().map(|byte| if *byte == b'\r' { b'\n' } else { *byte }).collect())
 }
 
-/// Removes what some programs add around a message: a byte order mark, or a first line with its
-/// length and a property list after it.
+/// Removes the additions of some programs around a message: a byte order mark, or a first line with
+/// the length and a property list after the message.
 fn unwrapped(bytes: &[u8]) -> &[u8] {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let Some(end) = memchr(b'\n', &bytes[..bytes.len().min(24)]) else { return bytes };

@@ -21,9 +21,9 @@ pub(super) enum PartRole {
     Alternative,
     /// A text and the files that it refers to.
     Related,
-    /// A text for people, and the same for programs.
+    /// A text for people, and the same content for programs.
     Report,
-    /// A sequence. Also an inline message, which is its only child.
+    /// A sequence, or an inline message as its only child.
     Mixed,
     /// Requires a key.
     Encrypted,
@@ -42,7 +42,7 @@ pub(super) struct MailPart<'a> {
     pub(super) disposition: ParsedContentDisposition,
     /// The number after the last descendant.
     pub(super) end: usize,
-    /// The number of the parent; of the message itself, its own.
+    /// The number of the parent. The message itself is its own parent.
     pub(super) parent: usize,
 }
 
@@ -172,7 +172,7 @@ fn open<'a>(
     Ok(())
 }
 
-/// Whether a part is an inline message. One that is attached, or encoded (which the standard
+/// Whether a part is an inline message. A message that is attached, or encoded (which the standard
 /// forbids), is a file.
 fn is_message(part: &MailPart<'_>) -> bool {
     let known = matches!(&*part.media, "message/rfc822" | "message/global" | "message/news");
@@ -240,8 +240,8 @@ fn cut_at<'a>(
     Ok(parts)
 }
 
-/// Whether a boundary is the last one, and the start of the next line. `None` if the line contains
-/// more, so that it is not a boundary.
+/// Whether a boundary is the last one, and the start of the next line. `None` if the line continues
+/// and is therefore not a boundary.
 fn line_rest(body: &[u8], at: usize) -> Option<(bool, usize)> {
     let last = body[at..].starts_with(b"--");
     let at = at + if last { 2 } else { 0 };
@@ -301,7 +301,7 @@ mod tests {
             ("--x\na\n--x", Some("x"), &["a"]),
             ("--x\n--x--", Some("x"), &[""]),
             ("--x  \na\n--x--\t\n", Some("x"), &["a"]),
-            // A boundary that another one begins with.
+            // A boundary that is a prefix of another boundary.
             ("--xy\na\n--x\nb\n--xy--", Some("xy"), &["a\n--x\nb"]),
             ("--x\na\n--xy\nb\n--x--", Some("x"), &["a\n--xy\nb"]),
             ("--x\na --x\n--x--", Some("x"), &["a --x"]),

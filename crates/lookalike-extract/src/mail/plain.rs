@@ -49,7 +49,7 @@ fn line_feeds(text: Cow<'_, str>) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Joins lines that end with a blank with the next one of the same quote depth.
+/// Joins a line that ends with a blank to the next line if both have the same quote depth.
 fn flowed(text: &str, delete_space: bool) -> String {
     let mut out = String::with_capacity(text.len());
     // Quote depth of the unfinished paragraph.

@@ -1,9 +1,9 @@
 //! Removes quotations from a plain text, and finds its signatures.
 //!
-//! Quoted are: lines marked with `>` or `|`; their attribution line; and everything after
-//! "-----Original Message-----", after a block of fields as written by Outlook, and after an
-//! "On … wrote:" without marked lines. A quotation at the start of a text is kept, so that a
-//! forwarded message has its text.
+//! Quotations are lines marked with `>` or `|`, and their attribution line. Everything after
+//! "-----Original Message-----", after a block of fields as written by Outlook, or after an "On …
+//! wrote:" without marked lines is also a quotation. A quotation at the start of a text is kept, so
+//! that a forwarded message keeps its text.
 //!
 //! A signature starts at a line `-- `, at a PGP signature or at the rule above the footer of a
 //! mailing list, and ends at the next quotation or at the end. `signature.rs` limits its length.
@@ -93,7 +93,7 @@ enum QuotedExtent {
     Rest,
 }
 
-/// Phrases between dashes above the original of a reply.
+/// Phrases between dashes above the original message of a reply.
 const ORIGINALS: [&str; 14] = phrases(
     "\
     original message|original appointment|ursprüngliche nachricht|originalnachricht|\
@@ -231,7 +231,7 @@ mod tests {
             ("me\n\nFrom: x\nSent: today\nTo: y\nSubject: z\n\nold\n", "me\n\n"),
             ("ich\n*Von:* x\n*Gesendet:* heute\n*Betreff:* z\nalt\n", "ich\n"),
             ("From: here\nto there\n", "From: here\nto there\n"),
-            // A text that begins with the other is forwarded, not answered.
+            // A text that begins with the original message is forwarded, not answered.
             ("-----Original Message-----\nFrom: x\n", "-----Original Message-----\nFrom: x\n"),
             (
                 "fyi\n---- Forwarded message ----\nFrom: x\nDate: y\nSubject: z\n\nold\n",

@@ -1,12 +1,12 @@
 //! Finds the signatures of a message, and removes short ones.
 //!
-//! A signature begins with a line `-- ` or `--`, a PGP signature, or the rule above the footer of
-//! a mailing list, and ends with its section: at the next quotation, or at the end. Such lines also
-//! separate the articles of a newsletter. So a signature has at most [`MAX_LINES`] lines that are
-//! not blank, [`MAX_WORDS`] words and [`MAX_BYTES`] bytes; of several beginnings in a section the
-//! first within these bounds counts. A message of more than [`SHORT_MESSAGE`] words keeps at least
-//! half of them: of several signatures the last ones are removed. A signature without text before
-//! it is kept.
+//! A signature begins with a line `-- ` or `--`, a PGP signature, or the rule above the footer of a
+//! mailing list. It ends with its section: at the next quotation, or at the end. Such lines also
+//! separate the articles of a newsletter. Therefore a signature has at most [`MAX_LINES`] lines
+//! that are not blank, [`MAX_WORDS`] words and [`MAX_BYTES`] bytes. If a section has several
+//! beginnings, the first within these bounds counts. A message of more than [`SHORT_MESSAGE`] words
+//! keeps at least half of its words; its last signatures are removed first. A signature without
+//! text before it is kept.
 //!
 //! `docs/reference/files.md` has the measurement: 98 % of the signatures in two sets of messages
 //! are within the bounds.
@@ -15,11 +15,11 @@ use crate::reading::CutText;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Lines of a signature that are not blank.
+/// Maximum lines of a signature that are not blank.
 pub(super) const MAX_LINES: usize = 24;
-/// Words of a signature.
+/// Maximum words of a signature.
 pub(super) const MAX_WORDS: usize = 120;
-/// Bytes of a signature.
+/// Maximum bytes of a signature.
 pub(super) const MAX_BYTES: usize = 2_000;
 /// Maximum words of a message that may lose more than half.
 pub(super) const SHORT_MESSAGE: usize = 100;
@@ -28,7 +28,7 @@ pub(super) const SHORT_MESSAGE: usize = 100;
 const FOOTERS: [&str; 6] =
     phrases("mailing list|mailinglist|unsubscribe|sponsored by|listinfo|abbestell");
 
-/// Whether a signature or the footer of a mailing list begins with a line.
+/// Whether `line` begins a signature or the footer of a mailing list.
 pub(super) fn message_start(line: &str, rest: &str) -> bool {
     let first = line.trim_end();
     if first == "--" || first == "-----BEGIN PGP SIGNATURE-----" {
@@ -47,8 +47,8 @@ pub(super) fn contains_phrase(line: &str, phrases: &[&str]) -> bool {
     }
 }
 
-/// The phrases of a list, in which `|` separates them; constants, since each line of a message is
-/// compared with some.
+/// Splits a list of phrases at `|` at compile time, because each line of a message is compared with
+/// some phrases.
 pub(super) const fn phrases<const N: usize>(list: &'static str) -> [&'static str; N] {
     let mut phrases = [""; N];
     let mut rest = list;
@@ -92,7 +92,7 @@ impl MailSignatures {
     /// Ends the section at the end of `text`.
     pub(super) fn end_section(&mut self, text: &str) {
         self.drop_far(text);
-        // Later beginnings are shorter.
+        // Signatures with later beginnings are shorter.
         let long = self.beginnings.partition_point(|start| !is_short(&text[*start..]));
         self.ranges.extend(self.beginnings.get(long).map(|start| *start..text.len()));
         self.beginnings.clear();
@@ -105,7 +105,8 @@ impl MailSignatures {
         }
     }
 
-    /// Removes the signatures from the text of the message, and returns the amount. O(length).
+    /// Removes the signatures from the text of the message, and returns the amount removed. Takes
+    /// O(length) time.
     pub(super) fn cut(self, text: &mut String) -> CutText {
         let mut cut = CutText::default();
         if self.ranges.is_empty() {

@@ -1,4 +1,4 @@
-//! Whole messages, good and bad, and hostile ones.
+//! Tests with whole messages: valid, damaged and hostile.
 
 use crate::reading::{
     CutText, ExtractError, ExtractOptions, Fields, LimitKind, LimitTracker, Limits, TextOutput,
@@ -43,7 +43,7 @@ const PLAIN: &str = "Content-Type: text/plain\n\nplain";
 const PAGE: &str = "Content-Type: text/html\n\n<p>page</p>";
 const PDF: &str = "Content-Type: application/pdf; name=\"a.pdf\"\n\n%PDF-";
 
-/// Whether pages can be read; said where they cannot.
+/// Whether pages can be read. If not, prints that the test is skipped.
 fn reads_pages() -> bool {
     let (done, text, ..) = read_with(PAGE.as_bytes(), &ExtractOptions::default());
     if done.is_ok() && text.trim() == "page" {
@@ -215,8 +215,8 @@ fn quotes_and_signatures_go_where_they_are_not_wanted() {
     assert!(text(message).ends_with("> old\nnew\n-- \nAnn\n"));
 }
 
-/// Reads something large; it must take a time that is linear, with room for a slow and busy
-/// machine: a quadratic time is hours.
+/// Reads a large message, which must take linear time. The bound leaves room for a slow and busy
+/// machine; quadratic time would take hours.
 fn hostile(bytes: &[u8]) -> (Result<(), ExtractError>, String) {
     let limits = Limits { time: Duration::from_secs(600), ..Limits::default() };
     let started = Instant::now();
@@ -262,7 +262,7 @@ fn hostile_multiparts_meet_limits() {
     assert_eq!(hostile(same.as_bytes()).0, Ok(()));
     let messages = "Content-Type: message/rfc822\n\n".repeat(10_000);
     assert_eq!(hostile(messages.as_bytes()).0, Err(limit));
-    // Parts whose own boundary never comes are looked through once each.
+    // Parts whose own boundary never occurs are scanned once each.
     let part = "--x\nContent-Type: multipart/mixed; boundary=nowhere\n\n";
     let lost = format!("Content-Type: multipart/mixed; boundary=x\n\n{}", part.repeat(50_000));
     assert_eq!(hostile(lost.as_bytes()).0, Ok(()));
@@ -294,7 +294,7 @@ fn hostile_bodies_take_linear_time() {
         ] {
             assert_eq!(hostile(format!("Subject: a\n{field}\n{body}").as_bytes()).0, Ok(()));
         }
-        // Whether there is a reader of pages or not: no limit is met.
+        // No limit is exceeded, with or without a reader of pages.
         let (done, _) =
             hostile(format!("Subject: a\nContent-Type: text/html\n\n{body}").as_bytes());
         assert!(!matches!(done, Err(ExtractError::TooSlow { .. })), "{done:?}");
@@ -335,7 +335,7 @@ proptest! {
         options.quotes = false;
         options.signatures = false;
         let less = read_with(message.as_bytes(), &options);
-        // What is cut is text, and nothing else.
+        // Only text is cut.
         prop_assert_eq!(all.3, less.3);
         if all.0.is_ok() && less.0.is_ok() {
             prop_assert!(less.1.len() <= all.1.len() + 1, "{:?} {:?}", all.1, less.1);

@@ -1,6 +1,6 @@
 //! Transfer encodings. Replaces the decoders of the crate mailparse, which drop every byte above
-//! 126 from quoted-printable and reject a base64 text with one invalid character (read in its
-//! source, November 2026; a property test compares them on valid base64).
+//! 126 from quoted-printable and reject a base64 text with one invalid character (according to its
+//! source, November 2026). A property test compares both on valid base64.
 
 use crate::reading::{CHECK_INTERVAL_BYTES, ExtractError, LimitTracker};
 use data_encoding::BASE64;
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 /// The encoding of the body of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TransferEncoding {
-    /// None.
+    /// No encoding.
     Identity,
     Base64,
     QuotedPrintable,
@@ -51,7 +51,8 @@ impl TransferEncoding {
     }
 }
 
-/// Decodes a word of a header, in which `_` is a blank; `None` for an unknown method.
+/// Decodes an encoded word of a header. In the method Q, `_` is a blank. `None` for an unknown
+/// method.
 pub(super) fn word(method: u8, bytes: &[u8]) -> Option<Vec<u8>> {
     match method {
         b'B' | b'b' => base64(bytes, &mut || Ok(())).ok(),

@@ -1,7 +1,7 @@
 //! Decodes values of header fields: encoded words (RFC 2047), folds, undeclared encodings.
 //!
 //! Used instead of mailparse, which decodes each word alone and so breaks characters that a sender
-//! divided. mailparse takes 1.8 times the CPU time for the same values (November 2026,
+//! split between words. mailparse takes 1.8 times the CPU time for the same values (November 2026,
 //! `contributing/libraries.md`).
 
 use super::charset;

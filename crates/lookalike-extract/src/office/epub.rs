@@ -15,7 +15,7 @@ pub(super) fn chapters(
 ) -> Result<(), ExtractError> {
     let book = book(package)?;
     let xml = package.needed(&book)?;
-    // Name and media type of each file, by id; ids in reading order.
+    // Name and media type of each file by id, and the ids in reading order.
     let mut files = HashMap::new();
     let mut order = Vec::new();
     xml::each_element(&xml, package.tracker, |name, tag| match name {

@@ -1,21 +1,21 @@
 //! Office files: XML in a ZIP archive.
 //!
-//! The crates quick-xml and flate2 read XML and parts. One reader handles all these formats, and
-//! the limits hold everywhere in it. No crate for a single format, such as calamine for sheets, has
-//! been compared (November 2026).
+//! The crate quick-xml reads the XML, and flate2 decompresses the parts. One reader handles all
+//! these formats and applies the limits everywhere. No crate for a single format, such as calamine
+//! for sheets, has been compared (November 2026).
 //!
 //! The text of the body:
 //!
-//! | of | in, in this order |
+//! | format | text, in this order |
 //! |---|---|
 //! | DOCX, ODT | body with tables and text boxes, footnotes, endnotes |
 //! | PPTX, ODP | slides as shown, each with its notes |
 //! | XLSX, ODS | sheets, row by row |
 //! | EPUB | chapters |
 //!
-//! Excluded are headers, footers, comments, deleted text, field codes, formulas, sheet names,
-//! slide numbers, masters and layouts, charts and diagrams, descriptions of pictures. Headers and
-//! footers are excluded because unlike documents share them.
+//! Excluded are headers, footers, comments, deleted text, field codes, formulas, sheet names, slide
+//! numbers, masters and layouts, charts and diagrams, descriptions of pictures. Headers and footers
+//! are excluded because different documents share them.
 //!
 //! Damage in a part with text is an error; a partial text is never returned.
 

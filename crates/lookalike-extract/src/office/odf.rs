@@ -7,13 +7,13 @@ use crate::reading::ExtractError;
 use quick_xml::events::BytesStart;
 
 /// Maximum repetitions of a cell or row. Sheets repeat empty cells to the end of the sheet, and
-/// hostile ones full cells a billion times.
+/// hostile sheets repeat full cells a billion times.
 const MAX_REPEATED: usize = 100;
 /// Maximum blanks that one element represents.
 const MAX_BLANKS: usize = 1000;
 
-/// Appends the text of the body; footnotes and endnotes follow it, text boxes follow the paragraph
-/// of their anchor.
+/// Appends the text of the body. Footnotes and endnotes follow the body; text boxes follow the
+/// paragraph of their anchor.
 pub(super) fn content(package: &Package<'_>, out: &mut TextWriter<'_>) -> Result<(), ExtractError> {
     if let Some(manifest) = package.xml("META-INF/manifest.xml")? {
         let mut encrypted = false;
@@ -48,7 +48,8 @@ struct NoteCollector {
 
 struct OdfReader<'o, 'a> {
     out: &'o mut TextWriter<'a>,
-    /// Open paragraphs: paragraphs of a text box are nested in the paragraph of its anchor.
+    /// Number of open paragraphs. The paragraphs of a text box are nested in the paragraph of its
+    /// anchor.
     paragraphs: u32,
     /// Start and repetitions of the open cells and rows.
     repeats: Vec<(usize, usize)>,
@@ -99,7 +100,7 @@ impl XmlHandler for OdfReader<'_, '_> {
             | "automatic-styles"
             | "styles"
             | "master-styles" => return Ok(false),
-            // The template of an index, whose text follows.
+            // The template of an index. The text of the index follows.
             name if name.ends_with("-source") => return Ok(false),
             "title" | "desc" if tag.name().into_inner().starts_with("svg:") => return Ok(false),
             _ => {}
@@ -154,10 +155,10 @@ impl OdfReader<'_, '_> {
         self.repeats.push((self.out.text.len(), times.clamp(1, MAX_REPEATED)));
     }
 
-    /// Ends a cell or row: appends `mark` if it has text, and repeats it.
+    /// Ends a cell or row. If it has text, appends `mark` and repeats the result.
     fn end_repeated(&mut self, mark: &str) -> Result<(), ExtractError> {
         let Some((start, times)) = self.repeats.pop() else { return Ok(()) };
-        // A note or text box that began in it has been removed.
+        // A note or text box that began in the cell or row has been removed.
         let start = start.min(self.out.text.len());
         let kept = self.out.text[start..].trim_end_matches(['\n', '\t', ' ']).len();
         self.out.text.truncate(start + kept);

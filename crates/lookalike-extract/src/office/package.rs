@@ -16,8 +16,8 @@ pub(super) struct Package<'a> {
 }
 
 impl<'a> Package<'a> {
-    /// Lists the files. A truncated archive is an error: its text would be incomplete without any
-    /// sign of it.
+    /// Lists the files. A truncated archive is an error, because nothing would show that its text
+    /// is incomplete.
     pub(super) fn open(
         bytes: &'a [u8],
         tracker: &'a LimitTracker<'a>,
@@ -106,8 +106,8 @@ impl Relations {
     }
 }
 
-/// Resolves `target` in the file `base`: relative to its folder unless it begins with `/`, without
-/// fragment, percent-decoded.
+/// Resolves the link `target` in the file `base`, relative to the folder of `base` unless the link
+/// begins with `/`. The result is percent-decoded and has no fragment.
 pub(super) fn resolve(base: &str, target: &str) -> String {
     let target = target.split(['#', '?']).next().unwrap_or_default();
     let folder = base.rsplit_once('/').map_or("", |(folder, _)| folder);

@@ -8,7 +8,7 @@ use crate::reading::{ExtractError, LimitKind};
 use quick_xml::events::BytesStart;
 use std::ops::Range;
 
-/// Appends the values of all sheets, row by row: texts, and numbers as stored, so that dates are
+/// Appends the values of all sheets, row by row. Numbers are appended as stored, so that dates are
 /// days since 1900. Empty cells are skipped.
 pub(super) fn sheets(
     package: &Package<'_>,

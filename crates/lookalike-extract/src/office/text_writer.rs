@@ -2,7 +2,7 @@
 
 use crate::reading::{ExtractError, LimitTracker};
 
-/// Appends text, charged to the limits, and moves text boxes after their paragraph.
+/// Appends text, which counts against the limits, and moves text boxes after their paragraph.
 pub(super) struct TextWriter<'a> {
     pub(super) text: &'a mut String,
     pub(super) tracker: &'a LimitTracker<'a>,
@@ -25,7 +25,7 @@ impl<'a> TextWriter<'a> {
         Ok(())
     }
 
-    /// Ends a cell: its separator replaces its last line end.
+    /// Ends a cell. The separator replaces the last line end of the cell.
     pub(super) fn end_cell(&mut self) -> Result<(), ExtractError> {
         if self.text.ends_with('\n') {
             self.text.pop();
@@ -55,7 +55,7 @@ impl<'a> TextWriter<'a> {
         self.depth > 0
     }
 
-    /// Ends a text box. Nested ones stay in the outermost, which keeps this linear.
+    /// Ends a text box. Nested boxes stay in the outermost box, so that the time is linear.
     pub(super) fn end_aside(&mut self) {
         self.depth = self.depth.saturating_sub(1);
         if self.depth == 0 {

@@ -1,7 +1,7 @@
 //! XML of office files, as events for a handler.
 //!
-//! DOCTYPE declarations are ignored and no external resource is loaded. Entities other than the
-//! five of XML and numeric ones are an error, so that nothing expands.
+//! DOCTYPE declarations are ignored and no external resource is loaded. Entities are an error,
+//! except numeric entities and the five of XML, so that no entity expands.
 
 use crate::reading::{ExtractError, LimitTracker};
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
@@ -12,14 +12,14 @@ use std::borrow::Cow;
 
 /// Events between two time checks.
 const EVENTS: u32 = 4096;
-/// Maximum depth of elements. Writers nest some dozens; each takes memory until it ends.
+/// Maximum depth of elements. Programs nest some dozens; each open element takes memory.
 const MAX_DEPTH: u64 = 10_000;
 /// Bytes examined for the encoding in the declaration.
 const DECLARATION_BYTES: usize = 256;
 
 /// Receives the events of an XML file. Names have no prefix, since files choose their prefixes.
 pub(super) trait XmlHandler {
-    /// Begins an element. `false` skips it, with its content and its end.
+    /// Begins an element. `false` skips the element, including its content and its end.
     fn start(&mut self, name: &str, tag: &BytesStart<'_>) -> Result<bool, ExtractError>;
 
     /// Ends an element.

@@ -22,7 +22,7 @@ pub(super) fn combining(accent: char) -> Option<char> {
     })
 }
 
-/// Appends a letter with a mark, as one character if there is one.
+/// Appends a letter with a mark, as one composed character if it exists.
 pub(super) fn put(letter: char, mark: char, out: &mut String) {
     // TeX combines accents with dotless letters.
     let letter = match letter {

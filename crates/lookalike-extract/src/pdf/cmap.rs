@@ -1,9 +1,9 @@
-//! Character maps: from the codes of a font to characters, or to glyph numbers.
+//! Character maps, which map the codes of a font to characters or glyph numbers.
 
 use super::lexer::{Lexer, PdfOperands, PdfToken};
 use std::collections::HashMap;
 
-/// A range of codes, and the value of the first.
+/// A range of codes, and the value of the first code.
 #[derive(Debug, Clone, Copy)]
 struct CodeRange {
     first: u32,
@@ -99,7 +99,8 @@ impl Cmap {
         }
     }
 
-    /// A range of consecutive characters; of several characters, the last one is incremented.
+    /// Maps a range of codes to consecutive characters. If `to` has several characters, only the
+    /// last one is incremented.
     fn character_range(&mut self, first: u32, last: u32, to: &[u8]) {
         let text = utf16(to);
         let mut chars = text.chars();
@@ -141,7 +142,7 @@ impl Cmap {
     /// The value of a code, as a number.
     pub(super) fn number(&self, code: u32) -> Option<u32> {
         let index = self.ranges.partition_point(|range| range.first <= code).checked_sub(1)?;
-        // Checks several, since ranges may overlap.
+        // Checks several ranges, since they may overlap.
         let near = self.ranges[index.saturating_sub(4)..=index].iter().rev();
         let range = near.into_iter().find(|range| code <= range.last)?;
         range.value.checked_add(code - range.first)

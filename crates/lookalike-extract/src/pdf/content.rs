@@ -1,4 +1,4 @@
-//! Interprets content streams: from operators to strings with positions.
+//! Interprets the operators of content streams as strings with positions.
 
 use super::font::Font;
 use super::glyph_names::GlyphNames;
@@ -11,7 +11,7 @@ use lopdf::{Dictionary, Document, Object, Stream};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Maximum saved graphics states; deeper ones are not restored.
+/// Maximum saved graphics states. Deeper states are not saved.
 const MAX_STATES: usize = 1 << 10;
 /// Maximum nesting of form `XObject`s: each level takes a few kilobytes of stack.
 const MAX_FORMS: usize = 256;
@@ -57,7 +57,7 @@ impl<'a> PdfResources<'a> {
 type Matrix = [f64; 6];
 const UNIT: Matrix = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0];
 
-/// The length of a vector. The function `hypot` differs between systems in the last bit.
+/// The length of a vector. Avoids `hypot`, whose last bit differs between systems.
 fn vector_length(x: f64, y: f64) -> f64 {
     (x * x + y * y).sqrt()
 }
@@ -99,7 +99,8 @@ pub(super) struct ContentInterpreter<'a, 'b> {
     charged: usize,
     /// Open marked-content sequences.
     marks: u32,
-    /// Depth of the sequence with a replacement text (`ActualText`), and the text until written.
+    /// Depth of the sequence with a replacement text (`ActualText`), and the text until it is
+    /// written.
     instead: Option<(u32, Option<String>)>,
 }
 
@@ -142,7 +143,7 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
         done.and_then(|()| self.charge())
     }
 
-    /// Charges the text since the last call to the limits.
+    /// Counts the text added since the last call against the limits.
     fn charge(&mut self) -> Result<(), ExtractError> {
         let length = self.lines.mark();
         let more = length.saturating_sub(self.charged);

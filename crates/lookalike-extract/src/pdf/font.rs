@@ -1,4 +1,4 @@
-//! Fonts: from the bytes of a string to characters and widths.
+//! Fonts, which map the bytes of a string to characters and widths.
 
 use super::cmap::{self, Cmap};
 use super::glyph_names::{self, GlyphNames, GlyphTable};
@@ -16,7 +16,7 @@ pub(super) struct Glyph {
     pub(super) width: f64,
     /// Length of its code in bytes.
     pub(super) bytes: usize,
-    /// Whether its code is a single 32, to which word spacing applies.
+    /// Whether its code is a single byte 32, to which word spacing applies.
     pub(super) space: bool,
 }
 
@@ -124,7 +124,7 @@ impl Font {
         Glyph { width, bytes: length, space: length == 1 && code == 32 }
     }
 
-    /// Appends the text of a code without a map to Unicode.
+    /// Appends the text of a code that has no text in the map to Unicode.
     fn meaning(&self, bytes: &[u8], code: u32, out: &mut String) {
         match &self.codes {
             CodeScheme::Legacy(encoding) => {

@@ -65,8 +65,8 @@ impl GlyphNames {
     }
 }
 
-/// The character of a name in the Adobe Glyph List. The list is in lopdf, which exposes it through
-/// font encodings only.
+/// The character of a name in the Adobe Glyph List. The list is in lopdf, which exposes it only
+/// through font encodings.
 fn listed(name: &[u8], document: &Document) -> Option<char> {
     let mut encoding = Dictionary::new();
     let differences = vec![Object::Integer(65), Object::Name(name.to_vec())];
@@ -81,7 +81,8 @@ fn listed(name: &[u8], document: &Document) -> Option<char> {
     char::from_u32(u32::from(unit)).filter(|char| !('\u{e000}'..='\u{f8ff}').contains(char))
 }
 
-/// The text of `uni` with groups of four digits, or of `u` with four to six.
+/// The text of a name with hexadecimal codes: `uni` and groups of four digits, or `u` and four to
+/// six digits.
 fn numbered(name: &[u8]) -> Option<String> {
     let name = std::str::from_utf8(name).ok()?;
     let char = |digits: &str| u32::from_str_radix(digits, 16).ok().and_then(char::from_u32);

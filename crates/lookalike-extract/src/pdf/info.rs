@@ -30,7 +30,7 @@ fn string(document: &Document, info: &Dictionary, key: &[u8]) -> Option<String> 
     Some(text.chars().filter(|c| !c.is_control()).collect())
 }
 
-/// `D:YYYYMMDDHHmmSS+HH'mm'`, optional after the year, as a date in UTC.
+/// Converts a date `D:YYYYMMDDHHmmSS+HH'mm'` to UTC. Everything after the year is optional.
 fn utc(text: &str) -> Option<String> {
     let text = text.trim();
     let text = text.strip_prefix("D:").unwrap_or(text);

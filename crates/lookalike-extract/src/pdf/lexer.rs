@@ -205,8 +205,8 @@ impl<'a> Lexer<'a> {
         PdfToken::Text(start, self.strings.len())
     }
 
-    /// Skips the data of an inline image, after its `ID`. Its length is unknown: it ends at a
-    /// separate `EI` that precedes text.
+    /// Skips the data of an inline image, which follows `ID`. The length is unknown: the data ends
+    /// at a separate `EI` that precedes text.
     pub(super) fn skip_image(&mut self) {
         let rest = &self.bytes[self.at..];
         let ends = |found: usize| {

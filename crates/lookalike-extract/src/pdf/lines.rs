@@ -1,8 +1,8 @@
 //! Assembles positioned glyphs into words and lines.
 //!
-//! Text stays in file order, which nearly all programs write in reading order. A gap along the
-//! line separates words, a step across it separates lines. Only lines of right-to-left scripts,
-//! which files store in visual order, are reordered.
+//! Text stays in file order, because nearly all programs write it in reading order. A gap along the
+//! line separates words, and a step across the line separates lines. Only lines of right-to-left
+//! scripts, which files store in visual order, are reordered.
 
 use super::accents;
 use icu_normalizer::ComposingNormalizerBorrowed;
@@ -11,7 +11,7 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 pub(super) const WORD_GAP: f64 = 0.1;
 /// Maximum step back to place an accent on a letter, in ems.
 const STEP_BACK: f64 = 1.0;
-/// Minimum step across the line that begins another, in ems.
+/// Minimum step across the line that begins a new line, in ems.
 const LINE_STEP: f64 = 0.6;
 
 /// Start or end of a string on the page, its direction as a unit vector, and its em.
@@ -145,7 +145,8 @@ impl<'a> LineWriter<'a> {
         }
     }
 
-    /// Combines the accent before the mark with the letter after it, if there is one.
+    /// Combines the accent before the mark with the letter after it. Returns false if no single
+    /// letter follows.
     fn accented(&mut self, accent: char, mark: usize) -> bool {
         let mut letters = self.out.get(mark..).unwrap_or_default().chars();
         let letter = letters.next();
@@ -237,9 +238,9 @@ impl<'a> LineWriter<'a> {
     }
 }
 
-/// Converts glyphs from left to right into logical order. A simple form of the bidirectional
-/// algorithm: neutral glyphs between two of one direction take that direction; the line has the
-/// direction of its majority.
+/// Converts glyphs in left-to-right order to logical order. This is a simple form of the
+/// bidirectional algorithm: neutral glyphs between two glyphs of one direction take that direction,
+/// and the line has the direction of most of its glyphs.
 fn logical(seen: &mut [&str]) -> String {
     let right = |glyph: &&str| glyph.chars().any(is_right_to_left);
     let bytes_left = |glyph: &&str| !right(glyph) && glyph.chars().any(char::is_alphanumeric);

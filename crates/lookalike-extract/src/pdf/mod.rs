@@ -6,14 +6,14 @@
 //!                                                 lines: words, lines ◄─┘ glyph_names, widths
 //! ```
 //!
-//! The crate lopdf parses objects; text extraction from them is own code instead of the one in
-//! lopdf, pdf-extract or `pdf_oxide`: it needs limits in every loop and text without a stack that
-//! grows with the file. `bench/matrix.md` compares its speed and its text with `pdftotext` of
-//! poppler (November 2026): manuals agree to a Jaccard similarity of 0.88 and 0.94 with default
+//! The crate lopdf parses objects. Own code extracts the text, instead of lopdf, pdf-extract or
+//! `pdf_oxide`, because extraction needs limits in every loop and a stack that does not grow with
+//! the file. `bench/matrix.md` compares the speed and the text with `pdftotext` of poppler
+//! (November 2026): the texts of manuals have a Jaccard similarity of 0.88 and 0.94 with default
 //! shingles.
 //!
 //! Damage is an error, not a shorter text: a truncated copy would be taken for another document.
-//! Only a wrong cross-reference table is repaired, as by all readers.
+//! Only a wrong cross-reference table is repaired, as in all readers.
 
 mod accents;
 mod cmap;

@@ -3,7 +3,7 @@
 use crate::reading::{ExtractError, LimitTracker};
 use lopdf::{Error, Object, Stream};
 
-/// Maximum room that is made for a stream before it is inflated.
+/// Maximum bytes reserved for a stream before it is inflated.
 const FIRST_BYTES: usize = 1 << 20;
 
 /// The content of a stream, all filters decoded.

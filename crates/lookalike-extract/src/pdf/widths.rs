@@ -92,7 +92,7 @@ fn drawn_scale(document: &Document, font: &Dictionary) -> f64 {
     matrix.and_then(|matrix| value(matrix.first()?)).map_or(0.001, f64::abs)
 }
 
-/// The estimated height of letters of those widths: about twice their width.
+/// Estimates the height of letters as twice their mean width.
 fn drawn_em(widths: &[f64]) -> f64 {
     let drawn = || widths.iter().copied().filter(|&width| width > 0.0);
     let count = drawn().count();

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The reason why a file, or a part of it, has no text. `Display` is a phrase that follows a name.
+/// The reason why a file, or a part of it, has no text. `Display` is a phrase to follow the name of
+/// the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ExtractError {
@@ -23,12 +24,12 @@ pub enum ExtractError {
     },
     /// Truncated or malformed.
     Damaged {
-        /// The expectation, and the bytes found.
+        /// A description of the damage.
         what: String,
     },
     /// Exceeds one of [`Limits`](crate::Limits), or a fixed limit.
     Limit {
-        /// The counted things.
+        /// The kind of limit.
         kind: LimitKind,
         /// The maximum.
         limit: u64,
@@ -45,7 +46,7 @@ pub enum ExtractError {
     },
 }
 
-/// The unit of one of [`Limits`](crate::Limits), or of a fixed limit. `Display` names it.
+/// The unit of one of [`Limits`](crate::Limits), or of a fixed limit. `Display` names the unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum LimitKind {
@@ -98,7 +99,7 @@ impl ExtractError {
         Self::Limit { kind, limit: limit.into() }
     }
 
-    /// Returns true if a limit was exceeded, which applies to all following files as well.
+    /// Returns true if a limit was exceeded. An exceeded limit also applies to all following files.
     pub(crate) fn is_limit(&self) -> bool {
         matches!(self, Self::Limit { .. } | Self::TooSlow { .. })
     }

@@ -21,7 +21,7 @@ pub struct CutText {
 impl Fields {
     /// All names. Dates are `YYYY-MM-DDTHH:MM:SSZ`, which sorts by time.
     ///
-    /// | name | of |
+    /// | name | files |
     /// |---|---|
     /// | `title` | pages, PDF, office files |
     /// | `author` | pages, PDF, office files |

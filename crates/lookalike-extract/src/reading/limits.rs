@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// Bytes of input between two time checks.
 pub(crate) const CHECK_INTERVAL_BYTES: usize = 1 << 20;
 
-/// Minimum of the allocations while data is inflated.
+/// Minimum bytes per allocation while data is inflated.
 const INFLATE_STEP_BYTES: u64 = 64 << 10;
 
 /// Factor on the time limit for a part that is read a second time.
@@ -21,7 +21,7 @@ const RETRY_TIME_FACTOR: u32 = 4;
 pub(crate) struct LimitTracker<'a> {
     pub(crate) options: &'a ExtractOptions,
     started: Instant,
-    /// Time used before `started`, and the limit of the sum.
+    /// Time used before `started`; `time` is the limit of the total time.
     before: Duration,
     time: Duration,
     expanded: Cell<u64>,
@@ -48,7 +48,8 @@ impl<'a> LimitTracker<'a> {
         }
     }
 
-    /// For a part that was read within the limits before: a busy machine may take longer.
+    /// Creates a tracker for a part that was once read within the limits. The time limit is higher,
+    /// because a busy machine may take longer.
     pub(crate) fn retry(options: &'a ExtractOptions) -> Self {
         let time = options.limits.time.saturating_mul(RETRY_TIME_FACTOR);
         Self { time, ..Self::new(options) }
@@ -92,7 +93,7 @@ impl<'a> LimitTracker<'a> {
         self.held.get()
     }
 
-    /// Lets go of the bytes that were charged since [`held`](Self::held) was `held`.
+    /// Releases the bytes that were charged since [`held`](Self::held) returned `held`.
     pub(crate) fn release(&self, held: u64) {
         self.held.set(held);
     }
@@ -122,8 +123,8 @@ impl<'a> LimitTracker<'a> {
         }
     }
 
-    /// Inflates the deflate data of `what` step by step, within the limits, and appends it to
-    /// `out`. `first` is the room that is made at first.
+    /// Inflates deflate data step by step, within the limits, and appends it to `out`. `what` names
+    /// the data in errors. `first` is the number of bytes reserved at first.
     pub(crate) fn inflate(
         &self,
         what: &str,

@@ -1,4 +1,4 @@
-//! What every reader uses: options and limits, the output, errors.
+//! Options, limits, output and errors of all readers.
 
 mod error;
 mod fields;

@@ -22,7 +22,7 @@ pub struct ExtractOptions {
     /// Text of web pages.
     pub html: HtmlText,
     /// Keeps the text that a message quotes. Off by default: a reply that quotes a whole message
-    /// would resemble it.
+    /// would resemble that message.
     pub quotes: bool,
     /// Keeps the signatures of a message and the footers of mailing lists. Off by default: short
     /// messages of one list would resemble each other.
@@ -31,13 +31,15 @@ pub struct ExtractOptions {
     pub attachments: bool,
     /// Resource limits of one file.
     pub limits: Limits,
-    /// The worker process for formats whose parsers are not trusted (PDF). Without it they are read
-    /// in the current process, in which a parser that does not terminate cannot be stopped.
+    /// The worker process for formats whose parsers are not trusted (PDF). Without a worker, these
+    /// formats are read in the current process, and a parser that does not terminate cannot be
+    /// stopped.
     pub worker: Option<WorkerCommand>,
 }
 
 /// The command of a process that calls [`serve`](crate::serve). Each
-/// [`Extractor`](crate::Extractor) starts one when first needed, and again after a crash.
+/// [`Extractor`](crate::Extractor) starts its own process when first needed, and again after a
+/// crash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerCommand {
     /// The program.
@@ -46,15 +48,15 @@ pub struct WorkerCommand {
     pub arguments: Vec<OsString>,
 }
 
-/// Resource limits of one file. Exceeding one is an [`ExtractError`] that names it.
+/// Resource limits of one file. Exceeding a limit is an [`ExtractError`] that names the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Bytes of a file, other than plain text.
     pub bytes: u64,
     /// Decompressed bytes and bytes of text, in total.
     pub expanded: u64,
-    /// Decompressed bytes and bytes of text in memory at a time: of a file, the files it is in, and
-    /// its text. A limit of the caller's memory; no limit by default.
+    /// Decompressed bytes and bytes of text in memory at a time: a file, the files around it, and
+    /// its text. Limits the caller's memory. No limit by default.
     pub held: u64,
     /// Nesting depth of files: an archive in an attachment is at depth 2.
     pub depth: u32,
@@ -80,7 +82,7 @@ impl Default for Limits {
     }
 }
 
-/// Bytes of a container, such as an archive, per grant of its [`Limits`].
+/// Bytes of a container, such as an archive, after which each of its [`Limits`] is added once more.
 const GRANT_BYTES: u64 = 16 << 20;
 
 /// The resource usage of a file, nested files included.
@@ -95,9 +97,9 @@ pub struct LimitUsage {
 }
 
 impl LimitUsage {
-    /// The usage that counts at byte `offset` of a container. A container is granted its limits
-    /// once more per 16 MiB, so that they bound the cost of a small file without limiting the size
-    /// of an archive.
+    /// The usage that counts at byte `offset` of a container. Each limit is added once more for
+    /// every 16 MiB of a container. The limits therefore bound the cost of a small file, but not
+    /// the size of an archive.
     #[must_use]
     pub fn remaining_at(self, offset: u64, limits: &Limits) -> Self {
         let grants = u32::try_from(offset / GRANT_BYTES).unwrap_or(u32::MAX);
@@ -116,7 +118,7 @@ impl LimitUsage {
         self.members += after.members.saturating_sub(before.members);
     }
 
-    /// The error for the first limit that is exceeded; `None` if there is none.
+    /// The error for the first limit that is exceeded; `None` if no limit is exceeded.
     pub fn exhausted(&self, limits: &Limits) -> Option<ExtractError> {
         if self.time >= limits.time {
             Some(ExtractError::TooSlow { seconds: limits.time.as_secs() })

@@ -1,24 +1,25 @@
-//! Distinct names for members that share one.
+//! Distinct names for members that share a name.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 
-/// Numbers repeated names: the second `a` is `a#2`, the third `a#3`. Amortized constant time and
-/// 16 bytes for each name: hashes are stored, not names, and two names of equal hash get a number
-/// that neither needs.
+/// Numbers repeated names: the second `a` is `a#2`, the third `a#3`. Takes amortized constant time
+/// and 16 bytes for each name, because only hashes are stored. If two names have the same hash, the
+/// second one gets an unnecessary number.
 #[derive(Debug, Default)]
 pub struct UniqueNames {
-    /// By the hash of a name that is taken, the last number that was tried for it.
+    /// The last number that was tried for a taken name, by the hash of the name.
     tried: HashMap<u64, u32>,
 }
 
 impl UniqueNames {
-    /// The number to append to `name`; `None` where the name is still free. Takes the result.
+    /// The number to append to `name`; `None` if `name` is still free. The resulting name counts as
+    /// taken.
     pub fn number(&mut self, name: &str) -> Option<u32> {
         self.number_as(name, |number| format!("{name}#{number}"))
     }
 
-    /// As [`number`](Self::number), for names that `numbered` makes of their number.
+    /// Like [`number`](Self::number), but `numbered` builds the numbered name.
     pub(crate) fn number_as(
         &mut self,
         name: &str,
@@ -44,7 +45,7 @@ impl UniqueNames {
         }
     }
 
-    /// `name`, numbered where it is taken.
+    /// Returns `name`, with a number if the name is taken.
     pub fn unique(&mut self, name: &str) -> String {
         self.number(name).map_or_else(|| name.to_owned(), |number| format!("{name}#{number}"))
     }
@@ -65,7 +66,7 @@ mod tests {
     #[test]
     fn equal_names_take_linear_time() {
         let mut names = UniqueNames::default();
-        // A number for each repeat would be tried 5 * 10^11 times if every search began at 2.
+        // If every search began at 2, 5 * 10^11 numbers would be tried.
         let last = (0..1_000_000).map(|_| names.number("a")).last();
         assert_eq!(last, Some(Some(1_000_000)));
     }

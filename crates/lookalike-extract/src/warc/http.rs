@@ -1,7 +1,7 @@
 //! HTTP responses in WARC records.
 //!
-//! In place of a library: some crawlers decode a body and keep the field that names its encoding.
-//! flate2 inflates. None has been compared (November 2026).
+//! No library is used, because some crawlers decode a body but keep the field that names its
+//! encoding. The crate flate2 inflates. No library has been compared (November 2026).
 
 use super::header::{field, header_and_body};
 use crate::reading::{ExtractError, LimitKind, LimitTracker};
@@ -86,11 +86,11 @@ fn chunk(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let line = &rest[..rest.len().min(1024)];
     let end = memchr(b'\n', line)?;
     let plain = matches!(line[..end].trim_ascii_start(), [] | [b';', ..]);
-    // A length that overflows is valid, and too long.
+    // A length that overflows is valid, but too long.
     (digits > 0 && plain).then(|| (length.unwrap_or(u64::MAX), &rest[end + 1..]))
 }
 
-/// Decompresses a content; `None` if it is not compressed, whatever its header declares.
+/// Decompresses a content; `None` if it is not compressed, even if its header declares an encoding.
 fn decompress(
     encoding: &str,
     bytes: &[u8],

@@ -1,4 +1,4 @@
-//! Records, whole and broken, and what servers answered.
+//! Tests of whole and damaged records, and of server responses.
 
 use super::*;
 use crate::extractor::{ExtractedPart, Extractor, FailedPart, PartSink};
@@ -23,7 +23,7 @@ fn response(header: &str, body: &[u8]) -> Vec<u8> {
     record("response", "http://x/a", "application/http; msgtype=response", &block)
 }
 
-/// What a file gave, a line each.
+/// The parts and failures of a file, one per line.
 #[derive(Default)]
 struct WarcLines(Vec<String>);
 
@@ -50,7 +50,7 @@ fn extract(bytes: &[u8]) -> Vec<String> {
     lines.0
 }
 
-/// The content that a record gives, or why it gives none.
+/// The content of a record, or the reason why it cannot be read.
 fn content(record: &[u8]) -> Result<Option<String>, String> {
     let options = ExtractOptions::default();
     let (done, cut) = next_record(record, true).unwrap();
@@ -88,7 +88,7 @@ fn records_are_files_in_a_file() {
         format!("2 6 Text \"resource\" http://x/d.txt {metadata}"),
     ];
     assert_eq!(extract(&crawl), wanted);
-    // The same, each record compressed of its own, and one part only.
+    // The result is the same for a compressed file. `extract_part` sends only one part.
     assert_eq!(extract(&gzip(&crawl)), wanted);
     let mut lines = WarcLines::default();
     let Ok(()) =
@@ -257,7 +257,7 @@ proptest! {
     }
 }
 
-/// A type that is damaged, or gone, is no reason to drop the page without a word.
+/// A record whose type is damaged or missing is reported.
 #[test]
 fn records_of_unknown_types_are_listed() {
     let whole = record("conversion", "http://x/a", "text/plain", b"the text");

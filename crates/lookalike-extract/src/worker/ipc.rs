@@ -1,6 +1,6 @@
-//! The protocol between an extractor and its worker process. A message is its length (8 bytes,
-//! little-endian), the length of its header, the header in JSON, and the bytes of the file or of
-//! the text, which are not copied.
+//! The protocol between an extractor and its worker process. A message consists of its length (8
+//! bytes, little-endian), the length of its header, the header in JSON, and the bytes of the file
+//! or of the text. The sender does not copy these bytes.
 
 use crate::reading::{ExtractError, ExtractOptions, Fields};
 use crate::worker::sandbox::{PdfTask, TaskOutcome};

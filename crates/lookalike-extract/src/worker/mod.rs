@@ -6,8 +6,9 @@
 //!                            ◄─ length, outcome ─ stdout │ stderr: discarded
 //! ```
 //!
-//! The parent kills the child when the time limit of the file is reached. The child exits when
-//! its standard input is closed, and thus with its parent, at the latest after the current file.
+//! The parent kills the child when the time limit of the file is reached. The child exits when its
+//! standard input is closed, at the latest after the current file. Therefore it also exits with its
+//! parent.
 
 mod ipc;
 pub(crate) mod sandbox;
@@ -26,7 +27,7 @@ const MEMORY_BYTES: u64 = 4 << 30;
 /// Time beyond the limit of a file in which the child may still report the timeout itself.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// A process that reads files, started with the first one.
+/// A process that reads files. It is started for the first file.
 pub(crate) struct WorkerProcess {
     command: WorkerCommand,
     running: Option<WorkerChild>,
@@ -122,7 +123,7 @@ impl WorkerChild {
     }
 }
 
-/// Kills a child: at once, or if it has not exited 200 ms after it closed its output.
+/// Kills a child, either at once or if it does not exit within 200 ms.
 fn stop_child(child: &mut Child, at_once: bool) {
     if !at_once {
         for _ in 0..20 {

@@ -52,8 +52,8 @@ impl IndexFolder {
         set.map_err(|error| self.database(error))
     }
 
-    /// The key from which a loop over a table continues. A damaged table may return an earlier key
-    /// for a search of a later one, so that the loop would never end.
+    /// The key from which a loop over a table continues. In a damaged table, the search for a later
+    /// key may return an earlier key, so that the loop would never end.
     ///
     /// # Errors
     /// [`IndexError::DamagedCatalogue`] for a key that is not after the last one,
@@ -66,8 +66,8 @@ impl IndexFolder {
         Err(self.damaged_catalogue(format!("table {table} has key {next} after key {last}")))
     }
 
-    /// Creates a file with the permissions of the catalogue, which only this user may read in a
-    /// folder that this program created.
+    /// Creates a file with the permissions of the catalogue. In a folder that this program created,
+    /// only this user may read the catalogue.
     pub(crate) fn new_file(&self, path: &Path) -> Result<File, IndexError> {
         let mut options = File::options();
         options.write(true).create_new(true);
@@ -172,7 +172,7 @@ impl IndexFolder {
     }
 }
 
-/// Returns true if SQLite had no space, also for its shared-memory file.
+/// Returns true if SQLite had no space, including space for its shared-memory file.
 pub(crate) fn is_full(error: &rusqlite::Error) -> bool {
     const SHARED_FILE_CANNOT_GROW: i32 = 0x130a;
     match error {

@@ -86,7 +86,7 @@ impl IndexState {
         *self.view.lock() = view;
     }
 
-    /// Frees the space for a full disk: the reserve and the log.
+    /// Frees the space that is kept for a full disk: the reserve and the log.
     ///
     /// # Errors
     /// [`IndexError::ReadOnly`].
@@ -94,7 +94,7 @@ impl IndexState {
         let guard = self.writer.lock();
         let writer = guard.as_ref().ok_or_else(|| self.read_only())?;
         reserve::release(&self.place);
-        // Readers may prevent it; the reserve must then suffice.
+        // Readers may prevent emptying the log. The reserve must then suffice.
         let _ = writer.empty_log();
         Ok(())
     }

@@ -83,7 +83,8 @@ pub fn settings(folder: &Path) -> Result<IndexSettings, IndexError> {
     open_folder::settings(&IndexFolder::new(folder))
 }
 
-/// Like [`settings`], before the index is opened. On a full disk, a writer uses the reserve.
+/// Like [`settings`], for an index that is about to be opened. On a full disk, a writer uses the
+/// reserve.
 pub(crate) fn settings_for(folder: &Path, access: Access) -> Result<IndexSettings, IndexError> {
     let place = IndexFolder::new(folder);
     let first = settings(folder);

@@ -23,10 +23,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Part of the name of a folder that is being filled, between its name and a number.
+/// The part between the final name and a number in the temporary name of a folder.
 const UNFINISHED: &str = ".unfinished-";
 
-/// Creates an empty index, which appears when it is complete.
+/// Creates an empty index. Its folder appears when the index is complete.
 ///
 /// # Errors
 /// [`IndexError::Exists`], and write errors.

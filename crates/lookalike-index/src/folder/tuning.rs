@@ -4,8 +4,8 @@
 /// and every handle may use its own. The defaults suit any number of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tuning {
-    /// Maximum number of documents whose postings are only in memory, and are collected again when
-    /// the index is opened; at least 1.
+    /// Maximum number of documents whose postings are only in memory; at least 1. Opening the index
+    /// collects these postings again.
     pub tail: usize,
     /// Number of segments that are merged into one; at least 2.
     pub fan_out: usize,

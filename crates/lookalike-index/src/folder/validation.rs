@@ -5,7 +5,7 @@
 //! |---|---|
 //! | its files | regular files; no links, devices or pipes |
 //! | the journal | a write-ahead log: a rollback journal can name a file to delete |
-//! | the schema | exactly the statements of `catalogue_schema`: no trigger, no view |
+//! | the schema | exactly the statements of `SCHEMA`: no trigger, no view |
 //! | `segments.name` | ten digits or more and `.seg`, below `state.next_segment` |
 //! | `segments.first`, `last`, `level`, `dropped` | ascending, disjoint, within `state` |
 
@@ -29,12 +29,12 @@ const FILES: [&str; 6] = [
     "lock",
     "reserve",
 ];
-/// Limit of levels. Even with a fan-out of 2, so many levels would need more documents than there
-/// are document numbers.
+/// Maximum level. Even with a fan-out of 2, a segment of this level would need more documents than
+/// there are document numbers.
 const MAX_LEVEL: u32 = 64;
 
-/// Checks the files that are opened by a fixed name, without opening them: closing a file of a
-/// database releases the locks that other connections of this process hold on it.
+/// Checks the files that are opened by a fixed name, without opening them. Closing a file of a
+/// database would release the locks that other connections of this process hold on the file.
 ///
 /// # Errors
 /// [`IndexError::NotAnIndex`] for invalid files.
@@ -139,7 +139,7 @@ pub(crate) fn check_schema(catalogue: Catalogue<'_>) -> Result<(), IndexError> {
     }
 }
 
-/// Checks the list of segments, in ascending order of documents.
+/// Checks the list of segments, which must be in ascending order of documents.
 ///
 /// # Errors
 /// [`IndexError::DamagedCatalogue`] for invalid rows.

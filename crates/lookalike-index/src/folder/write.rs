@@ -112,7 +112,7 @@ fn attempt(state: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutco
             view.push(run);
         }
         view.last = writer.head.last;
-        // A new segment needs space; removals must work without any.
+        // A new segment needs disk space, but removals must work without free space.
         if adds && view.is_tail_full(state.tuning.tail, &state.settings) {
             flushed = Some(flush(state, writer, view)?);
         }

@@ -1,4 +1,4 @@
-//! Checks a snapshot: every row of `docs`, that exactly its postings exist, and the counts.
+//! Checks a snapshot: the rows of `docs`, whether exactly their postings exist, and the counts.
 
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::{BandPosting, Postings};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Number of documents that are checked at a time.
 const CHUNK: i64 = 2_000;
 
-/// Counts of the rows, which are compared with those in `state`.
+/// Counts of the rows, which are compared with the counts in `state`.
 #[derive(Default)]
 struct CheckTotals {
     documents: i64,
@@ -82,7 +82,7 @@ impl CheckTotals {
     }
 }
 
-/// Checks a page of documents. Returns the number of the last one; `None` for an empty page.
+/// Checks a page of documents. Returns the number of the last document; `None` for an empty page.
 fn page(
     connection: &mut PooledConnection,
     settings: &IndexSettings,
@@ -125,7 +125,7 @@ fn page(
     Ok(last)
 }
 
-/// The number of these postings that are missing.
+/// The number of expected postings that are missing.
 fn missing(connection: &mut PooledConnection, expected: &Postings<'_>) -> Result<i64, IndexError> {
     let keys: Vec<i64> = expected.all.iter().map(|posting| posting.key).collect();
     let docs: Vec<i64> = expected.all.iter().map(|posting| posting.doc).collect();

@@ -12,7 +12,7 @@ use crate::tables::check;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Number of documents of one removal. Other writers can write between removals.
+/// Maximum number of documents per removal. Other writers can write between removals.
 const CHUNK: i64 = 5_000;
 
 /// Removes documents that expired before `now`.

@@ -83,8 +83,8 @@ fn from_file(file: &Path, address: &Address) -> Result<Option<String>, IndexErro
     Ok(found)
 }
 
-/// The password of a line `host:port:database:user:password` that matches; `*` matches anything,
-/// and `\` precedes a `:` or `\` that belongs to a value.
+/// The password of a line `host:port:database:user:password` that matches. `*` matches anything,
+/// and `\` escapes a `:` or `\` in a value.
 fn matching(line: &str, wanted: [&str; 4]) -> Option<String> {
     if line.starts_with('#') {
         return None;

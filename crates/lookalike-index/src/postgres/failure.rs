@@ -27,7 +27,7 @@ pub(super) fn waiting(index: &str, error: &Error, waited: Duration) -> IndexErro
     failure(index, error)
 }
 
-/// Converts an error of sending rows.
+/// Converts an error that occurred while rows were sent.
 pub(super) fn sending(index: &str, error: &std::io::Error) -> IndexError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(inner) => failure(index, inner),

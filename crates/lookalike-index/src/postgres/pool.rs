@@ -59,7 +59,7 @@ impl ConnectionPool {
     }
 
     /// Executes `sql` as the first statement on a connection, and returns both. If an idle
-    /// connection is lost, `sql` is executed again on another one, so it must commit nothing.
+    /// connection is lost, `sql` is executed again on another one, so `sql` must commit nothing.
     pub(super) fn begin(
         self: &Arc<Self>,
         sql: &str,

@@ -11,7 +11,7 @@ use crate::tables::duplicates;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Number of documents of one page of postings.
+/// Maximum number of documents per page of postings.
 const CHUNK: i64 = 20_000;
 
 /// Deletes wrong and repeated rows of `bands` and inserts missing ones. Keeps correct rows, so that

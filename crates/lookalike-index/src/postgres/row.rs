@@ -154,7 +154,7 @@ fn value<'a, T: FromSql<'a>>(row: &'a Row, at: usize, id: &str) -> Result<T, Ind
     })
 }
 
-/// The value of a column. `table` names the table in the error of a value of another type.
+/// The value of a column. `table` names the table in the error for a value of another type.
 pub(super) fn column<'a, T: FromSql<'a>>(
     row: &'a Row,
     table: &'static str,
@@ -179,7 +179,7 @@ pub(super) fn column<'a, T: FromSql<'a>>(
     })
 }
 
-/// The value of a column with `octet_length` of a column of `docs`; 0 for `NULL`.
+/// The value of a column that contains the `octet_length` of a column of `docs`; 0 for `NULL`.
 pub(super) fn length(row: &Row, at: usize) -> Result<i64, IndexError> {
     Ok(column::<Option<i32>>(row, "docs", at)?.unwrap_or(0).into())
 }
@@ -190,8 +190,8 @@ pub(super) fn decompress_text(bytes: &[u8], id: &str) -> Result<String, IndexErr
         .ok_or_else(|| IndexError::damaged_document(id, "its text cannot be decompressed"))
 }
 
-/// The key from which a loop over a table continues. A damaged database index may return an earlier
-/// key for a search of a later one, so that the loop would never end.
+/// The key from which a loop over a table continues. With a damaged database index, the search for
+/// a later key may return an earlier key, so that the loop would never end.
 ///
 /// # Errors
 /// [`IndexError::Damaged`] for a key that is not after the last one.

@@ -161,7 +161,8 @@ fn check_tables(
     }
 }
 
-/// The error of a statement that creates something, which another process may have created first.
+/// The error of a statement that creates a schema or tables. Another process may have created them
+/// first.
 fn creation_error(pool: &ConnectionPool, error: &postgres::Error) -> IndexError {
     let code = error.code().map_or("", |code| code.code());
     // Codes for a schema, a table, or a row of the server's catalogue that already exists.

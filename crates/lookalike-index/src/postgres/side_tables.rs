@@ -13,10 +13,10 @@ use postgres::Row;
 use postgres::types::ToSql;
 use std::collections::HashMap;
 
-/// Number of keys of one statement, so that the server sorts few.
+/// Maximum number of keys per statement; a small number keeps the server's sort small.
 const CHUNK: usize = 1024;
-/// Number of stored documents of a bucket that are counted, the latest ones. If a text is repeated
-/// more often, one of them is a good base.
+/// Maximum number of stored documents that are counted per bucket. The latest documents are
+/// counted. If a text is repeated more often, one of them is a good base.
 const MOST_OF_BUCKET: i64 = 8;
 
 /// A row of the named table.

@@ -12,9 +12,9 @@ use postgres::SimpleQueryMessage;
 use postgres::types::ToSql;
 use std::sync::Arc;
 
-/// Number of documents of one request, so that the server sorts few.
+/// Maximum number of documents per request; a small number keeps the server's sort small.
 const CHUNK: usize = 1024;
-/// A snapshot is taken at its first read, so both statements are sent together.
+/// The server takes a snapshot at the first read, so both statements are sent together.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; \
                      SELECT version, documents FROM state";
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Maximum number of attempts after conflicts.
 const MAX_TRIES: u32 = 5;
-/// How often and at what interval the outcome of a transaction is requested after a lost
+/// Maximum number and interval of requests for the outcome of a transaction after a lost
 /// connection.
 const MAX_POLLS: u32 = 40;
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -25,8 +25,8 @@ pub(super) struct CountChanges {
 }
 
 impl CountChanges {
-    /// Adds a document with the lengths of its set and its text to the counts. `sign` is -1 to
-    /// subtract it.
+    /// Adds a document to the counts, with the lengths of its set and its text. `sign` is -1 to
+    /// subtract the document.
     pub(super) fn count(&mut self, sign: i64, is_empty: bool, set: i64, text: i64) {
         self.documents += sign;
         self.without_shingles += sign * i64::from(is_empty);
@@ -109,8 +109,8 @@ pub(super) fn count_and_commit(
     }
 }
 
-/// The outcome of a transaction whose connection was lost during the commit. The server reports it
-/// once it is reachable and the transaction has ended.
+/// The outcome of a transaction whose connection was lost during the commit. The server reports the
+/// outcome once the server is reachable and the transaction has ended.
 fn outcome(
     pool: &Arc<ConnectionPool>,
     transaction: &str,

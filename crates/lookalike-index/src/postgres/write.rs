@@ -90,7 +90,7 @@ fn stored_documents(
     let ids: Vec<&str> = ids.iter().copied().filter(|id| !id.contains('\0')).collect();
     let rows = connection.query(sql, &[&ids])?;
     let stored = rows.iter().map(|row| {
-        // A damaged fingerprint, which a reader reports, equals no other.
+        // A damaged fingerprint equals no other. Readers report the damage.
         let fingerprint = column::<Option<&[u8]>>(row, "docs", 3)?.unwrap_or_default();
         let fingerprint = fingerprint.try_into().ok().map(u128::from_be_bytes);
         let number = column(row, "docs", 1)?;

@@ -1,4 +1,4 @@
-//! Compact signatures of all documents of an index, in memory, for finding the nearest of them.
+//! Compact signatures of all documents of an index, held in memory to find the nearest documents.
 //!
 //! ```text
 //! chunk   numbers [3, 4, 9, …]   rows [one row of bytes for each number]   range 1 to 65,536
@@ -7,8 +7,8 @@
 //!
 //! They are computed from the signatures at the first use; later uses add new documents. A chunk
 //! may contain removed documents, which have no records. It only lacks documents that were removed
-//! before the snapshot from which it was read, so an earlier snapshot reads the range of the chunk
-//! itself.
+//! before the snapshot from which it was read. Therefore an earlier snapshot reads the range of the
+//! chunk again.
 
 use crate::backend::Snapshot;
 use crate::entry::{DocumentNumber, RecordFields};
@@ -19,12 +19,13 @@ use std::sync::Arc;
 
 /// Maximum number of documents of a chunk.
 const CHUNK: usize = 1 << 16;
-/// If the chunks contain this many documents more than twice the existing ones, all are read again.
+/// All chunks are read again if they contain more than twice the existing documents plus this
+/// number.
 const SPARE: u64 = 1 << 16;
 
-/// Compact signatures of the documents of an index, usable from any thread. Memory for each
-/// document with shingles: [`compact::row_bytes`] bytes and 8 for its number, or up to twice that
-/// if many were removed. Takes no memory before the first use.
+/// Compact signatures of the documents of an index, usable from any thread. Takes
+/// [`compact::row_bytes`] + 8 bytes for each document with shingles, or up to twice as many if many
+/// documents were removed. Takes no memory before the first use.
 #[derive(Debug, Default)]
 pub struct CompactSignatures {
     chunks: Mutex<Arc<Vec<Arc<SignatureChunk>>>>,
@@ -121,8 +122,8 @@ fn push(chunks: &mut Vec<Arc<SignatureChunk>>, mut chunk: SignatureChunk) {
 }
 
 impl SignatureChunk {
-    /// At most `most` documents from number `first` on, and their number including those without
-    /// shingles.
+    /// Reads at most `most` documents from number `first` on. Also returns their count, including
+    /// documents without shingles.
     fn read_at_most(
         snapshot: &mut dyn Snapshot,
         num_hashes: usize,
@@ -154,8 +155,8 @@ impl SignatureChunk {
         let mut chunk = Self { first, last, version: snapshot.version(), ..Self::default() };
         let mut from = first;
         while from <= last {
-            // As many documents as the range can still contain; some of them may have later
-            // numbers.
+            // Read as many documents as the range can still contain. Some of them may be after the
+            // range.
             let most = CHUNK.min(usize::try_from(last.0 - from.0 + 1).unwrap_or(CHUNK));
             let (mut part, count) = Self::read_at_most(snapshot, num_hashes, from, most)?;
             let within = part.numbers.partition_point(|number| *number <= last);

@@ -1,4 +1,5 @@
-//! Comparison of a document with candidates, for queries and for searches for the nearest.
+//! Comparison of a document with candidates, for queries and for searches for the nearest
+//! documents.
 
 use crate::backend::Snapshot;
 use crate::entry::{DocumentNumber, IndexRecord, RecordFields};
@@ -128,7 +129,7 @@ pub struct QueryResult {
     pub candidates: u64,
     /// The number of similar documents. Exceeds the length of `matches` if `top` limits them.
     pub found: u64,
-    /// The probability that a document exactly at the threshold is found or, in a search for the
+    /// The probability of finding a document exactly at the threshold or, in a search for the
     /// nearest, a document as similar as the last match.
     pub predicted_recall: f64,
     /// A reason why `predicted_recall` may not be reached.
@@ -138,8 +139,8 @@ pub struct QueryResult {
 /// Number of candidates that are compared together.
 pub(crate) const CHUNK: usize = 1_024;
 
-/// Maximum number of shingle sets whose similarity is cached for documents with equal sets, not
-/// counting one chunk.
+/// Maximum number of shingle sets whose similarity is cached for documents with equal sets, in
+/// addition to one chunk.
 const MAX_CACHED: usize = 1 << 14;
 
 /// Buffers that a thread reuses between queries.
@@ -168,7 +169,7 @@ pub(crate) type MatchCallback<'a> = &'a mut dyn FnMut(&mut Candidate, MatchSimil
 pub(crate) struct ComparisonCounts {
     /// Existing documents.
     pub(crate) candidates: u64,
-    /// Documents among them that meet the filters.
+    /// Candidates that meet the filters.
     pub(crate) compared: u64,
 }
 
@@ -256,7 +257,7 @@ fn compare_sets(
     }
     unread.clear();
     for candidate in &*candidates {
-        // Compared below, with the set of the first document that has it.
+        // Compared below, with the set of the first document that has this fingerprint.
         similarities.entry(candidate.fingerprint).or_insert_with(|| {
             unread.push(candidate.number);
             None
@@ -304,14 +305,14 @@ impl Candidate {
     }
 }
 
-/// A document that is similar enough, and that more similar ones may replace.
+/// A document that is similar enough. More similar documents may replace it.
 pub(crate) struct ScoredCandidate {
     number: DocumentNumber,
     id: String,
     similarity: MatchSimilarity,
 }
 
-/// The most similar documents so far. Takes memory for `most` documents only.
+/// The most similar documents so far. Takes O(`most`) memory.
 pub(crate) struct TopMatches {
     most: usize,
     similar: Vec<ScoredCandidate>,
@@ -327,14 +328,14 @@ impl TopMatches {
         self.similar.len() >= self.most
     }
 
-    /// The least similar document that is kept, after [`keep`](Self::keep).
+    /// The similarity of the least similar document, after [`keep`](Self::keep).
     pub(crate) fn last(&self) -> Option<MatchSimilarity> {
         self.similar.get(..self.most.min(self.similar.len()))?.last().map(|one| one.similarity)
     }
 
     /// The similarity that another document must reach to be one of the best, after
-    /// [`keep`](Self::keep). Slightly less than the last of them, so that rounding excludes none.
-    /// Above 0.
+    /// [`keep`](Self::keep). Slightly less than the similarity of the last of them, so that
+    /// rounding excludes no document. Above 0.
     pub(crate) fn threshold(&self) -> f64 {
         let last = self.last().filter(|_| self.is_full());
         last.map_or(f64::MIN_POSITIVE, |last| last.value() * (1.0 - 1e-9))

@@ -14,8 +14,8 @@
 //! document is therefore a candidate if either set contains an anchor of the other.
 //!
 //! Suppose that the shorter set has m shingles and shares k of them with the longer set. Its s
-//! anchors are a random sample. None of them is in the longer set with probability C(m − k, s) /
-//! C(m, s), which is at most (1 − k/m)ˢ. A pair with containment c is thus a candidate with
+//! anchors are a random sample. With probability C(m − k, s) / C(m, s), which is at most (1 −
+//! k/m)ˢ, none of them is in the longer set. A pair with containment c is thus a candidate with
 //! probability at least 1 − (1 − c)ˢ, whatever the lengths of the two documents.
 
 use lookalike_core::curve;
@@ -32,7 +32,7 @@ const ANCHOR: u64 = 0x616e_6368_6f72_0001;
 pub const MAX_ANCHORS: usize = 256;
 
 /// Returns the smallest number of anchors with which a pair with containment `threshold` is a
-/// candidate with at least the probability `recall`. `None` if it exceeds [`MAX_ANCHORS`].
+/// candidate with at least the probability `recall`. `None` if the number exceeds [`MAX_ANCHORS`].
 ///
 /// ```
 /// use lookalike_index::containment::anchors_for;
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_at_the_threshold_is_a_candidate_as_often_as_is_said() {
+    fn threshold_pairs_reach_the_predicted_probability() {
         let mut random = SplitMix64::new(1);
         for (short, long, shared, anchors) in
             [(50, 2_000, 40, 3), (10, 300, 8, 3), (200, 250, 60, 13), (4, 900, 2, 2)]

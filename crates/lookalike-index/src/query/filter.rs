@@ -164,8 +164,8 @@ fn holds(operator: ComparisonOperator, value: &Value, wanted: &str) -> bool {
     }
 }
 
-/// Compares numbers if both sides are numbers, otherwise bytes, which orders times in the format of
-/// RFC 3339.
+/// Compares numbers if both sides are numbers, otherwise bytes. The order of bytes also orders
+/// times in the format of RFC 3339.
 fn compare(value: &Value, text: &str, wanted: &str) -> Ordering {
     let number = match value {
         Value::Number(_) | Value::String(_) => FilterNumber::of(text),

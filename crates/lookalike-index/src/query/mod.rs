@@ -1,4 +1,4 @@
-//! Queries: the candidates of a document, verified.
+//! Queries, which find the candidates of a document and verify them.
 
 pub mod compact;
 mod comparison;
@@ -18,9 +18,9 @@ use crate::settings::{ContainmentSettings, IndexSettings};
 
 /// Finds the documents similar to a document. For the nearest documents, see [`nearest`].
 ///
-/// Cost: one look-up per band, reading the row of every candidate, and one comparison for every
-/// distinct shingle set among them whose size allows a match. Only the records of the `top` most
-/// similar documents are read.
+/// Takes one look-up per band, reads the row of every candidate, and compares every distinct
+/// shingle set whose size allows a match. Only the records of the `top` most similar documents are
+/// read.
 ///
 /// # Errors
 /// [`IndexError::Params`] for a threshold out of range, [`IndexError::Damaged`] for a stored set

@@ -33,15 +33,15 @@ use std::sync::Arc;
 /// limit on comparisons allows it.
 pub const CERTAINTY: f64 = 0.999;
 
-/// Maximum number of documents that are compared for the `count` nearest ones: 2,048, or four for
-/// each. Documents that a filter excludes do not count.
+/// Maximum number of documents that are compared for the `count` nearest ones: 2,048 or four times
+/// `count`, whichever is greater. Documents that a filter excludes do not count.
 pub fn compared_at_most(count: NonZeroUsize) -> u64 {
     (count.get() as u64).saturating_mul(4).max(2_048)
 }
 
-/// Finds the nearest documents. Cost: reading one byte for each value of every signature, reading
-/// the records of documents in the order of their numbers of equal bytes, and comparing those that
-/// meet the filters, at most [`compared_at_most`].
+/// Finds the nearest documents. Reads one byte for each value of every signature. Then reads the
+/// records of documents in the order of their numbers of equal bytes, and compares at most
+/// [`compared_at_most`] documents that meet the filters.
 ///
 /// # Errors
 /// [`IndexError::NearestMeasure`] for an index that finds containment, which signatures do not
@@ -83,7 +83,7 @@ pub(crate) fn nearest(
 /// All documents by their level, the number of equal bytes.
 struct SimilarityLevels<'a> {
     chunks: &'a [Arc<SignatureChunk>],
-    /// The counts of the documents of all chunks, concatenated.
+    /// The number of equal bytes of each document, for all chunks in order.
     counts: Vec<u16>,
     /// The number of documents of each level.
     sizes: Vec<usize>,
@@ -121,7 +121,8 @@ impl<'a> SimilarityLevels<'a> {
         lists
     }
 
-    /// The least level from which on the levels below `end` contain [`CHUNK`] documents together.
+    /// The start of the shortest range of levels before `end` with at least [`CHUNK`] documents; 0
+    /// if there are fewer.
     fn least_before(&self, end: usize) -> usize {
         let mut least = end;
         let mut documents = 0;
@@ -145,7 +146,7 @@ struct NearestSearch<'a> {
 
 impl NearestSearch<'_> {
     /// Compares levels until the search ends. Returns the probability that a document as similar as
-    /// the last of the best is among them.
+    /// the last of the best was compared.
     fn run(
         &mut self,
         snapshot: &mut dyn Snapshot,

@@ -46,9 +46,10 @@ pub fn record(
     Ok(found.filter(|record| !record.is_expired(now)))
 }
 
-/// Finds documents similar to a document of the index, except itself, whatever `request.except` is.
-/// `None` if the id is unknown or the document has expired. The document is looked up in the
-/// snapshot of the query: in another snapshot it may have another number, and would match itself.
+/// Finds documents similar to a document of the index. Always excludes the document itself, instead
+/// of `request.except`. `None` if the id is unknown or the document has expired. The document is
+/// looked up in the snapshot of the query: in another snapshot it may have another number, and
+/// would match itself.
 ///
 /// # Errors
 /// As for [`query`].

@@ -53,7 +53,7 @@ pub(super) fn counts(tables: Tables<'_>) -> Result<Vec<(u32, u64)>, IndexError> 
     Ok(counts)
 }
 
-/// At most `most` members numbered above `after` of the categories from `first` to `last`, by
+/// At most `most` members of the categories from `first` to `last`, with numbers above `after`, by
 /// ascending number.
 pub(super) fn members(
     tables: Tables<'_>,

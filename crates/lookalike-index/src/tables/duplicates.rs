@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap};
 pub(crate) const DUPLICATES: SideTable =
     SideTable { name: "duplicates", columns: &["id", "keeper", "checksum"], id: Some(0) };
 
-/// The sizes of the groups of documents, in their order.
+/// The sizes of the groups of documents, in the order of `numbers`.
 ///
 /// # Errors
 /// As [`SideTables::group_sizes`](crate::backend::SideTables::group_sizes).
@@ -53,8 +53,8 @@ fn signed(numbers: &[DocumentNumber]) -> Vec<i64> {
     numbers.iter().filter_map(|number| i64::try_from(number.0).ok()).collect()
 }
 
-/// Checks the checksum of a row. A row with a wrong `id_key` is also damaged: its id does not find
-/// it.
+/// Checks the checksum of a row. A row with a wrong `id_key` is also damaged, because a search for
+/// its id does not find the row.
 fn verify(row: &dyn TableRow) -> Result<(), IndexError> {
     let id = row.text(0)?;
     let keeper = row.unsigned(1)?;
@@ -86,7 +86,7 @@ fn keepers(tables: Tables<'_>, ids: &[&str]) -> Result<HashMap<String, i64>, Ind
     Ok(rows.into_iter().collect())
 }
 
-/// Records duplicates. Returns the number of those that had no keeper before.
+/// Records duplicates. Returns the number of duplicates that had no keeper before.
 pub(super) fn add(
     tables: Tables<'_>,
     entries: &[DuplicateEntry<'_>],
@@ -130,9 +130,9 @@ fn remove(tables: Tables<'_>, ids: &[&str]) -> Result<(), IndexError> {
     tables.each_of(DUPLICATES.name, sql, Keys::Ids(ids), &mut |_| Ok(()))
 }
 
-/// Applies the effects of a batch of changes of documents with these ids. Removes the duplicates of
+/// Applies the effects of a batch of changes to documents with these ids. Removes the duplicates of
 /// a removed document, and the duplicates with these ids. If a document replaces one with the same
-/// shingles, it becomes the keeper of its duplicates.
+/// shingles, the new document becomes the keeper of the duplicates.
 ///
 /// # Errors
 /// Errors of the database.

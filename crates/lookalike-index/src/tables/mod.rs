@@ -1,4 +1,4 @@
-//! Side tables: the tables of an index in a database next to the tables of documents.
+//! Side tables: the tables that an index in a database has in addition to the tables of documents.
 //!
 //! | module | tables |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | `check` | checks all of them |
 //! | `write_plan` | the effect of a batch of changes on documents, which these tables follow |
 //!
-//! SQLite and PostgreSQL have these tables with the same columns, so that their rules exist once,
+//! SQLite and PostgreSQL have these tables with the same columns. Their rules are implemented once,
 //! in SQL that both understand. A backend implements [`TableConnection`], [`TableSnapshot`] for
 //! reading, and [`TableWriter`] for writing.
 
@@ -74,7 +74,7 @@ impl Value<'_> {
     }
 }
 
-/// The rows to which a statement applies: those with one of several values in a column.
+/// The rows to which a statement applies: the rows with one of several values in a column.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Keys<'a> {
     /// Numbers in the named column.
@@ -99,8 +99,8 @@ pub(crate) trait TableRow {
     /// Bytes, or `NULL`.
     fn bytes(&self, column: usize) -> Result<Option<&[u8]>, IndexError>;
 
-    /// The integer from which a loop over the rows continues. A damaged table may return an earlier
-    /// integer for a search of a later one, so that the loop would never end.
+    /// The integer from which a loop over the rows continues. In a damaged table, the search for a
+    /// later integer may return an earlier integer, so that the loop would never end.
     ///
     /// # Errors
     /// An error of damage for an integer that is not above `last`.
@@ -131,8 +131,8 @@ pub(crate) struct SimilarDocument {
 }
 
 impl SimilarDocument {
-    /// Counts the keys of each document, from one entry per key. Returns the document with the
-    /// most, or the latest of several.
+    /// Counts the keys of each document; `documents` has one entry per key. Returns the document
+    /// with the most keys, or the latest of several such documents.
     pub(crate) fn best(documents: impl Iterator<Item = i64>) -> Option<Self> {
         let mut counts = HashMap::<i64, u32>::new();
         for document in documents {
@@ -162,7 +162,8 @@ pub(crate) trait TableConnection {
     fn name(&self) -> &str;
 
     /// Runs a statement about a table. The values are `$1`, `$2`, in the order in which the
-    /// statement names them. `{id_key}` in it is the column of this name, or `NULL` without one.
+    /// statement names them. `{id_key}` in the statement is the column of this name, or `NULL` if
+    /// the database has no such column.
     ///
     /// # Errors
     /// Errors of the database and of `each`.
@@ -174,8 +175,8 @@ pub(crate) trait TableConnection {
         each: RowCallback<'_>,
     ) -> Result<(), IndexError>;
 
-    /// Runs a statement for some keys, whose condition replaces `{keys}` in it. A backend may run
-    /// it several times, each time for a part of the keys, in their order.
+    /// Runs a statement for some keys. Their condition replaces `{keys}` in the statement. A
+    /// backend may run the statement several times, each time for the next part of the keys.
     ///
     /// # Errors
     /// As [`each`](Self::each).
@@ -197,8 +198,8 @@ pub(crate) trait TableConnection {
         rows: &mut dyn Iterator<Item = Vec<Value<'_>>>,
     ) -> Result<(), IndexError>;
 
-    /// For each of several lists of bucket keys, the stored document that shares the most of them,
-    /// or the latest of several such documents.
+    /// For each of several lists of bucket keys, the stored document that shares the most keys, or
+    /// the latest of several such documents.
     ///
     /// # Errors
     /// Read errors.
@@ -299,7 +300,7 @@ pub(crate) trait TableSnapshot {
 /// The effect of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// Nothing: it may be rolled back.
+    /// Nothing; the transaction may be rolled back.
     Nothing,
     /// Changes that readers cannot observe, so that the version of the index stays the same.
     Invisible,

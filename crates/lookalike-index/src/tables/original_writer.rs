@@ -1,4 +1,4 @@
-//! Stores the originals of a batch, each once, as a difference if a similar one is known.
+//! Stores each original of a batch once, as a difference if a similar original is known.
 
 use super::originals::{self, EncodedOriginal, ORIGINALS};
 use super::similar_documents::BatchNeighbours;
@@ -142,7 +142,7 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
         Ok(keys)
     }
 
-    /// The original of a document of the batch or of a stored one.
+    /// The original of a document, which is in the batch or stored.
     fn original_of(&mut self, document: Option<i64>) -> Result<Option<i64>, IndexError> {
         let Some(document) = document else { return Ok(None) };
         if let Some(original) = self.of_document.get(&document) {
@@ -153,7 +153,7 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
     }
 
     /// Adds the original of a change and returns its number. Stores it as a difference from
-    /// `similar`, or from the base of that, if the difference is smaller.
+    /// `similar` or a base of `similar`, if the difference is smaller than the whole original.
     fn add(&mut self, at: usize, similar: Option<i64>) -> Result<i64, IndexError> {
         let number = self.next;
         let Some(OriginalEntry { bytes, sha256, .. }) = self.originals.get(at).copied().flatten()
@@ -175,9 +175,9 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
         Ok(number)
     }
 
-    /// The base for a difference, such that its chain has at most [`MAX_CHAIN`] differences:
-    /// `similar`, or its base. `None` if the original is damaged; the new original is then stored
-    /// as a whole.
+    /// The base for a difference: `similar` or a base in its chain, so that the new chain has at
+    /// most [`MAX_CHAIN`] differences. `None` if the original is damaged; the new original is then
+    /// stored as a whole.
     fn base(&mut self, similar: i64) -> Result<Option<BaseOriginal<'a>>, IndexError> {
         let mut number = similar;
         loop {

@@ -45,8 +45,8 @@ pub(super) struct StoredOriginal {
 }
 
 impl EncodedOriginal {
-    /// Encodes an original: its difference from `base`, the number and the bytes of another
-    /// original, if that is smaller, otherwise the whole original.
+    /// Encodes an original as its difference from `base` if that is smaller, otherwise as a whole.
+    /// `base` is the number and the bytes of another original.
     ///
     /// # Errors
     /// Errors of the compression.
@@ -172,7 +172,8 @@ pub(super) fn release(tables: Tables<'_>, mut numbers: Vec<i64>) -> Result<(), I
     Ok(())
 }
 
-/// Stores the differences from an original as a whole, so that the original can be removed.
+/// Stores each original that is a difference from the original `number` as a whole, so that
+/// `number` can be removed.
 fn detach_from(tables: Tables<'_>, number: i64) -> Result<(), IndexError> {
     let sql = "SELECT original FROM originals WHERE {keys} ORDER BY original";
     let keys = Keys::Numbers("base", &[number]);
@@ -186,8 +187,8 @@ fn detach_from(tables: Tables<'_>, number: i64) -> Result<(), IndexError> {
     Ok(())
 }
 
-/// Removes originals that no version uses and that are stored only as bases of others; each in a
-/// transaction.
+/// Removes originals that no version uses and that are stored only as bases of others. Takes one
+/// transaction per original.
 ///
 /// # Errors
 /// Errors of the database and of the compression.

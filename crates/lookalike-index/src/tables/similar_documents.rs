@@ -1,5 +1,5 @@
-//! The documents that share the most bucket keys with the documents of a batch, and whose originals
-//! are candidate bases for theirs.
+//! The documents that share the most bucket keys with the documents of a batch. Their originals are
+//! candidate bases for the originals of the batch.
 
 use super::{SimilarDocument, Tables};
 use crate::error::IndexError;
@@ -28,7 +28,7 @@ impl BatchNeighbours {
     }
 
     /// Returns the document that shares the most of `keys`, the distinct keys of the document of a
-    /// change. Then adds that document with its number.
+    /// change. Then adds the document of the change with its number.
     pub(super) fn find_and_add(&mut self, change: usize, keys: &[u64], number: i64) -> Option<i64> {
         let added = keys.iter().filter_map(|key| self.added.insert(*key, number));
         let best = SimilarDocument::best(added).max(self.stored.get(&change).copied());

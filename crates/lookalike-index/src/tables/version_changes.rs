@@ -25,7 +25,7 @@ pub(crate) fn batch_originals<'a>(
     changes.iter().map(|change| change.entry().map(original_of).transpose()).collect()
 }
 
-/// The changes of versions by a batch, whose originals are stored.
+/// The changes of versions by a batch. Their originals are already stored.
 pub(crate) struct VersionChanges<'a> {
     plan: VersionPlan<'a>,
 }
@@ -44,8 +44,8 @@ pub(crate) struct FinishedVersions {
 }
 
 impl<'a> VersionChanges<'a> {
-    /// Plans the versions of a batch, stores their originals, and ends replaced stored versions.
-    /// Does not change the documents of the batch.
+    /// Plans the versions of a batch, stores their originals, and ends the stored versions that are
+    /// replaced. Does not change the documents of the batch.
     ///
     /// # Errors
     /// Errors of the database and of the compression, [`IndexError::Damaged`] for a replaced
@@ -119,7 +119,8 @@ pub(crate) fn remove_all(tables: Tables<'_>, documents: &[i64]) -> Result<Vec<i6
 }
 
 /// Deletes the versions of these ids and of these documents. Returns the numbers of their documents
-/// and originals. The id of a version may be damaged, so that only its document finds it.
+/// and originals. The id of a version may be damaged, so that only the number of its document finds
+/// it.
 fn delete(
     tables: Tables<'_>,
     ids: &[&str],

@@ -1,4 +1,4 @@
-//! The effect of a batch of changes on versions, without the database.
+//! Computes the effect of a batch of changes on versions, without access to the database.
 
 use super::versions::VersionRow;
 use super::write_plan::WritePlan;
@@ -23,7 +23,7 @@ pub(super) struct VersionPlan<'a> {
 #[derive(Debug)]
 pub(super) struct PlannedVersion<'a> {
     pub(super) id: &'a str,
-    /// Its original is [`NEW_ORIGINAL`] until it is known.
+    /// Its original is [`NEW_ORIGINAL`] until the number of the original is known.
     pub(super) version: DocumentVersion,
     /// The number under which it is stored.
     pub(super) stored: Option<i64>,

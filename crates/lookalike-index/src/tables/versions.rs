@@ -32,8 +32,8 @@ pub(crate) struct VersionRow {
 
 impl VersionRow {
     fn of(row: &dyn TableRow) -> Result<Self, IndexError> {
-        // The hash is missing if the original is; reading the original reports that. `verify`
-        // reports a hash of another length, so that damaged rows can be removed.
+        // The hash is missing if the original is missing. Reading the original reports this. Only
+        // `verify` reports a hash of another length, so that damaged rows can be removed.
         let sha256 = row.bytes(10)?;
         let version = DocumentVersion {
             document: row.document(0)?,
@@ -112,7 +112,7 @@ pub(super) fn of_documents(
     tables.rows_of(VERSIONS.name, &sql, Keys::Numbers("doc", documents), VersionRow::of)
 }
 
-/// At most `most` versions of documents numbered above `after`, ascending, unverified.
+/// At most `most` unverified versions of documents numbered above `after`, in ascending order.
 ///
 /// # Errors
 /// Read errors.

@@ -1,4 +1,5 @@
-//! The effect of a batch of changes on the stored documents, without the database.
+//! Computes the effect of a batch of changes on the stored documents, without access to the
+//! database.
 
 use crate::backend::{Change, ChangeOutcome};
 use crate::error::IndexError;
@@ -12,15 +13,16 @@ pub(crate) struct WritePlan {
     /// The number of the document of every change, even if a later change of the batch replaces it;
     /// `None` for a removal.
     pub(crate) numbers: Vec<Option<i64>>,
-    /// The number of the stored document that every change replaces or removes. `None` also for a
+    /// The number of the stored document that each change replaces or removes. Also `None` for a
     /// later change of the same id.
     pub(crate) replaced: Vec<Option<i64>>,
     /// Numbers of stored documents to delete.
     pub(crate) gone: Vec<i64>,
-    /// Numbers of stored documents, each with the number of the document with the same id and the
-    /// same shingles that replaces it.
+    /// Numbers of stored documents that are replaced by a document with the same id and the same
+    /// shingles, each with the number of the new document.
     pub(crate) moved: Vec<(i64, i64)>,
-    /// Positions of changes whose document is stored, with its number, by ascending number.
+    /// Positions of changes whose document is stored, each with the number of the document, by
+    /// ascending number.
     pub(crate) kept: Vec<(usize, i64)>,
     /// The greatest number ever assigned.
     pub(crate) last: i64,
@@ -30,7 +32,7 @@ pub(crate) struct WritePlan {
 #[derive(Clone, Copy)]
 enum IdState {
     Stored(i64),
-    /// The change, the number, and the stored document whose shingles it still has.
+    /// The change, the number, and the stored document whose shingles the new document still has.
     New(usize, i64, Option<i64>),
     Absent,
 }
@@ -52,9 +54,9 @@ pub(crate) struct StoredDocument {
     pub(crate) fingerprint: Option<u128>,
 }
 
-/// Plans a batch. `stored` contains the stored documents among its ids, `duplicates` the ids among
-/// them that are recorded as duplicates. `last` is the greatest number assigned so far, and `most`
-/// the greatest number that can be assigned.
+/// Plans a batch. `stored` contains the stored documents with ids of the batch. `duplicates`
+/// contains the ids of the batch that are recorded as duplicates. `last` is the greatest number
+/// assigned so far, and `most` the greatest number that can be assigned.
 ///
 /// # Errors
 /// [`IndexError::IdTaken`], and [`IndexError::Full`] if no number is left.

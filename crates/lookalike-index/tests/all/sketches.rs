@@ -93,7 +93,7 @@ fn now(backend: &dyn Backend) -> Vec<BTreeSet<String>> {
 }
 
 #[test]
-fn they_are_found_as_in_the_model() {
+fn sketches_are_found_as_in_memory() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("sketches");
     let model = MemoryBackend::new(settings());
@@ -115,7 +115,7 @@ fn they_are_found_as_in_the_model() {
 }
 
 #[test]
-fn they_are_repaired_and_copied() {
+fn sketches_are_repaired_and_copied() {
     let above = tempfile::tempdir().unwrap();
     let (folder, copy) = (above.path().join("sketches"), above.path().join("copy"));
     let backend = folder::create_with(&folder, &settings(), TINY).unwrap();

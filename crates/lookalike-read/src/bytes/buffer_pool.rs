@@ -22,7 +22,7 @@ impl BufferPool {
 
 /// The first bytes of a buffer, which returns to its pool when dropped.
 pub(crate) struct PooledBuffer {
-    /// Keeps its greatest length, so that no byte is cleared twice.
+    /// Never shortened, so that no byte is cleared twice.
     buffer: Vec<u8>,
     length: usize,
     /// Longer buffers are not returned to the pool.

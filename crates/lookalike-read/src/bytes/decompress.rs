@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Minimum limit of windows, which the strongest ordinary levels need.
+/// Base-2 logarithm of the smallest limit on windows. The strongest ordinary levels need it.
 const LEAST_WINDOW_LOG: u32 = 23;
 
 /// A decoded stream that any thread may continue to read.
@@ -21,7 +21,8 @@ pub(crate) enum Compression {
 }
 
 impl Compression {
-    /// The compression by the end of a file's name, and the name without that end.
+    /// The compression that the extension of a file's name shows, and the name without the
+    /// extension.
     pub(crate) fn of_name(name: &str) -> (Self, &str) {
         if let Some(stem) = strip(name, ".gz") {
             (Self::Gzip, stem)
@@ -35,7 +36,7 @@ impl Compression {
         }
     }
 
-    /// The compression by the first bytes, for streams without a name.
+    /// The compression that the first bytes show, for streams without a name.
     pub(crate) fn of_magic(bytes: &[u8]) -> Self {
         if bytes.starts_with(&[0x1F, 0x8B]) {
             Self::Gzip
@@ -46,8 +47,8 @@ impl Compression {
         }
     }
 
-    /// Decodes the stream. Its `read` fails for truncated or broken data, and for a zstd frame
-    /// whose window has more than `window` bytes (at least 8 MiB are allowed).
+    /// Decodes the stream. Reading it fails for truncated or broken data, and for a zstd frame
+    /// whose window has more than `window` bytes. A window of 8 MiB is always allowed.
     pub(crate) fn decode(
         self,
         reader: impl Read + Send + 'static,
@@ -144,7 +145,7 @@ impl<R: Read> Read for CountingReader<R> {
 
 /// A stream that fails if it has more bytes than a limit allows.
 pub(crate) struct LimitedStream {
-    /// One byte above the limit distinguishes a stream of that length from a longer one.
+    /// Reads one byte above the limit, to tell a stream of exactly the limit from a longer one.
     stream: Take<ByteStream>,
     over: OverLimit,
 }
@@ -169,13 +170,13 @@ impl Read for LimitedStream {
     }
 }
 
-/// `name` without `end`, in upper or lower case.
+/// `name` without its suffix `end`, which may be in upper or lower case.
 pub(crate) fn strip<'a>(name: &'a str, end: &str) -> Option<&'a str> {
     let at = name.len().checked_sub(end.len())?;
     name.get(at..).filter(|tail| tail.eq_ignore_ascii_case(end)).and_then(|_| name.get(..at))
 }
 
-/// Returns up to `count` first bytes of a stream, and the stream including these bytes.
+/// Returns the first bytes of a stream, up to `count`, and the stream including these bytes.
 pub(crate) fn peek(mut stream: ByteStream, count: u64) -> io::Result<(Vec<u8>, ByteStream)> {
     let mut head = Vec::new();
     stream.by_ref().take(count).read_to_end(&mut head)?;
@@ -183,7 +184,7 @@ pub(crate) fn peek(mut stream: ByteStream, count: u64) -> io::Result<(Vec<u8>, B
     Ok((head, Box::new(back.chain(stream))))
 }
 
-/// Reads until `buffer` is full or the stream ends, or fails.
+/// Reads until `buffer` is full, or until the stream ends or fails.
 pub(crate) fn fill(stream: &mut impl Read, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
     let mut length = 0;
     while length < buffer.len() {

@@ -1,7 +1,7 @@
 //! Streams of records in encodings other than UTF-8.
 //!
 //! `encoding_rs` contains the decoders. `encoding_rs_io` is not used, because it has neither UTF-32
-//! nor UTF-16 without a mark; it was not compared in speed (November 2026).
+//! nor UTF-16 without a mark. Its speed was not compared (November 2026).
 
 use crate::bytes::decompress::ByteStream;
 use encoding_rs::{Decoder, Encoding, UTF_8};
@@ -29,10 +29,10 @@ pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
 }
 
-/// Converts a stream of records to UTF-8 if an encoding is given, or if its first bytes `head` (at
-/// least four if it has so many) are a mark of UTF-16 or UTF-32, or look like UTF-16 without a
-/// mark. If the stream needs no decoding, it is returned unchanged as the error. `stream` begins
-/// with `head`.
+/// Converts a stream of records to UTF-8 if an encoding is given, or if the stream begins with a
+/// mark of UTF-16 or UTF-32 or looks like UTF-16 without a mark. `head` contains the first bytes of
+/// `stream`, at least four if it has that many. A stream that needs no decoding is returned
+/// unchanged as the error.
 pub(crate) fn transcode(
     head: &[u8],
     forced: Option<&'static Encoding>,
@@ -69,7 +69,7 @@ enum Units {
 struct Transcoder {
     stream: ByteStream,
     unit: Units,
-    /// Bytes that were read, but not decoded: less than one character between two steps.
+    /// Bytes that were read, but not decoded. Between two steps, less than one character.
     input: Vec<u8>,
     text: String,
     /// Number of bytes of `text` that were returned.
@@ -100,7 +100,7 @@ impl Transcoder {
                 Units::Other(decoder) => {
                     let room = decoder.max_utf8_buffer_length(self.input.len());
                     self.text.reserve(room.unwrap_or(STEP_BYTES * 3));
-                    // The text has room for all of it.
+                    // The text has room for the whole input.
                     let _ = decoder.decode_to_string(&self.input, &mut self.text, last);
                     self.input.clear();
                 }

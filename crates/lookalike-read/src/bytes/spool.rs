@@ -18,10 +18,10 @@ pub struct Spool {
 
 impl Spool {
     /// Continues after the contents of `file`, which must be open for reading and writing. `path`
-    /// is its name in messages; nothing is opened or removed here.
+    /// names the file in messages; it is neither opened nor removed.
     ///
     /// # Errors
-    /// [`ReadError::Spool`] if the system does not return its length.
+    /// [`ReadError::Spool`] if the system does not return the length of the file.
     pub fn new(file: File, path: PathBuf) -> Result<Self, ReadError> {
         match file.metadata() {
             Ok(metadata) => Ok(Self { file, path, end: AtomicU64::new(metadata.len()) }),
@@ -47,7 +47,7 @@ impl Spool {
     /// Writes `bytes` in one piece and returns their offset. Threads can write in parallel.
     ///
     /// # Errors
-    /// [`ReadError::Spool`]. The space in the file then stays unused.
+    /// [`ReadError::Spool`]. The space for `bytes` in the file then stays unused.
     pub fn append(&self, bytes: &[u8]) -> Result<u64, ReadError> {
         let offset = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         write_all_at(&self.file, bytes, offset).map_err(|error| self.failed(error))?;

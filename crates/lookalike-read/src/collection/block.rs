@@ -27,7 +27,7 @@ impl Block {
         self.number
     }
 
-    /// The size of its records or stored sets in bytes, or of the longest of its files.
+    /// The size of its records or stored sets in bytes, or the size of its longest file.
     pub fn bytes(&self) -> u64 {
         self.content.bytes()
     }
@@ -35,8 +35,8 @@ impl Block {
     /// Passes every document to the sink, in order. Blank lines are not documents.
     ///
     /// # Errors
-    /// The first error of the sink. Unless bad records are skipped,
-    /// [`ReadError::BadRecord`](crate::ReadError::BadRecord) for the first bad record, or the first
+    /// The first error of the sink. If bad records are not skipped, also
+    /// [`ReadError::BadRecord`](crate::ReadError::BadRecord) for the first bad record or the first
     /// unreadable file that the user named.
     pub fn read<S: DocumentSink>(
         &self,

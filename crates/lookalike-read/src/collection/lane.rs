@@ -8,10 +8,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A source, or a part of it that is read in parallel with the others.
+/// A source, or a part of a source that is read in parallel with its other parts.
 pub(crate) struct Lane {
     source: Arc<dyn Source>,
-    /// Number in its source.
+    /// Number of the lane in its source.
     number: u32,
     /// Blocks with other numbers are skipped.
     blocks: Range<u32>,
@@ -58,8 +58,9 @@ impl Lane {
         self.finished.store(false, Ordering::Release);
     }
 
-    /// The next block. The lane is finished at its end and after an error. The exception is a
-    /// record that is too long for the memory: the records after it show how much memory is needed.
+    /// The next block. The lane is finished at its end and after an error. A record that is too
+    /// long for the memory does not finish the lane, because the following records show how much
+    /// memory is needed.
     pub(crate) fn next(
         &self,
         mut state: MutexGuard<'_, LaneState>,
@@ -77,8 +78,8 @@ impl Lane {
         next
     }
 
-    /// The next block. An unreadable part is an error, or a block that lists it if the source was
-    /// not named or bad records are skipped.
+    /// The next block. An unreadable part is an error. If the source was not named or bad records
+    /// are skipped, a block lists the part instead.
     fn next_or_skipped(&self, state: &mut LaneState) -> Result<Option<Block>, ReadError> {
         let info = self.source.info();
         let mut skipped = match self.advance(state) {

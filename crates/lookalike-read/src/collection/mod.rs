@@ -41,12 +41,12 @@ pub struct Collection {
     first: AtomicUsize,
 }
 
-/// The options that decide which documents there are, as text.
+/// The options that determine the documents, as text.
 fn reading(options: &ReadOptions) -> String {
     let mut options = ReadOptions { leave_out: Vec::new(), shingle: None, ..options.clone() };
-    // The process that reads a file does not change its documents.
+    // The documents do not depend on the worker process.
     options.extract.worker = None;
-    // Runs that compare documents keep the name from before units existed.
+    // If whole documents are compared, the text is the same as in versions without units.
     format!("{options:?}").replace(", unit: Document }", " }")
 }
 
@@ -62,8 +62,8 @@ impl Collection {
     }
 
     /// Also opens the reference inputs: files and folders of documents to compare with. Their
-    /// sources are numbered after the inputs. Each side has its ids as if it were alone: the id of
-    /// a text file is relative to its folder if that is the only input of its side.
+    /// sources are numbered after the inputs. The ids of a side do not depend on the other side:
+    /// the id of a text file is relative to its folder if the folder is the only input of its side.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -76,7 +76,7 @@ impl Collection {
     }
 
     /// Like [`open_with_reference`](Self::open_with_reference), with documents in memory on either
-    /// side. The options about texts, `fields` and `skip_bad` apply to them.
+    /// side. The options for texts, `fields` and `skip_bad` apply to these documents.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -99,8 +99,8 @@ impl Collection {
     }
 
     /// The current documents of an index, except documents that expired before `now` (in ns since
-    /// 1970). They are read by number, with their shingle sets instead of texts. `fields` are
-    /// members of their metadata, which become [`Document::fields`](crate::Document::fields).
+    /// 1970). They are read by number, with their shingle sets instead of texts. `fields` names the
+    /// members of their metadata that become [`Document::fields`](crate::Document::fields).
     ///
     /// # Errors
     /// [`IndexError::NoSets`] for an index without shingle sets, and read errors.
@@ -135,9 +135,9 @@ impl Collection {
         lane_range::divide(&ranges.collect::<Vec<_>>(), count)
     }
 
-    /// Restricts the collection to the blocks of a share of [`divide`](Self::divide), for a
-    /// collection of the same inputs and options. Everything else is unchanged, including the
-    /// numbers of blocks.
+    /// Restricts the collection to the blocks of a share. [`divide`](Self::divide) must have
+    /// returned the share for the same inputs and options. Everything else is unchanged, including
+    /// the numbers of blocks.
     ///
     /// # Errors
     /// [`ReadError::Changed`] if there is no such lane.
@@ -160,8 +160,8 @@ impl Collection {
         Ok(self)
     }
 
-    /// The size of all files on the disk in bytes, compressed or not; `None` if there are streams
-    /// among them.
+    /// The size of all files on the disk in bytes, compressed or not; `None` if an input is a
+    /// stream or an index.
     pub fn bytes(&self) -> Option<u64> {
         self.inputs.bytes
     }
@@ -229,8 +229,8 @@ impl Collection {
     /// Reads the headers of all files of comma- or tab-separated values.
     ///
     /// # Errors
-    /// A [`ReadError`] if a file cannot be read or lacks a column, unless this is listed when the
-    /// file is read.
+    /// A [`ReadError`] if a file cannot be read or lacks a column, unless such a file is listed as
+    /// skipped when it is read.
     pub fn read_headers(&self) -> Result<(), ReadError> {
         self.inputs.sources.iter().try_for_each(|source| match source.read_header() {
             Err(error) if source.info().is_lenient() => error.into_skipped().map(drop),
@@ -238,8 +238,8 @@ impl Collection {
         })
     }
 
-    /// Limits records, texts of compressed files and windows of zstd to `bytes` each, for which the
-    /// run has memory.
+    /// Limits each record, each text of a compressed file and each zstd window to `bytes`, because
+    /// the run has memory for no more.
     pub fn limit_records(&self, bytes: u64) {
         self.inputs.settings.memory_record.store(bytes, Ordering::Relaxed);
     }
@@ -254,8 +254,8 @@ impl Collection {
         self.source(source).is_some_and(|source| source.is_in_memory())
     }
 
-    /// The file that contains a document, by its id, if the source consists of named files;
-    /// otherwise the name of the source.
+    /// The file that contains the document `id`, if the source consists of named files; otherwise
+    /// the name of the source.
     pub fn file_of(&self, source: u32, id: &str) -> &str {
         let Some(source) = self.source(source) else { return "" };
         let id = self.document_id(id);
@@ -319,8 +319,8 @@ impl Collection {
         self.inputs.settings.consumed.store(0, Ordering::Relaxed);
     }
 
-    /// Files of a folder whose names look like files of records, but which are read as texts
-    /// because they lack the columns, each with the reason.
+    /// Files of a folder that are named like files of records, but are read as texts because they
+    /// lack the columns. Each has its reason.
     pub fn read_as_text(&self) -> &[SkippedItem] {
         &self.inputs.as_text
     }
@@ -398,10 +398,10 @@ impl Collection {
         self.inputs.settings.options.unit
     }
 
-    /// Appends a record of a source, or the bytes of a text file, to `out`, without some ranges of
-    /// its text, which are ascending and disjoint. All other bytes are unchanged. Returns `false`
-    /// if the record does not contain `text` verbatim, because it has another encoding or was
-    /// extracted.
+    /// Appends a record of a source, or the bytes of a text file, to `out`, without the ranges
+    /// `taken` of its text. They must be ascending and disjoint. All other bytes are unchanged.
+    /// Returns `false` if the record does not contain `text` verbatim, because it has another
+    /// encoding or was extracted.
     pub fn cut_text(
         &self,
         source: u32,
@@ -422,12 +422,13 @@ impl Collection {
         &self.reading
     }
 
-    /// Restores a block from its [`RetainedBlock::state`], for a collection of the same inputs and
-    /// options. `spool` is the spool to which its bytes were written; it must not be shorter now.
+    /// Restores a block from its [`RetainedBlock::state`], which must come from a collection of the
+    /// same inputs and options. `spool` is the spool to which the block's bytes were written; it
+    /// must still contain them.
     ///
     /// # Errors
-    /// [`ReadError::Changed`] if there is no such block here, and the errors of reading the header
-    /// of a table, which is read once.
+    /// [`ReadError::Changed`] if this collection has no such block, and errors of reading a table's
+    /// header, which is read once.
     pub fn retained(
         &self,
         state: RetainedState,
@@ -444,7 +445,7 @@ impl Collection {
         let content: Option<Box<dyn BlockContent>> = if state.is_nothing() {
             Some(Box::new(NoDocuments { source: info.shown.clone(), skipped: None }))
         } else {
-            // The block determines how ids are formed, so the file is not read for that.
+            // `restore` sets the rule for ids, so that `read_header` need not read the file for it.
             let content = Arc::clone(source).restore(&state, spool);
             source.read_header()?;
             content
@@ -458,9 +459,9 @@ impl Collection {
         Ok(RetainedBlock { block, parts: None })
     }
 
-    /// The next block of the first source, or row group of one, from which no other thread is
-    /// reading; `None` after the last block. Can be called from any number of threads. Reads and
-    /// decompresses the block; [`Block::read`] parses it.
+    /// The next block of the first source (or row group) that no other thread is reading; `None`
+    /// after the last block. Can be called from any number of threads. Reads and decompresses the
+    /// block; [`Block::read`] parses it.
     ///
     /// # Errors
     /// A [`ReadError`] if a file cannot be opened, read or decompressed, if its header lacks a

@@ -12,8 +12,8 @@ use crate::text::parent_id;
 use lookalike_core::shingle::Shingler;
 use std::sync::Arc;
 
-/// The remains of a [`Block`](crate::Block) that was read. They suffice to read it again, one
-/// document or all of them. Takes some 150 bytes, and the size of the block if
+/// The data that is kept of a [`Block`](crate::Block) after reading. It suffices to read one or all
+/// of the documents again. Takes some 150 bytes, plus the size of the block if
 /// [`Block::retain`](crate::Block::retain) had to keep it in memory.
 pub struct RetainedBlock {
     pub(super) block: Block,
@@ -41,7 +41,8 @@ impl Block {
 }
 
 impl RetainedBlock {
-    /// The block as numbers; `None` if bytes of it are in memory, here or with the caller.
+    /// The block as numbers; `None` if some of its bytes are in memory, in this value or held by
+    /// the caller.
     pub fn state(&self) -> Option<RetainedState> {
         Some(RetainedState { number: self.block.number, kept: self.block.content.state()? })
     }
@@ -186,7 +187,7 @@ impl RetainedBlock {
             id,
             scratch,
             &mut |text, stated| {
-                // The statements of a document do not describe one of its units.
+                // The fields that a document states do not describe its single units.
                 let stated = if unit.is_some() { StatedFields::Nothing } else { stated };
                 let Some(text) = text_at(text, unit) else { return };
                 result = f.take().map(|f| f(text, stated)).or(result.take());

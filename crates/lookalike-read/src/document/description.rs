@@ -24,7 +24,7 @@ pub struct Description {
     pub date: Option<String>,
 }
 
-/// Statements of a document or its record in addition to the text.
+/// Information that a document or its record states in addition to the text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum StatedFields<'a> {
     Nothing,
@@ -84,8 +84,8 @@ pub(crate) fn day(ns: u64) -> Option<String> {
     Some(lookalike_extract::date::iso(seconds)?.split('T').next()?.to_owned())
 }
 
-/// Whole words up to `most` characters, with single blanks between them, or the beginning of a
-/// longer first word. Ends with `…` if more text follows.
+/// Whole words up to `most` characters, with single blanks between them. If the first word is
+/// longer, its beginning. Ends with `…` if more text follows.
 fn first_words(text: &str, most: usize) -> String {
     let mut words = String::new();
     let mut count = 0;

@@ -44,7 +44,7 @@ pub struct Document<'a> {
     pub raw: Raw<'a>,
     /// The bytes from which it was read; `None` for documents of tables, of an index and in memory.
     pub contents: Option<DocumentContents<'a>>,
-    /// The document that contains it, if units are compared.
+    /// The document that contains this one, if units are compared.
     pub parent: Option<UnitParent<'a>>,
 }
 
@@ -136,7 +136,7 @@ impl<'a> Document<'a> {
     }
 
     /// The size of its record, if the record or the record's text has more than `usual` bytes.
-    /// `None` for units after the first of a record.
+    /// `None` for all units of a record except the first.
     pub fn long_record(&self, usual: usize) -> Option<RecordSize> {
         if self.parent.is_some_and(|parent| parent.number > 1) {
             return None;
@@ -177,8 +177,8 @@ pub trait DocumentSink {
     /// As [`document`](Self::document).
     fn skipped(&mut self, skipped: SkippedItem) -> Result<(), Self::Error>;
 
-    /// Called for a file that does not fit in memory. Returns whether the next one is read, instead
-    /// of [`ReadError::OverMemory`].
+    /// Called for a file that does not fit in memory. If it returns true, reading continues with
+    /// the next file. Otherwise, reading fails with [`ReadError::OverMemory`].
     fn over_memory(&mut self, _size: &RecordSize) -> bool {
         false
     }
@@ -211,7 +211,7 @@ pub struct BlockNumber {
 }
 
 /// The position of a document in its block, for the [`RetainedBlock`](crate::RetainedBlock) of that
-/// block. Positions of one block have reading order.
+/// block. Positions in the same block sort in reading order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct DocumentPosition {
     /// The first byte of the record in the block, or the number of the file or row.

@@ -62,7 +62,7 @@ impl<S: DocumentSink> NormalizingSink<'_, S> {
         sent.map_err(|error| ReadError::Sink(Box::new(error)))
     }
 
-    /// Passes a unit of a document on, by its range in bytes and in characters.
+    /// Passes on the unit of a document with the given range in bytes and in characters.
     fn send_unit(
         &mut self,
         document: &Document<'_>,

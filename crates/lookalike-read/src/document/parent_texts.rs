@@ -1,5 +1,5 @@
-//! Texts of long documents whose units are read again, so that a document is read once instead of
-//! once for each unit.
+//! Keeps the texts of long documents whose units are read again. Each document is then read once,
+//! not once for each unit.
 
 use crate::document::{BlockNumber, DocumentPosition};
 use crate::options::SourceInfo;
@@ -10,10 +10,10 @@ pub(crate) const KEPT_BYTES: u32 = 4096;
 /// Number of kept texts: two units are compared at a time.
 const KEPT_TEXTS: usize = 2;
 
-/// The texts that a thread has read last.
+/// The texts that a thread has read most recently.
 #[derive(Default)]
 pub(crate) struct ParentTexts {
-    /// The texts, the last one first.
+    /// The texts, the most recent one first.
     texts: Vec<ParentText>,
 }
 

@@ -7,7 +7,8 @@ use crate::error::ReadError;
 use std::io;
 use std::sync::Arc;
 
-/// Parts before this one are read again from the container, which limits the number of rereads.
+/// Number of the first part whose text is kept. Fetching an earlier part reads the container again;
+/// there are only a few such parts.
 const FIRST_KEPT: u32 = 16;
 
 /// The texts of the parts of one block, before normalization.
@@ -15,7 +16,7 @@ const FIRST_KEPT: u32 = 16;
 pub(crate) struct PartTexts {
     wanted: bool,
     texts: String,
-    /// The ends in order.
+    /// The parts in order.
     ends: Vec<PartEnd>,
 }
 
@@ -47,7 +48,7 @@ impl PartTexts {
         }
     }
 
-    /// Returns the texts, in the spool if there is one; `None` without texts.
+    /// Returns the texts; `None` if there are none. Moves them to the spool, if one is given.
     pub(crate) fn take(
         &mut self,
         spool: Option<&Arc<Spool>>,

@@ -8,7 +8,7 @@ use lookalike_extract::ExtractError;
 use std::fmt;
 use std::io;
 
-/// The inner value of an [`io::Error`]: a stream has more bytes than a limit allows.
+/// The inner value of the [`io::Error`] for a stream that has more bytes than a limit allows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OverLimit {
     pub(crate) limit: u64,
@@ -16,7 +16,7 @@ pub(crate) struct OverLimit {
 }
 
 impl OverLimit {
-    /// Returns true for a limit of memory. Exceeding such a limit ends a run, because it must not
+    /// Returns true for a memory limit. Exceeding it ends a run, because a memory limit must not
     /// change the findings.
     pub(crate) fn is_memory(self) -> bool {
         self.parameter == Parameter::Memory
@@ -67,10 +67,11 @@ impl ReadError {
         }
     }
 
-    /// Converts the error of a file that cannot be read, or not to its end, to an entry.
+    /// Converts the error of a file that cannot be read completely to an entry of the list.
     ///
     /// # Errors
-    /// The error itself if it concerns more than one file, such as a field that an option names.
+    /// The error itself if it concerns more than one file, such as an error about a field that an
+    /// option names.
     pub(crate) fn into_skipped(self) -> Result<SkippedItem, Self> {
         Ok(match self {
             Self::Table { ref problem, .. } if problem.field() == Some(Field::Extra) => {

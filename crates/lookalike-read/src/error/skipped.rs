@@ -60,7 +60,7 @@ pub enum SkipReason {
     Hidden,
     /// An ignore file excludes it.
     Ignored,
-    /// A file of the operating system, or the lock of an office program, by its name.
+    /// Named like a file of the operating system or the lock of an office program.
     SystemFile,
     /// An earlier input is the same file.
     ReachedTwice,
@@ -79,8 +79,8 @@ pub enum SkipReason {
         /// The hash of its bytes, if these were read. Files with equal hashes are copies.
         content: Option<Box<Content>>,
     },
-    /// The system refused access. Also a symbolic link to one of its parents, and broken compressed
-    /// data.
+    /// The system refused access. Also for a symbolic link to one of the folders that contain the
+    /// link, and for broken compressed data.
     Unreadable {
         /// The message of the system.
         message: String,
@@ -153,7 +153,7 @@ pub enum SkipReason {
         /// Its name.
         name: String,
     },
-    /// A record of separated values with another number of values than the header.
+    /// A record of separated values whose number of values differs from the header.
     FieldCount {
         /// Number of columns of the header.
         expected: usize,
@@ -316,7 +316,7 @@ impl fmt::Display for SkipReason {
     }
 }
 
-/// Writes a [`Parameter`] as its name in the files of a run.
+/// Serializes a [`Parameter`] as its name, for the files of a run.
 mod parameter_name {
     use lookalike_core::parameter::Parameter;
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -338,7 +338,7 @@ mod parameter_name {
     }
 }
 
-/// The parameter that raises the limit that a file exceeded; `None` for other failures.
+/// The parameter for the limit that a file exceeded; `None` for other failures.
 pub fn limit_parameter(failure: &ExtractError) -> Option<Parameter> {
     match failure {
         ExtractError::TooSlow { .. } => Some(Parameter::MaxSeconds),

@@ -24,7 +24,7 @@ pub(crate) struct Contents<'a> {
 }
 
 impl Contents<'_> {
-    /// The bytes as a document states them.
+    /// The bytes in the form of [`Document::contents`](crate::Document::contents).
     pub(crate) fn described(&self) -> DocumentContents<'_> {
         let Self { kind, bytes, ref name, .. } = *self;
         DocumentContents { bytes, media_type: kind.media_type_of(name), name }

@@ -70,7 +70,7 @@ impl DocumentFile {
         self.path.file_name().unwrap_or_default().to_string_lossy()
     }
 
-    /// The part of the input of a document that consists of the whole file.
+    /// The input of a document that consists of the whole file.
     pub(crate) fn raw(&self) -> Raw<'_> {
         if self.member.is_some() {
             return Raw::Part(&self.path);
@@ -79,7 +79,7 @@ impl DocumentFile {
     }
 }
 
-/// Reads a file. `bytes` is a buffer for it.
+/// Reads a file. `bytes` is a buffer for its contents.
 pub(crate) fn read<'a>(
     file: &DocumentFile,
     settings: &SourceSettings,

@@ -82,8 +82,8 @@ impl<F: FnOnce(&ExtractedPart<'_>)> PartSink for OnePart<F> {
     }
 }
 
-/// Appends the name of a part to the id of its file, after a slash, or as the line of a mailbox,
-/// `:23`.
+/// Appends the name of a part to the id of its file. A slash precedes the name, unless the name is
+/// a line of a mailbox, such as `:23`.
 pub(crate) fn push_within(id: &mut String, within: &str) {
     if !within.is_empty() && !within.starts_with(':') {
         id.push('/');

@@ -5,13 +5,13 @@ use crate::options::Format;
 use lookalike_extract::ExtractError;
 use std::path::Path;
 
-/// Returns true if a file belongs to the operating system or is the lock of an office program, by
-/// its name. Such files contain no text of the user.
+/// Returns true if a file is named like a file of the operating system or the lock of an office
+/// program. Such files contain no text of the user.
 pub(crate) fn is_system_file(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let named = |known: &str| name.eq_ignore_ascii_case(known);
-    // `~$a.docx` is a lock of Microsoft Office, `.~lock.a.odt#` of LibreOffice. `._a.txt` contains
-    // the attributes of `a.txt` on disks that do not support them.
+    // `~$a.docx` is a lock of Microsoft Office, and `.~lock.a.odt#` is a lock of LibreOffice.
+    // `._a.txt` contains the attributes of `a.txt` on disks that do not support them.
     name.starts_with("~$")
         || name.starts_with("._")
         || (name.starts_with(".~lock.") && name.ends_with('#'))
@@ -29,8 +29,8 @@ const SYSTEM_FILES: [&str; 7] = [
     "desktop.ini",
 ];
 
-/// The reason why a file with this name in an archive is not read: it contains records of its own,
-/// or belongs to the system.
+/// The reason why a file with this name in an archive is not read: the file contains records, or it
+/// belongs to the system.
 pub(crate) fn refused_in_archive(name: &str) -> Option<ExtractError> {
     if is_system_file(Path::new(name)) {
         let kind = "a file of the system, or the lock of an office program".to_owned();

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct ZipMember {
     pub(crate) entry: ZipEntry,
     pub(crate) archive: Arc<SharedTime>,
-    /// The preceding members, and the expanded size that they state.
+    /// Number of the preceding members, and the expanded size that they state.
     pub(crate) before: LimitUsage,
 }
 
@@ -28,9 +28,9 @@ pub(crate) struct ZipMember {
 #[derive(Debug, Default)]
 pub(crate) struct SharedTime(AtomicU64);
 
-/// Counts the usage of consecutive members. There is one budget for each block, so that the
-/// rejected members do not depend on the order in which threads read the blocks of an archive. Only
-/// the time is shared.
+/// Counts the usage of consecutive members. Each block has its own budget, so that the rejected
+/// members do not depend on the order in which threads read the blocks of an archive. Only the time
+/// is shared between blocks.
 #[derive(Default)]
 pub(crate) struct MemberBudget {
     archive: Option<Arc<SharedTime>>,
@@ -61,8 +61,8 @@ impl MemberBudget {
         used.exhausted(limits).map_or(Ok(used), Err)
     }
 
-    /// Adds the time since `started` that a member took, and the usage of its contents, the
-    /// difference between `after` and `before`.
+    /// Adds the time that a member has taken since `started`, and the usage of its contents
+    /// (`after` minus `before`).
     pub(crate) fn end(&mut self, started: Instant, before: LimitUsage, after: LimitUsage) {
         if let Some(archive) = &self.archive {
             let taken = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -114,8 +114,8 @@ mod tests {
     use super::*;
     use lookalike_extract::archive::EntryKind;
 
-    /// The time that one member takes is missing for the following ones, in whatever block they
-    /// are.
+    /// The time that one member takes reduces the time for the following members, also in other
+    /// blocks.
     #[test]
     fn members_share_the_time_of_their_archive() {
         let limits = Limits { time: Duration::from_secs(60), ..Limits::default() };

@@ -33,7 +33,8 @@ pub(crate) struct SeparatedValues {
 }
 
 impl SeparatedValues {
-    /// Values between commas, or the delimiter of the options or of the first records.
+    /// Values separated by the delimiter of the options. Without one, the first records show the
+    /// delimiter.
     pub(crate) fn csv(options: &ReadOptions) -> Self {
         let id = (!options.line_ids).then_some(&options.id_field);
         let needed = id.into_iter().chain([&options.text_field]).cloned().collect();
@@ -285,9 +286,10 @@ impl DocumentColumns {
     }
 }
 
-/// The delimiter of a table that begins with `bytes`: the first one for which the header has the
-/// needed columns. If there is none, the one for which the first records have equally many values,
-/// and the most. A comma if they have one value for each delimiter.
+/// The delimiter of a table that begins with `bytes`. This is the first delimiter for which the
+/// header has the needed columns. If there is none, delimiters for which the first records have
+/// equally many values are preferred, and then the delimiter with the most values. A comma if no
+/// delimiter divides the first record.
 fn find_delimiter(bytes: &[u8], needed: &[String]) -> u8 {
     let bytes = without_marks(bytes);
     let mut values = SeparatedRecord::default();
@@ -317,8 +319,8 @@ fn find_delimiter(bytes: &[u8], needed: &[String]) -> u8 {
     })
 }
 
-/// The bytes of a table without byte order marks. Programs that add one to a file with one write
-/// two.
+/// The bytes of a table without byte order marks. A program that adds a mark to a file that already
+/// has one leaves two.
 fn without_marks(bytes: &[u8]) -> &[u8] {
     without_mark(without_mark(bytes))
 }

@@ -2,7 +2,8 @@
 //! several documents.
 //!
 //! [`FileRecords`] contains the differences between formats of such records; `mbox.rs`, `warc.rs`
-//! and `tar.rs` implement it. [`FileRecordFormat`] makes it a format; `tar.rs` has its own.
+//! and `tar.rs` implement it. [`FileRecordFormat`] converts an implementation to a format. `tar.rs`
+//! has a format of its own.
 
 use crate::document::{
     DocumentContents, DocumentPosition, Raw, ReadBuffers, SourceSink, StatedFields,
@@ -35,16 +36,16 @@ pub(crate) trait FileRecords {
         true
     }
 
-    /// Separates the first record: its length and its content. `None` if it may continue, or if
-    /// there is none.
+    /// Returns the length and the content of the first record. `None` if the record may continue
+    /// after `bytes`, or if there is none.
     fn first<'a>(
         &self,
         bytes: &'a [u8],
         at_end: bool,
     ) -> Option<(usize, RecordContent<Self::Record<'a>>)>;
 
-    /// The number of missing bytes of the record that `held` begins, if the record states its
-    /// length.
+    /// The number of bytes that are missing in `held` to complete its record, if the record states
+    /// its length.
     fn missing_bytes(&self, _held: &[u8]) -> Option<u64> {
         None
     }
@@ -70,7 +71,7 @@ pub(crate) trait FileRecords {
         source.modified()
     }
 
-    /// The name of a part in its record, from the name that extraction returns.
+    /// Converts the name that extraction returns for a part to its name in the record.
     fn name_within<'w>(&self, within: &'w str) -> &'w str {
         within
     }
@@ -127,7 +128,8 @@ impl<F: FileRecords + Send + Sync> RecordFormat for FileRecordFormat<F> {
 
 /// Number of copies of a record while its text is extracted: the decoded file and the text.
 pub(crate) const FILE_COPIES: u64 = 2;
-/// Number of bytes at the end of a record that suffice to find its end in the following bytes.
+/// Number of bytes at the end of an incomplete record that suffice to find its end in the following
+/// bytes.
 const TAIL_BYTES: usize = 4096;
 
 /// See [`RecordFormat::continuation`].
@@ -186,7 +188,7 @@ pub(crate) struct WholeRecordCount {
     pub(crate) whole: usize,
     /// Number of records that count against the limit on files in a file.
     pub(crate) records: u32,
-    /// Whether the last of them is damaged or the end mark, so that no record need follow it.
+    /// Whether the last one is damaged or is the end mark, so that no record need follow.
     pub(crate) has_end: bool,
 }
 
@@ -343,7 +345,7 @@ impl EmbeddedFiles {
     }
 }
 
-/// Passes the reason why the file of a record is not read to the sink.
+/// Tells the sink why the file of a record is not read.
 pub(crate) fn failed<S: PartSink>(
     failure: &ExtractError,
     bytes: &[u8],

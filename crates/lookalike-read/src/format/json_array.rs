@@ -31,8 +31,8 @@ pub(crate) struct JsonArray {
 impl RecordFormat for JsonArray {
     /// The array is unclosed while its last bracket is missing.
     fn cut(&self, bytes: &[u8]) -> RecordBoundary {
-        // The first bytes of the source are not distinguished from others: an opening bracket
-        // before the first element is skipped, as in `read`.
+        // It is unknown here whether `bytes` begin the source, so an opening bracket before the
+        // first element is always skipped.
         let mut whole = 0;
         let mut records = 0;
         let mut is_closed = false;
@@ -80,7 +80,7 @@ impl RecordFormat for JsonArray {
             records.give(parsed, &extra.list(), place, raw, line_id, sink)?;
             number += 1;
         }
-        // The reason of a truncated last element is sufficient.
+        // If the last element is truncated, its own reason is sufficient.
         if records.unclosed && !is_bad {
             let reason = SkipReason::BrokenJson {
                 expected: "',' or ']'".into(),
@@ -166,7 +166,7 @@ fn pass_separators(bytes: &[u8], start: usize) -> (usize, bool) {
 struct OpenElement {
     /// The first byte.
     first: u8,
-    /// The number of open brackets of the kind of the first one.
+    /// The number of open brackets that equal `first`.
     depth: usize,
     string: Option<OpenString>,
 }
@@ -178,7 +178,8 @@ struct OpenString {
 }
 
 impl OpenElement {
-    /// A few bytes after which an element continues in the same way as after this one.
+    /// A short element that lacks the same end as this one, so that the following bytes end both at
+    /// the same place.
     fn beginning(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.depth + 3);
         match self.first {

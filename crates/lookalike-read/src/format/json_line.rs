@@ -41,13 +41,13 @@ pub struct JsonLine<'a> {
 }
 
 impl JsonLineReader {
-    /// Creates a reader. Uses the names of fields and `line_ids` of the options.
+    /// Creates a reader. Uses only the names of fields and `line_ids` of the options.
     pub fn new(options: ReadOptions) -> Self {
         Self { options, id: String::new(), text: String::new(), extra: ExtraFields::default() }
     }
 
     /// The document of a line, with or without its line end and a byte order mark; `None` for a
-    /// blank line. O(bytes).
+    /// blank line. Takes O(bytes) time.
     ///
     /// # Errors
     ///

@@ -2,8 +2,8 @@
 //! syntax of everything else without building values. It accepts the same input as `serde_json`,
 //! and also any depth of nesting. The last of equal keys counts.
 //!
-//! Used instead of `serde_json`, sonic-rs and simd-json: 900 MB/s of records against 506, 503 and
-//! 153 (November 2026, `bench/scale.md`).
+//! This scanner is used because it reads 900 MB/s of records; `serde_json`, sonic-rs and simd-json
+//! read 506, 503 and 153 MB/s (November 2026, `bench/scale.md`).
 
 use memchr::memchr2;
 use std::borrow::Cow;
@@ -34,10 +34,10 @@ pub(crate) enum JsonValue {
     Other(&'static str),
 }
 
-/// A string: the bytes between its quotes, and the number of escapes in them. A count instead of a
-/// flag, because a copy then has no padding. Loads of the padding of a flag that was just written
-/// wait for the store, which took 2 % of the CPU time of `find --threads 1` on 100,000 records of 2
-/// KB.
+/// A string: the bytes between its quotes, and the number of escapes in them. The number is not a
+/// flag, because a flag would leave padding in the struct. A copy that loads the padding waits for
+/// the preceding store of the flag. This took 2 % of the CPU time of `find --threads 1` on 100,000
+/// records of 2 KB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct JsonString {
     pub(crate) start: usize,
@@ -302,7 +302,8 @@ impl<'a> JsonScanner<'a> {
         Ok(buffer)
     }
 
-    /// Checks that a key of the record itself, or its id, is text, as `serde_json` requires.
+    /// Checks that a string is text. Like `serde_json`, requires this of the id and of the record's
+    /// own keys.
     pub(crate) fn whole_string(&self, string: JsonString) -> Result<(), SyntaxError> {
         if string.escapes > 0 && self.text_of(string, &mut String::new()).is_err() {
             let expected = "whole surrogate pairs in a key";
@@ -476,8 +477,8 @@ fn has_controls(bytes: &[u8]) -> bool {
     least.iter().any(|&byte| byte < b' ') || rest.iter().any(|&byte| byte < b' ')
 }
 
-/// The character of each escape: `u` for a code, 0 for an invalid escape. A table, because the next
-/// escape cannot be predicted.
+/// The character of each escape: `u` for a code, 0 for an invalid escape. A table instead of
+/// branches, because the next escape cannot be predicted.
 static ESCAPES: [u8; 256] = {
     let mut table = [0; 256];
     table[b'"' as usize] = b'"';

@@ -105,7 +105,7 @@ pub(crate) fn set_extra(line: &[u8], options: &ReadOptions, extra: &mut ExtraFie
     }
 }
 
-/// The two fields as members of the object itself.
+/// The id and the text, if they are members of the object itself.
 #[derive(Default)]
 struct DocumentMembers {
     id: Option<JsonValue>,
@@ -232,7 +232,8 @@ fn each_member<'a>(
     }
 }
 
-/// A value inside of a member of the record. `members` has handled the members themselves.
+/// The value at a dotted path inside a member of the record. `members` has handled the members
+/// themselves.
 fn inside(scanner: &JsonScanner, path: &str) -> Option<JsonValue> {
     if path.contains('.') { at_path(scanner, 0, path).map(|(value, _)| value) } else { None }
 }
@@ -257,7 +258,7 @@ fn at_path(scanner: &JsonScanner, start: usize, path: &str) -> Option<(JsonValue
     })
 }
 
-/// Returns true if a line that is one object has a member with this name. O(bytes).
+/// Returns true if a line that is one object has a member with this name. Takes O(bytes) time.
 pub fn has_member(line: &[u8], name: &str) -> bool {
     let Ok(line) = record::utf8(line) else { return false };
     let mut found = false;

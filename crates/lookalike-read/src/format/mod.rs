@@ -53,8 +53,7 @@ use std::fmt::Write;
 /// The operations on the records of a source. An implementation may store information about the
 /// source, such as the header of a table.
 pub(crate) trait RecordFormat: Send + Sync {
-    /// Finds the end of the last whole record in bytes that begin with a record and may end within
-    /// one.
+    /// Finds the end of the last whole record. `bytes` begin with a record, and may end within one.
     fn cut(&self, bytes: &[u8]) -> RecordBoundary;
 
     /// Passes the documents of whole records to the sink, in order.
@@ -87,8 +86,8 @@ pub(crate) trait RecordFormat: Send + Sync {
         Ok(())
     }
 
-    /// Reads from the source, with `next` from its start, the information for reading records
-    /// again, unless it is known.
+    /// Reads the information that is needed to read records again, unless it is known. `next` reads
+    /// the source from its start.
     ///
     /// # Errors
     /// The error of `next`; as [`observe`](Self::observe).
@@ -99,8 +98,8 @@ pub(crate) trait RecordFormat: Send + Sync {
         }
     }
 
-    /// Returns true if [`observe`](Self::observe) takes information for reading records again from
-    /// the first block: the columns, or how ids are formed.
+    /// Returns true if reading records again needs information that [`observe`](Self::observe)
+    /// finds in the first block: the columns, or the rule for ids.
     fn has_header(&self) -> bool {
         self.ids().is_some()
     }
@@ -110,8 +109,8 @@ pub(crate) trait RecordFormat: Send + Sync {
         None
     }
 
-    /// The reason why the first record of a source has no document, with its line; `None` if it has
-    /// one. Only JSON records are checked.
+    /// The reason why the first record of a source has no document, with the record's line; `None`
+    /// if it has a document. Only JSON records are checked.
     fn first_fault(&self, _: &SourceInfo, _: &BlockRecords) -> Option<(u64, SkipReason)> {
         None
     }
@@ -142,8 +141,8 @@ pub(crate) trait RecordFormat: Send + Sync {
         false
     }
 
-    /// Determines how to find the end of the record that `held` begins, without holding the record.
-    /// `unclosed` is the value that [`cut`](Self::cut) returned for `held`.
+    /// Determines how to find the end of the record that begins with `held`, without holding the
+    /// record. `unclosed` is the value that [`cut`](Self::cut) returned for `held`.
     fn continuation(&self, _held: &[u8], _unclosed: bool) -> Continuation {
         Continuation::Cut(Vec::new())
     }
@@ -172,7 +171,7 @@ pub(crate) enum Continuation {
 /// Reads the next block of a source, from its start; `None` at its end.
 pub(crate) type NextRecords<'a> = &'a mut dyn FnMut() -> Result<Option<BlockRecords>, ReadError>;
 
-/// Receives the text of a document, with the statements of its file or record.
+/// Receives the text of a document, and the information that its file or record states.
 pub(crate) type TakeText<'a> = &'a mut dyn FnMut(&str, StatedFields<'_>);
 
 /// The whole records of a block.
@@ -184,9 +183,10 @@ pub(crate) struct BlockRecords {
     pub(crate) offset: u64,
     /// Number of the first line, from 1.
     pub(crate) first_line: u64,
-    /// Whether the stream ends with [`RecordBoundary::unclosed`] in the last of these records.
+    /// Whether the stream ends after these records and [`RecordBoundary::unclosed`] was true at its
+    /// end.
     pub(crate) unclosed: bool,
-    /// Sum of [`RecordBoundary::records`] before these.
+    /// Sum of [`RecordBoundary::records`] over the preceding blocks.
     pub(crate) records_before: u64,
 }
 
@@ -201,7 +201,7 @@ pub(crate) struct WholeRecords<'a> {
     pub(crate) first_line: u64,
     /// See [`BlockRecords::unclosed`].
     pub(crate) unclosed: bool,
-    /// Number of preceding bytes of the decoded stream; `None` when they are read again.
+    /// Number of preceding bytes of the decoded stream; `None` when the records are read again.
     pub(crate) offset: Option<u64>,
     /// Number of preceding files in the source that count against its limit.
     pub(crate) members: u32,

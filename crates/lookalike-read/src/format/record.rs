@@ -30,14 +30,14 @@ pub(crate) struct RecordBoundary {
     pub(crate) whole: usize,
     /// Whether the bytes end inside of quotes, or before the end mark of an archive or array.
     pub(crate) unclosed: bool,
-    /// The number of counted records in them: files in a container, or elements of an array. 0 for
-    /// other formats.
+    /// The number of counted records in these bytes: files in a container, or elements of an array.
+    /// 0 for other formats.
     pub(crate) records: u32,
 }
 
 /// Returns the bytes of a whole record as text.
 pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, SkipReason> {
-    // `basic` validates fastest and does not locate the error; the standard library does.
+    // `basic` validates fastest, but only the standard library locates the error.
     simdutf8::basic::from_utf8(bytes).map_err(|_| not_utf8(bytes, 0..bytes.len()))
 }
 

@@ -5,8 +5,8 @@
 use memchr::{memchr, memchr3};
 use std::ops::Range;
 
-/// Values from this length on are copied to memory of exactly this length, because doubling could
-/// take twice the memory.
+/// For values of at least this length, the exact memory is reserved, because doubling a buffer
+/// could take twice the memory.
 const LONG_VALUE_BYTES: usize = 4 << 20;
 
 /// A value in its written form.
@@ -67,9 +67,9 @@ enum ValuePlace {
 }
 
 impl SeparatedRecord {
-    /// Reads the first record of `bytes` at or after `start`, without blank lines before it, and
-    /// returns its place; `None` if there is none. The byte that ends the record is a part of it,
-    /// but the line feed of CR LF belongs to the blank lines after it.
+    /// Skips blank lines from `start` on, reads the record of `bytes` after them, and returns its
+    /// place; `None` if there is none. The place includes the byte that ends the record. The line
+    /// feed of CR LF counts as a blank line after it.
     pub(crate) fn read(
         &mut self,
         delimiter: u8,

@@ -217,8 +217,8 @@ fn first(bytes: &[u8], at_end: bool) -> Option<(usize, RecordContent<TarEntry<'_
     Some((bytes.len(), content))
 }
 
-/// Removes the blocks of zeros at the start. They are the end mark, after which another archive may
-/// follow, or the place of a missing header.
+/// Removes the blocks of zeros at the start. They are either the end mark, after which another
+/// archive may follow, or replace a missing header.
 fn zeros(bytes: &[u8], at_end: bool) -> Option<(usize, RecordContent<TarEntry<'static>>)> {
     const LONE: usize = 512;
     let length = zero_blocks(bytes);

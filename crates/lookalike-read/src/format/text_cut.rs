@@ -1,4 +1,4 @@
-//! A record, or a text file, without some ranges of its text; all other bytes are unchanged.
+//! Copies a record or a text file without some ranges of its text. All other bytes are unchanged.
 
 use crate::bytes::without_mark;
 use crate::format::csv_header::CsvHeader;
@@ -8,8 +8,8 @@ use crate::options::ReadOptions;
 use std::ops::Range;
 
 /// Appends `record` to `out` without the ranges `taken` of its text, which are ascending and
-/// disjoint. `copy` finds the text in the record, in the notation of its format. Returns `false` if
-/// the record does not contain it as a literal; `out` is unusable then.
+/// disjoint. `copy` finds the text in the record, in the notation of the record's format. Returns
+/// `false` if the record does not contain the text as a literal; `out` is unusable then.
 pub(crate) fn cut(
     copy: impl FnOnce(&[u8], &mut KeptCopier<'_>) -> bool,
     record: &[u8],
@@ -84,7 +84,7 @@ pub(crate) fn line(record: &[u8], copier: &mut KeptCopier<'_>) -> bool {
     })
 }
 
-/// Copies the object of a line, in which a range contains the text without its quotes.
+/// Copies a line that is an object. `range` contains the text without its quotes.
 pub(crate) fn json(line: &str, range: Range<usize>, copier: &mut KeptCopier<'_>) -> bool {
     copier.out.extend_from_slice(&line.as_bytes()[..range.start]);
     let mut scanner = JsonScanner::new(line).rewound(range.start);

@@ -45,7 +45,8 @@ impl FileRecords for WarcFormat {
         DocumentContents { bytes: record, media_type: FileKind::Warc.media_type(), name: "" }
     }
 
-    /// The single record of a crawl is a file in a file, whose name is meaningless.
+    /// Removes the name of the page in the crawl of a single page, because this name is
+    /// meaningless.
     fn name_within<'w>(&self, within: &'w str) -> &'w str {
         within.split_once('/').map_or("", |(_, within)| within)
     }

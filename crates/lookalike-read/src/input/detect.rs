@@ -27,8 +27,8 @@ use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Number of bytes of a stream that are read to detect its format, before decompression: zstd
-/// returns the first text after a block of up to 128 KiB.
+/// Number of bytes of a stream, before decompression, from which its format is detected. zstd
+/// returns the first text only after a block of up to 128 KiB.
 const SNIFFED_STREAM_BYTES: u64 = 256 << 10;
 
 /// One side of a comparison: the documents to compare, or the references.
@@ -249,7 +249,7 @@ impl Opener<'_> {
         }
     }
 
-    /// Adds a file, or its files if it is an archive that can be read at any position.
+    /// Returns a file, or its files if it is an archive that can be read at any position.
     fn files(
         &mut self,
         path: PathBuf,
@@ -291,7 +291,8 @@ impl Opener<'_> {
         }
     }
 
-    /// Adds a file or stream of records. A table of a folder is listed if it cannot be read.
+    /// Adds a file or stream of records. Lists a table that cannot be read if it was found in a
+    /// folder or bad records are skipped.
     fn push_records(
         &mut self,
         info: &Arc<SourceInfo>,
@@ -484,9 +485,9 @@ impl Opener<'_> {
         Ok(format.map(|format| (compression, format)))
     }
 
-    /// The format of a file of a folder with the extension `.json`: records if the first one has
-    /// the fields, otherwise a text. `has_records` is false for a single object, such as settings,
-    /// which needs no warning.
+    /// The format of a `.json` file in a folder: records if the first one has the fields, otherwise
+    /// a text. `has_records` is false for a single object, such as settings, which needs no
+    /// warning.
     fn json_format(
         &mut self,
         path: &Path,
@@ -510,8 +511,9 @@ impl Opener<'_> {
         Ok(Format::File)
     }
 
-    /// Returns the format of a file of a folder whose name promises a table or JSON. A table
-    /// without the columns is a text. `None` means that the file cannot be read and is listed.
+    /// Returns the format of a file in a folder. The file's name must promise a table or JSON. A
+    /// table without the columns is a text. `None` means that the file cannot be read and is
+    /// listed.
     fn record_format(
         &mut self,
         path: &Path,

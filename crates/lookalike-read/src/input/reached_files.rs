@@ -1,11 +1,11 @@
-//! The files that an earlier input has reached, under whatever name.
+//! The files that an earlier input has reached, under any name.
 
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Files of one side, by their canonical paths: `d/a.txt`, `./d//a.txt` and a symbolic link to them
-/// are the same file. Two names of one file (hard links) are different files.
+/// are the same file. Hard links to one file count as different files.
 #[derive(Debug, Default)]
 pub(crate) struct ReachedFiles {
     /// Whether a file can be reached twice at all.
@@ -45,8 +45,8 @@ impl ReachedFiles {
         if is_link { path.canonicalize().ok() } else { self.real(path) }
     }
 
-    /// The path without links of a file that is not a link itself. Files of a folder are
-    /// consecutive, so that the folder is resolved once.
+    /// Resolves the links in the path of a file that is not a link itself. Files of a folder are
+    /// consecutive, so the folder is resolved only once.
     fn real(&mut self, path: &Path) -> Option<PathBuf> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return path.canonicalize().ok();

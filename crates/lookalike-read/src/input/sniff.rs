@@ -11,8 +11,9 @@ use std::path::Path;
 /// Number of bytes that must contain the first byte other than a blank.
 const SNIFFED_BYTES: u64 = 64 << 10;
 
-/// The compression of a file, and its first decompressed bytes. `named` is the compression by the
-/// name. It applies unless the file begins like another compression, or like plain records.
+/// The compression of a file, and its first decompressed bytes. `named` is the compression that the
+/// file's name shows. It applies unless the file begins like another compression, or like plain
+/// records.
 ///
 /// # Errors
 /// If the file cannot be opened or read.
@@ -38,7 +39,7 @@ pub(crate) fn sniff(
     Ok((compression, head))
 }
 
-/// The format of a file that begins with `head` and has the format `by_name` by its name. The name
+/// The format of a file that begins with `head` and whose name shows the format `by_name`. The name
 /// decides only if the bytes are ambiguous.
 pub(crate) fn format_of(name: &str, by_name: Option<Format>, head: &[u8]) -> Format {
     // A header line may begin like Parquet, but contains no NUL byte.
@@ -60,7 +61,7 @@ pub(crate) fn format_of(name: &str, by_name: Option<Format>, head: &[u8]) -> For
     }
 }
 
-/// Returns true if bytes that are records by the file's name begin like a file of another kind.
+/// Returns true if a file that is named like a file of records begins like a file of another kind.
 fn is_other_kind(name: &str, head: &[u8]) -> bool {
     match FileKind::of(name, head) {
         FileKind::Text | FileKind::Html | FileKind::Mail | FileKind::Mbox | FileKind::Binary => {

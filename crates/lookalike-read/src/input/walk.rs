@@ -145,8 +145,7 @@ fn types(options: &ReadOptions) -> Result<Types, ReadError> {
 
 fn file(folder: &Path, entry: &DirEntry, walked: &mut FolderListing) {
     let path = entry.path();
-    // The type of a link that is not followed is a link. `metadata` follows links if they are to be
-    // followed.
+    // `file_type` and `metadata` describe the link itself, unless links are followed.
     let Some(kind) = entry.file_type() else { return };
     if kind.is_dir() {
         return;

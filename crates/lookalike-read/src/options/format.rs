@@ -13,7 +13,7 @@ pub enum Format {
     /// A file is one document, with its path as the id and its contents as the text.
     Text,
     /// A file is one document or contains several, depending on its kind: a text, a web page, an
-    /// archive; but never a file of records. A stream is one text.
+    /// archive. It is never read as a file of records. A stream is one text.
     File,
     /// A line is one document: its id, a blank (space or tab), and its text.
     Lines,
@@ -69,7 +69,8 @@ impl Format {
         }
     }
 
-    /// The format by the extension of a file name, without an extension of compression.
+    /// The format that the extension of a file name shows. `name` must not have an extension of
+    /// compression.
     pub fn of_name(name: &str) -> Option<Self> {
         let ends = [
             (".jsonl", Self::Jsonl),

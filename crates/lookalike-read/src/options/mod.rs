@@ -23,7 +23,7 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// The field (JSONL) or column (CSV, TSV, Parquet) with the id. In JSONL, `meta.id` is the
     /// field `id` of the object `meta`, unless there is a field named `meta.id`. In Parquet, it is
-    /// the column `id` of the group `meta`. A number is an id by its text.
+    /// the column `id` of the group `meta`. The id from a number is the number's text.
     pub id_field: String,
     /// The field or column with the text, in the notation of [`id_field`](Self::id_field).
     pub text_field: String,
@@ -32,8 +32,8 @@ pub struct ReadOptions {
     ///
     /// JSON strings are decoded (unless one contains half a surrogate pair); other values are
     /// copied from the line. Null and a missing field have no value. In Parquet, numbers and
-    /// booleans become text, dates and times the number that represents them. A column that is not
-    /// in the header exactly once is an error. For files, the names are
+    /// booleans become text. Dates and times become the number that represents them. A column that
+    /// is not in the header exactly once is an error. For files, the names are
     /// [`lookalike_extract::Fields::NAMES`]; plain texts and files of lines have no fields.
     ///
     /// [`Document::fields`]: crate::Document::fields
@@ -76,14 +76,14 @@ pub struct ReadOptions {
     /// Options and limits for files other than plain text. With [`Format::Text`] all files are
     /// taken as plain text.
     pub extract: lookalike_extract::ExtractOptions,
-    /// Maximum decompressed size of a compressed file of records in bytes. Unlimited if `None`:
-    /// memory contains one block of it at a time.
+    /// Maximum decompressed size of a compressed file of records in bytes. Unlimited if `None`,
+    /// because memory contains only one block of the file at a time.
     pub max_expanded: Option<u64>,
     /// The changes to every text before it is compared.
     pub normalization: Normalization,
     /// The definition of the shingles of the run. An index among the references is read as shingle
-    /// sets if its shingles have the same definition and it has the same `normalization`; otherwise
-    /// as texts.
+    /// sets if it has the same definition of shingles and the same `normalization`, otherwise as
+    /// texts.
     pub shingle: Option<ShingleRule>,
     /// The unit of comparison. Units other than documents have the id `DOC#n`, with n from 1.
     pub unit: TextUnit,
@@ -92,7 +92,7 @@ pub struct ReadOptions {
 /// Reads the value of [`ReadOptions::delimiter`]: one ASCII character, or `tab` or `\t` for a tab.
 ///
 /// # Errors
-/// [`ReadError::Filter`] for any other text, a quote and a line end.
+/// [`ReadError::Filter`] for any other text, including a quote and a line end.
 pub fn parse_delimiter(text: &str) -> Result<u8, ReadError> {
     match text.as_bytes() {
         b"tab" | b"\\t" => Ok(b'\t'),

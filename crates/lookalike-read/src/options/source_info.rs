@@ -45,7 +45,7 @@ impl SourceInfo {
         self.in_folder && self.settings.ids_by_file.load(Ordering::Relaxed)
     }
 
-    /// Returns true if a record with its own id `found` has the id `id`.
+    /// Returns true if `id` is the id of a record whose own id is `found`.
     pub(crate) fn is_id(&self, found: &str, id: &str) -> bool {
         if !self.has_ids_by_file() {
             return found == id;

@@ -46,7 +46,7 @@ impl FileSource {
     }
 
     /// The block that begins with the file `start`, and the size of its files in bytes. Contains at
-    /// least one file, then as many as the block size and the number of files allow. `None` at the
+    /// least one file, and as many more as the block size and [`BLOCK_FILES`] allow. `None` at the
     /// end.
     fn block_at(&self, start: usize) -> Option<(Range<usize>, u64)> {
         let block_bytes = self.info.settings.block_bytes as u64;
@@ -264,8 +264,8 @@ fn reject(
     sink.skipped(settings.reject_file(file.named, skipped(file, "", reason))?)
 }
 
-/// Passes the documents of the file at `start` to the sink. Returns the reason if it has none.
-/// `used` is the usage of its container.
+/// Passes the documents of the file at `start` to the sink. Returns the reason if the file has
+/// none. `used` is the usage of the file's container.
 fn read_one(
     settings: &SourceSettings,
     (start, file): (u32, &DocumentFile),

@@ -78,7 +78,8 @@ struct IndexLane {
 }
 
 impl LaneReader for IndexLane {
-    /// Contains at least one document, then documents up to about the block size of text.
+    /// The block contains at least one document, and more documents up to about the block size of
+    /// text.
     fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError> {
         if self.planned.is_empty() {
             self.next = self.source.plan(self.next, &mut self.planned)?;
@@ -238,7 +239,7 @@ impl IndexSource {
         Ok(entries)
     }
 
-    /// Reads the shingle set of a document into `set` (which is cleared); returns its fingerprint.
+    /// Replaces the content of `set` by the shingle set of a document, and returns its fingerprint.
     fn set(
         &self,
         place: DocumentPosition,

@@ -18,7 +18,7 @@ const BLOCK_DOCUMENTS: usize = 4096;
 /// The reason why a row has no text.
 #[derive(Debug)]
 pub enum DocumentRowError {
-    /// The document cannot be read, which is an error, or an entry for the list of skipped rows.
+    /// The document cannot be read. This is an error, unless bad records are skipped.
     Skipped(SkipReason),
     /// An error that ends the run.
     Failed(ReadError),
@@ -201,7 +201,7 @@ struct RowLane {
 }
 
 impl LaneReader for RowLane {
-    /// Contains at least one row, then rows up to about the block size of text.
+    /// The block contains at least one row, and more rows up to about the block size of text.
     fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError> {
         let rows = &*self.source.rows;
         let block_bytes = self.source.info.settings.block_bytes;

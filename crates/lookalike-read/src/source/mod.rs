@@ -141,7 +141,7 @@ pub(crate) trait Source: Send + Sync {
         false
     }
 
-    /// The file with a document, if the user named it, by the document's id.
+    /// The file that contains the document with this id, if the user named that file.
     fn named_file(&self, _id: &str) -> Option<&str> {
         None
     }
@@ -165,7 +165,7 @@ pub(crate) trait LaneReader: Send {
 
 /// The continuation of a lane after an error.
 pub(crate) struct AfterError {
-    /// The line of the error, unless it is the first.
+    /// The line of the error; `None` if no block precedes it.
     pub(crate) line: Option<u64>,
     /// Whether there are more blocks.
     pub(crate) goes_on: bool,
@@ -173,11 +173,10 @@ pub(crate) struct AfterError {
 
 /// The documents of a block.
 pub(crate) trait BlockContent: Send + Sync {
-    /// The size of its records or stored sets in bytes, or of the longest of its files.
+    /// The size of its records or stored sets in bytes, or the size of its longest file.
     fn bytes(&self) -> u64;
 
-    /// Number of bytes that the first reading adds to the progress, unless opening the lane counts
-    /// them.
+    /// Number of bytes that the first reading adds to the progress; 0 if the lane counts them.
     fn progress_bytes(&self) -> u64 {
         0
     }
@@ -225,7 +224,7 @@ pub(crate) trait BlockContent: Send + Sync {
         take: TakeText<'_>,
     ) -> Result<(), ReadError>;
 
-    /// Reads the stored shingle set of a document into `set` (which is cleared) and returns its
+    /// Replaces the content of `set` by the stored shingle set of a document, and returns its
     /// fingerprint; `None` if none is stored.
     fn stored_set(
         &self,

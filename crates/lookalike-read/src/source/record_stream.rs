@@ -29,9 +29,9 @@ pub(crate) struct RecordStream {
     ended: bool,
     /// Whether the last record continues, or lacks its end.
     unclosed: bool,
-    /// The reason why the stream ends after the last returned records. Intentionally returned by
-    /// the next call: whole records before the damage are documents, and the error is reported
-    /// after them, in reading order.
+    /// The reason why the stream ends after the last returned records. The next call returns it, so
+    /// that the whole records before the damage are read, and the error follows them in reading
+    /// order.
     failed: Option<ReadError>,
     /// Whether the next bytes belong to a line that is too long.
     in_long_line: bool,
@@ -66,7 +66,7 @@ impl RecordStream {
     }
 
     /// The next block, with about `block_bytes`, or more if a record is longer; `None` at the end.
-    /// After an error, the rest follows if any of it can be read.
+    /// After an error, the next call returns the rest, if any of it can be read.
     pub(crate) fn next(&mut self, source_name: &str) -> Result<Option<BlockRecords>, ReadError> {
         if let Some(error) = self.failed.take() {
             return Err(error);
@@ -80,8 +80,8 @@ impl RecordStream {
         }
         let mut buffer = self.pool.take();
         let mut length = self.carry.len();
-        // One byte above the limit distinguishes a record of that length from a longer one. Carried
-        // bytes are always fewer, because they followed a whole record.
+        // Read one byte above the limit, to tell a record of exactly the limit from a longer one.
+        // Carried bytes are always fewer, because they followed a whole record.
         let most = self.limit + 1;
         let mut goal = self.block_bytes.max(length * 2).min(most);
         if buffer.len() < goal {
@@ -131,7 +131,7 @@ impl RecordStream {
     }
 
     /// Number of bytes by which a buffer of `length` bytes grows. Small under a memory limit,
-    /// because bytes after a long record count.
+    /// because bytes after a long record also take memory.
     fn growth(&self, length: usize) -> usize {
         if self.limited_by.is_some_and(OverLimit::is_memory) {
             (length / 8).max(self.block_bytes)
@@ -239,8 +239,8 @@ impl RecordStream {
         Some(whole(some))
     }
 
-    /// Skips a number for the block that lists an error. Returns the line of the error, unless it
-    /// is the first.
+    /// Skips a number for the block that lists an error. Returns the line of the error; `None` if
+    /// no block precedes it.
     pub(crate) fn pass_error(&mut self) -> Option<u64> {
         let line = (self.index > 0).then_some(self.line);
         self.index += 1;

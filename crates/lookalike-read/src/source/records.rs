@@ -103,7 +103,7 @@ impl RecordSource {
         Ok(RecordStream::new(stream, format, settings.block_bytes, longest, pool))
     }
 
-    /// Reads from a file what is necessary for reading records again.
+    /// Reads the information in a file that is needed to read its records again.
     fn learn_header(&self) -> Result<(), ReadError> {
         let mut stream = None;
         self.format.learn_header(&self.info, &mut || {
@@ -115,9 +115,8 @@ impl RecordSource {
         })
     }
 
-    /// Checks by the first record that the objects in a JSON file have the fields. Ignores bytes
-    /// that cannot be read and, unless `is_strict`, bytes that are not JSON; the reader reports
-    /// them.
+    /// Checks that the first record of a JSON file has the fields. Ignores bytes that cannot be
+    /// read and, unless `is_strict`, other faults of the record. The reader reports these.
     ///
     /// # Errors
     /// [`ReadError::BadRecord`] for the first record.
@@ -259,8 +258,8 @@ enum RecordStorage {
 impl RecordBlock {
     pub(crate) fn of(source: &Arc<RecordSource>, records: BlockRecords) -> Box<dyn BlockContent> {
         let BlockRecords { buffer, index, offset, first_line, unclosed, records_before } = records;
-        // The number of files in the source before the block, minus those that the bytes so far
-        // allow.
+        // The number of files in the source before the block, minus the number that the preceding
+        // bytes allow.
         let members = u32::try_from(records_before).unwrap_or(u32::MAX);
         let used = LimitUsage { members, ..LimitUsage::default() };
         let limits = &source.info.settings.options.extract.limits;
@@ -280,7 +279,7 @@ impl RecordBlock {
         matches!(self.storage, RecordStorage::Fresh(_))
     }
 
-    /// The bytes of the block at a range; `place` is for the message.
+    /// The bytes of the block at a range. `place` is used only in the error message.
     fn bytes_at<'a>(
         &'a self,
         start: u32,

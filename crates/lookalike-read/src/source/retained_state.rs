@@ -63,7 +63,7 @@ impl RetainedState {
         matches!(self.kept, KeptState::Nothing)
     }
 
-    /// The end of its bytes in the spool; 0 if it has none there.
+    /// The end of the block's bytes in the spool; 0 if the spool has none.
     pub fn spooled(&self) -> u64 {
         if let KeptState::Spooled(range) = &self.kept { range.end() } else { 0 }
     }

@@ -11,8 +11,8 @@ struct SelectedRows {
 }
 
 impl InMemoryDocuments {
-    /// The documents of `rows`, in this order, under the same name; their first is row 0. `None` if
-    /// one of `rows` is not below the number of documents.
+    /// The documents of `rows`, in this order, under the same name. The first of them becomes row
+    /// 0. `None` if one of `rows` does not exist.
     #[must_use]
     pub fn select(&self, rows: Vec<usize>) -> Option<Self> {
         let len = self.rows.len();

@@ -45,8 +45,8 @@ impl SpooledTexts {
         }
     }
 
-    /// Adds rows, whose texts should be UTF-8; `None` is a row without a text. The texts are
-    /// written at once, and are in memory until then.
+    /// Adds rows, whose texts should be UTF-8; `None` is a row without a text. All texts are in
+    /// memory until they are written together.
     ///
     /// # Errors
     /// [`ReadError::Spool`]. The rows are unusable afterwards.
@@ -116,7 +116,7 @@ impl SpooledTexts {
 
     /// The memory of the rows in bytes.
     pub fn held_bytes(&self) -> u64 {
-        /// A number in a tree, with its share of the nodes.
+        /// Memory of a number in the tree, with its share of the nodes.
         const MISSING_BYTES: usize = 16;
         (self.ends.capacity() * size_of::<u64>() + self.missing.len() * MISSING_BYTES) as u64
     }

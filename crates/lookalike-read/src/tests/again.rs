@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use std::fs;
 use std::sync::Arc;
 
-/// Documents with their fields, and raw records as text; the paths of files.
+/// Collects documents with their fields, and raw records as text. For other inputs, the text
+/// describes the input.
 #[derive(Default)]
 pub(super) struct Records {
     pub(super) documents: Vec<(String, String, Vec<Option<String>>)>,
@@ -364,7 +365,7 @@ fn references_stand_behind_the_inputs() {
     assert!(matches!(error, Err(ReadError::Missing { .. })));
 }
 
-/// What [`SecondFails`] returns.
+/// The error of [`SecondFails`].
 #[derive(Debug)]
 enum SinkError {
     Second(u32),

@@ -1,5 +1,5 @@
-//! Mailboxes, crawls and archives: the same documents wherever blocks end, compressed or not, and
-//! the same when they are fetched again.
+//! Mailboxes, crawls and archives contain the same documents wherever blocks end, compressed or
+//! not, and when they are fetched again.
 
 use super::{All, Collection, ReadBuffers, ReadOptions, Taken, blocks, read_named, zst};
 use crate::Side;
@@ -30,7 +30,7 @@ fn everything(name: &str, bytes: &[u8], block_bytes: usize) -> All {
     read_named(name, bytes, &options, block_bytes).unwrap()
 }
 
-/// Ids without the folder of the reading.
+/// The part of each id after the name of the file.
 fn ids(all: &All, name: &str) -> Vec<String> {
     let own = |id: &&str| id.rfind(name).map_or(id.to_string(), |at| id[at + name.len()..].into());
     all.ids().iter().map(own).collect()
@@ -276,7 +276,7 @@ fn a_large_text_in_an_archive_is_read_as_one_in_a_folder() {
         let options = ReadOptions { extract, skip_bad: true, ..ReadOptions::default() };
         read_named("x.zip", &bytes, &options, 1 << 20).unwrap()
     };
-    // That limit applies to files that are not plain text.
+    // The limit `bytes` applies only to files that are not plain text.
     let all = read(Limits { bytes: 1000, ..Limits::default() });
     assert_eq!(all.texts(), [text.as_str()]);
     let all = read(Limits { expanded: 1000, ..Limits::default() });
@@ -296,7 +296,8 @@ fn entries_after_zeros_are_read() {
         for block_bytes in [1, 512, 1024, 1 << 20] {
             let all = everything("in.tar", &tar_with_zeros(blocks), block_bytes);
             assert_eq!(all.texts(), ["first", "second"], "{blocks} {block_bytes}");
-            // A single block replaces a header; two are the end of an archive before another one.
+            // A single block replaces a header. Two blocks end an archive, and another one may
+            // follow.
             let listed = usize::from(blocks == 1);
             assert_eq!(all.skipped.len(), listed, "{blocks} {block_bytes} {:?}", all.reasons());
         }

@@ -54,7 +54,7 @@ fn a_folder() {
     );
     assert_eq!(all.skipped[0].reason, SkipReason::Binary);
     assert!(all.reasons()[1].contains("g.txt.gz: cannot be read: "), "{:?}", all.reasons());
-    // With another input, ids show where they are from.
+    // With another input, ids begin with the input's path.
     let other = tempfile::tempdir().unwrap();
     put(other.path(), &[("b.txt", b"text b")]);
     let [inside, one] = [folder.path(), other.path()].map(|place| place.join("b.txt"));
@@ -254,7 +254,7 @@ fn pipes_are_streams() {
     assert_eq!(all.texts(), ["ab"]);
 }
 
-/// If its bytes cannot be read, its format is unknown.
+/// The format of a file is unknown if its bytes cannot be read.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_file_whose_first_bytes_cannot_be_read_is_an_error() {
@@ -263,7 +263,7 @@ fn a_file_whose_first_bytes_cannot_be_read_is_an_error() {
     assert!(error.to_string().contains("/proc/self/mem"), "{error}");
 }
 
-/// The damage is reported when it is read, so that it can be skipped.
+/// Damage is reported when the file is read, so that the file can be skipped.
 #[test]
 fn a_damaged_file_of_no_known_format_is_opened() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,18 +1,18 @@
-//! The scanner against `serde_json`, on lines that are JSON, almost JSON, and not at all.
+//! Compares the scanner with `serde_json`, on lines that are JSON, almost JSON, and not JSON.
 
 use crate::format::{InvalidRecord, RecordDocument, jsonl};
 use crate::options::ReadOptions;
 use proptest::prelude::*;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// The last `id` and `text` of an object, by `serde_json`.
+/// The last `id` and `text` of an object, as `serde_json` reads them.
 #[derive(Default)]
 struct Oracle {
     id: Option<Value>,
     text: Option<Value>,
 }
 
-/// A value as far as it can be an id or a text.
+/// A value. Only strings and numbers can be an id or a text.
 enum Value {
     String(String),
     Number,
@@ -125,7 +125,8 @@ fn check(line: &[u8]) {
         (Some(_), Err(InvalidRecord { reason, .. })) => {
             panic!("{shown}: serde_json accepts: {reason}")
         }
-        // This oracle also requires text in keys inside of an `id` or `text` that does not count.
+        // In an `id` or `text` value that a later one replaces, the oracle also rejects keys that
+        // are not text.
         (None, Ok(_)) if shown.to_ascii_lowercase().contains("\\ud") => {}
         (_, Ok(_)) => panic!("{shown}: serde_json refuses"),
     }

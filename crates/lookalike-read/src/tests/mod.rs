@@ -39,7 +39,7 @@ impl DocumentSink for Taken {
     }
 }
 
-/// Everything in a collection. Every document was fetched again and was equal.
+/// Everything in a collection. Every document was fetched again and equalled its first reading.
 struct All {
     documents: Vec<(String, String)>,
     /// `file:line` of each document.

@@ -341,7 +341,7 @@ proptest! {
     }
 }
 
-/// Reads a possibly damaged file. Returns true if it could not be read, or not to its end.
+/// Reads a possibly damaged file. Returns true if it could not be read to its end.
 fn survives(path: &Path, bytes: &[u8]) -> bool {
     fs::write(path, bytes).unwrap();
     let options = with_fields(&["id"]);

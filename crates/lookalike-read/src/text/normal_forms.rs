@@ -18,7 +18,7 @@ enum Base {
 }
 
 /// Writes the folded form of `text` to `out`, whose former content is lost. With `unaccent`, also
-/// removes the marks of Latin letters. ASCII is unchanged. O(length).
+/// removes the marks of Latin letters. ASCII is unchanged. Takes O(length) time.
 pub(crate) fn fold_into(text: &str, unaccent: bool, out: &mut String) {
     out.clear();
     let mut folder =
@@ -31,18 +31,20 @@ pub(crate) fn fold_into(text: &str, unaccent: bool, out: &mut String) {
     finish(&composed, out);
 }
 
-/// Returns true only if the form does not change a text in the form NFC. May return false for such
-/// texts as well. O(length), without decomposing the text.
+/// Returns true only if the form does not change `text`, which must be in the form NFC. May also
+/// return false for an unchanged text. Takes O(length) time, without decomposing the text.
 pub(crate) fn is_unchanged(text: &str, unaccent: bool) -> bool {
     text.chars().all(|c| c.is_ascii() || is_stable(c, unaccent))
 }
 
-/// Characters of a page of the code points up to U+FFFF.
+/// Number of characters in a page. Pages divide the code points up to U+FFFF.
 const PAGE: usize = 256;
 
-/// Returns true if the form changes neither the character nor, because of it, others next to it.
+/// Returns true if the form does not change the character, and the character does not affect the
+/// form of its neighbours.
 fn is_stable(c: char, unaccent: bool) -> bool {
-    /// A bit for each character of a page, computed when a text has one of them.
+    /// A bit for each character of a page. Computed when a text first contains a character of the
+    /// page.
     static PAGES: [[OnceLock<[u64; PAGE / 64]>; 256]; 2] =
         [const { [const { OnceLock::new() }; 256] }; 2];
     let code_point = u32::from(c) as usize;
@@ -56,7 +58,7 @@ fn stable_characters(page: usize, unaccent: bool) -> [u64; PAGE / 64] {
     let mut folded = String::new();
     for at in 0..PAGE {
         let Some(c) = char::from_u32((page * PAGE + at) as u32) else { continue };
-        // Their effect depends on the characters around them.
+        // The effect of marks and joining characters depends on the characters around them.
         let is_mark = is_ignored(c) || is_diacritic(c) || is_point(c);
         let joins = matches!(c, ZWNJ | VIRAMA | '\u{e4d}' | '\u{ecd}') || is_syllable(c);
         fold_into(c.encode_utf8(&mut [0; 4]), unaccent, &mut folded);
@@ -121,7 +123,8 @@ impl CharacterFolder {
         }
     }
 
-    /// Replaces a Devanagari nasal with a virama before a consonant of its class by an anusvara.
+    /// Replaces a Devanagari nasal and its virama by an anusvara, if a consonant of the nasal's
+    /// class follows.
     fn join_nasal(&mut self, next: char) {
         let class = |c: char| match c {
             'क'..='ङ' => 1,
@@ -183,7 +186,7 @@ fn is_indic(c: char) -> bool {
     ('\u{900}'..='\u{dff}').contains(&c)
 }
 
-/// The script of the letter to which the marks after it belong.
+/// The script of a letter, for the marks after it.
 fn base(c: char) -> Base {
     match u32::from(c) {
         0x41..=0x24F | 0x250..=0x2AF | 0x1E00..=0x1EFF | 0x2C60..=0x2C7F | 0xA720..=0xA7FF => {

@@ -14,11 +14,11 @@ pub struct Normalization {
     /// The normal form (Unicode Standard Annex 15) of texts.
     pub normal_form: Option<NormalForm>,
     /// Whether the stop words of a text's language are removed. The language is detected in the
-    /// first 2 KiB. Nothing is removed if it is uncertain or has no list.
+    /// first 2 KiB. Nothing is removed if the language is uncertain or has no list.
     pub stop_words_by_language: bool,
     /// Whether blanks are inserted between the words of scripts that are written without spaces:
-    /// Chinese, Japanese, Thai, Khmer, Lao, Burmese, by dictionaries. The token rule
-    /// [`WordRuns`](lookalike_core::params::TokenRule::WordRuns) keeps these words whole.
+    /// Chinese, Japanese, Thai, Khmer, Lao, Burmese. Dictionaries determine the words. The token
+    /// rule [`WordRuns`](lookalike_core::params::TokenRule::WordRuns) keeps these words whole.
     pub segment: bool,
 }
 
@@ -31,9 +31,9 @@ pub enum NormalForm {
     Nfc,
     /// Like `Nfc`, and unifies forms that only look different: full-width letters, ligatures, `①`.
     Nfkc,
-    /// Like `Nfkc`, and unifies spellings that readers take for the same: without vowel marks of
-    /// Arabic and Hebrew, variants of Arabic letters, dotted and dotless i, Greek accents, decimal
-    /// digits of any script. Every Hangul syllable is a word.
+    /// Like `Nfkc`, and unifies spellings that readers take for the same. Removes vowel marks of
+    /// Arabic and Hebrew, and Greek accents. Unifies variants of Arabic letters, dotted and dotless
+    /// i, and decimal digits of any script. Every Hangul syllable is a word.
     Fold,
     /// Like `Fold`, and removes marks and strokes of Latin letters: Vietnamese, French, Polish.
     Unaccent,
@@ -136,8 +136,8 @@ pub struct TextNormalizer {
 }
 
 impl TextNormalizer {
-    /// The normalized text. Without the feature `scripts`, the text itself: a collection with
-    /// another normalization is rejected when it is opened.
+    /// The normalized text. Without the feature `scripts`, the text itself; in that case, opening a
+    /// collection with a normalization is an error.
     pub fn of<'a>(&'a mut self, text: &'a str, normalization: Normalization) -> &'a str {
         #[cfg(feature = "scripts")]
         return self.buffers.normalized(text, normalization);

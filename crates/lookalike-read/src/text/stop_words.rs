@@ -26,8 +26,9 @@ pub fn stop_words(language: &str) -> Result<StopWords, ParamsError> {
     Ok(listed(code, &words))
 }
 
-/// A list of words with a name: unchanged, and in lower case for texts that are compared in lower
-/// case. A word that the word rule divides is listed both unchanged and in pieces.
+/// A list of words with a name. It contains each word unchanged, and in lower case for texts that
+/// are compared in lower case. A word that the word rule divides is listed both unchanged and in
+/// pieces.
 pub fn listed_stop_words(name: &str, words: &[String]) -> StopWords {
     let both = words.iter().flat_map(|word| [word.clone(), text::lower_case(word)]);
     listed(name.to_owned(), &both.collect::<Vec<String>>())

@@ -4,8 +4,8 @@
 //! other range is a unit, whose text is the range without the white space at its end.
 //!
 //! - A line ends after each line end: CRLF, LF, CR, NEL, VT, FF, U+2028, U+2029.
-//! - A paragraph ends before the first line that follows a blank line (one of white space only) or
-//!   U+2029. Blank lines at the start of the text are a range.
+//! - A paragraph ends before the first non-blank line that follows a blank line or U+2029. A line
+//!   of white space only is blank. Blank lines at the start of the text are a range.
 //! - A sentence ends at each sentence boundary of Unicode Standard Annex 29, as ICU4X finds them.
 //!   CRLF, LF, CR, NEL, U+2028 and U+2029 always end a sentence.
 //!
@@ -71,8 +71,7 @@ impl FromStr for TextUnit {
     }
 }
 
-/// The id of the document that contains a unit, from the id of the unit: everything before the last
-/// `#`.
+/// The id of the document that contains a unit: the part of the unit's id before the last `#`.
 pub fn parent_id(id: &str) -> &str {
     id.rsplit_once('#').map_or(id, |(parent, _)| parent)
 }
@@ -135,8 +134,8 @@ impl<'a> Boundaries<'a> {
     }
 }
 
-/// Returns the end of the line that begins at `start`, including its line end: the mandatory breaks
-/// of Unicode Standard Annex 14.
+/// Returns the end of the line that begins at `start`, including its line end. Line ends are the
+/// mandatory breaks of Unicode Standard Annex 14.
 fn line_end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let mut at = start;
@@ -248,7 +247,7 @@ mod tests {
         assert_eq!(sentences("a line\r\nthat goes on\n"), ["a line\r\n", "that goes on\n"]);
     }
 
-    /// Hand-made cases for the rules of section 5 of the annex, a `|` at each boundary.
+    /// Hand-made cases for the rules of section 5 of the annex, with a `|` at each boundary.
     #[test]
     #[cfg(feature = "scripts")]
     fn each_rule_of_sentences_has_its_cases() {

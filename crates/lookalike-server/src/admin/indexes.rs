@@ -27,7 +27,7 @@ fn opened<'a>(indexes: &'a ServedIndexes, request: &Request) -> Vec<(&'a Arc<App
     indexes.all.iter().filter_map(client).collect()
 }
 
-/// An index as the list has it.
+/// The entry of an index in the list.
 fn entry(indexes: &ServedIndexes, app: &App, client: &Client) -> Value {
     json!({
         "name": app.name.as_str(),
@@ -38,7 +38,7 @@ fn entry(indexes: &ServedIndexes, app: &App, client: &Client) -> Value {
     })
 }
 
-/// `GET /v1/indexes`: those that the token opens.
+/// `GET /v1/indexes`: the indexes that the token opens.
 pub(crate) async fn list(
     State(indexes): State<Arc<ServedIndexes>>,
     request: Request,
@@ -49,7 +49,7 @@ pub(crate) async fn list(
     json(StatusCode::OK, &json!({ "indexes": list }))
 }
 
-/// `GET /v1/indexes/NAME`: one of them.
+/// `GET /v1/indexes/NAME`: one of these indexes.
 pub(crate) async fn one(
     State(indexes): State<Arc<ServedIndexes>>,
     request: Request,
@@ -62,14 +62,14 @@ pub(crate) async fn one(
     json(StatusCode::OK, &entry(&indexes, app, &client))
 }
 
-/// Any request below the name of an index that there is not.
+/// Answers any request for an index that does not exist.
 pub(crate) async fn missing(request: Request) -> Problem {
     let path = request.uri().path();
     let name = path.strip_prefix("/v1/indexes/").and_then(|rest| rest.split('/').next());
     Problem::unknown_index(name.unwrap_or_default())
 }
 
-/// `GET /v1/health`: whether all of them can be read.
+/// `GET /v1/health`: whether all indexes can be read.
 pub(crate) async fn health(
     State(indexes): State<Arc<ServedIndexes>>,
     request: Request,

@@ -1,5 +1,5 @@
-//! What each person said about each pair, in memory: read from the log of the index before it is
-//! compared.
+//! The judgments of each person about each pair, in memory. They are read from the log of the index
+//! before they are compared.
 
 use crate::http::problem::{Code, Problem};
 use lookalike::decisions::{self, Agreements, JudgedPairs};

@@ -41,7 +41,7 @@ impl CategoryCache {
     }
 }
 
-/// The category of a document, as answers have it; `null` for none.
+/// The JSON of a category in answers; `null` for none.
 pub(crate) fn category_json(categories: &IndexCategories, number: CategoryNumber) -> Value {
     categories
         .model()
@@ -49,7 +49,7 @@ pub(crate) fn category_json(categories: &IndexCategories, number: CategoryNumber
         .map_or(Value::Null, |category| json!({ "path": category.path, "label": category.label }))
 }
 
-/// The category of the document with a number, as answers have it.
+/// The JSON of the category of the document with this number.
 pub(crate) fn document_category(
     categories: &IndexCategories,
     snapshot: &mut dyn Snapshot,

@@ -1,4 +1,5 @@
-//! The decisions in force, in memory: read from the log of the index before groups are shown.
+//! The decisions in force, in memory. They are read from the log of the index before groups are
+//! shown.
 
 use crate::http::problem::{Code, Problem};
 use lookalike::core::hash::token_hash;
@@ -8,11 +9,12 @@ use parking_lot::{Mutex, RwLock};
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 
-/// Memory of a judged pair and of a kept document without their ids: of the cache, and of a
-/// computation of groups.
+/// Memory of a judged pair without its ids, in the cache and in a computation of groups.
 const PAIR_BYTES: u64 = 384;
+/// Memory of a kept document without its id, in the cache and in a computation of groups.
 const KEPT_BYTES: u64 = 160;
-/// The documents of the last decisions that are remembered, for lists of groups that are kept.
+/// Maximum length of [`DecisionsInForce::touched`], by which cached lists of groups find the groups
+/// that new decisions affect.
 const TOUCHED: usize = 100_000;
 
 /// The decisions of an index.
@@ -29,7 +31,7 @@ impl DecisionCache {
         Self { in_force: RwLock::default(), reading: Mutex::default(), most }
     }
 
-    /// Gives the decisions that are in the log now.
+    /// Calls `work` with the decisions that are in the log now.
     pub(crate) fn read<T>(
         &self,
         index: &Index,
@@ -58,7 +60,7 @@ impl DecisionCache {
     fn update(&self, index: &Index) -> Result<(), Problem> {
         let _reading = self.reading.lock();
         if self.in_force.read().is_too_much {
-            // Some may have been revoked since.
+            // Some decisions may have been revoked since.
             *self.in_force.write() = DecisionsInForce::default();
         }
         let last = self.in_force.read().last;
@@ -77,19 +79,20 @@ impl DecisionCache {
     }
 }
 
-/// A judgment about a pair, or that a document is kept.
+/// A judgment about a pair, or the decision to keep a document.
 #[derive(Debug, Clone, Copy)]
 struct JudgmentEntry {
     /// The number of the decision.
     number: u64,
     is_duplicate: bool,
-    /// The hash of the keeper of the group that the decision separates: its first document.
+    /// If the decision separates a group: the hash of the id of this group's keeper, which is the
+    /// first document of the decision.
     former_keeper: Option<u64>,
     bytes: u32,
 }
 
-/// The last decision about each pair and document. Ids are hashed with a key of the
-/// process to 128 bits, so that no client can choose two with one hash.
+/// The last decision about each pair and document. Ids are hashed to 128 bits with random keys, so
+/// that no client can choose two ids with the same hash.
 #[derive(Default)]
 pub(crate) struct DecisionsInForce {
     /// The number of the last decision.
@@ -100,15 +103,18 @@ pub(crate) struct DecisionsInForce {
     kept: HashMap<u128, JudgmentEntry>,
     /// The pairs of duplicates, in both directions.
     duplicates: BTreeSet<[u128; 2]>,
-    /// The number of separations in force of each former keeper, by the hash of its id.
+    /// For each former keeper, by the hash of its id: how many decisions in force separate its
+    /// group.
     former_keepers: HashMap<u64, u32>,
-    /// The number of each of the last decisions, and the hash of a document that it is about.
+    /// The documents of the last decisions: the number of the decision, and the hash of the
+    /// document's id.
     touched: VecDeque<(u64, u64)>,
-    /// The last decision that is not remembered in `touched` any more.
+    /// The number of the last decision whose documents `touched` no longer has in full.
     forgotten: u64,
     /// Memory of the decisions.
     bytes: u64,
-    /// Whether they exceed their memory. Nothing is kept then, and the log is read again.
+    /// Whether the decisions exceed their memory. If so, none of them is in memory, and the next
+    /// request reads the whole log again.
     is_too_much: bool,
 }
 
@@ -176,8 +182,8 @@ impl DecisionsInForce {
         self.account(former, judged);
     }
 
-    /// Records that a document is kept, or that it is undecided. A document that is kept again
-    /// remains the former keeper of its group.
+    /// Records that a document is kept, or that it is undecided. If a former keeper is kept by a
+    /// second decision, it still counts as a former keeper.
     fn set_kept(&mut self, id: &str, kept: Option<JudgmentEntry>) {
         let hash = self.hash(id);
         let former = self.kept.remove(&hash);
@@ -188,7 +194,7 @@ impl DecisionsInForce {
         self.account(former, kept);
     }
 
-    /// Replaces the memory and the former keeper of an entry.
+    /// Accounts for the memory and the former keeper of an entry that replaces another.
     fn account(&mut self, former: Option<JudgmentEntry>, new: Option<JudgmentEntry>) {
         if let Some(new) = new {
             self.bytes += u64::from(new.bytes);
@@ -209,12 +215,12 @@ impl DecisionsInForce {
         }
     }
 
-    /// The number of documents that were keepers of groups which decisions in force separate.
+    /// The number of keepers whose groups were separated by decisions in force.
     pub(crate) fn former_keepers(&self) -> usize {
         self.former_keepers.len()
     }
 
-    /// Whether a document was the keeper of a group that a decision in force separates.
+    /// Whether a document was the keeper of a group that was separated by a decision in force.
     pub(crate) fn is_former_keeper(&self, id: &str) -> bool {
         !self.former_keepers.is_empty() && self.former_keepers.contains_key(&id_hash(id))
     }
@@ -244,8 +250,8 @@ impl DecisionsInForce {
         GroupJudgments { in_force: self, keeper: self.hash(keeper), connected, changed }
     }
 
-    /// The documents that judgments of duplicates connect with a document. Cost: the number of
-    /// these judgments.
+    /// Returns a document, and all documents that a chain of `duplicate` judgments links to it.
+    /// Takes time proportional to the number of these judgments.
     fn connected(&self, document: u128, changed: &HashSet<u64>) -> HashSet<u128> {
         let mut connected = HashSet::from([document]);
         let mut open = vec![document];
@@ -292,8 +298,8 @@ impl DecisionsInForce {
         }
     }
 
-    /// The hashes of documents that decisions after this one are about; `None` if these are not
-    /// remembered any more.
+    /// Returns the hashes of the documents of decisions after `last`, or `None` if `touched` no
+    /// longer has all of these documents.
     pub(crate) fn touched_after(&self, last: u64) -> Option<impl Iterator<Item = u64>> {
         let from = self.touched.partition_point(|(number, _)| *number <= last);
         (last >= self.forgotten).then(|| self.touched.range(from..).map(|(_, hash)| *hash))
@@ -304,15 +310,16 @@ impl DecisionsInForce {
 pub(crate) struct GroupJudgments<'a> {
     in_force: &'a DecisionsInForce,
     keeper: u128,
-    /// The documents that judgments of duplicates connect with the keeper, if a user chose it.
+    /// If a user chose the keeper: the keeper, and all documents that a chain of `duplicate`
+    /// judgments links to it. Otherwise empty.
     connected: HashSet<u128>,
     /// The decisions about texts that have changed since.
     changed: &'a HashSet<u64>,
 }
 
 impl GroupJudgments<'_> {
-    /// The judgment about a duplicate. If a user chose the keeper, judgments about the pairs of
-    /// the former keeper count too.
+    /// The judgment about a duplicate. If a user chose the keeper, a chain of `duplicate` judgments
+    /// between the keeper and the document also counts.
     pub(crate) fn of(&self, duplicate: &str) -> Option<Judgment> {
         let in_force = self.in_force;
         if in_force.judged.is_empty() && in_force.kept.is_empty() {

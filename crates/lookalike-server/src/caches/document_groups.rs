@@ -45,9 +45,9 @@ pub(crate) struct DocumentGroups {
 /// The documents of an index at the time of a computation.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct StoredDocuments {
-    /// Their number, including expired ones.
+    /// The number of documents, including expired ones.
     pub(crate) count: u64,
-    /// The least number that no document had.
+    /// The least document number that was not used yet.
     pub(crate) next: DocumentNumber,
     /// When the first of them expires, in ns since 1970.
     pub(crate) expires: Option<i64>,
@@ -58,9 +58,9 @@ pub(crate) struct StoredDocuments {
 pub(crate) enum GroupOrder {
     /// The largest first.
     Size,
-    /// The one with the least similar duplicate first.
+    /// The group with the least similar duplicate first.
     Doubt,
-    /// The reverse of it: the one whose least similar duplicate is the most similar first.
+    /// The reverse of `Doubt`: the group whose least similar duplicate is the most similar first.
     Similarity,
 }
 
@@ -96,7 +96,7 @@ impl DocumentGroups {
         Ok(snapshot.scan(next, 1, RecordFields::default(), &mut |_| Ok(()))? > 0)
     }
 
-    /// The place in the list of the group at a place of an order.
+    /// Returns the place in the list of the group that is number `at` of an order.
     pub(crate) fn place(&self, order: GroupOrder, at: usize) -> Option<usize> {
         match order {
             GroupOrder::Size => (at < self.groups.len()).then_some(at),
@@ -129,9 +129,9 @@ pub(crate) struct ComputeOptions {
     pub(crate) list_bytes: u64,
 }
 
-/// Finds groups as `lookalike index groups` does with the same rules of `--keep`. The
-/// threshold of the index uses its bands, others use bands for the same recall. Runs on one thread,
-/// so that processors remain for other requests.
+/// Finds groups as `lookalike index groups` does with the same rules of `--keep`. At the threshold
+/// of the index, uses the bands of the index. At others, uses bands for the same recall. Runs on
+/// one thread, so that processors remain for other requests.
 pub(crate) fn find(
     index: &Index,
     threshold: f64,
@@ -220,8 +220,8 @@ pub(crate) fn check_threshold(index: &Index, threshold: f64) -> Result<(), Probl
     }
 }
 
-/// The minimum possible threshold, rounded up to six decimals, by bisection: all thresholds above a
-/// possible one are possible.
+/// Finds the minimum possible threshold, rounded up to six decimals, by bisection. All thresholds
+/// above a possible one are possible.
 pub(crate) fn least_threshold(index: &Index) -> f64 {
     const STEPS: u32 = 1_000_000;
     let at = |steps: u32| f64::from(steps) / f64::from(STEPS);
@@ -239,8 +239,8 @@ pub(crate) fn least_threshold(index: &Index) -> f64 {
     at(least)
 }
 
-/// The version of the index, and its documents. Cost: one pass over the documents without their
-/// sets, which is small compared with the pass over the sets.
+/// The version of the index, and its documents. Takes one pass over the documents without their
+/// sets, which is short compared with the pass over the sets.
 fn stored_documents(
     index: &Index,
     now: i64,

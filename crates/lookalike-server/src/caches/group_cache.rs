@@ -24,8 +24,8 @@ const QUEUE: usize = 16;
 const LEASE: Duration = Duration::from_secs(60);
 /// Maximum number of lists and failures.
 const KEPT: usize = 256;
-/// After a computation, the next one of the same threshold starts after this many times the
-/// duration of the first.
+/// A threshold is computed again only after a pause of this many times the duration of its last
+/// computation.
 const PAUSE: u32 = 4;
 
 /// Limits of the finished lists.
@@ -77,8 +77,8 @@ impl GroupCache {
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
     }
 
-    /// The groups at a threshold for an index of this version. Queues a computation where there
-    /// are none, or where the index has changed.
+    /// The groups at a threshold for an index of this version. Queues a computation if there are
+    /// none, or if the index has changed.
     pub(crate) fn lookup(&self, threshold: f64, version: u64) -> Result<Lookup, Problem> {
         let found = self.shared.state.lock().lookup(threshold, version, Instant::now());
         self.shared.changed.notify_one();
@@ -163,7 +163,7 @@ struct CachedGroups {
     /// Whether a client has read it.
     read: bool,
     last_request: Instant,
-    /// Kept for a cursor until then.
+    /// Kept for a cursor until this time.
     needed_until: Option<Instant>,
     finished: Instant,
     took: Duration,
@@ -270,7 +270,7 @@ impl CacheState {
         elapsed.map_or(1, |elapsed| (elapsed.as_secs() / 4).clamp(1, 10) as u32)
     }
 
-    /// Takes the next threshold from the queue; skips those whose lease ended.
+    /// Takes the next threshold from the queue. Skips thresholds whose lease ended.
     fn start_next(&mut self, now: Instant) -> Option<f64> {
         self.queue.retain(|waiting| now.duration_since(waiting.last_request) < LEASE);
         let computation = self.queue.pop_front()?;

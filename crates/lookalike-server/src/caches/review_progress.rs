@@ -1,4 +1,4 @@
-//! Which groups of a list are decided about: kept up to date with the decisions that come in.
+//! The groups of a list that are decided about, kept up to date with new decisions.
 
 use crate::caches::decision_cache::{DecisionsInForce, id_hash};
 use crate::caches::group::DocumentGroup;
@@ -13,7 +13,7 @@ pub(crate) struct ReviewProgress {
     decided: Vec<bool>,
     /// Groups that are decided about.
     pub(crate) count: usize,
-    /// Groups that decisions have separated, so that the list has them no more.
+    /// Groups that the list no longer has, because decisions have separated them.
     pub(crate) dissolved: usize,
     /// The number of former keepers among the documents of each group, and their sum.
     former_keepers: Vec<u32>,
@@ -25,7 +25,7 @@ pub(crate) struct ReviewProgress {
 }
 
 impl ReviewProgress {
-    /// Of some groups, of which nothing is known yet.
+    /// The state of groups of which nothing is known yet.
     pub(crate) fn new(groups: &[DocumentGroup], changed: HashSet<u64>) -> Self {
         let place = |(place, group): (u32, &DocumentGroup)| {
             let ids = group.duplicates.iter().map(|(member, _)| &member.id);
@@ -61,8 +61,8 @@ impl ReviewProgress {
         self.dissolved = in_force.former_keepers().saturating_sub(self.listed_former_keepers);
     }
 
-    /// The places of the groups of documents, each once: to look at a group takes time for each of
-    /// its duplicates, and many decisions may be about one.
+    /// Returns the places of the groups of documents, each once. Looking at a group takes time for
+    /// each of its duplicates, and many decisions may be about one group.
     fn touched(&self, hashes: impl Iterator<Item = u64>) -> Vec<u32> {
         let mut touched = Vec::new();
         for hash in hashes {

@@ -20,17 +20,18 @@ pub enum ConfigError {
         /// The minimum.
         least: u64,
     },
-    /// The name of an index cannot be one.
+    /// The name of an index is invalid.
     IndexName {
         /// The given name, shortened.
         got: String,
     },
     /// Two indexes have the same name, or there is none at all.
     IndexNames {
-        /// The name that two have; `None` without an index.
+        /// The repeated name; `None` without an index.
         twice: Option<String>,
     },
-    /// The address of a webhook is none. It is not shown, since it may have a secret in it.
+    /// The address of a webhook is invalid. The address is not shown, because it may contain a
+    /// secret.
     Webhook,
     /// A token is too short, or cannot be sent in a header.
     Token {

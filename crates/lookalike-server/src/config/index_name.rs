@@ -7,8 +7,8 @@ use std::sync::Arc;
 /// Maximum length of a name, in bytes.
 const NAME_MAX: usize = 100;
 
-/// The name of an index in `/v1/indexes/NAME`: 1 to 100 of `A-Z a-z 0-9 - _ .`, and no `.` in
-/// front, so that it is a piece of an address and the name of a folder.
+/// The name of an index in `/v1/indexes/NAME`: 1 to 100 of `A-Z a-z 0-9 - _ .`, not beginning with
+/// `.`. It can be a part of an address and the name of a folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct IndexName(Arc<str>);
 
@@ -16,7 +16,7 @@ impl IndexName {
     /// Reads a name.
     ///
     /// # Errors
-    /// [`ConfigError::IndexName`] for a text that is none.
+    /// [`ConfigError::IndexName`] for an invalid name.
     pub fn new(text: &str) -> Result<Self, ConfigError> {
         if is_name(text) {
             return Ok(Self(text.into()));
@@ -24,14 +24,14 @@ impl IndexName {
         Err(ConfigError::IndexName { got: lookalike::store::entry::shortened_id(text) })
     }
 
-    /// The name of an index without one: the last part of its place if that is a valid name,
-    /// otherwise `index`.
+    /// The name of an index that the user did not name: the last part of its place if that is a
+    /// valid name, otherwise `index`.
     pub fn of_place(place: &str) -> Self {
         let last = place.rsplit(['/', '\\']).next().unwrap_or_default();
         Self(if is_name(last) { last.into() } else { "index".into() })
     }
 
-    /// The text of it.
+    /// The text of the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }

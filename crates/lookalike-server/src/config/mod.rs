@@ -84,7 +84,7 @@ pub struct ServerLimits {
 }
 
 impl ServerLimits {
-    /// Bytes that may be unpacked from a file: half of what bodies may have in memory.
+    /// Bytes that may be unpacked from a file: half of the memory for bodies.
     pub(crate) fn unpacked_bytes(&self) -> u64 {
         self.held_bytes / 2
     }

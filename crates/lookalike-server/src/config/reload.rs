@@ -17,7 +17,7 @@ pub struct ReloadedConfig {
     pub tls: Option<TlsIdentity>,
 }
 
-/// Reads tokens and certificate again; an error is what to report.
+/// Reads tokens and certificate again. An error is the message to report.
 pub type ReloadConfig = Arc<dyn Fn() -> Result<ReloadedConfig, String> + Send + Sync>;
 
 impl Credentials {
@@ -31,7 +31,8 @@ impl Credentials {
         Arc::clone(&self.0.read())
     }
 
-    /// Replaces it. A server that needs tokens, or has TLS, keeps that.
+    /// Replaces the tokens and the certificate. A running server cannot start or stop using tokens
+    /// or TLS.
     pub(crate) fn replace(&self, new: ReloadedConfig) -> Result<(), String> {
         let now = self.now();
         if now.tokens.is_empty() != new.tokens.is_empty() {

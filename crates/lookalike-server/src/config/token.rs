@@ -17,8 +17,7 @@ const MIN_BYTES: usize = 16;
 /// Random bytes of a new token.
 const RANDOM_BYTES: usize = 32;
 
-/// A token, with what its client may do and who the client is. Only the hash of the token itself is
-/// kept.
+/// A token, with the right and the name of its client. Only the hash of the token itself is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientToken {
     /// The right of the client.
@@ -50,7 +49,7 @@ pub enum Right {
 }
 
 impl Right {
-    /// All of them.
+    /// All rights.
     pub const ALL: [Self; 3] = [Self::Read, Self::Decide, Self::Write];
 
     /// The name, as a file of tokens has it.
@@ -108,7 +107,7 @@ impl ClientToken {
     /// A token that the client sends as `value`.
     ///
     /// # Errors
-    /// [`ConfigError::Token`] for one of less than 16 bytes or with bytes that are invalid in a
+    /// [`ConfigError::Token`] for a value of less than 16 bytes or with bytes that are invalid in a
     /// header, and for an empty name.
     pub fn new(right: Right, name: Option<&str>, value: &str) -> Result<Self, ConfigError> {
         if value.len() < MIN_BYTES {
@@ -145,7 +144,7 @@ impl ClientToken {
 #[derive(Clone, Default)]
 pub struct Tokens(Vec<ClientToken>);
 
-/// The client of a request: an extension of it.
+/// The client of a request, which is an extension of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Client {
     pub(crate) right: Right,
@@ -155,16 +154,16 @@ pub(crate) struct Client {
 /// Why a request has no client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RefusedToken {
-    /// None, or an unknown one.
+    /// The token is missing or unknown.
     Unknown,
-    /// One that expired at this time, in ns since 1970.
+    /// The token expired at this time, in ns since 1970.
     Expired(i64),
-    /// One that opens other indexes only.
+    /// The token opens other indexes only.
     OtherIndex,
 }
 
 impl Client {
-    /// One without a token.
+    /// A client without a token.
     pub(crate) const fn unnamed(right: Right) -> Self {
         Self { right, name: None }
     }
@@ -198,9 +197,9 @@ impl Tokens {
         self.0.is_empty()
     }
 
-    /// The client that shows a token at `now` (in ns since 1970) for an index, or without an
-    /// index: the first with the most rights. The time of the comparison does not depend on where a
-    /// wrong token differs.
+    /// Returns the client that shows a token at `now` (in ns since 1970), for one index or for any.
+    /// If several match, returns the first with the most rights. The time of the comparison does
+    /// not depend on where a wrong token differs.
     pub(crate) fn client(
         &self,
         bearer: Option<&str>,
@@ -235,7 +234,7 @@ impl fmt::Debug for Tokens {
     }
 }
 
-/// That a token has expired, for its client.
+/// The message to a client whose token has expired.
 pub(crate) fn expired_detail(at: i64) -> String {
     let at = time::format(at);
     format!("the token expired at {at}: ask for another one (`lookalike token` makes it)")

@@ -1,4 +1,5 @@
-//! A file of tokens: one a line, with a right, a name, the time it expires, and its hash.
+//! A file of tokens. Each line has a right, a name, the time at which the token expires, and its
+//! hash.
 //!
 //! ```text
 //! read sha256:5e88…

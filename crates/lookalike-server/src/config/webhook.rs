@@ -21,7 +21,7 @@ const SECRET_MAX: usize = 64;
 pub struct Webhooks {
     /// The addresses that every message is sent to: `http://…` or `https://…`.
     pub urls: Vec<String>,
-    /// What messages are signed with.
+    /// The secret that messages are signed with.
     pub secret: WebhookSecret,
     /// The least similarity of reported documents; the threshold of the index if `None`.
     pub threshold: Option<f64>,
@@ -70,8 +70,8 @@ impl WebhookSecret {
         is_fit.then(|| Self(bytes.into())).ok_or(WebhookSecretError)
     }
 
-    /// The signature of a message that is sent at a time, in s since 1970: HMAC-SHA256 of both and
-    /// its id, in base64.
+    /// Signs a message that is sent at `timestamp`, in s since 1970. The signature is the
+    /// HMAC-SHA256 of id, time and body, in base64.
     pub fn sign(&self, id: &str, timestamp: i64, body: &str) -> String {
         // A key may have any length.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else { return String::new() };

@@ -63,7 +63,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
     }
 }
 
-/// Stores the lines of a body; the pieces are those that are left.
+/// Stores the lines of a body. Returns the answer, and the pieces that are left.
 async fn store(
     app: &Arc<App>,
     pieces: BodyPieces,
@@ -250,8 +250,8 @@ impl BulkTally {
         self.added + self.replaced
     }
 
-    /// Counts a line or record that was not stored; an error if that ends the request, as every
-    /// problem does that it did not cause.
+    /// Counts a line or record that was not stored. Returns an error if the problem ends the
+    /// request. A problem that the line or record did not cause always ends it.
     fn bad(&mut self, number: u64, problem: Problem) -> Result<(), Problem> {
         let member = self.member();
         if problem.code.status >= 500 {

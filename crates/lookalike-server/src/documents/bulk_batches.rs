@@ -1,5 +1,5 @@
-//! The body of a request with many documents, cut into batches of whole lines or records, and the
-//! memory that they take, so that it does not depend on their number.
+//! Cuts the body of a request with many documents into batches of whole lines or records, and
+//! reserves memory for them. The memory does not depend on the number of documents.
 
 use crate::documents::bulk_options::BodyForm;
 use crate::http::body::BodyPieces;
@@ -12,7 +12,7 @@ use tokio::sync::OwnedSemaphorePermit;
 /// Maximum size of a batch in lines or records, and in bytes.
 const BATCH_LINES: usize = 2_000;
 const BATCH_BYTES: usize = 4 << 20;
-/// Bytes behind a record that show where it ends.
+/// Bytes after a record that show where it ends.
 const AFTER: usize = 16;
 /// Up to this size of lines, the same size is reserved again for the batches being prepared and
 /// written.
@@ -25,7 +25,7 @@ pub(crate) struct BodyBatch {
     pub(crate) bytes: Vec<u8>,
     /// The number of the first line or record, from 1.
     pub(crate) first: u64,
-    /// The length of a first record that is too long, whose bytes are left out.
+    /// The length of the first record, if it is too long and its bytes are left out.
     pub(crate) too_long: Option<u64>,
 }
 
@@ -103,8 +103,8 @@ impl BodyBatches {
         BodyBatch { bytes, first, too_long: None }
     }
 
-    /// Drops the blank lines in front of the next document, of which a compressed body may have
-    /// many: they need no worker, and there may be as many bytes of them as of a body.
+    /// Drops the blank lines before the next document, because they need no worker. A compressed
+    /// body may have many of them, so more than `most` bytes are an error.
     fn drop_blank_lines(&mut self, most: u64) -> Result<(), Problem> {
         let is_text = |byte: &u8| !byte.is_ascii_whitespace();
         let end = self.buffer.iter().position(is_text).unwrap_or(self.buffer.len());
@@ -189,10 +189,10 @@ impl BodyBatches {
                 return self.long_record(app, stated).await.map(Some);
             }
             // An incomplete record is not scanned again before all of it can have arrived, or twice
-            // the present bytes: finding the end of a damaged record takes time.
+            // the present bytes. Finding the end of a damaged record takes time.
             let wanted = match stated {
                 Some(length) => usize::try_from(length).unwrap_or(usize::MAX).saturating_add(AFTER),
-                // No more than shows that it is too long.
+                // No more bytes than show that the record is too long.
                 None => (2 * open.len()).min(usize::try_from(most).unwrap_or(usize::MAX)),
             };
             let wanted = end.saturating_add(wanted.max(open.len() + 1));
@@ -208,7 +208,7 @@ impl BodyBatches {
         Ok(Some(self.take(end, count)))
     }
 
-    /// Discards the record that the buffer begins with and that is longer than may be.
+    /// Discards the record at the start of the buffer, which is too long.
     async fn long_record(&mut self, app: &App, stated: Option<u64>) -> Result<BodyBatch, Problem> {
         let there = self.buffer.len() as u64;
         let mut left = stated.unwrap_or(there);
@@ -231,13 +231,14 @@ pub(crate) struct PreparedBatch {
     pub(crate) numbers: Vec<u64>,
     pub(crate) bad: Vec<(u64, Problem)>,
     pub(crate) held: Vec<OwnedSemaphorePermit>,
-    /// What of the batch is not prepared yet.
+    /// The part of the batch that is not prepared yet.
     pub(crate) rest: Option<BodyBatch>,
 }
 
 impl PreparedBatch {
-    /// Takes the change of a line or record, or its problem. Returns true if the batch ends with
-    /// it: at the first bad one with `stop`, and at a problem that it did not cause.
+    /// Takes the change of a line or record, or its problem. Returns true if the batch ends here:
+    /// with `stop`, at the first bad line or record, and at a problem that the line or record did
+    /// not cause.
     pub(crate) fn take(
         &mut self,
         number: u64,

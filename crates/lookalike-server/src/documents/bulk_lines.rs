@@ -22,7 +22,7 @@ struct LineDocument {
     modified: Option<String>,
     expires: Option<String>,
     ttl_seconds: Option<json::WholeNumber>,
-    /// Of lines of an export only, as those that follow.
+    /// Only in lines of an export, like the members that follow.
     bytes: Option<json::WholeNumber>,
     added: Option<String>,
     group_size: Option<json::WholeNumber>,

@@ -18,8 +18,8 @@ use std::time::Instant;
 /// Bytes of texts and originals that are prepared at once, without the last record.
 const PREPARED_BYTES: usize = 32 << 20;
 
-/// Prepares the records of a batch, at least one; what takes too long or too much memory at once is
-/// left in `rest`.
+/// Prepares the records of a batch, at least one. Leaves the records in `rest` that would take too
+/// much time or memory at once.
 pub(crate) fn prepare(
     worker: &mut PoolWorker,
     app: &App,
@@ -69,7 +69,7 @@ pub(crate) fn prepare(
     prepared
 }
 
-/// A record without the ends of lines that are left of the one before it.
+/// A record without the line ends that remain from the previous record.
 fn without_line_ends(record: &[u8]) -> &[u8] {
     let start = record.iter().position(|byte| !matches!(byte, b'\r' | b'\n'));
     &record[start.unwrap_or(0)..]
@@ -97,7 +97,7 @@ fn read(
 
 /// A text in a record.
 struct CrawlPart {
-    /// The path of the file in the file of the record; empty for the latter.
+    /// The path of the file in the file of the record; empty for the file of the record itself.
     within: String,
     text: String,
     metadata: Metadata,
@@ -107,7 +107,8 @@ struct CrawlPart {
 #[derive(Default)]
 struct CrawlParts(Vec<Result<CrawlPart, Problem>>);
 
-/// The path within the file of a record: the number of the only record says nothing.
+/// The path within the file of a record. Leaves out the number of the record, because it is the
+/// only one.
 fn within_file(within: &str) -> &str {
     within.split_once('/').map_or("", |(_, within)| within)
 }

@@ -18,7 +18,7 @@ const NAME_BYTES: usize = 4096;
 const ANY_TYPE: &str = "application/octet-stream";
 /// The most parts of a file that an answer lists as left out.
 const LISTED_PARTS: usize = 1_000;
-/// Media types, and an extension that makes a file be read as one of them.
+/// Media types, each with an extension with which a file is read as this type.
 const READ_AS: [(&str, &str); 5] = [
     ("text/html", "html"),
     ("application/xhtml+xml", "html"),
@@ -44,8 +44,8 @@ pub(crate) struct FileHead {
 }
 
 impl FileHead {
-    /// The head of a request whose body is a file; `None` for one with JSON, or of no type that a
-    /// file has, which the caller reads or refuses as JSON.
+    /// Returns the head of a request whose body is a file. Returns `None` for JSON, and for types
+    /// that no file has. The caller reads or refuses such a body as JSON.
     ///
     /// # Errors
     /// A problem for a type or a name that is too long.
@@ -67,8 +67,8 @@ impl FileHead {
         Ok((!is_other).then(|| Self { media_type: media_type.to_owned(), name }))
     }
 
-    /// The name by which the file is read: its own, with an extension that says the declared type
-    /// where the name has none.
+    /// The name by which the file is read: its own name. If this has no extension, the extension of
+    /// the declared type is added.
     fn reading_name(&self) -> String {
         let essence = essence(&self.media_type);
         let read_as = READ_AS.iter().find(|(media_type, _)| *media_type == essence);
@@ -97,12 +97,12 @@ fn essence(media_type: &str) -> String {
 /// A file, read.
 pub(crate) struct FileToWrite {
     pub(crate) document: DocumentToWrite,
-    /// Parts of the file that are documents of their own elsewhere, and not part of this one.
+    /// Parts of the file that are left out of this document.
     pub(crate) left_out: Vec<Value>,
 }
 
-/// Reads a file as the document with an id. It is the text of the file itself; attachments and
-/// other files in it are left out and listed, and are in the original.
+/// Reads a file as the document with an id. The document is the text of the file itself.
+/// Attachments and other files in it are left out and listed. The original contains them.
 ///
 /// # Errors
 /// A problem for a file without a text, and for one that the index does not take.

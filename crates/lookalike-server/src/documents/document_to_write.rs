@@ -1,4 +1,4 @@
-//! A document on its way into the index, and the limits that it meets.
+//! A document on its way into the index, and the checks of its limits.
 
 use crate::http::problem::{Code, Problem};
 use lookalike::index::{DocumentFields, PreparedDocument, TextPreparer, time};

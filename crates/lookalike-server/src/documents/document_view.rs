@@ -31,7 +31,8 @@ pub(crate) fn visible(metadata: &Metadata, right: Right) -> Cow<'_, Metadata> {
     Cow::Owned(metadata)
 }
 
-/// The JSON of a document whose group has `size` documents. Needs its set, signature and metadata.
+/// The JSON of a document whose group has `size` documents. The record must have set, signature and
+/// metadata.
 pub(crate) fn document_json(
     record: &IndexRecord,
     size: u64,
@@ -55,7 +56,7 @@ pub(crate) fn document_json(
     Ok(document)
 }
 
-/// The size of a group that has more than its document: the sizes that answers have.
+/// Returns the size of a group with more than one document. Answers contain only these sizes.
 pub(crate) fn more_than_itself(size: u64) -> Option<u64> {
     Some(size).filter(|size| *size > 1)
 }

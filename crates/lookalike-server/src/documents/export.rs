@@ -24,10 +24,10 @@ use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Bytes that are sent at once, and such pieces that wait for the client.
+/// Bytes of a piece that is sent at once, and number of pieces that wait for the client.
 const PIECE: usize = 64 << 10;
 const WAITING: usize = 4;
-/// Memory of an original that is exported, for each of its bytes: itself twice, one that it is a
+/// Memory for each byte of an exported original: the original twice, the original that it is a
 /// difference from, and its Base64.
 const ORIGINAL_FACTOR: u64 = 5;
 
@@ -44,7 +44,8 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
     stream_lines(&app, request.headers(), move |app, out| {
         let now = time::now();
         let written = if has_originals {
-            // The memory of one original at a time is held, so that others have their turn.
+            // The memory of only one original is held at a time, so that other requests have their
+            // turn.
             let mut held = None;
             let mut reserve = |bytes| {
                 drop(held.take());
@@ -83,7 +84,7 @@ impl From<IndexError> for LinesError {
     }
 }
 
-/// The answer that consists of the lines that a function writes, as the client takes them.
+/// Returns an answer with the lines that `write` writes, at the pace of the client.
 pub(crate) fn stream_lines(
     app: &Arc<App>,
     headers: &HeaderMap,
@@ -107,8 +108,8 @@ pub(crate) fn stream_lines(
     Ok(response)
 }
 
-/// The pieces of an export. One that fails ends without the end of the body, so that the client
-/// does not take it for a whole one.
+/// The pieces of an export. A failed export ends without the end of the body, so that the client
+/// does not take it for a complete export.
 struct Pieces(Receiver<io::Result<Bytes>>);
 
 impl HttpBody for Pieces {
@@ -124,7 +125,7 @@ impl HttpBody for Pieces {
     }
 }
 
-/// Writes an export into a channel; the client is waited for.
+/// Writes an export into a channel. Waits for the client.
 fn write_lines(
     app: &App,
     sender: Sender<io::Result<Bytes>>,
@@ -139,7 +140,7 @@ fn write_lines(
     } else {
         write(app, &mut out)
     };
-    // Otherwise it is whole, or the client is gone.
+    // Otherwise the export is complete, or the client is gone.
     if let Err(LinesError::Index(why)) = written.and_then(|()| Ok(out.flush()?)) {
         app.service.log.say(&format!("an export was ended: {why}"));
         let _ = out.sender.blocking_send(Err(io::Error::other("the index cannot be read")));

@@ -38,7 +38,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
     app.answer(usize::MAX, answer).await
 }
 
-/// Collects what a file has.
+/// Collects the parts of a file.
 #[derive(Default)]
 struct Parts {
     texts: JsonList,

@@ -22,7 +22,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The policy of an original: a foreign page runs nothing here, and sees nothing.
+/// The policy of an original, so that a foreign page cannot run or load anything here.
 const POLICY: &str = "sandbox; default-src 'none'; frame-ancestors 'none'";
 
 /// Default and maximum number of versions in a list.
@@ -76,7 +76,7 @@ pub(crate) async fn original(State(app): State<Arc<App>>, request: Request) -> H
         let mut snapshot = worker.index.snapshot()?;
         let version = version(worker, &mut *snapshot, &id, number)?;
         let mut held = None;
-        // The original, and one that it is a difference from.
+        // Memory for the original, and for an original that it is a difference from.
         shared.service.work.take_at_most(2 * version.bytes, &mut held)?;
         let original = snapshot.original(&version).map_err(damaged)?;
         Ok((version, original, held))
@@ -87,8 +87,8 @@ pub(crate) async fn original(State(app): State<Arc<App>>, request: Request) -> H
     Ok(response)
 }
 
-/// The headers of an original. A browser saves it, and where it shows it all the same, it runs
-/// nothing of it.
+/// The headers of an original. A browser saves the original. If a browser shows it anyway, it runs
+/// nothing in it.
 fn describe(headers: &mut HeaderMap, version: &DocumentVersion) {
     let media_type = HeaderValue::from_str(&version.media_type);
     let any_type = HeaderValue::from_static("application/octet-stream");
@@ -123,7 +123,7 @@ fn all(
 /// A version of a document, or the current one.
 ///
 /// # Errors
-/// A problem for an index without originals, and where there is no such document or version.
+/// The index keeps no originals, or the document or the version does not exist.
 pub(crate) fn version(
     worker: &PoolWorker,
     snapshot: &mut dyn Snapshot,

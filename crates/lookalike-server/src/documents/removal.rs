@@ -59,7 +59,7 @@ pub(crate) async fn delete(State(app): State<Arc<App>>, request: Request) -> Han
     }
 }
 
-/// The documents that meet the conditions among the next ones that are numbered `from` or more.
+/// Finds the documents that meet the conditions, among the next documents numbered `from` or more.
 fn find(worker: &PoolWorker, from: u64, filters: &[MetadataFilter]) -> Result<FoundIds, Problem> {
     let wanted = RecordFields { metadata: true, ..RecordFields::default() };
     let mut ids = Vec::new();

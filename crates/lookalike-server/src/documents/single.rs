@@ -73,7 +73,7 @@ impl WriteMode {
 }
 
 impl DocumentRequest {
-    /// Shingles and signs it.
+    /// Shingles and signs the text.
     pub(crate) fn prepare(
         self,
         id: String,
@@ -146,7 +146,7 @@ pub(crate) async fn put(State(app): State<Arc<App>>, request: Request) -> Handle
     }
 }
 
-/// Puts the document in a body of JSON.
+/// Puts a document from a body of JSON.
 async fn put_json(
     app: &Arc<App>,
     id: String,
@@ -171,7 +171,7 @@ async fn put_json(
     write_one(app, mode, document, held, Vec::new()).await
 }
 
-/// Puts the document that a file is.
+/// Puts a document from a body that is a file.
 async fn put_file(
     app: &Arc<App>,
     id: String,
@@ -293,7 +293,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, request: Request) -> Handl
     app.answer(0, read).await
 }
 
-/// The number of the first document after a cursor, which is the number of the last listed one.
+/// The first number after a cursor. The cursor is the number of the last listed document.
 pub(crate) fn next_number(cursor: &str) -> Option<u64> {
     cursor.parse::<u64>().ok()?.checked_add(1)
 }
@@ -355,8 +355,8 @@ fn list_part(
     documents.into_page("documents", more.then(|| from.saturating_sub(1).to_string()))
 }
 
-/// At most `most` documents numbered `from` or more, of a category if there is one, and how many
-/// were found; `from` becomes the number after the last.
+/// Reads at most `most` documents numbered `from` or more, of a category if one is given. Also
+/// returns how many were found. Sets `from` to the number after the last.
 fn read_step(
     snapshot: &mut dyn Snapshot,
     from: &mut u64,

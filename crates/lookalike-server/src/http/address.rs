@@ -107,7 +107,7 @@ impl QueryParameters {
         self.choice(name, &[("true", true), ("false", false)], false)
     }
 
-    /// The parameter `after`, which `read` parses: the `next` of the page before.
+    /// The parameter `after`: the `next` of the previous page, which `read` parses.
     pub(crate) fn cursor<T>(
         &self,
         read: impl FnOnce(&str) -> Option<T>,
@@ -155,8 +155,8 @@ impl QueryParameters {
     }
 }
 
-/// The problem of an invalid value; `expected` begins with that word, so that the source has the
-/// words of the message.
+/// The problem of an invalid value. `expected` begins with the word "expected", so that the source
+/// contains the words of the message.
 pub(crate) fn invalid_value(name: &str, got: &str, expected: &str) -> Problem {
     let got = lookalike::store::entry::shortened_id(got);
     Problem::new(Code::BAD_PARAMETER, format!("{name} is {got:?}: {expected}"))

@@ -79,11 +79,11 @@ pub(crate) struct WholeBody {
 pub(crate) struct BodyPieces {
     body: Body,
     idle_time: Duration,
-    /// Expands it, if it is compressed.
+    /// Expands the body, if it is compressed.
     gzip: Option<GzipDecoder>,
-    /// Whether it is to be found out if the body itself is a gzip file.
+    /// Whether to check if the body itself is a gzip file.
     may_be_gzip: bool,
-    /// A piece that was read to find that out.
+    /// A piece that was read for this check.
     first: Option<Bytes>,
     /// The hash of the bytes that were read, if it is needed.
     hash: Option<Sha256>,
@@ -102,7 +102,7 @@ impl BodyPieces {
         Ok(Self { body, idle_time, gzip, may_be_gzip: false, first: None, hash: None, received: 0 })
     }
 
-    /// Hashes what is read, after `before`.
+    /// Starts a hash of `before` and the bytes that are read.
     pub(crate) fn hash_after(&mut self, before: &[u8]) {
         self.hash = Some(Sha256::new().chain_update(before));
     }
@@ -112,8 +112,8 @@ impl BodyPieces {
         self.hash.clone().unwrap_or_default().finalize().into()
     }
 
-    /// Expands a body that is a gzip file itself, such as `crawl.warc.gz`: one that begins with the
-    /// first byte of those, which no text begins with.
+    /// Expands a body that is a gzip file itself, such as `crawl.warc.gz`. Such a body begins with
+    /// the first byte of gzip files, with which no text begins.
     pub(crate) fn expand_if_compressed(&mut self) {
         self.may_be_gzip = self.gzip.is_none();
     }
@@ -142,7 +142,8 @@ impl BodyPieces {
     async fn next_expanded(&mut self, gzip: &mut GzipDecoder) -> Result<Option<Bytes>, Problem> {
         loop {
             if let Some(piece) = gzip.next()? {
-                // Other connections have their turn between the pieces of one that expands to many.
+                // Other connections have their turn between the pieces of a body that expands to
+                // many.
                 tokio::task::yield_now().await;
                 return Ok(Some(piece));
             }
@@ -153,9 +154,9 @@ impl BodyPieces {
         }
     }
 
-    /// The time that the work on what was expanded so far may take, given the time of a request:
-    /// the same time again for each MiB that was received. `None` for a body that is not
-    /// compressed, whose sender needs as long as the server.
+    /// The time that the work on the expanded bytes may take: `request_time`, and the same time
+    /// again for each MiB that was received. `None` for a body that is not compressed, because its
+    /// sender needs as long as the server.
     pub(crate) fn time_budget(&self, request_time: Duration) -> Option<Duration> {
         let times = u32::try_from(1 + (self.received >> 20)).unwrap_or(u32::MAX);
         self.gzip.as_ref().map(|_| request_time.saturating_mul(times))
@@ -206,7 +207,7 @@ pub(crate) async fn json(
     whole(headers, body, limits, memory).await
 }
 
-/// Reads a body that is a file, whatever kind of file it is.
+/// Reads a body that is a file of any kind.
 pub(crate) async fn file(
     headers: &HeaderMap,
     body: Body,

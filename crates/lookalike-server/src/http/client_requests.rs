@@ -54,8 +54,8 @@ impl ClientRequests {
         Arc::new(Self { connections, counts: Mutex::default() })
     }
 
-    /// The bound for a source: an address, which many tokens may share, has half of the
-    /// connections, a token a quarter.
+    /// The bound for a source: half of the connections for an address, which many tokens may share,
+    /// and a quarter for a token.
     fn most(&self, source: RequestSource) -> usize {
         let part = match source {
             RequestSource::Address(_) => 2,

@@ -10,7 +10,7 @@ use std::io::Write;
 
 /// The first byte of a gzip file.
 pub(crate) const FIRST_BYTE: u8 = 0x1F;
-/// Bytes that are expanded at once: to at most a thousand times as many.
+/// Compressed bytes that are expanded at once. They expand to at most a thousand times as many.
 const STEP: usize = 256;
 /// Expanded bytes that make a piece.
 const PIECE: usize = 64 << 10;
@@ -26,7 +26,8 @@ impl GzipDecoder {
         Self { decoder: MultiGzDecoder::new(Vec::new()), compressed: Bytes::new() }
     }
 
-    /// Takes the next compressed piece, after [`next`](Self::next) has given all of the one before.
+    /// Takes the next compressed piece, after [`next`](Self::next) has returned all of the previous
+    /// one.
     pub(crate) fn put(&mut self, piece: Bytes) {
         self.compressed = piece;
     }

@@ -1,5 +1,5 @@
-//! Metadata of a document in a request. Its size is counted during parsing, so that it never
-//! exceeds the limits of an index in memory.
+//! Metadata of a document in a request. Its size is counted during parsing, so that metadata above
+//! the limits is rejected before it fills the memory.
 
 use lookalike::store::entry::{MAX_METADATA_BYTES, Metadata};
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
@@ -47,14 +47,14 @@ impl MetadataSize {
         self.memory.set(self.memory.get() + memory);
         if self.json.get() > MAX_METADATA_BYTES {
             return Err(E::custom(format_args!(
-                "metadata has more than {MAX_METADATA_BYTES} bytes: expected at most as many; \
-                 leave out what filters do not need"
+                "metadata has more than {MAX_METADATA_BYTES} bytes, which is the limit: leave out \
+                 fields that no filter uses"
             )));
         }
         if self.memory.get() > MAX_MEMORY {
             return Err(E::custom(format_args!(
                 "metadata has more lists and objects than fit into {MAX_MEMORY} bytes of memory: \
-                 put what belongs together into one text"
+                 store nested lists and objects as one text"
             )));
         }
         Ok(())
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_what_the_parser_makes_of_it() {
+    fn metadata_equals_serde_json_output() {
         for text in [
             "{}",
             r#" {"a" : [1, -2, 3.5e3, true, null, "x\u0001\n\"\\é"], "b": {"c": {}, "d": []}} "#,
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_at_the_limit() {
+    fn metadata_limits_are_enforced() {
         let text = |bytes: usize| format!("{{\"a\":\"{}\"}}", "x".repeat(bytes));
         assert!(parse(&text(MAX_METADATA_BYTES - 8)).is_ok());
         assert!(parse(&text(MAX_METADATA_BYTES - 7)).is_err());

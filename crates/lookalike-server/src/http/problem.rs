@@ -149,8 +149,8 @@ impl Problem {
         )
     }
 
-    /// The index does not exist, or the token does not open it: both have one answer, so that no
-    /// client learns names.
+    /// The index does not exist, or the token does not open it. Both cases have the same answer, so
+    /// that no client learns names.
     pub(crate) fn unknown_index(name: &str) -> Self {
         let name = lookalike::store::entry::shortened_id(name);
         Self::new(

@@ -59,7 +59,7 @@ impl JsonList {
         self.json.len()
     }
 
-    /// The list as the first member of an object that has the members of another one as well.
+    /// An object with the list as its first member, followed by the members of `rest`.
     pub(crate) fn into_object(self, name: &str, rest: &impl Serialize) -> Result<Vec<u8>, Problem> {
         let mut json = format!("{{\"{name}\":").into_bytes();
         json.extend_from_slice(if self.len == 0 { b"[" } else { &self.json });
@@ -72,7 +72,7 @@ impl JsonList {
         Ok(json)
     }
 
-    /// The list as the only member of an object, with the cursor of its next page.
+    /// An object with the list and, if another page follows, the cursor of this page.
     pub(crate) fn into_page(self, name: &str, next: Option<String>) -> Result<Vec<u8>, Problem> {
         let rest =
             next.map_or_else(|| serde_json::json!({}), |next| serde_json::json!({ "next": next }));

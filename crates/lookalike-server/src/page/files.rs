@@ -1,7 +1,7 @@
 //! The files of the web page, embedded unchanged.
 //!
-//! They are written by hand, in HTML, CSS and modules of JavaScript, load nothing from elsewhere
-//! and have no script or style in the markup, so that [`POLICY`] can be strict.
+//! The files are HTML, CSS and JavaScript modules, written by hand. They load nothing from
+//! elsewhere and have no script or style in the markup, so that [`POLICY`] can be strict.
 
 /// The path of the description of the API.
 pub(crate) const DESCRIPTION: &str = "/openapi.json";
@@ -11,8 +11,8 @@ pub(crate) fn is_open(route: &str) -> bool {
     route == DESCRIPTION || FILES.iter().any(|(path, ..)| *path == route)
 }
 
-/// The `Content-Security-Policy` of the page. It permits the own files and the API only, no markup
-/// made of texts, and no frame of another page.
+/// The `Content-Security-Policy` of the page. It permits only the files of the page and the API, no
+/// markup made of texts, and no frame in another page.
 pub(crate) const POLICY: &str = "default-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'; \
     trusted-types 'none'";

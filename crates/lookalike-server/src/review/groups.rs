@@ -34,8 +34,8 @@ const LIST_DOCUMENTS: usize = 20_000;
 /// A list also ends early beyond this many bytes of ids and metadata.
 const LIST_BYTES: usize = 16 << 20;
 
-/// A list with conditions on documents, or with beginnings, ends early beyond this many documents
-/// that were read, and this many bytes of their texts.
+/// A list with conditions on documents, or with beginnings, also ends early beyond this many
+/// documents that were read, or this many bytes of their texts.
 const READ_DOCUMENTS: usize = 20_000;
 const READ_BYTES: u64 = 64 << 20;
 
@@ -93,8 +93,8 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
     Ok(json_bytes(StatusCode::OK, page))
 }
 
-/// The version of the index; a problem for a threshold or a category that groups cannot have, so
-/// that no client waits for a computation to learn that.
+/// Returns the version of the index. Returns a problem for a threshold or a category that groups
+/// cannot have, so that no client waits for a computation to learn this.
 pub(crate) async fn checked_version(
     app: &App,
     threshold: f64,
@@ -125,7 +125,7 @@ pub(crate) fn pending(retry_after: u32) -> HandlerResult {
     Ok(response)
 }
 
-/// A cursor: the computation, the group, and the number of its duplicates passed.
+/// A cursor: the computation, the group, and the number of its duplicates on earlier pages.
 #[derive(Clone, Copy)]
 struct GroupsCursor {
     computed: i64,
@@ -231,7 +231,7 @@ impl GroupsAnswer<'_> {
         Ok(false)
     }
 
-    /// A document; `None` if it has expired. A removed one has no metadata.
+    /// A document; `None` if it has expired. A removed document has no metadata.
     fn member(&mut self, member: &GroupMember) -> Result<Option<MemberView>, Problem> {
         let has_beginning = self.beginning > 0 && self.read_bytes + member.bytes <= READ_BYTES;
         let wanted =
@@ -264,8 +264,9 @@ impl GroupsAnswer<'_> {
         Ok(Some(MemberView { json, text }))
     }
 
-    /// A part of a group, from a duplicate on, with at least one, and the number of duplicates
-    /// passed. `None` if its keeper, or all duplicates of the part, have expired.
+    /// Returns a part of a group after `skip` duplicates, with at least one duplicate, and the
+    /// number of duplicates passed. The part is `None` if the keeper, or all duplicates of the
+    /// part, have expired.
     fn group(
         &mut self,
         group: &DocumentGroup,
@@ -294,7 +295,7 @@ impl GroupsAnswer<'_> {
             passed += 1;
             if let Some(MemberView { json: mut member, text }) = self.member(duplicate)? {
                 member["similarity"] = (*similarity).into();
-                // Equal sets are of equal texts or of others.
+                // Equal sets may belong to different texts.
                 if *similarity >= 1.0
                     && let Some((text, keeper_text)) = text.as_ref().zip(keeper_text.as_ref())
                 {
@@ -316,7 +317,7 @@ impl GroupsAnswer<'_> {
     }
 }
 
-/// A document of a group, and its text where it was read.
+/// A document of a group, and its text if it was read.
 struct MemberView {
     json: Value,
     text: Option<String>,
@@ -328,7 +329,7 @@ struct ListPart {
     limit: usize,
     stale: bool,
     right: Right,
-    /// Only groups that are decided about, or only those that are not.
+    /// Whether to list groups that are decided about, or the other groups; `None` for all.
     decided: Option<bool>,
     order: GroupOrder,
     filter: GroupFilter,
@@ -423,7 +424,7 @@ mod tests {
     use lookalike::store::memory::MemoryBackend;
     use lookalike::store::settings::{IndexSettings, StoredContent};
 
-    /// A page that leaves out a document that has expired says that its list is stale.
+    /// A page that leaves out an expired document says that its list is stale.
     #[test]
     fn a_list_is_stale_when_a_document_expires_before_it_is_shown() {
         let params = Params::new(&ParamsBuilder::default()).unwrap();

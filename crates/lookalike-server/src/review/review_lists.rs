@@ -1,4 +1,4 @@
-//! `GET /v1/review/…`: the results of a review as lines: decisions, removed and kept documents.
+//! `GET /v1/review/…`: the results of a review (decisions, removed and kept documents) as lines.
 
 use crate::caches::document_groups::DocumentGroups;
 use crate::caches::group_cache::Lookup;
@@ -17,7 +17,7 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::sync::Arc;
 
-/// Seconds after which a client requests a list again that is being computed.
+/// Seconds after which a client repeats a request for a list that is being computed.
 const RETRY: u32 = 1;
 /// Documents that are read at once.
 const STEP: usize = 4_000;

@@ -103,7 +103,7 @@ struct TextPart<'a> {
     /// Whether the other text has the same words here.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     same_words: bool,
-    /// The number of the block, from 1, that the other text has at another place.
+    /// The number of the moved block, from 1, if the other text has this part at another place.
     #[serde(skip_serializing_if = "Option::is_none")]
     moved: Option<usize>,
 }

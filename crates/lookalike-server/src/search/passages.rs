@@ -1,8 +1,8 @@
 //! `POST /v1/passages`: which runs of words of a text are in documents of the index.
 //!
-//! In an index for containment the documents that share a shingle with the text are compared, in
-//! another one all documents, in the order of their numbers, for a limited time: the response says
-//! where the next request continues.
+//! In an index for containment, the text is compared with the documents that share a shingle with
+//! it. In another index, it is compared with all documents. The comparison takes documents in the
+//! order of their numbers, for a limited time. The response says where the next request continues.
 
 use crate::documents::document_to_write::check_text;
 use crate::documents::single::next_number;
@@ -31,7 +31,8 @@ const TOP_MAX: usize = 100;
 /// A response ends early with this many passages, or bytes of ids.
 const PASSAGES: usize = 1_000;
 const ID_BYTES: usize = 16 << 20;
-/// Documents that are looked at between two looks at the clock, and bytes of texts read at once.
+/// Documents that are read between two looks at the clock, and bytes of texts that are read at
+/// once.
 const STEP: usize = 64;
 const STEP_BYTES: u64 = 1 << 20;
 /// The memory of a comparison as a multiple of the work memory of a text.
@@ -96,7 +97,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
         drop((request, work, stored_work));
         found
     };
-    // It can also take long for short texts.
+    // A search with a short text can also take long.
     app.answer(usize::MAX, answer).await
 }
 
@@ -149,7 +150,8 @@ enum WantedDocuments {
     All(DocumentNumber),
 }
 
-/// By the postings of an index for containment those that share a shingle, where every run has one.
+/// In an index for containment, returns the documents that share a shingle with the text, if every
+/// run contains a shingle. Otherwise returns all documents.
 fn wanted_documents(
     text: &str,
     min_words: usize,
@@ -243,7 +245,8 @@ impl PassageSearch<'_> {
         }
     }
 
-    /// Compares documents, by number and bytes, some of them at once.
+    /// Compares documents, given as number and bytes. Reads several texts at once, up to
+    /// [`STEP_BYTES`].
     fn compare_step(
         &mut self,
         snapshot: &mut dyn Snapshot,

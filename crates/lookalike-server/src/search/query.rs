@@ -129,7 +129,7 @@ pub(crate) async fn post_batch(State(app): State<Arc<App>>, request: Request) ->
                     problem.detail = format!("query {number}: {}", problem.detail);
                     return Err(problem);
                 }
-                // One that the server cannot do is not the fault of the query.
+                // A failure of the server is not the fault of the query.
                 Err(problem) if problem.code.status >= 500 => return Err(problem),
                 Err(problem) => answers.push(&json!({ "problem": problem.to_json() }))?,
             }
@@ -140,15 +140,15 @@ pub(crate) async fn post_batch(State(app): State<Arc<App>>, request: Request) ->
     answer_body(&app, request, crate::threads::pool::SMALL + 1, all).await
 }
 
-/// The rights of the client, and what its answer is made from.
+/// The rights of the client, and the data for its answer.
 struct Asking {
     text_bytes: u64,
     right: Right,
     categories: Arc<CategoryCache>,
 }
 
-/// Answers the body of a request on a worker, as work of at least `size` bytes. Its memory is given
-/// back before the answer is sent.
+/// Answers the body of a request on a worker, as work of at least `size` bytes. The memory of this
+/// work is released before the answer is sent.
 async fn answer_body<A>(app: &App, request: Request, size: usize, answer: A) -> HandlerResult
 where
     A: FnOnce(&mut PoolWorker, &[u8], &Asking) -> Result<Vec<u8>, Problem> + Send + 'static,
@@ -177,7 +177,7 @@ struct FoundContext<'a> {
 }
 
 impl QueryBody {
-    /// Checks what the search itself does not check first.
+    /// Checks the members that the search itself does not check first.
     fn check(&self) -> Result<(), Problem> {
         self.id.as_deref().map_or(Ok(()), check_id)?;
         self.beginning().map(|_| ())

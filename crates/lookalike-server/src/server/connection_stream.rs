@@ -104,9 +104,9 @@ impl ConnectionStream {
     }
 }
 
-/// The problem document of a parser error, which replaces a response without a body. Responses of
-/// the parser are the only ones without a request id; no other write begins like a response and
-/// ends with an empty line, since JSON has no line ends in strings.
+/// The problem document of a parser error, which replaces a response without a body. Only responses
+/// of the parser have no request id. No other write begins like a response and ends with an empty
+/// line, because JSON has no line ends in strings.
 fn parser_problem(head: &[u8]) -> Option<Vec<u8>> {
     let rest = head.strip_prefix(b"HTTP/1.1 ")?.strip_suffix(b"\r\n\r\n")?;
     if rest.windows(12).any(|window| window.eq_ignore_ascii_case(b"x-request-id")) {

@@ -34,7 +34,7 @@ impl Connections {
 pub(crate) struct Connection {
     all: Arc<Connections>,
     close: Arc<Notify>,
-    /// Its position among the idle ones; 0 during a request.
+    /// The position among the idle connections; 0 during a request.
     idle_since: AtomicU64,
     /// Whether unsent bytes wait for the client.
     pub(crate) writes: AtomicBool,
@@ -73,7 +73,7 @@ impl Connection {
         self.idle_since.load(Ordering::Relaxed) > 0 && !self.writes.load(Ordering::Relaxed)
     }
 
-    /// Waits until another connection needs its place.
+    /// Waits until another connection needs the place of this one.
     pub(crate) async fn needed(&self) {
         self.close.notified().await;
     }

@@ -13,7 +13,7 @@ use axum::http::Method;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Paths that are about all indexes, or below one already.
+/// Paths that are about all indexes, or that already name an index.
 const OF_SERVICE: [&str; 3] = ["/metrics", "/openapi.json", "/v1/indexes"];
 
 /// The pattern of names of indexes.
@@ -53,7 +53,8 @@ fn of(indexes: &ServedIndexes, has_names: bool) -> String {
     all.to_string()
 }
 
-/// Says of each operation what its token must permit, as `x-right`; nothing of one without a token.
+/// Adds the right that the token must have to each operation, as `x-right`. Adds nothing to an
+/// operation without a token.
 fn state_rights(all: &mut Value) {
     let paths = all.get_mut("paths").and_then(Value::as_object_mut);
     for (path, item) in paths.into_iter().flatten() {
@@ -86,7 +87,7 @@ fn bound_threshold(all: &mut Value, least: f64) {
     }
 }
 
-/// The path of an index with a name, of the same operations, which have names of their own.
+/// Returns the path below the name of an index. It has the same operations, with other names.
 fn below_name((path, item): (&String, &Value), name: &Value) -> Option<(String, Value)> {
     let rest = path.strip_prefix("/v1/").filter(|_| !is_of_service(path))?;
     let mut item = item.as_object()?.clone();
@@ -106,7 +107,7 @@ fn is_of_service(path: &str) -> bool {
     OF_SERVICE.contains(&path) || path.starts_with("/v1/indexes/")
 }
 
-/// Gives an operation a name of its own, and the answer where there is no such index.
+/// Gives an operation its own name, and the answer for an index that does not exist.
 fn as_of_index(operation: &mut Map<String, Value>) {
     if let Some(Value::Object(responses)) = operation.get_mut("responses") {
         let problem = json!({ "$ref": "#/components/responses/Problem" });

@@ -66,7 +66,7 @@ pub enum StartError {
     Config(ConfigError),
     /// The index cannot be served.
     Index(IndexError),
-    /// The file of what waits cannot be used.
+    /// The file with waiting messages and kept answers cannot be used.
     State(ServiceStateError),
     /// The address cannot be listened on.
     Listen {
@@ -188,8 +188,8 @@ impl Server {
     }
 }
 
-/// Waits for jobs of upkeep until the end of the grace period or a second stop, and interrupts the
-/// indexes then.
+/// Waits for jobs of upkeep until the end of the grace period or a second stop, and then interrupts
+/// the indexes.
 async fn finish_upkeep(
     indexes: &Arc<ServedIndexes>,
     deadline: Instant,
@@ -232,8 +232,8 @@ fn end_threads(indexes: &Arc<ServedIndexes>) {
     }
 }
 
-/// Checks that there are indexes, with different names. Files and folders have these names, which
-/// some systems compare without regard to case.
+/// Checks that there are indexes, with different names. Case does not distinguish names, because
+/// files and folders have these names and some systems ignore case.
 fn check_names(indexes: &[ServedIndex]) -> Result<(), ConfigError> {
     let names = indexes.iter().map(|one| one.name.as_str().to_ascii_lowercase());
     let mut names: Vec<String> = names.collect();
@@ -268,7 +268,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// Waits for the place of a connection; closes the longest idle connection if there is none.
+/// Waits for the place of a connection. Closes the longest idle connection if no place is free.
 async fn place(places: &Arc<Semaphore>, connections: &Connections) -> Option<OwnedSemaphorePermit> {
     loop {
         if let Ok(place) = Arc::clone(places).try_acquire_owned() {

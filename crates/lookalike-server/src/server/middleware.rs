@@ -79,8 +79,9 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
     }
     headers(response.headers_mut(), &trace.id);
     if is_chunked {
-        // There may have been a length as well, which hyper removed: an intermediary may have used
-        // it, so the following bytes may be no request of this client (RFC 9112 §6.3).
+        // The request may also have had a length, which hyper removed. An intermediary may have
+        // used the length, so the following bytes may not be a request of this client (RFC 9112
+        // §6.3).
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     trace.finish(&response);

@@ -7,7 +7,7 @@ use axum::http::Method;
 /// The right that a request requires.
 pub(crate) fn needed_right(route: &str, method: &Method) -> Right {
     match route {
-        // Exports have the whole index, problems that a check finds have ids.
+        // Exports contain the whole index. Problems that a check finds contain ids.
         "/v1/export" | "/v1/upkeep" => Right::Write,
         _ if matches!(*method, Method::GET | Method::HEAD) => Right::Read,
         "/v1/documents" | "/v1/documents/{id}" => Right::Write,

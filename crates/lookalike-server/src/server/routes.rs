@@ -33,7 +33,8 @@ pub(crate) fn of_service(served: &Arc<ServedIndexes>) -> Router {
     finished(of_all.merge(index_routes().with_state(Arc::clone(first))), first)
 }
 
-/// The routes of an index that has a name in the address, which is taken out of it before.
+/// The routes of an index whose name is in the address. The name is removed from the address
+/// before.
 pub(crate) fn of_index(app: &Arc<App>) -> Router {
     let routes = index_routes().route("/v1/health", get(status::health));
     finished(routes.with_state(Arc::clone(app)), app)

@@ -1,8 +1,8 @@
-//! Keys of requests that may be sent twice: the answer to the first is the answer to the second.
+//! Keys of requests that may be sent twice. The second request gets the answer to the first.
 //!
-//! Answers are kept for a day at most, and across restarts where the state of the server is a file
-//! ([`ServiceState`]). Which requests run is known in memory only: one that the end of the process
-//! interrupts runs again.
+//! Answers are kept for a day at most, and across restarts if the state of the server is a file
+//! ([`ServiceState`]). Running requests are known in memory only, so a request that the end of the
+//! process interrupts runs again.
 
 use crate::http::body::Fingerprint;
 use crate::http::problem::{Code, Problem};
@@ -25,9 +25,9 @@ pub(crate) struct KeyedRequests {
 
 /// State of a key.
 pub(crate) enum KeyedRequest {
-    /// Nothing: the request runs now.
+    /// The key is new; the request runs now.
     First(RunningRequest),
-    /// Its answer.
+    /// The answer that was kept for the key.
     Again(KeptAnswer),
 }
 
@@ -42,8 +42,8 @@ impl KeyedRequests {
         Self { running: Mutex::default(), state: Arc::clone(state) }
     }
 
-    /// Looks up the key of a request; `None` if it has none. Reads the state, by a thread that may
-    /// wait for it.
+    /// Looks up the key of a request; `None` if it has none. Reads the state on a thread that may
+    /// wait for the disk.
     ///
     /// # Errors
     /// A problem if the key is invalid, or the first request with it still runs.
@@ -63,7 +63,8 @@ impl KeyedRequests {
             return Err(Problem::new(Code::REQUEST_RUNNING, detail).retry_after(1));
         }
         let running = RunningRequest { all: Arc::clone(self), key };
-        // An answer is kept before its key is free, so that one of both is found.
+        // An answer is kept before its key is free, so either the running request or its answer is
+        // found.
         match self.state.answer(&key) {
             Ok(None) => Ok(KeyedRequest::First(running)),
             Ok(Some(answer)) => Ok(KeyedRequest::Again(answer)),
@@ -115,7 +116,8 @@ fn unreadable(error: &rusqlite::Error) -> Problem {
     Problem::internal(format!("the answers to requests with keys: {error}"))
 }
 
-/// The key of a request with the token of its client: another client has other keys.
+/// The hash of the key of a request and the token of its client, so that another client has other
+/// keys.
 fn key(headers: &HeaderMap) -> Result<Option<KeyHash>, Problem> {
     let mut values = headers.get_all("idempotency-key").iter();
     let Some(value) = values.next() else { return Ok(None) };
@@ -178,7 +180,7 @@ mod tests {
             assert!(kept.check([1; 32]).is_ok());
             assert_eq!(kept.check([2; 32]).unwrap_err().code, Code::KEY_REUSED);
         }
-        // Of another client it is another key, and one without an answer runs again.
+        // A key of another client is another key. A request without an answer runs again.
         drop(first(&all, "a", "u").await);
         drop(first(&all, "a", "u").await);
         for wrong in [" ", "a b", &"x".repeat(256)] {

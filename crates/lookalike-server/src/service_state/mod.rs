@@ -1,6 +1,6 @@
 //! State of an index that a server keeps from one run to the next: answers to requests that may be
-//! sent again, documents that wait to be looked up, and messages that wait to be sent. It is a
-//! small SQLite file, or in memory without a place for the file.
+//! sent again, documents that wait to be looked up, and messages that wait to be sent. The state is
+//! a small SQLite file, or in memory without a place for the file.
 //!
 //! Changes survive the end of the process, however it ends; the last ones before a loss of power
 //! may be missing. Each row has a checksum, so that a changed byte is never answered or sent.
@@ -33,20 +33,20 @@ const TABLES: [&str; 3] = [
     "CREATE TABLE messages (number INTEGER PRIMARY KEY AUTOINCREMENT, receiver BLOB NOT NULL, \
      created INTEGER NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, checksum INTEGER NOT NULL)",
 ];
-/// How long another process that has the file is waited for.
+/// How long to wait for another process that uses the file.
 const WAIT: Duration = Duration::from_secs(5);
 /// How long answers and messages are kept, in ns.
 const KEPT: i64 = 24 * 3_600 * 1_000_000_000;
-/// Answers, and bytes of them, that are kept.
+/// Maximum number of answers that are kept, and of their bytes.
 const ANSWERS: i64 = 10_000;
 const ANSWER_BYTES: i64 = 16 << 20;
 /// Documents that wait to be looked up.
 const DOCUMENTS: i64 = 100_000;
-/// Messages, and bytes of them, that wait for a receiver.
+/// Maximum number of messages that wait for a receiver, and of their bytes.
 const MESSAGES: i64 = 1_000;
 const MESSAGE_BYTES: i64 = 64 << 20;
 
-/// The hash of the address of a webhook, which may have a secret in it.
+/// The hash of the address of a webhook. The address may contain a secret.
 pub(crate) type ReceiverHash = [u8; 32];
 
 /// A key and the token of its client, hashed.
@@ -63,7 +63,7 @@ pub(crate) struct KeptAnswer {
 /// The state of an index.
 pub(crate) struct ServiceState {
     connection: Mutex<Connection>,
-    /// Whether the next run has it.
+    /// Whether the next run has this state.
     pub(crate) is_file: bool,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct WaitingDocuments {
     pub(crate) ids: Vec<String>,
     /// The number of the last one; `None` if none waits.
     pub(crate) last: Option<i64>,
-    /// Further ones whose checksum is wrong.
+    /// Number of further documents whose checksum is wrong.
     pub(crate) damaged: u64,
 }
 
@@ -134,10 +134,11 @@ impl fmt::Display for ServiceStateError {
 impl std::error::Error for ServiceStateError {}
 
 impl ServiceState {
-    /// Opens the file at a path, which is made where it is missing; in memory without a path.
+    /// Opens the file at a path, and creates it if it is missing. Without a path, the state is in
+    /// memory.
     ///
     /// # Errors
-    /// A file that cannot be read, of another program or version, or damaged.
+    /// The file cannot be read, belongs to another program or version, or is damaged.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self, ServiceStateError> {
         let place = path.unwrap_or_else(|| Path::new("the memory")).to_owned();
         let failed = |why: String| ServiceStateError { path: place.clone(), why };
@@ -158,10 +159,10 @@ impl ServiceState {
         checked.map(|()| state).map_err(failed)
     }
 
-    /// The answer to the request with a key, if it was kept and not for too long.
+    /// The answer to the request with a key, if it was kept and is not too old.
     ///
     /// # Errors
-    /// [`KeptAnswerError::Damaged`] for an answer that is not what was stored.
+    /// [`KeptAnswerError::Damaged`] for an answer that differs from the stored one.
     pub(crate) fn answer(&self, key: &KeyHash) -> Result<Option<KeptAnswer>, KeptAnswerError> {
         let connection = self.connection.lock();
         let sql = format!("{ANSWER_ROWS} WHERE key = ?1 AND ended > ?2");
@@ -180,7 +181,7 @@ impl ServiceState {
         row.optional()?.transpose()
     }
 
-    /// Keeps an answer; of earlier ones those that are old or too many go.
+    /// Keeps an answer. Removes earlier answers that are old or too many.
     pub(crate) fn keep_answer(&self, key: &KeyHash, answer: &KeptAnswer) -> rusqlite::Result<()> {
         let now = time::now();
         let mut connection = self.connection.lock();
@@ -236,7 +237,7 @@ impl ServiceState {
         Ok(dropped)
     }
 
-    /// The documents that wait longest, at most `most` with damaged ones.
+    /// The documents that wait longest: at most `most`, including damaged ones.
     pub(crate) fn next_documents(&self, most: u32) -> rusqlite::Result<WaitingDocuments> {
         let connection = self.connection.lock();
         let sql = format!("{DOCUMENT_ROWS} ORDER BY number LIMIT ?1");
@@ -254,8 +255,9 @@ impl ServiceState {
         Ok(waiting)
     }
 
-    /// Takes documents up to a number out of the queue, and queues a message about them for
-    /// receivers, both or none. Returns how many receivers have no room for it.
+    /// Removes documents up to number `last` from the queue, and queues a message about them for
+    /// receivers. Does both or nothing. Returns the number of receivers that have no room for the
+    /// message.
     pub(crate) fn finish_documents(
         &self,
         last: i64,
@@ -304,8 +306,8 @@ impl ServiceState {
         remove.execute([message.number]).map(drop)
     }
 
-    /// Removes messages that wait for too long, or for others than these receivers; returns how
-    /// many.
+    /// Removes messages that wait for too long, or for other receivers than these. Returns their
+    /// number.
     pub(crate) fn remove_stale(&self, receivers: &[ReceiverHash]) -> rusqlite::Result<u64> {
         let mut connection = self.connection.lock();
         let transaction = connection.transaction()?;
@@ -324,7 +326,7 @@ impl ServiceState {
         Ok(removed)
     }
 
-    /// The damage of the file: what SQLite finds, and rows whose checksum is wrong.
+    /// The damage of the file: problems that SQLite finds, and rows whose checksum is wrong.
     pub(crate) fn problems(&self) -> rusqlite::Result<Vec<IndexProblem>> {
         let connection = self.connection.lock();
         let place = || connection.path().unwrap_or("the memory of the service").to_owned();
@@ -400,7 +402,7 @@ fn is_sound<const N: usize>(row: &Row<'_>) -> rusqlite::Result<bool> {
     Ok(row.get_ref(N)?.as_i64().is_ok_and(|stored| stored == checksum(values)))
 }
 
-/// What SQLite finds in a file, and rows whose checksum is wrong.
+/// The problems that SQLite finds in a file, and rows whose checksum is wrong.
 fn problems(connection: &Connection, place: &str) -> rusqlite::Result<Vec<IndexProblem>> {
     let problem = |what: String| IndexProblem {
         place: place.to_owned(),
@@ -433,8 +435,8 @@ fn damaged_rows<const N: usize>(connection: &Connection, sql: &str) -> rusqlite:
     Ok(count)
 }
 
-/// Makes a file where there is none, for the user of the server only: answers and messages are
-/// private. SQLite creates the files next to it with the same permissions.
+/// Creates a missing file. Only the user of the server can read it, because answers and messages
+/// are private. SQLite creates the files next to it with the same permissions.
 fn make_private(path: &Path) -> std::io::Result<()> {
     let mut options = std::fs::File::options();
     options.write(true).create_new(true);
@@ -446,7 +448,7 @@ fn make_private(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// The path from the root; without it SQLite refuses links that the way to the current folder has.
+/// The path from the root. In other paths, SQLite refuses links on the way to the current folder.
 fn absolute(path: &Path) -> PathBuf {
     let folder = path.parent();
     let name = path.file_name();
@@ -488,7 +490,8 @@ fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// Checks that a file is one of this program and version; the inner error is why not.
+/// Checks that a file belongs to this program and version. The inner error is the reason if it does
+/// not.
 fn check_schema(connection: &Connection) -> rusqlite::Result<Result<(), String>> {
     let pragma = |name: &str| -> rusqlite::Result<i64> {
         connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))
@@ -574,7 +577,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_there_again() {
+    fn service_state_survives_reopening() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("service.sqlite");
         let state = ServiceState::open(Some(&path)).unwrap();
@@ -604,7 +607,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn others_do_not_read_it() {
+    fn state_files_are_private() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let state = ServiceState::open(Some(&folder.path().join("s.sqlite"))).unwrap();
@@ -618,7 +621,7 @@ mod tests {
     }
 
     #[test]
-    fn not_more_is_kept_than_may_be() {
+    fn stored_answers_and_messages_are_limited() {
         let state = ServiceState::open(None).unwrap();
         assert!(!state.is_file);
         for n in 0..20 {

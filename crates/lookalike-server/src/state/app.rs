@@ -1,4 +1,4 @@
-//! An index that is served, with what requests to it use.
+//! A served index, with the state that its requests share.
 
 use crate::caches::agreement_cache::AgreementCache;
 use crate::caches::category_cache::CategoryCache;
@@ -28,7 +28,7 @@ use lookalike::store::{Index, IndexError};
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// An index of the server, with what requests to it use.
+/// An index of the server, with the state that its requests share.
 pub(crate) struct App {
     pub(crate) service: Arc<Service>,
     pub(crate) name: IndexName,
@@ -95,7 +95,7 @@ impl App {
         self.is_named.then(|| self.name.as_str())
     }
 
-    /// Finishes what was submitted to the threads of the index, and ends them.
+    /// Finishes the work that was submitted to the threads of the index, and ends the threads.
     pub(crate) fn stop(&self) {
         if let Some(writer) = &self.writer {
             writer.stop();
@@ -108,7 +108,7 @@ impl App {
 
     /// Memory of the work on a body of this size: its parts, tokens and shingles.
     pub(crate) const fn work_bytes(body: usize) -> u64 {
-        /// A text of short words has a token for every two bytes, and 36 bytes for each.
+        /// A text of short words has a token for every two bytes, and a token takes 36 bytes.
         const FACTOR: u64 = 20;
         FACTOR * body as u64
     }

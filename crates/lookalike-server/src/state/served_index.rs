@@ -24,13 +24,13 @@ impl ServedIndex {
         Self { name, is_named: false, index, state: None }
     }
 
-    /// Its name in addresses.
+    /// The name of the index in addresses.
     pub fn name(&self) -> &IndexName {
         &self.name
     }
 
-    /// Keeps messages that wait, and answers for idempotency keys, in a file, which is made where
-    /// it is missing. Without it they are in memory. One server at a time uses it.
+    /// Keeps waiting messages, and answers for idempotency keys, in a file, which is created if it
+    /// is missing. Without a file, they are in memory. Only one server at a time may use the file.
     #[must_use]
     pub fn with_state(mut self, path: PathBuf) -> Self {
         self.state = Some(path);

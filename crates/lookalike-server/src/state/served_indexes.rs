@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 /// The indexes of a server.
 pub(crate) struct ServedIndexes {
-    /// The state that they share.
+    /// The state that all indexes share.
     pub(crate) service: Arc<Service>,
     /// In the order of the command line. Addresses without a name are about the first one.
     pub(crate) all: Vec<Arc<App>>,
@@ -35,7 +35,7 @@ impl ServedIndexes {
         self.all.iter().for_each(|app| app.upkeep.stop());
     }
 
-    /// Interrupts the work on all of them.
+    /// Interrupts the work on all indexes.
     pub(crate) fn interrupt(&self) {
         self.all.iter().for_each(|app| app.index.interrupt());
     }

@@ -1,5 +1,5 @@
-//! What all indexes of a server share: configuration, tokens, memory, worker threads, metrics and
-//! the log.
+//! The state that all indexes of a server share: configuration, tokens, memory, worker threads,
+//! metrics and the log.
 
 use crate::config::Config;
 use crate::config::reload::Credentials;
@@ -25,7 +25,8 @@ pub(crate) struct Service {
     pub(crate) credentials: Credentials,
     /// The threads that all indexes share.
     pub(crate) threads: Arc<WorkerThreads>,
-    /// Groups of one index at a time are computed, since that may take all the memory for it.
+    /// Held while groups are computed. Only one index at a time computes groups, because this may
+    /// take all the memory for computations.
     pub(crate) group_turn: Arc<Mutex<()>>,
     /// Places of exports.
     pub(crate) exports: Arc<Semaphore>,
@@ -35,7 +36,7 @@ pub(crate) struct Service {
     pub(crate) requests: Arc<ClientRequests>,
     /// Memory of bodies.
     pub(crate) memory: BodyMemory,
-    /// The share of it for documents as lines.
+    /// The share of `memory` for documents as lines.
     pub(crate) bulk_memory: BodyMemory,
     /// Memory of the work on large bodies.
     pub(crate) work: BodyMemory,
@@ -68,7 +69,7 @@ impl Service {
     }
 }
 
-/// The error where the system starts no more threads.
+/// The error if the system starts no more threads.
 pub(crate) fn thread_error(source: std::io::Error) -> IndexError {
     IndexError::Io { path: "a thread of the server".to_owned(), source }
 }

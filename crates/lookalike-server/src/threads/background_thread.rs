@@ -1,4 +1,4 @@
-//! A thread of the service, which is waited for when the service stops.
+//! A thread of the service. When the service stops, it waits for the end of the thread.
 
 use parking_lot::Mutex;
 use std::io;

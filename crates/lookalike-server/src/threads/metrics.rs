@@ -1,7 +1,8 @@
 //! Metrics of the server, in the text format of Prometheus.
 //!
 //! These lines replace the crate `prometheus`. Its registry would save the 60 lines that write the
-//! text, and needs as many to register each value and to read the gauges of an index at a request.
+//! text, but needs as many lines to register each value and to read the gauges of an index at a
+//! request.
 
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -44,7 +45,7 @@ impl Default for Metrics {
 /// Counts of values in buckets.
 pub(crate) struct Histogram {
     bounds: &'static [u64],
-    /// A count for each bound, then of larger values.
+    /// A count for each bound, then a count of larger values.
     counts: Vec<u64>,
     sum: u64,
 }
@@ -60,7 +61,7 @@ impl Histogram {
         self.sum += value;
     }
 
-    /// `labels` is empty or ends with a comma; values are divided by `unit`.
+    /// Writes the histogram. `labels` is empty or ends with a comma. Values are divided by `unit`.
     fn write(&self, out: &mut String, name: &str, labels: &str, unit: f64) {
         let mut count = 0;
         for (bound, more) in self.bounds.iter().zip(&self.counts) {

@@ -1,5 +1,5 @@
-//! Looks for near-duplicates of documents that were written, and hands messages about them to the
-//! senders of webhooks. Writing never waits for it.
+//! Finds near-duplicates of written documents, and passes messages about them to the senders of
+//! webhooks. Writing never waits for this.
 
 use crate::config::index_name::IndexName;
 use crate::config::token::random_token;
@@ -26,7 +26,7 @@ use std::time::Duration;
 /// Documents in a message, and near-duplicates of each.
 const DOCUMENTS: u32 = 100;
 const MATCHES: usize = 10;
-/// How long after a message could not be queued that is tried again.
+/// The pause before another attempt to queue a message.
 const RETRY: Duration = Duration::from_secs(10);
 
 /// A handle of the thread, and of the senders.
@@ -67,8 +67,8 @@ impl NearDuplicateWatch {
         &self.watcher.counts
     }
 
-    /// Queues documents that were written, before their writing is acknowledged; drops those that
-    /// are too many.
+    /// Queues written documents before the write is acknowledged. Drops documents that are too
+    /// many.
     pub(crate) fn put(&self, ids: impl Iterator<Item = String>) {
         let watcher = &self.watcher;
         let ids: Vec<String> = ids.collect();
@@ -89,8 +89,8 @@ impl NearDuplicateWatch {
         self.watcher.state.waiting().map_or(0, |(documents, messages)| documents + messages)
     }
 
-    /// Ends all threads after what they are about. What waits is sent in the next run where the
-    /// state is a file, otherwise it is dropped and counted.
+    /// Ends all threads after their current work. Waiting documents and messages are sent in the
+    /// next run if the state is a file. Otherwise they are dropped and counted.
     pub(crate) fn stop(&self) {
         let watcher = &self.watcher;
         watcher.news.close();
@@ -115,7 +115,8 @@ impl NearDuplicateWatch {
     }
 }
 
-/// Removes messages of an earlier run that are too old, or for addresses that are none any more.
+/// Removes messages of an earlier run that are too old, or for addresses that are not configured
+/// any more.
 fn remove_stale(state: &ServiceState, webhooks: &Webhooks, counts: &DeliveryCounts, log: &Logger) {
     let receivers: Vec<ReceiverHash> = webhooks.urls.iter().map(|url| receiver(url)).collect();
     match state.remove_stale(&receivers) {
@@ -134,7 +135,7 @@ fn remove_stale(state: &ServiceState, webhooks: &Webhooks, counts: &DeliveryCoun
 /// The work of the thread.
 struct WriteWatcher {
     index: Arc<Index>,
-    /// Its name in messages, if the server has several indexes.
+    /// The name of the index in messages, if the server has several indexes.
     name: Option<IndexName>,
     threshold: f64,
     state: Arc<ServiceState>,
@@ -180,7 +181,7 @@ impl WriteWatcher {
         }
     }
 
-    /// The documents that have near-duplicates, with these.
+    /// Returns the documents that have near-duplicates, with their near-duplicates.
     fn documents(&self, ids: &[String], buffers: &mut QueryBuffers) -> Result<Vec<Value>, Problem> {
         let request = QueryRequest {
             threshold: self.threshold,
@@ -195,7 +196,7 @@ impl WriteWatcher {
         let mut documents = Vec::new();
         for id in ids {
             let settings = self.index.settings();
-            // One that is removed already has none.
+            // A document that is already removed has none.
             let found = query_stored(&mut *snapshot, settings, id, &request, buffers)?;
             let Some((_, answer)) = found.filter(|(_, answer)| answer.found > 0) else { continue };
             let matches = answer.matches.iter().map(|one| {

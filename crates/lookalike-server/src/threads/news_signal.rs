@@ -34,8 +34,8 @@ impl NewsSignal {
         self.state.lock().is_closed
     }
 
-    /// Waits for something to do; `false` if the thread ends. A signal since it last returned
-    /// counts.
+    /// Waits for something to do. Returns `false` if the thread ends. A signal between two calls is
+    /// not lost.
     pub(crate) fn wait(&self) -> bool {
         let mut state = self.state.lock();
         self.changed.wait_while(&mut state, |state| !state.has_news && !state.is_closed);

@@ -41,7 +41,7 @@ impl PoolWorker {
         self.extractor.get_or_insert_with(|| Extractor::new(&self.extract))
     }
 
-    /// Frees the buffers after a large text; the process that reads files goes with them.
+    /// Frees the buffers after a large text. This also ends the process that reads files.
     pub(crate) fn release_buffers(&mut self, bytes: usize) {
         const MUCH: usize = 1 << 20;
         if bytes > MUCH
@@ -60,7 +60,7 @@ struct PoolThread {
 
 impl PoolThread {
     /// The buffers for a job on an index. Buffers for another index are freed, so that memory does
-    /// not depend on the number of indexes; the process that reads files stays.
+    /// not depend on the number of indexes. The process that reads files stays.
     fn worker(&mut self, index: &Arc<Index>) -> Result<&mut PoolWorker, IndexError> {
         let mut before = self.worker.take();
         let worker = match before.take_if(|worker| Arc::ptr_eq(&worker.index, index)) {
@@ -168,7 +168,7 @@ impl WorkerPool {
     /// The threads for an index.
     ///
     /// # Errors
-    /// An index with settings that texts cannot be prepared for.
+    /// Texts cannot be prepared for the settings of the index.
     pub(crate) fn new(
         threads: &Arc<WorkerThreads>,
         index: &Arc<Index>,

@@ -1,4 +1,4 @@
-//! Jobs of upkeep, one at a time, on a thread of its own.
+//! Jobs of upkeep. They run one at a time, on their own thread.
 
 use crate::http::problem::{Code, Problem};
 use crate::service_state::ServiceState;
@@ -24,11 +24,11 @@ const PROBLEMS: usize = 1_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum JobKind {
-    /// Removes what is removed or expired from the disk.
+    /// Frees the disk space of removed and expired documents.
     Compact,
     /// Reads everything and lists problems.
     Check,
-    /// Repairs what can be repaired without loss, then checks.
+    /// Repairs damage that can be repaired without loss, then checks.
     Repair,
     /// Copies the index.
     Backup,
@@ -67,7 +67,7 @@ pub(crate) struct Upkeep {
 }
 
 impl Upkeep {
-    /// Starts a job on a thread of its own; a problem if one runs.
+    /// Starts a job on its own thread. Returns a problem if another job runs.
     pub(crate) fn start(
         &self,
         index: &Arc<Index>,

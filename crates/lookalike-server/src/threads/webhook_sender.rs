@@ -1,4 +1,4 @@
-//! Sends messages to one address, in order, again after pauses while it fails.
+//! Sends messages to one address, in order. Repeats failed attempts after pauses.
 
 use crate::config::webhook::Webhooks;
 use crate::service_state::{ReceiverHash, ServiceState, WaitingMessage};
@@ -68,24 +68,25 @@ impl WebhookSender {
         Ok(Self { sending, thread })
     }
 
-    /// The hash of its address.
+    /// The hash of the address.
     pub(crate) fn receiver(&self) -> ReceiverHash {
         self.sending.receiver
     }
 
-    /// Tells it that there are messages.
+    /// Tells the thread that there are messages.
     pub(crate) fn wake(&self) {
         self.sending.news.tell();
     }
 
-    /// Ends the thread after the attempt under way. What waits stays in the state.
+    /// Ends the thread after the attempt under way. Waiting messages stay in the state.
     pub(crate) fn stop(&self) {
         self.sending.news.close();
         self.thread.join();
     }
 }
 
-/// Redirections are not followed: a message goes where the configuration says.
+/// Returns a client that does not follow redirections, so that a message is sent only to the
+/// configured address.
 fn agent(webhooks: &Webhooks) -> Agent {
     let certificates = parse_pem(&webhooks.authorities).filter_map(|item| match item {
         Ok(PemItem::Certificate(certificate)) => Some(certificate),
@@ -142,8 +143,8 @@ impl Sending {
         }
     }
 
-    /// Sends a message, again after pauses, and removes it; returns whether the thread ends before,
-    /// in which case the message stays.
+    /// Sends a message, with further attempts after pauses, and removes it. Returns true if the
+    /// thread ends before. In this case, the message stays.
     fn send(&self, message: &WaitingMessage) -> bool {
         let mut pauses = self.webhooks.pauses.iter();
         let outcome = loop {
@@ -166,18 +167,19 @@ impl Sending {
         self.remove(message)
     }
 
-    /// Removes a message; returns whether the thread ends, since that failed.
+    /// Removes a message. Returns true if this failed and the thread ends.
     fn remove(&self, message: &WaitingMessage) -> bool {
         if let Err(error) = self.state.remove_message(message) {
-            // Otherwise it would be sent again and again. It is sent again at the next start.
+            // Otherwise the message would be sent again and again. It is sent again at the next
+            // start.
             self.log.say(&format!("messages for webhooks: {error}; none are sent until a restart"));
             return true;
         }
         false
     }
 
-    /// Sends a message once; an error is why it was not taken, without the address, which may have
-    /// a secret in it.
+    /// Sends a message once. An error is the reason why the message was not accepted, without the
+    /// address, which may contain a secret.
     fn attempt(&self, message: &WaitingMessage) -> Result<(), String> {
         let WaitingMessage { id, body, .. } = message;
         let timestamp = time::now() / 1_000_000_000;

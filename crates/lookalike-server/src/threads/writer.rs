@@ -61,18 +61,18 @@ pub(crate) struct Changes {
     pub(crate) changes: Vec<OwnedChange>,
     /// Whether the first impossible change stops the rest.
     pub(crate) stop: bool,
-    /// Memory that is released when they are written.
+    /// Memory that is released when the changes are written.
     pub(crate) held: Vec<OwnedSemaphorePermit>,
 }
 
-/// The outcome of each change, up to the last one if it stopped there.
+/// The outcome of each change, up to the change at which the request stopped.
 pub(crate) type ChangeResults = Vec<Result<ChangeOutcome, Problem>>;
 
 /// Changes in the queue of the writer.
 pub(crate) struct SubmittedChanges(oneshot::Receiver<ChangeResults>);
 
 impl SubmittedChanges {
-    /// Waits until they are written.
+    /// Waits until the changes are written.
     pub(crate) async fn outcomes(self) -> Result<ChangeResults, Problem> {
         self.0.await.map_err(|_| lost())
     }
@@ -173,7 +173,7 @@ fn write_all(
         }
         sizes.lock().record(count as u64);
         let groups: Vec<&Changes> = jobs.iter().map(|job| &job.changes).collect();
-        // After a panic the replies are dropped, which each client gets as a problem.
+        // After a panic, the replies are dropped, so that each client gets a problem.
         let Ok(outcomes) = catch_unwind(AssertUnwindSafe(|| write(index, &groups))) else {
             continue;
         };
@@ -185,7 +185,7 @@ fn write_all(
             drop((changes, held));
             let _ = job.reply.send(outcome);
         }
-        // Readers find categories that are not stored, so that an error or a panic loses nothing.
+        // Readers compute categories that are not stored, so an error or a panic loses nothing.
         let _ = catch_unwind(AssertUnwindSafe(|| lookalike::index::catch_up(index)));
     }
 }
@@ -236,7 +236,8 @@ fn write(index: &Index, groups: &[&Changes]) -> Vec<ChangeResults> {
     plan.into_iter().map(|refused| refused.into_iter().map(&mut answer).collect()).collect()
 }
 
-/// For each change, in order, why it is impossible; shorter if the client stops at the last one.
+/// For each change, in order, the reason if it is impossible. If the client stops at an impossible
+/// change, the list ends there.
 fn plan(index: &Index, groups: &[&Changes]) -> Result<Vec<Vec<Option<Problem>>>, Problem> {
     let mut ids = ExistingIds::new(index);
     let mut plan = Vec::new();

@@ -1,4 +1,4 @@
-//! The audit of documents that are divided over tasks, regardless of what starts the tasks.
+//! The audit of documents that are divided over tasks. It does not depend on what starts the tasks.
 //!
 //! ```text
 //! a share of the documents  draw_share → DrawnDocument       a task for each share
@@ -7,9 +7,10 @@
 //! all of them               merge, AuditSample::neighbours → Neighbours, to be judged as usual
 //! ```
 //!
-//! Sample, neighbours and figures equal the results of [`true_neighbours`](super::true_neighbours)
-//! on all documents at once: hashes of ids draw the sample, and the neighbours found in the shares
-//! add up. Ids must be unique within the documents and within the reference collection.
+//! The sample, neighbours and figures are the same as from one call of
+//! [`true_neighbours`](super::true_neighbours) for all documents: the hashes of the ids determine
+//! the sample, and the neighbours found in the shares are added. Ids must be unique within the
+//! documents and within the reference collection.
 
 use super::draw::{DocumentSample, IdHasher, SampledDocument};
 use super::neighbours::Neighbours;
@@ -40,17 +41,17 @@ pub struct DrawnDocument {
     pub shingles: Vec<u64>,
 }
 
-/// Counts of the documents that a divided run has read, from the identities that it keeps.
+/// A count and a digest of the documents that a divided run has read, from the run's identities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReadTexts {
     /// The number of documents.
     pub documents: u64,
-    /// The sum of hashes of their fingerprints.
+    /// The sum of the hashes of the documents' fingerprints.
     pub digest: u64,
 }
 
 impl ReadTexts {
-    /// Adds the identities of an encoded [`ShardBlock`].
+    /// Adds the documents whose identities an encoded [`ShardBlock`] contains.
     ///
     /// # Errors
     /// Errors of [`ShardBlock::decode_into`].
@@ -70,15 +71,15 @@ impl ReadTexts {
     }
 }
 
-/// Returns the largest hash of an id with which a document is drawn. About `sample` of `population`
-/// documents with a token have a smaller hash, and fewer than `sample` with a probability below
-/// 10⁻⁸. If an attempt drew too few, a higher `attempt`, counted from 1, draws more. The greatest
-/// limit draws all.
+/// Returns the largest id hash of the documents to draw. `population` is the number of documents
+/// with a token. Slightly more than `sample` of them have a smaller hash. The probability of fewer
+/// than `sample` is below 10⁻⁸. `attempt` is the number of earlier attempts that drew too few; each
+/// makes the limit four times as large. `u64::MAX` draws all documents.
 pub fn lot_limit(population: u64, sample: NonZeroUsize, attempt: u32) -> u64 {
     let sample = sample.get() as f64;
     // Six standard deviations above the sample.
     let wanted = sample + 6.0 * sample.sqrt() + 20.0;
-    // Products of powers of two, which are exact.
+    // Powers of four, which are exact as floating-point numbers.
     let attempts = (0..attempt.min(64)).fold(1.0_f64, |factor, _| factor * 4.0);
     let share = wanted / population as f64 * attempts;
     if share < 1.0 { (share * 4_294_967_296.0 * 4_294_967_296.0) as u64 } else { u64::MAX }
@@ -144,7 +145,7 @@ impl DocumentVisitor for ShareDrawer {
     }
 }
 
-/// The sample of all documents, ready to be compared with each share.
+/// The sample drawn from all documents, ready to be compared with each share.
 pub struct AuditSample {
     searched: SearchedSample,
     options: AuditOptions,
@@ -152,11 +153,11 @@ pub struct AuditSample {
 }
 
 impl AuditSample {
-    /// Creates the sample from the drawn documents, and drops those beyond the sample. `documents`
-    /// is the number of all documents, including those without a token.
+    /// Creates the sample from the drawn documents, and drops the surplus ones. `documents` is the
+    /// number of all documents, including those without a token.
     ///
     /// # Errors
-    /// [`AuditError`] for a confidence out of range, and for rows that are not ascending shingles;
+    /// [`AuditError`] for a confidence out of range, for rows without ascending shingles, and for
     /// an interruption.
     pub fn new(
         params: &Params,
@@ -247,7 +248,7 @@ impl ShareNeighbours {
         self.0.merge(other.0);
     }
 
-    /// The number of compared documents, and of those with a token.
+    /// The number of compared documents, and the number of compared documents with a token.
     pub fn counts(&self) -> (u64, u64) {
         (self.0.inputs.documents, self.0.population)
     }
@@ -280,8 +281,8 @@ impl ShareNeighbours {
     }
 }
 
-/// The encoded form of [`ShareNeighbours`]. Documents are numbered as in the sample, ranges of
-/// similarity from the threshold up.
+/// The encoded form of [`ShareNeighbours`]. Documents have their numbers in the sample. Ranges of
+/// similarity are numbered upwards from the threshold.
 #[derive(Serialize, Deserialize)]
 struct ShareRow {
     inputs: InputsDigest,

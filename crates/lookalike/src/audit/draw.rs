@@ -1,7 +1,7 @@
 //! Draws a simple random sample: the documents with the smallest seeded hashes of their ids.
 //!
 //! The sample depends only on ids and the seed, not on order, threads or files. All documents that
-//! can be drawn are equally probable. All samples of the same size are also equally probable.
+//! can be drawn are equally probable, as are all samples of the same size.
 
 use crate::id_sample::IdSample;
 use crate::read::BlockNumber;
@@ -21,12 +21,12 @@ impl IdHasher {
         Self { documents: numbers.next_u64(), neighbours: numbers.next_u64() }
     }
 
-    /// The hash by which a document is drawn. The smallest are drawn.
+    /// The hash of a document. The documents with the smallest hashes are drawn.
     pub(super) fn document(self, id: &str) -> u64 {
         mix64(token_hash(id.as_bytes()) ^ self.documents)
     }
 
-    /// The hash by which a neighbour of a drawn document is drawn. Independent of
+    /// The hash by which neighbours of a drawn document are drawn. It is independent of
     /// [`Self::document`] and of the hash for the reversed pair.
     pub(super) fn neighbour(self, drawn: &str, neighbour: &str) -> u64 {
         let drawn = mix64(token_hash(drawn.as_bytes()) ^ self.neighbours);
@@ -42,15 +42,15 @@ pub(super) type Position = (BlockNumber, u32);
 pub(super) struct SampledDocument {
     pub(super) position: Position,
     pub(super) fingerprint: u128,
-    /// Whether it belongs to a reference collection. Documents of the reference collection are not
-    /// compared with each other.
+    /// Whether the document belongs to the reference collection, whose documents are not compared
+    /// with each other.
     pub(super) reference: bool,
     /// Its shingles, ascending and not empty.
     pub(super) set: Vec<u64>,
 }
 
-/// The documents with the smallest hashes so far. If two have the same id, the first in the reading
-/// order is kept, as in a run.
+/// The documents with the smallest hashes so far. If two documents have the same id, the sample
+/// has the first in the reading order, like a run that leaves out repeated ids.
 #[derive(Debug)]
 pub(super) struct DocumentSample(IdSample<String, SampledDocument>);
 
@@ -59,12 +59,12 @@ impl DocumentSample {
         Self(IdSample::new(most))
     }
 
-    /// Whether a document with that hash may be among them.
+    /// Whether a document with the hash `lot` may be in the sample.
     pub(super) fn wants(&self, lot: u64) -> bool {
         self.0.wants(lot)
     }
 
-    /// Adds a document.
+    /// Adds a document with the hash `lot`.
     pub(super) fn insert(&mut self, lot: u64, id: String, document: SampledDocument) {
         self.0.insert(lot, id, document, precedes);
     }
@@ -79,7 +79,7 @@ impl DocumentSample {
         self.0.is_full()
     }
 
-    /// Returns ids and documents, in the order of their hashes.
+    /// Returns the ids and the documents, in the order of the hashes.
     pub(super) fn into_documents(self) -> impl Iterator<Item = (String, SampledDocument)> {
         self.0.into_values()
     }
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn every_document_is_drawn_as_often() {
+    fn documents_are_drawn_equally_often() {
         let mut times = [0u32; 50];
         for seed in 0..4_000 {
             for id in sample(seed, 10, 0..50) {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_with_one_id_the_first_is_drawn() {
+    fn first_of_repeated_ids_is_drawn() {
         for order in [[3, 1, 2], [1, 2, 3]] {
             let mut sample = DocumentSample::new(2);
             for index in order {
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn lots_of_neighbours_go_their_own_ways() {
+    fn order_and_seed_change_neighbour_hashes() {
         let lots = IdHasher::new(1);
         assert_ne!(lots.neighbour("a", "b"), lots.neighbour("b", "a"));
         assert_ne!(lots.neighbour("a", "b"), IdHasher::new(2).neighbour("a", "b"));

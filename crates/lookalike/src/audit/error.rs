@@ -65,7 +65,7 @@ pub enum AuditError {
         first: u64,
         /// Documents of the second.
         second: u64,
-        /// The number of drawn documents that the second pass did not find unchanged.
+        /// The number of drawn documents that were changed or missing in the second pass.
         missing: usize,
     },
     /// The result of a task of a divided audit is invalid.

@@ -9,8 +9,8 @@ use crate::progress::{Progress, Stage};
 use crate::read::{Collection, ReadError};
 use std::time::Duration;
 
-/// Measures the recall of a run on a sample of its documents. Returns it with the times of its
-/// stages. Naming of ids and decisions are the same as in the run.
+/// Measures the recall of a run on a sample of its documents. Returns the audit with the times of
+/// its stages. Ids are named as in the run, and the run's decisions apply.
 ///
 /// # Errors
 /// Errors of [`true_neighbours`], and [`AuditError::ChangedSinceRun`].
@@ -25,14 +25,14 @@ pub fn audit_findings(
     let how = AuditOptions { ids_by_file: findings.ids_by_file, decisions, ..how.clone() };
     let neighbours = true_neighbours(open, &options.params, &how, progress)?;
     progress.begin(Stage::Judge, None);
-    // A list without the pairs of two documents says nothing about these.
+    // A list of only pairs with a reference document does not show which other pairs were found.
     let pairs = findings.pairs.as_ref().filter(|_| !options.reference_pairs);
     Ok((neighbours.judge_pairs_or_groups(findings, pairs)?, neighbours.times))
 }
 
 impl Neighbours {
-    /// Compares the findings of a run with the neighbours, by its pairs if it lists them, otherwise
-    /// by its groups. Reads each once.
+    /// Compares the findings of a run with the neighbours: by the run's pairs if it lists them,
+    /// otherwise by its groups. Reads the pairs or the groups once.
     ///
     /// # Errors
     /// [`AuditError::ChangedSinceRun`] if the neighbours come from other documents than the run,

@@ -1,40 +1,41 @@
 //! An inverted index of sampled shingle sets, which finds the sets that a document could resemble.
 //!
 //! A set A and a set B with |A ∩ B| ≥ m share at least k elements of any |A| − m + k elements of A
-//! (Chaudhuri, Ganti, Kaushik, *A primitive operator for similarity joins*, 2006). So only that
-//! many elements are indexed, the rarest in the sample, and a document is compared with A if it
-//! contains k or more of them. No pair that reaches the threshold is lost.
+//! (Chaudhuri, Ganti, Kaushik, *A primitive operator for similarity joins*, 2006). So the index has
+//! only that many elements of A, the rarest in the sample. A document is compared with A if it
+//! contains at least k of them. No pair that reaches the threshold is lost.
 //!
-//! Elements are looked up by the upper 32 bits of their hashes. A collision there costs one more
-//! comparison and causes no error. Most shingles of a collection are in no sampled document. Two
-//! bits of one word of a filter detect these, and the filter fits in the cache of a core.
+//! Elements are looked up by the upper 32 bits of their hashes. A collision of these bits costs one
+//! more comparison and causes no error. Most shingles of a collection are in no sampled document. A
+//! filter with two bits per element, in one word, detects most of them. The filter fits in the
+//! cache of a core.
 
 use crate::progress::{Interruption, Progress};
 use lookalike_core::hash::mix64;
 use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
 
-/// Indexed elements of a set that a document must contain before it is compared: at least this
-/// number, and at least this part of the smallest possible overlap. One element would suffice, but
-/// texts share phrases, and a comparison costs more than some lookups. On a million documents, an
-/// audit took 5.6 CPU seconds with a tenth, 7.1 with a thirtieth, 6.0 with a quarter.
+/// The number of indexed elements of a set that a document must contain before it is compared:
+/// `NEEDED`, or the smallest possible overlap divided by `NEEDED_PART` if that is more. One element
+/// would suffice, but texts share phrases, and a comparison costs more than some lookups. An audit
+/// of a million documents took 5.6 CPU seconds with a divisor of 10, 7.1 with 30 and 6.0 with 4.
 const NEEDED: usize = 3;
 const NEEDED_PART: usize = 10;
-/// The number of filter words, as exponents of two: 8 KiB to 1 MiB.
+/// The binary logarithm of the number of filter words: 8 KiB to 1 MiB.
 const FILTER_BITS: std::ops::RangeInclusive<u32> = 10..=17;
 
 /// An index of the sample's sets by their elements. Sets are numbered from 0.
 pub(super) struct SetIndex {
-    /// Two bits per element, in the word that its upper bits name.
+    /// Two bits per element. The upper bits of the element's hash select the word.
     filter: Vec<u64>,
     filter_shift: u32,
-    /// Elements by their upper 32 bits. Each is in the slot that its uppermost bits name, or in a
-    /// later one.
+    /// A hash table of elements by their upper 32 bits. The uppermost bits select the slot; if it
+    /// is taken, the element is in the next free one.
     slots: Vec<ElementSlot>,
     slots_shift: u32,
-    /// Sets of the elements that several sets contain: the number of sets, then the sets.
+    /// The sets of each element that several sets contain: their number, then the sets.
     lists: Vec<u32>,
-    /// The number of elements of each set that a document must contain.
+    /// For each set, the number of its indexed elements that a document must contain.
     needed: Vec<u32>,
 }
 
@@ -42,25 +43,25 @@ pub(super) struct SetIndex {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct ElementSlot {
     hash: u32,
-    /// A set; or, with the highest bit set, the position of a list.
+    /// A set or, if the highest bit is 1, the position of a list.
     sets: u32,
 }
 
 const IN_LIST: u32 = 1 << 31;
 const FREE: ElementSlot = ElementSlot { hash: 0, sets: u32::MAX };
 
-/// The number of elements of each set that occur in the current document. One per thread.
+/// For each set, the number of its elements in the current document. One per thread.
 #[derive(Debug, Default)]
 pub(super) struct Hits {
     counts: Vec<u32>,
     touched: Vec<u32>,
-    /// The buffer of hashes, which begins with those that passed the filter.
+    /// A buffer that begins with the hashes that passed the filter.
     maybe: Vec<u32>,
 }
 
 impl SetIndex {
-    /// Indexes sets, which are ascending and not empty. `least_overlap` returns, for the size of a
-    /// set, the smallest overlap with a document that reaches the threshold.
+    /// Indexes sets, which are ascending and not empty. `least_overlap` takes the size of a set and
+    /// returns the smallest overlap with which a document reaches the threshold.
     pub(super) fn new(
         sets: &[&[u64]],
         least_overlap: impl Fn(usize) -> usize,
@@ -89,8 +90,8 @@ impl SetIndex {
             progress.advance(0)?;
             let least = least_overlap(set.len()).clamp(1, set.len().max(1));
             let found = NEEDED.max(least / NEEDED_PART).min(least);
-            // The order of equally rare elements is arbitrary, but must spread them evenly: mix the
-            // hashes.
+            // Order equally rare elements by mixed hashes, which spreads the indexed elements
+            // evenly.
             let mut rarest: Vec<(usize, u64, u64)> =
                 set.iter().map(|element| (count(*element), mix64(*element), *element)).collect();
             let indexed = set.len() - least + found;
@@ -136,7 +137,7 @@ impl SetIndex {
         this
     }
 
-    /// Returns the sets that contain an element with that hash.
+    /// Returns the sets that contain an element with this hash.
     #[inline]
     fn sets<'a>(&'a self, hash: u32, one: &'a mut [u32; 1]) -> &'a [u32] {
         let mut place = (hash >> self.slots_shift) as usize;
@@ -167,7 +168,7 @@ impl SetIndex {
         if maybe.len() < hashes.len() {
             maybe.resize(hashes.len(), 0);
         }
-        // Written without a branch, which would be mispredicted in a third of the cases.
+        // This loop has no branch, because a branch would be mispredicted in a third of the cases.
         let mut found = 0;
         for &hash in hashes {
             let word = self.filter[(hash >> self.filter_shift) as usize];
@@ -192,7 +193,8 @@ impl SetIndex {
     }
 }
 
-/// Returns a word with two bits set. The bits of the hash that select them do not select the word.
+/// Returns a word with two bits set. The lower bits of the hash select them; the upper bits select
+/// the filter word.
 fn mask(hash: u32) -> u64 {
     1 << (hash & 63) | 1 << (hash >> 6 & 63)
 }

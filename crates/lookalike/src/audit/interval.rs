@@ -1,10 +1,10 @@
 //! Computes the exact confidence interval of a probability from successes and trials.
 //!
 //! Clopper and Pearson (*The use of confidence or fiducial limits illustrated in the case of the
-//! binomial*, 1934): the interval contains every probability for which the observed number of
-//! successes, or a more extreme one on either side, has a probability of at least (1 − confidence)
-//! / 2. It covers the true value at least as often as stated, for any number of trials and any
-//! probability. It is never an approximation.
+//! binomial*, 1934): the interval contains every p for which both tails have a probability of at
+//! least (1 − confidence) / 2: the observed number of successes or more, and the observed number or
+//! fewer. It covers the true value at least as often as stated, for any number of trials and any
+//! probability. It is exact, not an approximation.
 
 use serde::Serialize;
 
@@ -24,9 +24,9 @@ impl Interval {
     }
 }
 
-/// Returns the Clopper–Pearson interval of a probability after `successes` of `trials`; from 0 to 1
-/// without trials. `confidence` is above 0 and below 1. Takes some microseconds; for a million
-/// trials a tenth of a millisecond.
+/// Returns the Clopper–Pearson interval of a probability after `successes` of `trials`. Without
+/// trials, returns the interval from 0 to 1. `confidence` is above 0 and below 1. Takes some
+/// microseconds; a tenth of a millisecond for a million trials.
 pub fn clopper_pearson(successes: u64, trials: u64, confidence: f64) -> Interval {
     if trials == 0 {
         return Interval { low: 0.0, high: 1.0 };
@@ -40,7 +40,7 @@ pub fn clopper_pearson(successes: u64, trials: u64, confidence: f64) -> Interval
 }
 
 /// Returns the number of trials for an interval no wider than `width`, if the share of successes
-/// remains the same; `None` without trials, or if ten thousand million do not suffice.
+/// remains the same. `None` without trials, or if 10¹⁰ trials do not suffice.
 pub fn trials_for_width(successes: u64, trials: u64, confidence: f64, width: f64) -> Option<u64> {
     const MOST: u64 = 10_000_000_000;
     let share = (trials > 0).then(|| successes as f64 / trials as f64)?;
@@ -67,8 +67,8 @@ pub fn trials_for_width(successes: u64, trials: u64, confidence: f64, width: f64
     Some(high)
 }
 
-/// The probability p with P(X ≥ k) = tail for X binomial of n and p, or 0 if k is 0. Found by
-/// bisection, since the tail grows with p.
+/// The probability p with P(X ≥ k) = tail for X binomial of n and p, or 0 if k is 0. Bisects,
+/// because the tail grows with p.
 fn lower_end(k: u64, n: u64, tail: f64) -> f64 {
     if k == 0 {
         return 0.0;
@@ -93,8 +93,8 @@ fn lower_end(k: u64, n: u64, tail: f64) -> f64 {
     low
 }
 
-/// P(X ≥ k) for X binomial of n and p, 0 < p < k/n. The terms decrease from the first one, each by
-/// the ratio of neighbouring binomial terms, so few of them matter.
+/// P(X ≥ k) for X binomial of n and p, 0 < p < k/n. Computes each term from the previous one by the
+/// ratio of neighbouring binomial terms. The terms decrease, so only the first ones matter.
 fn upper_tail(k: u64, n: u64, p: f64) -> f64 {
     let odds = p / (1.0 - p);
     let mut term = 1.0;
@@ -115,8 +115,8 @@ fn log_choose(n: u64, k: u64) -> f64 {
     log_factorial(n) - log_factorial(k) - log_factorial(n - k)
 }
 
-/// ln n!: the sum of logarithms for small n, otherwise Stirling's series (error below 10⁻¹⁷ of one
-/// from n = 32 on).
+/// ln n!. Adds logarithms for small n, otherwise uses Stirling's series, whose relative error is
+/// below 10⁻¹⁷ from n = 32 on.
 fn log_factorial(n: u64) -> f64 {
     if n < 32 {
         return (2..=n).map(|i| libm::log(i as f64)).sum();
@@ -135,7 +135,8 @@ mod tests {
         (a - b).abs() <= error
     }
 
-    /// Quantiles of beta distributions, as roots of binomial tails, with mpmath at 30 digits.
+    /// Expected values: quantiles of beta distributions, computed as roots of binomial tails by
+    /// mpmath with 30 digits.
     #[test]
     fn known_intervals() {
         for (k, n, confidence, low, high) in [

@@ -1,18 +1,19 @@
 //! Reads a report group by group and pair by pair, and determines which drawn neighbours the run
-//! found. Memory: the sample and its drawn neighbours, independent of the report's size.
+//! found. Holds only the sample and its drawn neighbours in memory, regardless of the report's
+//! size.
 
 use super::neighbours::{BinTally, Neighbours};
 use super::outcome::{Audit, JudgedBy, Trial};
 use std::collections::HashMap;
 
-/// Compares a report with [`Neighbours`] while it is read.
+/// Compares a report with [`Neighbours`] while the report is read.
 #[derive(Debug)]
 pub struct Judge<'a> {
     neighbours: &'a Neighbours,
     by: JudgedBy,
     /// Numbers of all relevant ids.
     numbers: HashMap<&'a str, u32>,
-    /// Whether each of them is a duplicate in the report.
+    /// Whether each relevant document is a duplicate in the report, by its number.
     removed: Vec<bool>,
     /// The relevant pairs, the lesser number first, and whether the report has them.
     pairs: HashMap<(u32, u32), bool>,
@@ -55,7 +56,7 @@ impl<'a> Judge<'a> {
         number
     }
 
-    /// Records that the report lists this document as a duplicate of a kept one.
+    /// Records that the report lists this document as a duplicate of a kept document.
     pub fn duplicate(&mut self, id: &str) {
         if let Some(number) = self.numbers.get(id) {
             self.removed[*number as usize] = true;
@@ -79,7 +80,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Returns the figures after the whole report was passed.
+    /// Returns the figures. The caller must have passed the whole report.
     pub fn finish(self) -> Audit {
         let trials = self.neighbours.sample.iter().map(|each| {
             let bins = each.bins.iter().map(|tally| self.trial(&each.id, tally)).collect();
@@ -88,7 +89,7 @@ impl<'a> Judge<'a> {
         Audit::new(self.neighbours, self.by, &trials.collect::<Vec<_>>())
     }
 
-    /// Counts the found neighbours of one document in one bin.
+    /// Counts the found neighbours of one document in one range.
     fn trial(&self, sampled: &str, tally: &BinTally) -> Option<Trial> {
         let found: Vec<bool> = tally.kept.keys().map(|(_, id)| self.found(sampled, id)).collect();
         let first = *found.first()?;

@@ -6,8 +6,9 @@
 //!    Neighbours + report  judge → trials  interval, resample → Audit
 //! ```
 //!
-//! The true neighbours come from comparing the sample with the whole collection exactly, without
-//! signatures, bands and buckets. Memory: the sample only, independent of the collection's size.
+//! The true neighbours come from an exact comparison of the sample with the whole collection,
+//! without signatures, bands and buckets. Only the sample is in memory, regardless of the
+//! collection's size.
 
 pub mod divided;
 mod draw;
@@ -57,7 +58,7 @@ pub const CONFIDENCE: f64 = 0.95;
 pub struct AuditOptions {
     /// Documents to draw. Smaller collections are drawn completely.
     pub sample: NonZeroUsize,
-    /// Random seed of the sample: the same seed draws the same documents.
+    /// Random seed of the sample. Equal seeds draw the same documents.
     pub seed: u64,
     /// Confidence level of the intervals: above 0, below 1.
     pub confidence: f64,
@@ -67,9 +68,9 @@ pub struct AuditOptions {
     pub kernel: Kernel,
     /// Whether ids of records found in folders begin with the name of their file, as in the run.
     pub ids_by_file: bool,
-    /// The user decisions that applied to the run. Pairs that they declare different do not count
-    /// as neighbours. Neither do pairs of two documents that are each kept by a decision or part of
-    /// a reference collection.
+    /// The user decisions that applied to the run. Pairs that a decision declares different do not
+    /// count as neighbours. Pairs also do not count if each of the two documents is kept by a
+    /// decision or part of the reference collection.
     pub decisions: Option<Arc<Decisions>>,
 }
 
@@ -89,16 +90,16 @@ impl Default for AuditOptions {
     }
 }
 
-/// Draws documents and finds all their true neighbours: other documents whose exact similarity by
-/// `params` reaches the threshold. Equal documents are neighbours, but a document is not its own
-/// neighbour. Empty documents have no neighbours and are not drawn. Two documents of a reference
-/// collection are never neighbours, since a run does not compare them. Only the rule, the measure
-/// and the threshold of `params` apply.
+/// Draws documents and finds all their true neighbours: the other documents whose exact similarity
+/// reaches the threshold. Equal documents are neighbours, but a document is not its own neighbour.
+/// Empty documents have no neighbours and are not drawn. Two documents of a reference collection
+/// are never neighbours, since a run does not compare them. Only the rule, the measure and the
+/// threshold of `params` apply.
 ///
 /// `open` opens the collection. It is called twice and must return the same documents, which
-/// excludes standard input. Cost: two passes, of which the first does not process most texts; for
-/// 2,000 of a million documents about the cost of a run. Memory: the shingle sets of the sample,
-/// some 16 bytes per shingle, and [some neighbours](Neighbours).
+/// excludes standard input. Takes two passes, of which the first skips most texts. The time for
+/// 2,000 of a million documents is about the time of a run. Memory holds the shingle sets of the
+/// sample, about 16 bytes per shingle, and [some neighbours](Neighbours).
 ///
 /// # Errors
 /// Errors of reading, and [`AuditError`]: a confidence out of range, or input that changes between
@@ -173,7 +174,7 @@ fn draw(
 }
 
 /// The work of one thread of the first pass. A document is shingled only if its hash is among the
-/// smallest so far, which holds for about n·ln(N/n) of N documents.
+/// smallest so far. For a sample of n, this holds for about n·ln(N/n) of N documents.
 struct Drawer {
     lots: IdHasher,
     cutter: ShingleCutter,

@@ -1,9 +1,9 @@
 //! Counts the true neighbours of a sample, and keeps a few of them, drawn evenly.
 //!
-//! For each range of similarity, a sampled document's neighbours are counted, and only the [`KEPT`]
-//! with the smallest hashes are kept: a simple random sample of them. If all documents are drawn,
-//! more are kept. So a document with a million copies takes no more memory than a document with a
-//! few.
+//! All neighbours of a sampled document are counted in each range of similarity, but only the
+//! [`KEPT`] neighbours with the smallest hashes are kept. They are a simple random sample. So a
+//! document with a million copies takes no more memory than a document with a few. If all documents
+//! are drawn, more neighbours are kept.
 
 use super::draw::IdHasher;
 use crate::digest::InputsDigest;
@@ -15,20 +15,20 @@ use std::time::Duration;
 
 /// Neighbours kept per sampled document and range of similarity.
 pub(super) const KEPT: usize = 16;
-/// Minimum number of neighbours kept per range in total, if all documents are drawn. Suffices for
-/// every neighbour of every document among a thousand.
+/// The number of neighbours of all documents together to keep per range, if all documents are
+/// drawn. Suffices for all neighbours in a collection of a thousand documents.
 const KEPT_OF_ALL: usize = 1_000_000;
 /// Ranges from the threshold to below 1.
 const RANGES: u32 = 4;
 
-/// The ranges of similarity: four equal steps from the threshold to 1 (0.8, 0.85, 0.9, 0.95), and
-/// exactly 1.
+/// The ranges of similarity: four equal ranges from the threshold to 1, for example from 0.8, 0.85,
+/// 0.9 and 0.95, and a last range of only 1.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Bins {
     measure: Measure,
     /// The start of each range, ascending; the last is 1.
     starts: Vec<f64>,
-    /// Neighbours kept per document and bin.
+    /// The maximum number of neighbours kept per document and range.
     kept: usize,
 }
 
@@ -55,20 +55,20 @@ impl Bins {
         self.starts.len()
     }
 
-    /// Returns the start and the end of a range. The end is excluded, except in the last range of
-    /// only 1.
+    /// Returns the start and the end of a range. The end is excluded, except in the last range,
+    /// from 1 to 1.
     pub(super) fn range(&self, i: usize) -> (f64, f64) {
         let start = |i: usize| self.starts.get(i).copied().unwrap_or(1.0);
         (start(i), start(i + 1))
     }
 
-    /// Returns the bin of a pair that reaches the threshold. Compares exact fractions.
+    /// Returns the range of a pair that reaches the threshold. Compares exact fractions.
     fn of(&self, overlap: &Overlap) -> usize {
         self.starts.iter().rposition(|start| overlap.reaches(self.measure, *start)).unwrap_or(0)
     }
 }
 
-/// The true neighbours of one document in one bin.
+/// The true neighbours of one document in one range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BinTally {
     pub(super) count: u64,
@@ -86,7 +86,7 @@ impl BinTally {
         self.keep(lot, id);
     }
 
-    /// Keeps the id of a counted neighbour, if its hash is small enough.
+    /// Keeps the id of a neighbour that is already counted, if its hash is small enough.
     pub(super) fn keep(&mut self, lot: u64, id: &str) {
         if self.kept.wants(lot) {
             self.kept.insert(lot, id.to_owned(), (), |(), ()| false);
@@ -125,7 +125,7 @@ impl DocumentNeighbours {
         }
     }
 
-    /// The bin of the neighbour with the smallest hash.
+    /// The range of the neighbour with the smallest hash.
     pub(super) fn first_bin(&self) -> Option<usize> {
         let firsts = self.bins.iter().enumerate();
         let firsts = firsts.filter_map(|(bin, tally)| Some((tally.kept.keys().next()?, bin)));
@@ -133,8 +133,8 @@ impl DocumentNeighbours {
     }
 }
 
-/// A sample of a collection's documents with all their true neighbours, counted.
-/// [`judge_by`](Self::judge_by) compares a report with it.
+/// A sample of a collection's documents, with the counts of all their true neighbours.
+/// [`judge_by`](Self::judge_by) compares a report with the sample.
 #[derive(Debug, Clone)]
 pub struct Neighbours {
     pub(super) inputs: InputsDigest,
@@ -142,7 +142,7 @@ pub struct Neighbours {
     pub(super) bins: Bins,
     pub(super) seed: u64,
     pub(super) confidence: f64,
-    /// The times of the stages that found them.
+    /// The times of the stages that found the neighbours.
     pub(super) times: Vec<(Stage, Duration)>,
     /// The sampled documents, in the order in which they were drawn.
     pub(super) sample: Vec<DocumentNeighbours>,
@@ -164,8 +164,8 @@ impl Neighbours {
         self.sample.len()
     }
 
-    /// Returns the ids of the sampled documents and of the kept neighbours, some of them
-    /// repeatedly. Only these ids of a report are relevant.
+    /// Returns the ids of the sampled documents and of the kept neighbours. An id may occur
+    /// repeatedly. Other ids of a report are irrelevant.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.sample.iter().flat_map(|each| {
             let kept = each.bins.iter().flat_map(|tally| tally.kept.keys());

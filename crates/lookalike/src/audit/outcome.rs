@@ -9,49 +9,49 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JudgedBy {
-    /// The verified pairs. Every pair among them was found.
+    /// The verified pairs. A pair was found if the report lists it.
     Pairs,
     /// The groups. A pair was found unless both documents were kept. Two similar documents that
     /// were both kept were missed, regardless of their groups.
     Groups,
 }
 
-/// The result for the true neighbours of one document, all or those in one range.
+/// The result for the true neighbours of one document: for all of them, or for one range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Trial {
     /// Whether the drawn neighbour was found.
     pub(super) found: bool,
     /// The number of neighbours.
     pub(super) neighbours: u64,
-    /// The found share of all neighbours, or of an even sample of them.
+    /// The found share of all neighbours, or of a random sample of them.
     pub(super) share: f64,
     /// Whether the share covers all neighbours.
     pub(super) exact: bool,
 }
 
-/// Figures for all true neighbours, or for those in one range of similarity.
+/// Figures for all true neighbours, or for one range of similarity.
 ///
-/// `recall` is by document: the probability that a neighbour is found if a document with neighbours
-/// is drawn evenly, and then one of its neighbours is drawn evenly. `pair_recall` is by pair: a
-/// document with a hundred neighbours counts a hundred times.
+/// `recall` is by document. If a document with neighbours is drawn at random, and then one of its
+/// neighbours, `recall` is the probability that this neighbour was found. `pair_recall` is by pair:
+/// a document with a hundred neighbours counts a hundred times.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Figures {
     /// The number of sampled documents with a true neighbour. Each is a trial.
     pub documents: u64,
     /// The number of drawn neighbours that were found.
     pub found: u64,
-    /// The found share of the drawn neighbours. If all neighbours are known, the mean of each
-    /// document's found share. `None` without documents.
+    /// The found share of the drawn neighbours. If all documents were drawn and all their
+    /// neighbours judged, the mean of the documents' found shares. `None` without documents.
     pub recall: Option<f64>,
-    /// The exact (Clopper–Pearson) interval; from 0 to 1 without documents. If all documents were
-    /// drawn and all their neighbours judged, `recall` is known, and both ends equal it.
+    /// The exact (Clopper–Pearson) interval of `recall`; from 0 to 1 without documents. If all
+    /// documents were drawn and all their neighbours judged, both ends equal `recall`.
     pub interval: Interval,
     /// The number of true neighbours of the sampled documents.
     pub pairs: u64,
-    /// The found share of these; estimated for documents with many.
+    /// The found share of these pairs. Estimated for documents with many neighbours.
     pub pair_recall: Option<f64>,
-    /// Its interval by resampling documents. It is approximate. If no pair was missed, its width is
-    /// zero, which proves nothing.
+    /// The interval of `pair_recall`, approximated by resampling documents. If no pair was missed,
+    /// its width is zero, although pairs outside the sample may have been missed.
     pub pair_interval: Option<Interval>,
 }
 
@@ -60,7 +60,7 @@ pub struct Figures {
 pub struct SimilarityRange {
     /// The least similarity.
     pub from: f64,
-    /// The excluded upper end. A range from 1 to 1 contains equal sets.
+    /// The upper end, which is excluded. The range from 1 to 1 contains equal sets.
     pub to: f64,
     /// The figures.
     #[serde(flatten)]
@@ -88,8 +88,8 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Computes the figures from one line per sampled document: the range of the neighbour drawn
-    /// from all, and the trial in each range.
+    /// Computes the figures from one entry per sampled document. An entry consists of the range of
+    /// the neighbour drawn from all, and of the trial in each range.
     pub(super) fn new(
         neighbours: &Neighbours,
         judged_by: JudgedBy,
@@ -126,15 +126,15 @@ impl Audit {
         self.sampled == self.population
     }
 
-    /// Whether the recall of these figures is known instead of estimated: all documents were drawn,
-    /// and the ends of the interval equal the recall.
+    /// Whether the recall of these figures is known, not estimated: all documents were drawn, and
+    /// both ends of the interval equal the recall.
     pub fn is_known(&self, figures: &Figures) -> bool {
         self.is_complete() && figures.recall.is_some() && figures.interval.width() == 0.0
     }
 
-    /// Returns the size of the whole sample that yields an interval no wider than `width`, if the
-    /// shares remain the same. `None` if no sampled document has a neighbour, or if the collection
-    /// has fewer documents.
+    /// Returns the sample size that yields an interval no wider than `width`, if the shares remain
+    /// the same. `None` if no sampled document has a neighbour, or if the collection has fewer
+    /// documents.
     pub fn sample_for_width(&self, width: f64) -> Option<u64> {
         let Figures { documents, found, .. } = self.overall;
         let trials = trials_for_width(found, documents, self.confidence, width)?;

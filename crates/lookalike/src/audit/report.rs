@@ -1,5 +1,5 @@
-//! Reads the report of a run, as written by `find --json`: its parameters, and its groups one by
-//! one. Each is a separate pass, and the report is never held in memory.
+//! Reads the report of a run, as written by `find --json`. One pass reads the parameters, another
+//! one reads the groups one by one. The report is never in memory as a whole.
 
 use super::neighbours::Neighbours;
 use super::outcome::{Audit, JudgedBy};
@@ -82,8 +82,8 @@ impl Report {
         Err(AuditError::OtherInputs { expected: self.inputs, got })
     }
 
-    /// Compares the report with [`Neighbours`] of its inputs, by a file of pairs (see
-    /// [`pairs_file`]) if there is one, otherwise by its groups.
+    /// Compares the report with [`Neighbours`] of its inputs. Uses the file `pairs` if there is one
+    /// (see [`pairs_file`]), otherwise the groups of the report.
     ///
     /// # Errors
     /// See [`open`](Self::open) and [`pairs_file`].
@@ -124,11 +124,12 @@ impl Report {
     }
 }
 
-/// Iterates over the pairs of a file as `find --pairs` writes it (also `.gz` and `.zst`).
+/// Iterates over the pairs of a file that `find --pairs` wrote. The file may be compressed with
+/// gzip or zstd.
 ///
 /// # Errors
-/// The file cannot be read; [`AuditError::Pairs`] if it lacks the columns `id_a` and `id_b`. A
-/// broken line is an error of the iterator.
+/// Returns an error if the file cannot be read, and [`AuditError::Pairs`] if it lacks the columns
+/// `id_a` and `id_b`. The iterator returns an error for a broken line.
 pub fn pairs_file(
     path: &Path,
 ) -> Result<impl Iterator<Item = io::Result<(String, String)>> + use<>, AuditError> {
@@ -171,7 +172,7 @@ fn not_understood(path: &Path, error: &serde_json::Error) -> AuditError {
     not_a_run(path, &format!("an incomplete or invalid JSON object: {error}"))
 }
 
-/// A group in the form that [`write::json`](crate::report::json) writes.
+/// A group in the form that [`report::json`](crate::report::json) writes.
 #[derive(Deserialize)]
 struct ReportGroup {
     duplicates: Vec<ReportDuplicate>,
@@ -182,7 +183,7 @@ struct ReportDuplicate {
     id: String,
 }
 
-/// The members that are not lists.
+/// The members of a report besides its groups.
 #[derive(Default)]
 struct ReportHead {
     format: Option<Value>,

@@ -17,9 +17,9 @@ use lookalike_core::params::Params;
 use lookalike_core::verify::{self, Overlap};
 use std::collections::HashMap;
 
-/// The value of a document in the digest of texts. It depends on the lower half of the fingerprint,
-/// because the stages of a divided run keep no more. The digest is a sum, so the order does not
-/// matter.
+/// The summand of a document in the digest of texts. `check` is the lower half of the document's
+/// fingerprint, because the stages of a divided run keep only this half. The digest is a sum, so
+/// the order does not matter.
 pub(super) fn text_digest(check: u64) -> u64 {
     mix64(check)
 }
@@ -32,7 +32,7 @@ pub(super) struct SearchedSample {
     /// Ids in the order in which they were drawn, and whether they belong to a reference
     /// collection.
     ids: Vec<(String, bool)>,
-    /// Different shingle sets, and the documents that have each.
+    /// The distinct shingle sets, each with its documents.
     classes: Vec<Class>,
     index: SetIndex,
     /// Pairs that do not count as neighbours, because a run does not compare them or because
@@ -47,7 +47,8 @@ struct Class {
 }
 
 impl SearchedSample {
-    /// Prepares a sample of `documents` documents, including those without a token.
+    /// Prepares a sample for the search. `documents` is the number of all documents, including
+    /// documents without a token.
     pub(super) fn new(
         params: &Params,
         lots: IdHasher,
@@ -81,8 +82,8 @@ impl SearchedSample {
         Ok(Self { params, lots, bins, ids, classes, index, separated })
     }
 
-    /// Returns the neighbours found in all documents. `documents` and `seed` describe the sample,
-    /// and `confidence` applies to the intervals.
+    /// Returns the neighbours found in all documents. `documents` is the number of documents in the
+    /// first pass. `confidence` applies to the intervals.
     pub(super) fn neighbours(
         &self,
         found: &FoundNeighbours,
@@ -230,8 +231,8 @@ impl DocumentSink for Searcher<'_> {
         index.candidates(shingles.hashes, &mut self.hits, &mut self.candidates);
         if !self.candidates.is_empty() {
             self.compare(document, fingerprint);
-            // Poll often, since a document may be compared with the whole sample, and a block has
-            // many.
+            // Poll for each document: a document may be compared with the whole sample, and a block
+            // has many documents.
             self.progress.advance(0)?;
         }
         Ok(())

@@ -1,5 +1,5 @@
 //! Checks that the intervals cover the true value, in thousands of audits of collections with known
-//! recall. They use the real drawing, keeping and judging.
+//! recall. The audits use the production code to draw documents, keep neighbours and judge.
 
 use super::draw::{DocumentSample, IdHasher, SampledDocument};
 use super::neighbours::{Bins, DocumentNeighbours, Neighbours};
@@ -18,18 +18,19 @@ fn audits() -> u64 {
     if is_soak() { 1_000 } else { 250 }
 }
 
-/// A collection of true pairs, each with a similarity, and found or missed.
+/// A collection of true pairs. Each has a similarity and is found or missed.
 struct Population {
     ids: Vec<String>,
-    /// The neighbours of every document: number, overlap, found.
+    /// The neighbours of each document: the neighbour's index, the overlap, and whether the pair is
+    /// found.
     neighbours: Vec<Vec<(usize, Overlap, bool)>>,
     bins: Bins,
 }
 
 impl Population {
-    /// Creates clusters of these sizes and counts, whose documents are all neighbours. `recall`
-    /// returns the probability that a pair is found, from the size of its cluster and the position
-    /// of its similarity in [0.8, 1].
+    /// Creates clusters from pairs of a size and a count. All documents of a cluster are
+    /// neighbours. `recall` takes the size of a pair's cluster and the similarity of the pair, from
+    /// 0.8 to 1, and returns the probability that the pair is found.
     fn new(sizes: &[(usize, usize)], recall: impl Fn(usize, f64) -> f64) -> Self {
         let mut random = SplitMix64::new(5);
         let mut this = Self {
@@ -108,7 +109,7 @@ impl Population {
         judge.finish()
     }
 
-    /// The share of intervals that cover the true value: of all pairs, and of the range at 0.9.
+    /// The share of intervals that cover the true value: for all pairs, and for the range from 0.9.
     fn coverage(&self, sample: usize) -> (f64, f64) {
         let whole = self.recall(|_| true);
         let range = self.recall(|overlap| {
@@ -129,8 +130,8 @@ impl Population {
     }
 }
 
-/// The stated rate, minus three standard deviations of a share of 1,000 audits. Fewer audits have
-/// to reach the same bound.
+/// The minimum coverage: the stated rate, minus three standard deviations of a share of 1,000
+/// audits. The bound is the same for fewer audits.
 fn least() -> f64 {
     CONFIDENCE - 3.0 * (CONFIDENCE * (1.0 - CONFIDENCE) / 1_000.0).sqrt()
 }

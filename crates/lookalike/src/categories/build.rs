@@ -14,13 +14,13 @@ use std::collections::HashMap;
 pub const MAX_SAMPLE: usize = 20_000;
 /// The most topics.
 pub const MAX_TOPICS: usize = 1000;
-/// The minimum number of documents of the sample in a category below a topic.
+/// A category below a topic has at least this number of documents of the sample.
 const LEAST_MEMBERS: u32 = 3;
 
 /// The documents from which a model is built.
 #[derive(Debug, Default)]
 pub struct CategorySample {
-    /// The rank of each document, and its distinct words: hashes, ascending.
+    /// The rank of each document, and the hashes of its distinct words, ascending.
     documents: Vec<(u64, Vec<u64>)>,
     /// Words that can be in a label.
     names: HashMap<u64, Box<str>>,
@@ -61,8 +61,8 @@ impl CategorySample {
         (self.documents.len().isqrt() / 8).max(2)
     }
 
-    /// Builds the model of the documents, with at most `topics` topics. Leaves out empty ones.
-    /// Costs about topics × words of documents × 100 operations.
+    /// Builds the model of the documents, with at most `topics` topics. Leaves out empty topics.
+    /// Takes about 100 operations per topic and word of a document.
     pub fn model(mut self, topics: usize) -> CategoryModel {
         self.documents.sort();
         let documents: Vec<Vec<u64>> = self.documents.into_iter().map(|(_, words)| words).collect();
@@ -126,7 +126,7 @@ struct DraftNode {
     level: CategoryLevel,
     parent: Option<u32>,
     leader: Vec<u64>,
-    /// The number of documents of the sample.
+    /// The number of documents of the sample in this category.
     members: u32,
 }
 

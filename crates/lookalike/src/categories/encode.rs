@@ -86,8 +86,8 @@ impl CategoryModel {
             return Err(CategoryModelError::Version { got, expected: VERSION });
         }
         let [words, count, categories] = [rest.length()?, rest.length()?, rest.length()?];
-        // A category below a topic has at least three documents of the sample, which limits the
-        // count.
+        // A category below a topic has at least three documents of the sample, so a model has fewer
+        // categories than `MAX_SAMPLE`.
         if words > MAX_WORDS || count > MAX_TOPICS || categories > MAX_SAMPLE {
             return Err(damaged("it has too many words, topics or categories"));
         }

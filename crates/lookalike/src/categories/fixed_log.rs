@@ -1,20 +1,21 @@
-//! Logarithms in integers. They are equal on every machine. The logarithms of mathematical
-//! libraries are not.
+//! Integer logarithms. They are equal on every machine, unlike the logarithms of mathematical
+//! libraries.
 
-/// One in the numbers of [`log2`].
+/// The number that represents 1 in the results of [`log2`].
 pub(super) const ONE: i64 = 1 << FRACTION;
 const FRACTION: u32 = 8;
 
-/// Returns log₂ of `numerator / denominator` in units of 1/256, rounded down. Both are at least 1:
-/// 0 counts as 1.
+/// Returns log₂ of `numerator / denominator` in units of 1/256, accurate to about one unit. An
+/// argument of 0 counts as 1.
 pub(super) fn log2(numerator: u64, denominator: u64) -> i64 {
     of_one(numerator.max(1)) - of_one(denominator.max(1))
 }
 
-/// Returns log₂ of a number that is at least 1, bit by bit: squaring doubles a logarithm.
+/// Returns log₂ of a number that is at least 1. Squaring doubles a logarithm, so each squaring
+/// yields one more bit.
 fn of_one(number: u64) -> i64 {
     let whole = number.ilog2();
-    // In 1 ..< 2, as a fixed-point number with 32 fractional bits.
+    // At least 1 and below 2, as a fixed-point number with 32 fractional bits.
     let mut mantissa = (u128::from(number) << 32) >> whole;
     let mut bits = i64::from(whole);
     for _ in 0..FRACTION {

@@ -1,4 +1,4 @@
-//! Words that labels must not contain: the stop words of the languages of a sample.
+//! Words that labels avoid: the stop words of the languages of a sample.
 
 use super::words::beginning;
 use crate::read::{language_of, stop_words};
@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BinaryHeap, HashSet};
 
 /// The number of documents whose languages are detected: those with the smallest ranks.
 const DETECTED: usize = 500;
-/// The number of bytes of each that are kept for detection.
+/// The number of bytes of each of these documents to keep for detection.
 const DETECTION_BYTES: usize = 2048;
-/// A language counts if at least one in this number of documents is in it.
+/// A language counts if at least `1 / LEAST_SHARE` of the documents are in this language.
 const LEAST_SHARE: usize = 50;
 /// The language if none is detected, for example by a build without detection.
 const DEFAULT_LANGUAGE: &str = "en";

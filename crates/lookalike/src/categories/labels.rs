@@ -38,13 +38,13 @@ pub(super) struct LabelWords<'a> {
     pub(super) function_words: &'a HashSet<u64>,
 }
 
-/// The suitability of a word for a label. A label consists of the words of the best suitability
-/// that occurs, so it is empty only without names.
+/// The suitability of a word for a label. A label consists of the words with the best suitability
+/// that any word has, so it is empty only if no word is a name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Suitability {
     /// More frequent in the category than elsewhere.
     Telling,
-    /// About as frequent elsewhere.
+    /// Not more frequent in the category than elsewhere.
     Common,
     /// In the label of a parent category.
     Repeated,
@@ -93,7 +93,7 @@ impl LabelWords<'_> {
     }
 }
 
-/// Whether a word can be in a label when better words are missing.
+/// Whether a word can be in a label if all better words are missing.
 pub(super) fn is_name(word: &str) -> bool {
     word.len() <= MAX_WORD_BYTES
 }

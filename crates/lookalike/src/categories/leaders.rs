@@ -9,8 +9,9 @@ use std::collections::HashMap;
 
 /// Values of a signature.
 const NUM_HASHES: usize = 128;
-/// Bands and rows. A document with Jaccard 0.5 to a leader is compared with it with probability
-/// 0.996. With 0.43, the minimum for containment at level 0.8, the probability is 0.97.
+/// Bands and rows. A document and a leader with a Jaccard similarity of 0.5 are compared with
+/// probability 0.996. For 0.43, the minimum if a document joins by containment at level 0.8, the
+/// probability is 0.97.
 const BANDS: usize = 42;
 const ROWS: usize = 3;
 
@@ -39,7 +40,7 @@ impl WordSigner {
     }
 }
 
-/// The similarity of two documents of a category.
+/// The level of a category, which determines how similar its documents are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CategoryLevel {
     /// 0.2: documents with a common vocabulary, by k-means. No similarity is guaranteed.
@@ -65,8 +66,8 @@ impl CategoryLevel {
     }
 
     /// Whether two sets of words reach this level: by Jaccard, or because the larger set contains
-    /// nearly all of the smaller and has at most twice as many words. In this case, containment
-    /// must be at least midway between the level and 1.
+    /// nearly all of the smaller and has at most twice as many words. "Nearly all" is a share of at
+    /// least (1 + level) / 2.
     fn joins(self, intersection: u64, sizes: [u64; 2]) -> bool {
         let tenths = self.tenths();
         let least = sizes[0].min(sizes[1]);
@@ -99,8 +100,9 @@ impl Leaders {
         place
     }
 
-    /// Returns the leader in `parent` with the greatest Jaccard similarity among those that `level`
-    /// joins with these words; among equal ones, the first. `found` is a buffer.
+    /// Returns the leader in `parent` with the greatest Jaccard similarity to these words, among
+    /// the leaders that `level` joins with the words. If several have this similarity, returns the
+    /// first. `found` is a buffer.
     pub(super) fn closest(
         &self,
         parent: u32,
@@ -140,9 +142,9 @@ fn within(parent: u32, key: u64) -> u64 {
     mix64(key ^ u64::from(parent).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-/// Selects the leaders of a level: in the order of the documents, each that is not similar to an
-/// earlier leader. Returns only leaders to which at least `least` documents are closest. A document
-/// consists of its parent, its words and their keys.
+/// Selects the leaders of a level. In the order of the documents, each document that is not similar
+/// to an earlier leader becomes a leader. Then drops the leaders that are the closest leader of
+/// fewer than `least` documents. A document consists of its parent, its words and their keys.
 pub(super) fn select<'a>(
     documents: impl Iterator<Item = (u32, &'a [u64], &'a WordKeys)> + Clone,
     level: CategoryLevel,

@@ -25,7 +25,7 @@ pub struct Category {
     /// their number of documents in the sample, the largest first.
     pub path: String,
     /// Its most characteristic words, at most five. Function words and words of parent categories
-    /// are used only in the absence of others.
+    /// are used only if the category has no other words.
     pub label: Vec<String>,
 }
 
@@ -77,7 +77,8 @@ impl Default for CategoryBuffers {
 
 impl CategoryModel {
     /// Creates a model from categories in the order of the tree. The parent of a category is the
-    /// last one of the level above. `topics` has their topics, in the same order.
+    /// last preceding category of the level above. `topics` has the vectors of the topics, in the
+    /// same order.
     pub(super) fn new(
         vocabulary: TopicVocabulary,
         topics: Topics,
@@ -93,7 +94,7 @@ impl CategoryModel {
             leader_numbers: Vec::new(),
         };
         let mut signer = WordSigner::new();
-        // The open category of each level, and its number of categories so far.
+        // At each depth, the current parent category and the number of its subcategories so far.
         let mut open: [(CategoryNumber, u32); 4] = [(NO_CATEGORY, 0); 4];
         for (number, entry) in (1..).zip(entries) {
             let depth = entry.level as usize;

@@ -57,8 +57,9 @@ impl Topics {
         best.map(|best| best.topics).unwrap_or_default()
     }
 
-    /// Returns the topic of a document: the most similar vector; among equal ones, the first.
-    /// `None` for a document without a word of the vocabulary. `scores` is a buffer.
+    /// Returns the topic whose vector is most similar to the document. If several are equally
+    /// similar, returns the first. `None` for a document without a word of the vocabulary. `scores`
+    /// is a buffer.
     pub(super) fn of(&self, document: &[(WordPlace, u32)], scores: &mut Vec<u64>) -> Option<usize> {
         scores.clear();
         scores.resize(self.count, 0);
@@ -97,7 +98,8 @@ impl Topics {
     }
 }
 
-/// Runs k-means: initial vectors by `seed`, then rounds until no document changes its topic.
+/// Runs k-means: draws initial vectors by `seed`, then runs rounds until no document changes its
+/// topic, but at most `ROUNDS`.
 fn run(words: usize, documents: &[DocumentVector], count: usize, seed: u64) -> TopicRun {
     let mut run = Topics::of_sums(count, &first_sums(words, documents, count, seed));
     let mut assigned = vec![usize::MAX; documents.len()];

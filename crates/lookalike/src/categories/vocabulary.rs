@@ -4,10 +4,10 @@ use super::fixed_log::{ONE, log2};
 
 /// The most words of a vocabulary.
 pub(super) const MAX_WORDS: usize = 10_000;
-/// One in the vectors of documents.
+/// The integer that represents 1.0 in the vectors of documents.
 const UNIT: u64 = 1 << 16;
 
-/// A word of a vocabulary: its place there.
+/// The place of a word in the vocabulary.
 pub(super) type WordPlace = u32;
 
 /// The words that define topics, with their weights.
@@ -15,13 +15,13 @@ pub(super) type WordPlace = u32;
 pub(super) struct TopicVocabulary {
     /// Hashes of the words, ascending.
     pub(super) hashes: Vec<u64>,
-    /// log₂ of documents / documents with the word, in units of 1/256.
+    /// log₂ of (documents / documents with the word), in units of 1/256.
     pub(super) weights: Vec<u16>,
 }
 
 impl TopicVocabulary {
-    /// Selects the words in at least two and at most half of the documents, the most frequent
-    /// first. `counts` has each word with its number of documents. Hashes resolve ties.
+    /// Selects the most frequent of the words that occur in at least two and at most half of the
+    /// documents. `counts` has each word with its number of documents. Hashes resolve ties.
     pub(super) fn new(documents: usize, counts: impl Iterator<Item = (u64, u32)>) -> Self {
         let most = (documents / 2).max(2) as u32;
         let mut words: Vec<(u64, u32)> =
@@ -29,7 +29,8 @@ impl TopicVocabulary {
         words.sort_unstable_by_key(|(hash, count)| (std::cmp::Reverse(*count), *hash));
         words.truncate(MAX_WORDS);
         words.sort_unstable();
-        // A word in half of the documents has one bit of information, so no weight is 0.
+        // A word in half of the documents has the weight 1. The minimum keeps the weight of a word
+        // above 0 if the sample has only two documents.
         let weight = |count: u32| log2(documents as u64, count.into()).clamp(ONE / 2, 0xffff);
         Self {
             hashes: words.iter().map(|(hash, _)| *hash).collect(),

@@ -8,8 +8,8 @@ use lookalike_core::text::{lower_case, word_ranges};
 /// for one document.
 pub(super) const MAX_TEXT: usize = 64 << 10;
 
-/// Calls `each` with the words of a text in order, in lower case, with their hashes. They do not
-/// depend on the shingles of an index.
+/// Calls `each` with the words of a text in order, in lower case, with their hashes. The words do
+/// not depend on the shingles of an index.
 pub(super) fn each_word(text: &str, mut each: impl FnMut(u64, &str)) {
     let text = lower_case(beginning(text, MAX_TEXT));
     for word in word_ranges(&text, TokenRule::Words) {

@@ -10,9 +10,9 @@ use crate::words::{ComparedWords, WordRule};
 use lookalike_core::shingle::Shingler;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes of `item_index.rs` and of the scan for each run: its hash, its bits of a filter that may
-/// be twice as large as necessary, its class, the place, texts and set of the class, whether a
-/// document has it, and growth of the buffers.
+/// Bytes of the index and of the scan for each run. They cover the hash of the run, its filter bits
+/// (the filter may be twice as large as necessary), its class with place, texts and set, the flag
+/// of the scan, and the growth of buffers.
 const RUN_BYTES: u64 = 64;
 
 /// A field of the items of a benchmark.
@@ -25,8 +25,8 @@ pub struct BenchmarkField<'a> {
 }
 
 impl BenchmarkField<'_> {
-    /// Whether an error is about a record or a table of its collection. If so, a missing field is a
-    /// field of the benchmark.
+    /// Whether an error is about a record or a table of this collection. If so, a field that the
+    /// error names belongs to the benchmark.
     #[must_use]
     pub fn is_source_of(&self, error: &FindError) -> bool {
         let source = match error {
@@ -88,7 +88,8 @@ struct ItemMemory {
 }
 
 impl ItemMemory {
-    /// Refuses an item if it, the previous ones, and the index of all runs exceed the memory.
+    /// Returns an error if this item, the previous items and the index of their runs exceed the
+    /// memory.
     fn take(&self, text: &str, words: usize) -> Result<(), FindError> {
         let bytes = item_bytes(text.len() as u64, words as u64);
         self.budget.need(self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes)

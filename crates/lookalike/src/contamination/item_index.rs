@@ -10,8 +10,8 @@ const FILTER_BITS: usize = 16;
 /// The initial capacity for the runs of a document.
 const LEAST_HITS: usize = 1024;
 
-/// The number of hash functions to try. If two runs have the same hash in all of them, they count
-/// as equal.
+/// The number of hash functions to try until no two different runs have the same hash. With the
+/// last function, runs with the same hash count as equal.
 const SEEDS: u64 = 8;
 /// Marks a missing place or text.
 const NONE: u32 = u32::MAX;
@@ -20,10 +20,11 @@ const NONE: u32 = u32::MAX;
 /// text.
 ///
 /// A document is represented by the texts whose runs it has. Many classes have equal lists of
-/// texts, so these lists are numbered, as *sets*. A document with a run of a thousand texts has one
-/// set.
+/// texts, so these lists are numbered, as *sets*. A document with a run that a thousand texts share
+/// has one set.
 pub(super) struct ItemIndex {
-    /// One table for each length: the length of runs, and the lengths of shorter items.
+    /// One table for each length of runs. An item with fewer than `ngram` words is a single run of
+    /// its own length.
     tables: Vec<RunTable>,
     /// The text of each item.
     text_of: Vec<u32>,
@@ -33,13 +34,13 @@ pub(super) struct ItemIndex {
     classes: Vec<Vec<u32>>,
     /// An item with a run of each class, and the position of the run.
     places: Vec<(u32, u32)>,
-    /// The texts of all classes, ascending for each.
+    /// The texts of all classes, ascending within each class.
     texts: Vec<u32>,
     /// The end of the texts of each class in `texts`.
     ends: Vec<u32>,
-    /// The set of the texts of each class.
+    /// The set of each class.
     set_of: Vec<u32>,
-    /// A class of each set.
+    /// For each set, one of its classes.
     class_of_set: Vec<u32>,
 }
 
@@ -214,7 +215,7 @@ impl ItemIndex {
         self.places[class as usize]
     }
 
-    /// Returns the sets of some classes, except those whose texts are all in the largest one.
+    /// Returns the sets of some classes, except sets whose texts are all in the largest set.
     pub(super) fn sets_of(&self, classes: impl Iterator<Item = u32>) -> Vec<u32> {
         let mut sets: Vec<u32> = classes.map(|class| self.set_of[class as usize]).collect();
         sets.sort_unstable();
@@ -235,7 +236,8 @@ impl ItemIndex {
             let mut position = 0;
             table.hasher.hash(tokens, |hash| {
                 if let Some(class) = table.class(hash) {
-                    // Repeated runs of a document need no more memory than its classes.
+                    // Drop repeated runs before the buffer grows, so that it needs memory only for
+                    // distinct classes.
                     if hits.len() == hits.capacity() {
                         keep_first(hits);
                         hits.reserve(hits.len().max(LEAST_HITS));

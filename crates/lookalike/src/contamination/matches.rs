@@ -7,7 +7,7 @@ use std::ops::Range;
 /// A run of words in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatchRange {
-    /// Its words, from 0.
+    /// The positions of its words in the text, counted from 0.
     pub words: Range<u32>,
     /// The bytes of the text from its first word to its last.
     pub bytes: Range<u64>,
@@ -15,7 +15,7 @@ pub struct MatchRange {
     pub chars: Range<u64>,
 }
 
-/// A run of words of an item that a document contains, compared word by word.
+/// A run of words that an item and a document have in common. It was compared word by word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunMatch {
     /// The file, folder or stream of the document.
@@ -26,12 +26,12 @@ pub struct RunMatch {
     pub in_item: MatchRange,
     /// The first range of the run in the document.
     pub in_document: MatchRange,
-    /// The text of the document around the run, with
+    /// The text of the document around the run. Only present with
     /// [`MatchList::WithExcerpts`](super::MatchList::WithExcerpts).
     pub excerpt: Option<TextExcerpt>,
 }
 
-/// An excerpt of a text: a run of words, or its beginning, with the surrounding text.
+/// An excerpt of a text: a run of words, or the beginning of a long run, with the surrounding text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextExcerpt {
     /// The text of the excerpt.

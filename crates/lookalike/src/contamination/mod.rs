@@ -1,10 +1,10 @@
 //! Finds the items of a benchmark that occur in a corpus, and the share of each that occurs.
 //!
-//! A run of `ngram` consecutive words of an item that a document of the corpus also contains is
-//! found by its hash and compared word by word. The share of an item is the share of its words in
-//! such runs. An item with fewer words than a run is compared as a whole. Words are defined by a
-//! [`ShingleRule`](lookalike_core::params::ShingleRule): line breaks, punctuation and, by default,
-//! case do not matter.
+//! A run consists of `ngram` consecutive words. Runs of items are found in the documents of the
+//! corpus by their hashes, and then compared word by word. The share of an item is the share of its
+//! words in such runs. An item with fewer words than a run is compared as a whole. Words are
+//! defined by a [`ShingleRule`](lookalike_core::params::ShingleRule): line breaks, punctuation and,
+//! by default, case do not matter.
 //!
 //! ```text
 //! benchmark ─ items (all in memory) ─ item_index: hashes of their runs
@@ -12,11 +12,11 @@
 //!                                        └ matched runs, if listed ─ sorter ┘
 //! ```
 //!
-//! Memory: the items with some 100 bytes for each of their words, which must fit within a limit;
-//! the documents with runs of items; and the matches, if they are listed. Documents and matches go
-//! to temporary files under a limit. Documents are counted by the sets of texts whose runs they
-//! have, so many equal texts on both sides do not cause quadratic cost. The corpus is read once, at
-//! the speed of its words.
+//! Memory holds the items, with some 100 bytes for each of their words, the documents with runs of
+//! items, and the matches if they are listed. The items must fit within the memory limit. Under a
+//! limit, documents and matches go to temporary files. Documents are counted by the sets of texts
+//! whose runs they have, so many equal texts on both sides do not cause quadratic cost. The corpus
+//! is read once.
 
 mod benchmark;
 mod error;
@@ -99,7 +99,8 @@ fn search(
     Ok(Contamination::new(read, scanned, &index, (options.ngram, options.threshold))?)
 }
 
-/// Refuses files that are in both, by any name, because their items would match themselves.
+/// Refuses files that are in both the corpus and the benchmark, even under different names, because
+/// their items would match themselves.
 fn refuse_overlap(
     corpus: &Collection,
     benchmark: &[BenchmarkField<'_>],

@@ -14,7 +14,7 @@ pub const NGRAM: usize = 13;
 /// Llama 2 report (Touvron et al. 2023, appendix A.6).
 pub const THRESHOLD: f64 = 0.8;
 
-/// Whether to list the runs of items in documents. Their number is the number of pairs of an item
+/// Whether to list the runs of items in documents. There is at least one for each pair of an item
 /// and a document that share a run: a million for a thousand equal items and a thousand documents
 /// with their text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,8 +31,8 @@ pub enum MatchList {
 /// The options of a comparison.
 #[derive(Debug, Clone)]
 pub struct ContaminationOptions {
-    /// The rule by which words are equal: its tokens and its case. Its size and stop words have no
-    /// effect.
+    /// The rule that determines the words and whether they are equal. Its size and stop words have
+    /// no effect.
     pub rule: ShingleRule,
     /// The number of words of a run, at least 2.
     pub ngram: usize,

@@ -23,7 +23,7 @@ pub(super) struct CorpusScan {
     pub(super) matches: SortedRecords,
     /// The documents with runs of items, by source and id, with their sets.
     pub(super) with_runs: SortedRecords,
-    /// Whether a document has a run of each class.
+    /// For each class, whether a document has a run of the class.
     pub(super) is_found: Vec<bool>,
     /// The number of documents read.
     pub(super) documents: u64,
@@ -117,7 +117,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Passes on a document that may have runs of items, and the matches if they are listed.
+    /// Verifies the runs of a document. If it has any, adds the document to `with_runs`, and the
+    /// matches to `matches` if they are listed.
     fn document_with_hits(&mut self, document: &Document<'_>) -> Result<(), FindError> {
         let words = self.rule.words(document.text);
         self.keep_equal(&words);
@@ -151,7 +152,8 @@ impl<'a> Scanner<'a> {
             let length = run_length(item.tokens.len(), options.ngram);
             let is_equal = |place: &usize| item.compared.equal(at as usize, words, *place, length);
             let first = *position as usize;
-            // Another run with this hash may have the words, if the first one does not.
+            // If the words at the first position differ, a later run with this hash may have the
+            // words.
             let place = is_equal(&first).then_some(first);
             let place = place.or_else(|| (first + 1..words.len()).find(is_equal));
             *position = place.unwrap_or(first) as u32;
@@ -159,7 +161,7 @@ impl<'a> Scanner<'a> {
         });
     }
 
-    /// Passes on the matches of a document with runs of these sets.
+    /// Adds the matches of a document with these sets to the sorter.
     fn matches(
         &self,
         document: &Document<'_>,

@@ -10,7 +10,8 @@ use crate::read::SkippedItem;
 use crate::spill::{RecordCursor, SortedRecords, SpillError};
 use std::collections::BTreeMap;
 
-/// The most entries of lists of sets to hold before they are counted.
+/// The maximum number of entries in lists of sets to hold. Beyond it, the lists are counted and
+/// dropped.
 const HELD_SETS: usize = 1 << 20;
 
 /// The result of a comparison.
@@ -133,7 +134,8 @@ impl Contamination {
         Ok(found)
     }
 
-    /// Calls `each` once for every document with a run of a contaminated item, by source and id.
+    /// Iterates over the documents with a run of a contaminated item, by source and id. Returns
+    /// each document once.
     pub fn each_contaminated_document(
         &self,
     ) -> impl Iterator<Item = Result<ContaminatedDocument, FindError>> {

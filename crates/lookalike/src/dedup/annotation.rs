@@ -7,7 +7,7 @@ use lookalike_core::params::Measure;
 /// The default prefix of the names of new columns and of new members of JSON objects.
 pub const DEFAULT_FIELD: &str = "lookalike";
 
-/// The reason of a document that is removed because a list names it.
+/// The reason for removing a document that a list names.
 pub(super) const DROPPED: &str = "dropped";
 
 /// How to annotate documents. All documents are written, each with its outcome.
@@ -22,7 +22,7 @@ pub struct Annotate {
 /// The subject of an annotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnnotationSubject {
-    /// The group of the document. Columns and members have the name of the similarity.
+    /// The group of the document. One column or member is named after the similarity measure.
     Groups(Measure),
     /// The repeated passages of the document.
     Passages,

@@ -21,8 +21,8 @@ use std::path::PathBuf;
 /// later documents with a repeated id were left out of the run and are also left out here.
 ///
 /// Cost: one more pass over the inputs. All threads read, and one of them writes. Under a limit on
-/// memory, one thread does both. Memory: some blocks of the input for each thread, or one under a
-/// limit, and a sixteenth of the limit for decisions, which are sorted in temporary files.
+/// memory, one thread does both. Memory: some blocks of the input for each thread. Under a limit:
+/// one block, and a sixteenth of the limit for outcomes, which are sorted in temporary files.
 ///
 /// The caller can cancel through `progress`, which is polled at every document and receives no
 /// counts.
@@ -150,7 +150,7 @@ fn whole(text: &str) -> TextSpan {
     TextSpan { bytes: 0..text.len() as u64, chars: 0..text.chars().count() as u64 }
 }
 
-/// Adds the ranges of characters to ranges of bytes, which are ascending and disjoint.
+/// Converts ascending and disjoint ranges of bytes to spans, which also have ranges of characters.
 fn spans(text: &str, taken: &[Range<usize>]) -> Vec<TextSpan> {
     let mut at = 0;
     let mut chars = 0;
@@ -208,10 +208,10 @@ pub fn find_files(
 
 /// Receives the records of the inputs.
 trait RecordTarget {
-    /// Starts a source, whose records follow if it has any. Called for every source, in order.
+    /// Starts a source. Its records follow, if it has any. Called for every source, in order.
     fn source(&mut self, number: u32, collection: &Collection) -> Result<(), DedupError>;
 
-    /// Receives a record of the source with this name.
+    /// Receives a record. `source` is the name of its source.
     fn record(
         &mut self,
         id: &str,
@@ -330,7 +330,7 @@ fn record_of(raw: Raw<'_>) -> SourceRecord<'_> {
     }
 }
 
-/// A document whose units are being read. They follow each other.
+/// A document whose consecutive units are being read.
 struct OpenDocument {
     id: String,
     text: String,

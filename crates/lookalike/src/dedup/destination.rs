@@ -1,4 +1,5 @@
-//! Derives the output's files and formats from its name and the inputs. Refuses impossible ones.
+//! Derives the files and formats of the output from its name and the inputs. Refuses outputs that
+//! cannot hold the survivors.
 
 use super::annotation::Annotate;
 use crate::dedup::cut_problem::CutPart;
@@ -53,7 +54,7 @@ pub(super) enum Shape {
     Records(Format),
     /// One file that lists text files.
     List(ListFormat),
-    /// A folder: a file for each source of records, copies of text files.
+    /// A folder with a file for each source of records, and with copies of text files.
     Folder,
 }
 
@@ -81,7 +82,8 @@ pub struct Destination {
     pub(super) shape: Shape,
     pub(super) inputs: Vec<PathBuf>,
     pub(super) origins: Vec<DocumentOrigin>,
-    /// The folder to which names in the output folder are relative. `None` if file names suffice.
+    /// Files in the output folder are named by the paths of the inputs relative to this folder.
+    /// `None` if file names suffice.
     base: Option<PathBuf>,
 }
 
@@ -303,7 +305,7 @@ fn list_or_folder(out: &Path) -> Result<Shape, String> {
 }
 
 /// Whether a name without a trailing separator names a folder to create. The name must be new, and
-/// its extension must not be one of a format or of a list.
+/// it must not have the extension of a format, a list or a compressed file.
 fn names_new_folder(out: &Path) -> bool {
     let name = lower_name(out);
     let (is_compressed, stem) = strip_compression(&name);
@@ -375,7 +377,7 @@ fn real(path: &Path) -> PathBuf {
     }
 }
 
-/// The absolute path without `.` and `..`. Only the working directory is requested from the system.
+/// The absolute path without `.` and `..`. Asks the system only for the working directory.
 fn plain(path: &Path) -> PathBuf {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut plain = PathBuf::new();
@@ -391,9 +393,10 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// The folder to which names in the output folder are relative. It is the only input, if that is a
-/// folder. Otherwise it is the common parent of all inputs if file names repeat or if folders are
-/// among the inputs. `None` if file names suffice.
+/// Returns the folder to make the paths of inputs relative to, as names in the output folder. If
+/// the only input is a folder, returns this folder. Otherwise returns the common parent of all
+/// inputs if file names repeat, if folders are among the inputs, or if `origins` is empty. `None`
+/// if file names suffice.
 pub(super) fn base(inputs: &[PathBuf], origins: &[DocumentOrigin]) -> Option<PathBuf> {
     let inputs: Vec<PathBuf> =
         inputs.iter().filter(|input| *input != Path::new("-")).map(|input| plain(input)).collect();

@@ -68,8 +68,8 @@ impl FileListWriter {
                 let shown = crate::read::name_of(path);
                 let object = serde_json::json!({ "id": id, "path": shown }).to_string();
                 match annotation {
-                    // The object has a field of the annotation only if the user named that field
-                    // `id`.
+                    // The object has only the members `id` and `path`. The fields of annotations
+                    // have other names.
                     Some((annotate, values)) => {
                         values::json(object.as_bytes(), annotate, &values, &mut self.line)
                             .map_err(|fault| self.refused(fault.problem(id)))?;

@@ -45,8 +45,8 @@ pub enum SourceRecord<'a> {
     Bytes(&'a [u8]),
     /// A file that is one document.
     File(&'a Path),
-    /// A document in a file of several. The file is kept if one of its documents is kept. Documents
-    /// of a file follow each other.
+    /// A document in a file with several documents. The file is kept if one of its documents is
+    /// kept. The documents of a file are consecutive.
     Part(&'a Path),
     /// A row of a Parquet file, from 0.
     Row(u64),

@@ -1,7 +1,7 @@
-//! Copies the files of input folders that are not documents, or lists them as not copied.
+//! Copies files in input folders that are not documents. Lists the files that cannot be copied.
 //!
 //! The inputs are walked again after the documents are written. Every file that the output lacks is
-//! copied, unless all its documents are duplicates.
+//! copied, unless all its documents were removed.
 
 use super::destination::Destination;
 use super::files::FolderWriter;
@@ -62,7 +62,8 @@ impl UnreadParts {
         if self.0.contains(&name) {
             return true;
         }
-        // A part of a file is `FILE/NAME`, a message of a mailbox `FILE:LINE`.
+        // The source of a part of a file is `FILE/NAME`, and the source of a message of a mailbox
+        // is `FILE:LINE`.
         ['/', ':'].into_iter().any(|end| {
             let start = format!("{name}{end}");
             self.0.range(start.clone()..).next().is_some_and(|next| next.starts_with(&start))
@@ -75,12 +76,13 @@ pub(super) struct Copier<'a> {
     pub(super) destination: &'a Destination,
     pub(super) folder: &'a FolderWriter,
     pub(super) others: &'a Others,
-    /// Files of which all documents are duplicates.
+    /// Files with a removed document. If the output lacks such a file, none of its documents is
+    /// kept.
     pub(super) duplicates: &'a HashSet<PathBuf>,
     pub(super) unread: &'a UnreadParts,
     pub(super) copied: OthersCopied,
-    /// Folders whose permissions are set last, by their names in the output. Before that, files are
-    /// written to them.
+    /// Folders by their names in the output. Their permissions are set last, so that files can be
+    /// written to them before.
     pub(super) folders: Vec<(PathBuf, Metadata)>,
 }
 
@@ -115,7 +117,7 @@ impl Copier<'_> {
         for entry in walk.build() {
             match entry {
                 Ok(entry) if entry.depth() == 0 => {}
-                // The walk continues with the content of a folder after the folder itself.
+                // The walk also returns the content of a folder that was left out.
                 Ok(entry) if left_out.as_ref().is_some_and(|f| entry.path().starts_with(f)) => {}
                 Ok(entry) if is_own(entry.path()) => left_out = Some(entry.into_path()),
                 Ok(entry) => self.entry(&entry)?,

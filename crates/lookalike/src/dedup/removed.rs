@@ -18,8 +18,8 @@ pub struct RemovedList {
 }
 
 impl RemovedList {
-    /// Begins the list; in CSV with its header: `id,source,group,keeper,jaccard,reason`.
-    /// The column of the similarity is named after `measure`.
+    /// Begins the list. In CSV, writes the header `id,source,group,keeper,jaccard,reason`. The
+    /// column of the similarity is named after `measure`.
     ///
     /// # Errors
     /// [`OutputError::Write`].
@@ -27,7 +27,7 @@ impl RemovedList {
         Self::begin(target, AnnotationSubject::Groups(measure))
     }
 
-    /// Begins a list of the removed parts of texts; in CSV with its header:
+    /// Begins a list of the removed parts of texts. In CSV, writes the header
     /// `id,source,byte_start,byte_end,char_start,char_end,reason`.
     ///
     /// # Errors

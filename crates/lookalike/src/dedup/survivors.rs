@@ -1,4 +1,5 @@
-//! Writes records in reading order, as was decided. The output appears when it is complete.
+//! Writes the records of a run in reading order, according to their outcomes. The output appears
+//! when it is complete.
 
 use super::annotation::{Annotate, AnnotationValues};
 use super::destination::{Destination, DocumentOrigin, Shape};
@@ -31,7 +32,8 @@ pub struct SurvivorCounts {
     /// Documents that are removed because a list names them, not counted in `removed`; written only
     /// with annotations.
     pub dropped: u64,
-    /// Documents that are kept without some of their units or words, or with a mark of these.
+    /// Documents that are kept without some of their units or words, or with an annotation that
+    /// lists repeated words.
     pub changed: u64,
     /// Files in the output, including `others`; 1 if the output is a file.
     pub files: u64,
@@ -73,7 +75,7 @@ pub struct Survivors {
     cells: CellRule,
     /// How to copy files without documents to a folder; `None` if they are not copied.
     others: Option<Others>,
-    /// Files that contain a duplicate, collected if `others` is set.
+    /// Files with a removed document, collected if `others` is set.
     duplicates: HashSet<PathBuf>,
     /// Whether rows that cannot be read again are listed instead of ending the run.
     skips_unreadable: bool,
@@ -95,14 +97,14 @@ pub(super) struct CutDocument<'a> {
 }
 
 impl CutDocument<'_> {
-    /// Appends the rest of its record or file. Returns `false` if the record does not contain the
-    /// text.
+    /// Appends the record or file without the removed parts to `out`. Returns `false` if the record
+    /// does not contain the text.
     fn cut(&self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
         self.collection.cut_text(self.source, bytes, self.text, self.taken, out)
     }
 }
 
-/// Receives the next record.
+/// The writer of the next record.
 enum SurvivorSink {
     None,
     Lines(Output, Format),
@@ -184,7 +186,7 @@ impl Survivors {
         self
     }
 
-    /// Also copies files of the inputs without documents to the output folder. By default, only
+    /// Also copies input files that are not documents to the output folder. By default, only
     /// documents are copied. A file whose documents are duplicates is also copied if a part of it
     /// could not be read. Has no effect if the output is a file.
     #[must_use]
@@ -201,7 +203,7 @@ impl Survivors {
     /// Copies the files selected by [`with_others`](Self::with_others).
     pub(super) fn copy_others(&mut self, findings: &Findings) -> Result<(), DedupError> {
         if self.folder.is_some() {
-            // The last file must have its name, or its input would be copied as well.
+            // The last file must have its final name. Otherwise its input would also be copied.
             self.finish_file().map_err(|error| self.named(error))?;
         }
         let (Some(folder), Some(others)) = (&self.folder, &self.others) else { return Ok(()) };
@@ -222,8 +224,8 @@ impl Survivors {
         Ok(())
     }
 
-    /// Starts all sources without documents and drops the writer. This shows before the run whether
-    /// the sources fit into the output. Reads headers of files, but not of streams. Does
+    /// Starts all sources, writes no documents, and drops the writer. This shows before the run
+    /// whether the sources fit into the output. Reads headers of files, but not of streams. Does
     /// not write to standard output.
     ///
     /// # Errors
@@ -241,9 +243,9 @@ impl Survivors {
         Ok(())
     }
 
-    /// Continues with a source, given by its place in the list of [`Destination::new`]. The caller
-    /// names every source in order, also a source without documents. `header` is the header of a
-    /// file of separated values.
+    /// Continues with the source `number` of the collection passed to [`Destination::new`]. The
+    /// caller passes every source in order, even if it has no documents. `header` is the header of
+    /// a file of separated values.
     ///
     /// # Errors
     /// [`DedupError::Survivors`] if a file cannot share an output with the files before it, and
@@ -405,7 +407,7 @@ impl Survivors {
         self.write(id, record, outcome).map_err(|error| self.named(error))
     }
 
-    /// Writes the next document of the current source without some units.
+    /// Writes the next document of the current source without some of its parts.
     ///
     /// # Errors
     /// [`OutputError::Write`], and [`DedupError::Survivors`] if the record or file does not contain

@@ -34,8 +34,8 @@ pub(super) fn json(
     Ok(())
 }
 
-/// The first name of the annotation that the object already has. A line without the prefix and
-/// without escapes has none, so it is not parsed.
+/// The first field of the annotation that the object already has. A line without the prefix and
+/// without escapes cannot have one, so it is not parsed.
 fn taken_member(line: &[u8], annotate: &Annotate) -> Option<String> {
     let may_have = memchr::memmem::find(line, annotate.field.as_bytes()).is_some()
         || memchr::memchr(b'\\', line).is_some();
@@ -43,8 +43,7 @@ fn taken_member(line: &[u8], annotate: &Annotate) -> Option<String> {
     names.into_iter().find(|name| crate::read::has_member(line, name))
 }
 
-/// Writes a record of separated values with appended columns. Without an outcome it is the header,
-/// and `columns` are names.
+/// Writes a record of separated values with appended columns. For the header, `columns` are names.
 pub(super) fn separated(
     delimiter: u8,
     record: &[u8],
@@ -58,8 +57,8 @@ pub(super) fn separated(
     }
 }
 
-/// Splits a record from its line end. Other line ends are inside quotes, so all trailing ones
-/// belong to the end of the record.
+/// Splits a record from its line end. Line ends in the record itself are inside quotes, so all
+/// trailing `\r` and `\n` belong to the line end.
 pub(super) fn split_end(record: &[u8]) -> (&[u8], &[u8]) {
     let ends = record.iter().rev().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
     record.split_at(record.len() - ends)

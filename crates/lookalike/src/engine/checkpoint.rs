@@ -31,32 +31,32 @@ use std::sync::Arc;
 
 /// The version of the files in a run's folder.
 const FORMAT_VERSION: u32 = 1;
-/// Files up to which each is described by itself, not all of them by one number.
+/// Maximum number of files that are described one by one; more share one description.
 const DESCRIBED_FILES: usize = 1000;
 
-/// A chunk of columns, its blocks, and how long the logs were when it was complete.
+/// A chunk of columns, its blocks, and the lengths of the logs when the chunk was complete.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ChunkStep {
     pub(crate) chunk: ColumnChunk,
     pub(crate) blocks: Vec<(RetainedState, BlockNotes, BlockRanges)>,
-    /// Values of the log of columns, of 8 bytes each.
+    /// Number of 8-byte values in the log of columns.
     pub(crate) columns: u64,
-    /// Bytes of the log of rows.
+    /// Bytes in the log of rows.
     pub(crate) rows: u64,
-    /// Anchors of the log of these.
+    /// Number of anchors in their log.
     pub(crate) anchors: u64,
-    /// Bytes of the log of skipped records.
+    /// Bytes in the log of skipped records.
     pub(crate) skipped: u64,
     /// Bytes of texts that cannot be read again.
     pub(crate) texts: u64,
-    /// The sources that were met since the last step, by number.
+    /// The new sources since the last step, in the order of their numbers.
     pub(crate) sources: Vec<SourceName>,
     /// The documents of each source in the blocks.
     pub(crate) tallies: Vec<SourceTally>,
 }
 
-/// A band, and the lengths of the lists of this band and the bands before it. There is only one if
-/// candidates are not found by bands.
+/// A band, and the length of all lists up to and including this band. A run that does not use bands
+/// has only one such step.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct BandStep {
     pub(crate) band: u32,
@@ -71,7 +71,7 @@ pub(crate) struct BatchStep {
     /// The length of the results of this batch and the batches before it.
     pub(crate) results: u64,
     pub(crate) verified: u64,
-    /// Duplicates and their bytes, by the sources that have any.
+    /// Duplicates and their bytes, for each source that has any.
     pub(crate) duplicates: Vec<(SourceIndex, u64, u64)>,
     pub(crate) pairs: u64,
 }
@@ -83,7 +83,7 @@ pub(crate) enum Step {
     Prepared,
     Band(BandStep),
     Batch(BatchStep),
-    /// Steps of which none is done without the others.
+    /// Steps that count as done only together.
     Together(Vec<Step>),
 }
 
@@ -135,7 +135,8 @@ impl CompletedSteps {
         Ok(())
     }
 
-    /// Whether the blocks of a chunk are in it, or are parts: earlier chunks without blocks.
+    /// Returns true if each block of a chunk lies in this chunk, or is a part: a whole earlier
+    /// chunk without blocks.
     fn is_next_chunk(&self, step: &ChunkStep) -> bool {
         step.blocks.iter().all(|(_, notes, ranges)| {
             if let Some(part) = self.chunks.get(ranges.chunk as usize) {
@@ -150,18 +151,19 @@ impl CompletedSteps {
     }
 }
 
-/// The journal of a run, and its steps when the run began. Empty if the run cannot be resumed.
+/// The journal of a run, and the steps in it when the run began. Empty if the run cannot be
+/// resumed.
 #[derive(Default)]
 pub(crate) struct Checkpoint {
     journal: Journal<Step>,
     pub(crate) done: CompletedSteps,
-    /// Steps that are of no use without a later one, until that is done.
+    /// Steps that wait for a later step, without which they are useless.
     deferred: Option<Mutex<Vec<Step>>>,
 }
 
 impl Checkpoint {
-    /// Opens the space for temporary files. The space of a run that may be resumed is its folder,
-    /// made now or by an earlier run with the same inputs and options. `passages` describes a
+    /// Opens the space for temporary files. A resumable run uses its folder, which is created here
+    /// or was created by an earlier run with the same inputs and options. `passages` describes a
     /// search for passages.
     pub(crate) fn open(
         collection: &Collection,
@@ -174,8 +176,8 @@ impl Checkpoint {
             return Ok((Self::default(), Arc::new(TempSpace::new(parent))));
         }
         let mut description = describe_run(collection, options)?;
-        // Shingles are counted while documents are read, and the counts are not stored: the read
-        // documents are of use only together with the buckets that the counts lead to.
+        // Shingles are counted while documents are read, and the counts are not stored. So a
+        // resumed run can use the documents only together with the buckets made from the counts.
         let is_deferred = options.params.exact() && passages.is_none();
         if let Some(passages) = passages {
             description["passages"] = passages.clone();
@@ -224,7 +226,7 @@ impl Checkpoint {
     }
 }
 
-/// What makes a run the one it is: inputs with their sizes and times, options.
+/// The description that identifies a run: its options, and its inputs with their sizes and times.
 ///
 /// # Errors
 /// [`ReadError::NotAgain`] for inputs that cannot be read twice.
@@ -265,7 +267,8 @@ fn damaged() -> SpillError {
     SpillError::altered("the steps of an earlier run")
 }
 
-/// The files in words, or their number, bytes and a hash of these words where they are many.
+/// Describes each file in words. For many files, returns only their number, their bytes and a hash
+/// of these words.
 fn files(inputs: &[InputStamp]) -> Value {
     let words = |input: &InputStamp| {
         let bytes = input.bytes;

@@ -124,7 +124,8 @@ pub enum FindError {
 
 impl FindError {
     /// Returns the error inside the error of an iterator such as
-    /// [`Groups::iter`](crate::find::Groups::iter). Any other error is one of a temporary file.
+    /// [`Groups::iter`](crate::find::Groups::iter). Any other error becomes an error of a temporary
+    /// file.
     pub fn of_io(error: io::Error) -> Self {
         match error.downcast::<Self>() {
             Ok(error) => error,

@@ -5,7 +5,8 @@
 //!   → ComponentIndex of its class in the component → MemberNumber in keep order
 //! ```
 //!
-//! [`lookalike_core`] takes plain numbers. They are converted only in calls of its functions.
+//! [`lookalike_core`] takes plain numbers. Ids are converted to them only in calls of its
+//! functions.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -27,12 +27,13 @@ const MIB: u64 = 1 << 20;
 const PROCESS_BYTES: u64 = 20 * MIB;
 /// Buffers of one thread: a block and its decoded texts, tables of the hash functions, shingles.
 const THREAD_BYTES: u64 = 10 * MIB;
-/// Permanently, per document: its state, its place in the forest of candidates, and its weight
-/// there.
+/// Bytes held permanently for each document: its state, its place in the forest of candidates, and
+/// its weight there.
 const DOCUMENT_BYTES: u64 = 10;
-/// Permanently, per document in exact runs: its number in the log of shingles, and their count.
+/// Bytes held permanently for each document in exact runs: its number in the log of shingles, and
+/// its number of shingles.
 const LOGGED_BYTES: u64 = 8;
-/// Permanently, per block of the input: the place of its columns, and its place in the input.
+/// Bytes held permanently for each block: the place of its columns, and its place in the input.
 const BLOCK_BYTES: u64 = 400;
 /// The minimum memory of the stages, besides long records.
 const LEAST_WORK: u64 = 16 * MIB;
@@ -46,16 +47,17 @@ const UNIT_BLOCK_FACTOR: u64 = 4;
 /// Like [`BLOCK_FACTOR`], for words: the block in a growing buffer and its case-folded text, or
 /// its case-folded text and the text of the other document.
 const TEXT_BLOCK_FACTOR: u64 = 4;
-/// In addition, for each word of a block: tokens and windows of them, or words of two documents.
+/// Additional bytes for each word of a block: tokens and windows of tokens, or words of two
+/// documents.
 const WORD_BYTES: u64 = 16;
-/// Memory that is held for a record before the rest of its memory is known, in quarters of the
-/// length of the record: its buffer, and a copy.
+/// Memory for a record before its full memory is known: its buffer and a copy, in quarters of its
+/// length.
 const HELD_QUARTERS: u64 = 9;
 /// Bytes after a record that are read to find its end.
 const BYTES_BEHIND: u64 = 4 << 10;
 /// Words of documents up to this length fit in the buffers of a thread.
 const USUAL_RECORD_BYTES: usize = 1 << 20;
-/// The most bytes of a cache that only saves work, also without a limit.
+/// The most bytes of a cache that only saves work, even without a memory limit.
 const CACHE_BYTES: u64 = 256 * MIB;
 
 /// The available memory, and the place of temporary files.
@@ -69,8 +71,8 @@ pub struct Memory {
     /// Whether finished stages are kept in `temp_dir`, so that the run resumes after an
     /// interruption.
     pub resume: bool,
-    /// The most bytes of results in memory before they are written to a temporary file, if `limit`
-    /// allows as many; `None` to use as many as `limit` allows.
+    /// The most bytes of results in memory before they are written to a temporary file. `limit` may
+    /// allow fewer. `None` uses as many as `limit` allows.
     pub results: Option<u64>,
 }
 
@@ -89,7 +91,7 @@ pub(crate) struct Budget {
     resident: u64,
     /// Bytes of the work that rows of documents occupy permanently.
     rows: u64,
-    /// Bytes of columns in memory. Before they are known, the most bytes allowed.
+    /// Bytes of columns in memory; `None` before they are known, which counts as the whole share.
     columns: Option<u64>,
     /// [`Memory::results`].
     results: u64,
@@ -98,8 +100,8 @@ pub(crate) struct Budget {
     logs_shingles: bool,
     /// The memory that long records need.
     records: RecordMemory,
-    /// Whether long records may use everything except the least work. This holds for an input with
-    /// long records that cannot be read again.
+    /// Whether long records may use everything except the least work. This is the case for an input
+    /// that is read only once.
     reserves_all: bool,
 }
 
@@ -171,7 +173,7 @@ impl Budget {
         Self { blocks: BlockUse::Texts, ..self }
     }
 
-    /// Returns the budget if these documents, blocks and further bytes are held permanently.
+    /// Returns the budget of a run that also holds these documents, blocks and bytes permanently.
     pub(crate) fn next_to(self, documents: usize, blocks: usize, bytes: u64) -> Self {
         let made = self.document_bytes() * documents as u64 + BLOCK_BYTES * blocks as u64;
         Self { resident: self.resident + made + bytes, ..self }
@@ -184,7 +186,7 @@ impl Budget {
     /// Returns the budget with the memory that long records need.
     pub(crate) fn with_records(self, mut records: RecordMemory) -> Self {
         if self.reserves_all {
-            // They are held before their other memory is known.
+            // Records are held before their full memory is known.
             let held = (records.longest * HELD_QUARTERS).div_ceil(4).saturating_sub(THREAD_BYTES);
             records.bytes = records.bytes.max(held);
         }
@@ -207,7 +209,7 @@ impl Budget {
         self.reserves_all
     }
 
-    /// Whether the same amount is reserved for long records.
+    /// Whether `other` reserves the same memory for long records.
     pub(crate) fn has_records_of(&self, other: &Self) -> bool {
         self.records == other.records
     }
@@ -217,8 +219,8 @@ impl Budget {
         LongRecords::new(cost, self.threads as usize, THREAD_BYTES)
     }
 
-    /// Returns an error if long records need more memory than is reserved. An input that can be
-    /// read again is measured in this case, and memory is reserved for them.
+    /// Returns an error if long records need more memory than is reserved. If the input can be read
+    /// again, the caller then measures it and reserves memory for them.
     pub(crate) fn check_records(&self, records: RecordMemory) -> Result<(), FindError> {
         let with = self.with_records(records);
         let is_reserved = with.records.bytes <= self.records.bytes;
@@ -230,8 +232,8 @@ impl Budget {
         if self.reserves_all { Ok(()) } else { Err(FindError::MemoryTooSmall { got, least: got }) }
     }
 
-    /// The number of threads that compare documents at the same time: fewer than `threads` if the
-    /// memory does not hold long documents for all of them.
+    /// The number of threads that compare documents at the same time: fewer than `threads` if
+    /// memory does not hold a long document for each thread.
     pub(crate) fn comparing(&self, threads: NonZeroUsize) -> NonZeroUsize {
         if self.limit.is_none() || self.records.compared == 0 {
             return threads;
@@ -290,8 +292,7 @@ impl Budget {
         Ok(budget)
     }
 
-    /// Returns the budget with rows in memory. They are a part of the work, which limits them when
-    /// they are read.
+    /// Returns the budget with rows in memory. Their bytes are taken from the work.
     pub(crate) fn with_rows(self, bytes: u64) -> Self {
         Self { rows: self.rows + bytes, ..self }
     }
@@ -340,8 +341,8 @@ impl Budget {
         }
     }
 
-    /// The least [`total`](Self::total) that leaves `work` besides long records. These are in the
-    /// share of blocks, or are added to the work.
+    /// The least [`total`](Self::total) that leaves `work` besides long records. Long records are
+    /// in the share of blocks, or are added to the work.
     fn total_for(&self, work: u64) -> u64 {
         let next_to = work.saturating_add(self.records.bytes);
         if self.reserves_all {
@@ -393,7 +394,7 @@ impl Budget {
         }
         let (blocks, whole) = self.block_share();
         let share = self.work() / whole * (whole - blocks);
-        // Half of it is for anchors.
+        // Half of this share is for anchors.
         (if self.blocks == BlockUse::Texts { share / 2 } else { share }) as usize
     }
 
@@ -410,9 +411,9 @@ impl Budget {
         self.share(16) * 5
     }
 
-    /// Bytes of the log of the shingles that several documents have, besides the room that the log
-    /// of all shingles leaves. For Jaccard, that log also releases each part after its shingles are
-    /// counted.
+    /// Bytes of the log of shingles that several documents have. The caller adds the room that the
+    /// log of all shingles leaves. For Jaccard, the log of all shingles also releases each part
+    /// after its shingles are counted.
     pub(crate) fn shared_shingles(&self, measure: Measure) -> usize {
         match measure {
             Measure::Jaccard => self.share(4),
@@ -420,7 +421,7 @@ impl Budget {
         }
     }
 
-    /// Bytes of lists of buckets. There are two kinds of lists.
+    /// Bytes of each of the two kinds of lists: of buckets, and of equal documents.
     pub(crate) fn buckets(&self) -> usize {
         (self.work() / 16) as usize
     }
@@ -454,8 +455,8 @@ impl Budget {
         self.need(self.work_for_words(bytes, words))
     }
 
-    /// The work in which each thread can hold a block of this many bytes with a document of this
-    /// many words to compare.
+    /// The least work in which each thread can hold a block of `bytes` bytes and compare a document
+    /// of `words` words.
     pub(crate) fn work_for_words(&self, bytes: u64, words: u64) -> u64 {
         let of_words = WORD_BYTES.saturating_mul(words);
         self.work_of_blocks(self.block_factor().saturating_mul(bytes).saturating_add(of_words))
@@ -492,8 +493,9 @@ impl Budget {
         Ok(())
     }
 
-    /// Refuses values derived from texts that need this many bytes besides the shares of the work:
-    /// an eighth each for anchors, words and rows, and a sixteenth for the places of runs.
+    /// Refuses values of this many bytes, derived from texts, if they do not fit beside the other
+    /// shares of the work: an eighth each for anchors, words and rows, and a sixteenth for the
+    /// places of runs.
     pub(crate) fn need_beside_shares(&self, bytes: u64) -> Result<(), FindError> {
         self.need(bytes.saturating_mul(16).div_ceil(9))
     }

@@ -7,13 +7,14 @@ use lookalike_core::parameter::Parameter;
 const EXPECTED: &str = "an amount of memory such as 512MiB, 4GiB, 1.5g (binary), 2GB (decimal), \
                         or a number of bytes, from 1 to 18446744073709551615 bytes";
 
-/// Bytes of an amount of memory: a number, with a fraction or without, and a unit in any case:
-/// `KiB`, `MiB`, `GiB`, `TiB` and the single letters `k`, `m`, `g`, `t` count by 1024, `kB`, `MB`,
-/// `GB`, `TB` by 1000, `B` or nothing is bytes. Fractions of a byte are cut off.
+/// Returns the bytes of an amount of memory: a number, with or without a fraction, and a unit in
+/// any case. `KiB`, `MiB`, `GiB`, `TiB` and the single letters `k`, `m`, `g`, `t` count by 1024.
+/// `kB`, `MB`, `GB`, `TB` count by 1000. `B` or no unit means bytes. Fractions of a byte are cut
+/// off.
 ///
 /// # Errors
-/// [`ParamsError::Parse`] for [`Parameter::Memory`] when it is anything else, or not from 1 to
-/// 2⁶⁴ − 1 bytes.
+/// [`ParamsError::Parse`] for [`Parameter::Memory`] if the text is anything else, or if the amount
+/// is not from 1 to 2⁶⁴ − 1 bytes.
 ///
 /// ```
 /// use lookalike::find::parse_memory;

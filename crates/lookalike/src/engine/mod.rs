@@ -12,10 +12,10 @@
 //! `pipeline` calls the stages in this order. No file of the engine imports a use case.
 //!
 //! The first pass keeps the id, bucket keys, fingerprint, position and keep key of each document,
-//! and drops its text. Verification reads the documents that share a bucket with another one again.
+//! and drops its text. Verification reads documents again if they share a bucket with another one.
 //! Stages exchange columns and lists in logs (`spill`). `memory` decides whether a log is in memory
-//! or in a temporary file, from which a run with `checkpoint` resumes. One byte of state, a parent
-//! in the disjoint sets and one bit of each document are always in memory.
+//! or in a temporary file, from which a run with `checkpoint` resumes. For each document, one byte
+//! of state, a parent in the disjoint sets and one bit are always in memory.
 //!
 //! Results depend neither on the number of threads and their order of work nor on the memory:
 //! blocks are sorted into reading order, documents are compared in the keep order, and components

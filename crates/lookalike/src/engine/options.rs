@@ -22,15 +22,16 @@ pub enum Grouping {
     /// Every duplicate resembles the kept document of its group.
     #[default]
     Stars,
-    /// All documents connected through verified pairs; members may be unlike the kept one.
+    /// A group has all documents that verified pairs connect. Members may be unlike the kept
+    /// document.
     Components,
 }
 
 impl Grouping {
-    /// Both.
+    /// All groupings.
     pub const ALL: [Self; 2] = [Self::Stars, Self::Components];
 
-    /// The name, as options and reports have it.
+    /// The name in options and reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Stars => "stars",
@@ -56,13 +57,14 @@ pub enum PairList {
     Omitted,
     /// Pairs have their exact similarity.
     Exact,
-    /// Pairs also have the estimates of their signatures ([`Pair::estimate`](crate::find::Pair)).
-    /// An error with the containment measure, and in an exact run, which has no signatures.
+    /// Pairs also have estimates from their signatures ([`Pair::estimate`](crate::find::Pair)).
+    /// This is an error with the containment measure, and in an exact run, which has no signatures.
     WithEstimates,
 }
 
 impl PairList {
-    /// The list with `pairs`, and with `estimates` in it.
+    /// Creates the choice from two flags: whether pairs are listed, and whether they have
+    /// estimates.
     ///
     /// # Errors
     /// [`FindError::Estimates`] for estimates without pairs.
@@ -81,18 +83,18 @@ impl PairList {
     }
 }
 
-/// Which documents others may be duplicates of.
+/// Which documents may be keepers, of which others are duplicates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum KeeperChoice {
     /// Documents that resemble no keeper before them in the keep order, and all documents of a
     /// reference collection.
     #[default]
     Found,
-    /// Documents of the reference collection: the others are not compared with each other.
+    /// Documents of the reference collection. Other documents are not compared with each other.
     Reference,
-    /// Documents of the reference collection that come earlier in the keep order, in which it does
-    /// not count that they are of a reference collection: with the longest first, a document of 80
-    /// bytes is a duplicate of a similar reference document of 90 bytes, and of none of 70.
+    /// Documents of the reference collection that come earlier in the keep order, which does not
+    /// prefer them here. If the longest document is kept, a document of 80 bytes is a duplicate of
+    /// a similar reference document of 90 bytes, but not of one of 70 bytes.
     EarlierReference,
 }
 
@@ -113,51 +115,51 @@ pub struct FindOptions {
     pub keep: KeepPolicy,
     /// Whether [`resolve_keep`](Self::resolve_keep) chooses `keep` by the inputs.
     pub keep_by_inputs: bool,
-    /// How many documents were drawn to choose bands and rows for them; `None` if these were
-    /// named, or chosen for the threshold and the recall alone.
+    /// The number of sampled documents for which bands and rows were chosen. `None` if bands and
+    /// rows were given, or chosen for the threshold and the recall alone.
     pub bands_sample: Option<usize>,
     /// How groups are formed.
     pub grouping: Grouping,
-    /// Which documents others may be duplicates of. If the keepers are given, groups are stars, a
-    /// pair is a keeper and another document, and equal documents are not counted as
+    /// Which documents may be keepers. If the keepers are given, groups are stars, a pair is a
+    /// keeper and another document, and equal documents are not counted as
     /// [copies](crate::find::RunCounts::copies).
     pub keepers: KeeperChoice,
     /// The decisions of people about documents; not allowed if the keepers are given.
     pub decisions: Option<Arc<Decisions>>,
-    /// Documents of the inputs that the run is without.
+    /// Documents of the inputs that the run leaves out.
     pub drop: Option<Arc<DropList>>,
     /// Whether and how all verified pairs are listed.
     pub pairs: PairList,
     /// Lists only pairs with a document of the reference collection.
     pub reference_pairs: bool,
-    /// Whether [`Findings::related`](crate::find::Findings::related) is filled: kept documents
-    /// without a group that resemble duplicates of other keepers. Costs a comparison for each
+    /// Whether to fill [`Findings::related`](crate::find::Findings::related) with kept documents
+    /// without a group that resemble duplicates of other keepers. Takes a comparison for each
     /// candidate pair of such documents.
     pub related: bool,
-    /// Whether the later of two documents with one id is left out; otherwise it is an error.
+    /// Whether the later of two documents with the same id is left out. Otherwise, a repeated id is
+    /// an error.
     pub skip_repeated_ids: bool,
-    /// The field whose value is the source that a document is counted under; its file or folder
-    /// where it is `None`.
+    /// The field whose value is the source that a document is counted under. If it is `None`, the
+    /// source is the document's file or folder.
     pub source_field: Option<String>,
     /// The field that the patterns of `keep` are compared with. If it is `None`, they are compared
     /// with the file of a document, or with its id if the document is in memory.
     pub path_field: Option<String>,
     /// Whether a small run with few results looks for a setting that finds more
-    /// ([`Findings::better_setting`](crate::find::Findings::better_setting)), which reads its
+    /// ([`Findings::better_setting`](crate::find::Findings::better_setting)). The search reads the
     /// documents again.
     pub advice: bool,
-    /// How much memory there is, and where temporary files go.
+    /// The available memory, and the folder for temporary files.
     pub memory: Memory,
-    /// Threads that work at a time, at most [`MAX_THREADS`](crate::find::MAX_THREADS): a run with
-    /// more is refused.
+    /// The number of threads. More than [`MAX_THREADS`](crate::find::MAX_THREADS) are an error.
     pub threads: NonZeroUsize,
     /// The inner loops to use; all have the same result.
     pub kernel: Kernel,
 }
 
 impl FindOptions {
-    /// Stars, longest document kept, no pairs, advice, no limit on memory, a thread for each
-    /// processor, the fastest kernel.
+    /// Creates the default options: stars, longest document kept, no pairs, advice, no limit on
+    /// memory, a thread for each processor, the fastest kernel.
     pub fn new(params: Params) -> Self {
         Self {
             params,
@@ -181,8 +183,8 @@ impl FindOptions {
         }
     }
 
-    /// Ranks file names first if no rule was chosen and an input has files of one document each.
-    /// Requests call this for `keep_by_inputs` before they run.
+    /// Resolves `keep_by_inputs`: if it is set and an input has files of one document each, ranks
+    /// file names first. Requests call this before they run.
     pub fn resolve_keep(&mut self, collection: &Collection) {
         let has_files =
             || (0..collection.sources()).any(|source| is_compared_file(collection, source));
@@ -192,7 +194,7 @@ impl FindOptions {
         self.keep_by_inputs = false;
     }
 
-    /// Refuses decisions where the keepers are given.
+    /// Returns an error if there are decisions and the keepers are given.
     pub(crate) fn check_decisions(&self) -> Result<(), FindError> {
         let has_effect = !self.keepers.is_given() || self.decisions.is_none();
         if has_effect { Ok(()) } else { Err(FindError::Decisions(DecisionError::GivenKeepers)) }
@@ -217,7 +219,7 @@ impl FindOptions {
     }
 }
 
-/// Returns true for a source of files that are not a reference, whose documents all stay.
+/// Returns true for a source of files that is not a reference. Reference documents are always kept.
 fn is_compared_file(collection: &Collection, source: u32) -> bool {
     collection.source_format(source) == Some(Format::Text) && !collection.is_reference(source)
 }

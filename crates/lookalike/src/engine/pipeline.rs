@@ -33,7 +33,8 @@ use std::time::Duration;
 const AVERAGE_WORD_BYTES: u64 = 6;
 /// The expected bytes of an input of unknown length.
 const UNKNOWN_BYTES: u64 = 1 << 30;
-/// Rounding of the limit on one record when the least memory for it is computed.
+/// Bytes added to a record before its least memory is computed, because the limit on one record is
+/// rounded.
 const BLOCK_ROUNDING: u64 = 16;
 
 /// Finds the near-duplicates of an open collection; cost and errors are documented at
@@ -63,7 +64,8 @@ pub(crate) fn run(
         if let Some(linked) = run.link(documents, shingles, budget)? {
             break linked;
         }
-        // Two files have the same id: they are read again with ids that begin with the file.
+        // Records of two files have the same id. They are read again with ids that begin with the
+        // file.
         collection.name_ids_by_file();
         collection.rewind();
     };
@@ -95,7 +97,7 @@ pub(crate) fn decide_documents(
     }
     let shingles = log.map(|log| log.finish(&documents)).transpose()?;
     let linked = run.link(documents, shingles, budget)?;
-    // Repeated ids cannot be found here: they were refused before the run was divided.
+    // Repeated ids cannot occur here, because they were refused before the run was divided.
     run.decide(linked.ok_or_else(|| SpillError::altered("the ids of records"))?)
 }
 
@@ -163,7 +165,7 @@ impl<'a> FindRun<'a> {
             RunDocuments::new(preparation.run(progress)?, collection.listed())
         });
         let documents = documents.map_err(|error| changed_instead(collection, error))?;
-        // The result is unknown for documents that an earlier run has read.
+        // If an earlier run has read documents, the idle rules are unknown.
         if checkpoint.done.chunks.is_empty() && documents.len() > 0 {
             self.idle = rules.idle_rules();
         }
@@ -174,7 +176,7 @@ impl<'a> FindRun<'a> {
     }
 
     /// Finds repeated ids, equal documents and shared buckets. Returns `None` if records of two
-    /// files of a folder have the same id and could have different ones.
+    /// files of a folder have the same id and can be read again with different ids.
     fn link(
         &mut self,
         mut documents: RunDocuments,
@@ -277,8 +279,8 @@ pub(crate) fn explained(collection: &Collection, budget: &Budget, error: FindErr
     }
 }
 
-/// Returns the error, or that the input changed, because changing inputs appear to have bad
-/// records.
+/// Returns the error, or an error about a changed input, because an input that changes while it is
+/// read can appear to have bad records.
 pub(crate) fn changed_instead(collection: &Collection, error: FindError) -> FindError {
     match &error {
         FindError::Read(ReadError::BadRecord(_) | ReadError::Io { .. }) => {

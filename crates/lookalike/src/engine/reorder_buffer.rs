@@ -3,11 +3,12 @@
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::BTreeMap;
 
-/// Receives numbered values from several threads and returns them to one thread by number.
+/// Receives numbered values from several threads and returns them to one thread in the order of
+/// their numbers.
 pub(crate) struct ReorderBuffer<T> {
     state: Mutex<ReorderState<T>>,
     changed: Condvar,
-    /// The distance from the next value to return at which a sender waits.
+    /// A sender waits if its value is at least this far after the next value to return.
     window: u64,
 }
 
@@ -19,7 +20,8 @@ struct ReorderState<T> {
 }
 
 impl<T> ReorderBuffer<T> {
-    /// Creates a buffer. A sender waits if its value is `window` or more after the next one.
+    /// Creates a buffer. A sender waits if its value is at least `window` after the next value to
+    /// return.
     pub(crate) fn new(window: u64) -> Self {
         let waiting = BTreeMap::new();
         let state = ReorderState { next: 0, waiting, senders: 0, is_closed: false };
@@ -30,8 +32,8 @@ impl<T> ReorderBuffer<T> {
         self.state.lock()
     }
 
-    /// Adds the value with a number. Waits if it is too far ahead. Returns `false` if the receiver
-    /// was dropped.
+    /// Adds the value with a number. Waits if the number is too far ahead. Returns `false` if the
+    /// receiver was dropped.
     pub(crate) fn put(&self, number: u64, value: T) -> bool {
         let mut state = self.state();
         while number >= state.next + self.window && !state.is_closed {
@@ -59,8 +61,8 @@ impl<T> ReorderBuffer<T> {
         }
     }
 
-    /// Like [`take`](Self::take), for a receiver that also makes values. Instead of waiting, it
-    /// makes the next value of `make`, unless `window` values are in the buffer.
+    /// Like [`take`](Self::take), for a receiver that also makes values. Instead of waiting, takes
+    /// the next value from `make`, unless `window` values are in the buffer.
     pub(crate) fn take_or_make(&self, make: &mut impl Iterator<Item = (u64, T)>) -> Option<T> {
         loop {
             let mut state = self.state();
@@ -89,8 +91,8 @@ impl<T> ReorderBuffer<T> {
         ReorderReceiver(self)
     }
 
-    /// Returns a guard for a thread that adds values. Dropping it ends the thread's part, also by a
-    /// panic.
+    /// Returns a guard for a thread that adds values. When the guard is dropped, also by a panic,
+    /// the thread counts as finished.
     pub(crate) fn sender(&self) -> ReorderSender<'_, T> {
         self.state().senders += 1;
         ReorderSender(self)
@@ -114,7 +116,8 @@ impl<T> Drop for ReorderSender<'_, T> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.senders -= 1;
-        // After a panic, its next value will be missing, so later values cannot be returned.
+        // After a panic, the thread's next value will be missing, so later values cannot be
+        // returned.
         state.is_closed |= std::thread::panicking();
         self.0.changed.notify_all();
     }
@@ -170,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn who_gives_up_lets_the_others_end() {
+    fn dropped_receiver_ends_the_senders() {
         let ordered = ReorderBuffer::new(4);
         std::thread::scope(|scope| {
             let (receiver, sender) = (ordered.receiver(), ordered.sender());

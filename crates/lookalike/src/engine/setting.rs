@@ -1,15 +1,15 @@
-//! Alternative settings of a run, and the number of documents with a neighbour by each.
+//! Alternative settings of a run, and the number of documents that have a neighbour with each.
 
 use lookalike_core::params::{Measure, Params, ShingleRule, Unit};
 
-/// The minimum share of documents with a neighbour by containment that also share a passage with
-/// it.
+/// For containment, the minimum share of documents with a neighbour that also share a passage with
+/// the neighbour.
 const LEAST_WITH_PASSAGE: f64 = 0.9;
-/// The minimum share of documents with a neighbour by a better setting.
+/// The minimum share of documents that have a neighbour with a better setting.
 const LEAST_SHARE: f64 = 0.1;
-/// The minimum number of documents with a neighbour by a better setting.
+/// The minimum number of documents that have a neighbour with a better setting.
 const LEAST_NEIGHBOURS: u64 = 4;
-/// The minimum factor between the numbers of documents with a neighbour by two settings.
+/// The minimum factor by which a better setting increases the number of documents with a neighbour.
 const CLEARLY_MORE: f64 = 2.0;
 
 /// The job of a setting, as described in `docs/guides/choosing.md`.
@@ -30,7 +30,7 @@ pub enum SettingJob {
 }
 
 impl SettingJob {
-    /// A phrase, such as `drafts and versions`.
+    /// The job as a phrase, such as `drafts and versions`.
     pub fn name(self) -> &'static str {
         match self {
             Self::InUse => "in use",
@@ -43,7 +43,7 @@ impl SettingJob {
     }
 }
 
-/// A rule for which pairs are similar.
+/// A rule that determines which pairs are similar.
 #[derive(Debug, Clone)]
 pub struct Setting {
     /// The job it suits.
@@ -94,7 +94,8 @@ impl Setting {
     }
 }
 
-/// Options of one setting that differ from another; `None` if they are equal.
+/// The options in which one setting differs from another. An option is `None` if it is equal in
+/// both.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SettingChanges {
     /// Jaccard or containment.
@@ -107,21 +108,21 @@ pub struct SettingChanges {
     pub threshold: Option<f64>,
 }
 
-/// The number of documents of a sample with a neighbour by a setting.
+/// The numbers of documents and pairs that a setting finds in a sample.
 #[derive(Debug, Clone)]
 pub struct SettingProfile {
     /// The setting.
     pub setting: Setting,
-    /// Documents with a token by the current setting, all compared with each other. By another
+    /// Documents with a token in the current setting, all compared with each other. With another
     /// setting, such as one without stop words, some may have no shingle and so no neighbour.
     pub documents: u64,
-    /// Documents in a pair that reaches the threshold. By containment, a pair counts only if the
+    /// Documents in a pair that reaches the threshold. For containment, a pair counts only if the
     /// smaller set has at least 10 shingles.
     pub with_neighbour: u64,
     /// Pairs that reach the threshold.
     pub pairs: u64,
-    /// Documents that share a passage with a neighbour: three shingles of five words that at most a
-    /// fifth of the documents have.
+    /// Documents that share a passage with a neighbour. A passage is three shingles of five words
+    /// that at most a fifth of the documents have.
     pub with_passage: u64,
     /// The similarity that 99 of 100 pairs do not exceed.
     pub background: f64,
@@ -138,7 +139,8 @@ impl SettingProfile {
         }
     }
 
-    /// Whether it finds clearly more neighbours than `used`, well above the background.
+    /// Whether it finds clearly more neighbours than `used`, and its pairs are above the
+    /// background.
     pub(crate) fn is_better_than(&self, used: &Self) -> bool {
         let with_neighbour = self.with_neighbour as f64;
         self.is_above_background()

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::Builder;
 
-/// The most threads that a run may have: more would take memory and save no time.
+/// The most threads that a run may have. More would take memory and save no time.
 pub const MAX_THREADS: usize = 1024;
 
 /// One thread for each processor, at most [`MAX_THREADS`].
@@ -66,7 +66,7 @@ impl<K: Ord, E> Earliest<K, E> {
 /// particular order.
 ///
 /// # Errors
-/// The first error in that order, after all threads have stopped.
+/// An error of one of the threads, after all threads have stopped.
 ///
 /// # Panics
 /// If `work` panics on a thread, the panic is continued on the caller's thread.
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_the_first_nor_the_last_to_come_is_the_earliest() {
+    fn earliest_failure_has_the_lowest_position() {
         let failed = Earliest::default();
         for at in [70, 20, 120] {
             failed.keep(at, at);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_failure_it_is_what_was_done() {
+    fn result_is_unchanged_without_a_failure() {
         let failed = Earliest::<u32, String>::default();
         assert_eq!(failed.or::<_, String>(Ok(5)), Ok(5));
         let failed = Earliest::<u32, String>::default();

@@ -53,9 +53,9 @@ impl Estimates {
 pub struct EstimateRange {
     /// The least exact similarity.
     pub from: f64,
-    /// The excluded upper end. A range from 1 to 1 contains equal sets.
+    /// The upper end, which is excluded. The range from 1 to 1 contains equal sets.
     pub to: f64,
-    /// Their errors.
+    /// The errors of these pairs.
     #[serde(flatten)]
     pub estimates: Estimates,
 }
@@ -66,8 +66,8 @@ const RANGES: u32 = 10;
 const MILLION: u32 = 1_000_000;
 
 impl EstimateRange {
-    /// Returns tenths of the similarities below 1, then equal sets. Ranges without a pair are
-    /// omitted. Pairs without a known exact similarity are not counted.
+    /// Returns ten ranges of similarities below 1, then the range of equal sets. Ranges without a
+    /// pair are omitted. Pairs without a known exact similarity are not counted.
     pub(super) fn all(errors: &(impl Iterator<Item = PairError> + Clone)) -> Vec<Self> {
         let in_range = |range: u32| {
             let errors = errors.clone().filter(move |error| error.range() == Some(range));

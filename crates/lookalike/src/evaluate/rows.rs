@@ -19,7 +19,7 @@ const LAYOUTS: [&[&str]; 7] = [
     &["id", "cluster"],
 ];
 
-/// Returns the lines of a file, its header first. Held in memory.
+/// Returns all lines of a file in memory, the header first.
 pub(super) fn lines(path: &Path) -> Result<Vec<u8>, FindError> {
     for columns in LAYOUTS {
         match of_layout(path, columns) {

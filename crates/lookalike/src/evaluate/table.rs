@@ -1,4 +1,4 @@
-//! Report and truth files → pairs and groups by number.
+//! Reads report and truth files as pairs and groups of numbered documents.
 
 use super::estimates::PairError;
 use super::options::{EvaluateOptions, UnreadColumn};
@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 
 /// Decimals of similarities in groups, by `docs/reference/report.md`.
 const GROUP_DECIMALS: u8 = 6;
-/// More digits than these say nothing in an `f64`.
+/// The maximum number of decimals that are significant in an `f64`.
 const MOST_DECIMALS: u8 = 17;
 
-/// Ids as they come, each with a number.
+/// Numbers ids in the order in which they are read.
 #[derive(Default)]
 pub(super) struct IdNumbers {
     numbers: HashMap<String, u32>,
@@ -36,7 +36,7 @@ impl IdNumbers {
         Ok(number)
     }
 
-    /// No more ids: from now on numbers are places in the order of all ids.
+    /// Sorts the ids. No more ids can be added.
     pub(super) fn sort(self) -> SortedIds {
         let mut ids: Vec<(String, u32)> = self.numbers.into_iter().collect();
         ids.sort_unstable();
@@ -48,7 +48,8 @@ impl IdNumbers {
     }
 }
 
-/// All ids of both files, byte by byte in order, and the place of each by the number it had.
+/// All ids of both files in byte order. `ranks` has the place of each id in this order, by its
+/// number in [`IdNumbers`].
 pub(super) struct SortedIds {
     names: Vec<String>,
     ranks: Vec<u32>,
@@ -59,7 +60,7 @@ impl SortedIds {
         &self.names
     }
 
-    /// The pairs of a table: sorted, each once (the first mention counts).
+    /// The pairs of a table, sorted. If a pair is repeated, the first line counts.
     pub(super) fn pairs(&self, table: PairTable) -> Vec<NumberedPair> {
         let mut pairs = table.pairs;
         for pair in &mut pairs {
@@ -81,7 +82,7 @@ impl SortedIds {
             let pairs = table.pairs.iter().map(|pair| (rank(pair.a), rank(pair.b)));
             return Partition::of_pairs(self.names.len(), pairs);
         };
-        // A group has the name of its least document, so that no other group has that name.
+        // The label of a group is its least document, which is the label of no other group.
         let mut first: HashMap<u32, u32> = HashMap::new();
         for (document, group) in members {
             let least = first.entry(*group).or_insert(u32::MAX);
@@ -100,7 +101,7 @@ impl SortedIds {
 pub(super) struct PairTable {
     pairs: Vec<NumberedPair>,
     errors: Vec<PairError>,
-    /// Document and group, each document once, if the file has groups.
+    /// Each document with its group. `None` if the file has no groups.
     members: Option<Vec<(u32, u32)>>,
     /// Whether the file has the column of labels that the options name.
     pub(super) has_label: bool,
@@ -125,8 +126,8 @@ impl PairTable {
     }
 }
 
-/// Reads a file of any of the kinds that [`evaluate`](super) lists. In a file of pairs it skips the
-/// lines below the threshold, as if they were missing. It reads groups whole.
+/// Reads a file of a kind that [`evaluate`](super) lists. In a file of pairs, skips the lines below
+/// the threshold, as if they were missing. The threshold does not apply to groups.
 pub(super) fn read(
     path: &Path,
     options: &EvaluateOptions,
@@ -161,7 +162,7 @@ pub(super) fn read(
     Ok(loader.table)
 }
 
-/// Returns true for the first line of a JSON report, which has no groups.
+/// Returns true for the first line of a JSON report, and false for a group in JSON lines.
 fn has_format(line: &[u8]) -> bool {
     line.trim_ascii_start().starts_with(br#"{"format":"#)
 }
@@ -190,7 +191,7 @@ struct JsonReport {
     groups: Vec<GroupLine>,
 }
 
-/// A group as [`write::jsonl`](crate::report::jsonl) writes it.
+/// A group as [`report::jsonl`](crate::report::jsonl) writes it.
 #[derive(Deserialize)]
 struct GroupLine {
     keeper: String,
@@ -210,7 +211,7 @@ struct Loader<'a> {
     options: &'a EvaluateOptions,
     ids: &'a mut IdNumbers,
     table: PairTable,
-    /// Documents that are in a group already.
+    /// Whether each document is already in a group, by its number.
     seen: Vec<bool>,
 }
 
@@ -302,7 +303,7 @@ impl Loader<'_> {
             Some(_) => [score, None],
             None => ["jaccard", "containment"].map(column),
         };
-        // The column `error` of another program is none of an estimate.
+        // Without `estimated_jaccard`, a column `error` is not the error of an estimate.
         let estimated = column("estimated_jaccard");
         let [error, standard_error] =
             ["error", "standard_error"].map(|name| estimated.and(column(name)));
@@ -365,7 +366,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// The next record, `false` at the end.
+    /// Reads the next record. Returns `false` at the end.
     fn next<R: Read>(
         &mut self,
         reader: &mut csv::Reader<R>,
@@ -433,8 +434,8 @@ impl Loader<'_> {
         })
     }
 
-    /// Adds a pair. Returns false, adding nothing, for a pair below the threshold of a file of
-    /// pairs.
+    /// Adds a pair. If the file has pairs and this pair is below the threshold, adds nothing and
+    /// returns false.
     fn pair(&mut self, a: &str, b: &str, score: PairScore) -> Result<bool, FindError> {
         if a == b {
             return Err(self.problem(format!("a pair of {a:?} with itself; take the line out")));
@@ -472,7 +473,7 @@ fn is_pair(label: &str) -> bool {
     !is_negative && label.parse::<f64>().map_or(true, |number| number > 0.0)
 }
 
-/// Names of groups → numbers. Groups without a name have numbers that count down from the end.
+/// Numbers groups by their names. The numbers of groups without a name count down from `u32::MAX`.
 #[derive(Default)]
 struct Labels {
     numbers: HashMap<String, u32>,

@@ -1,5 +1,5 @@
-//! Measures other settings exactly on all documents of a small collection in which a run found few
-//! groups.
+//! If a run found few groups in a small collection, measures other settings exactly on all its
+//! documents.
 
 use crate::engine::Setting;
 use crate::engine::{BetterSetting, FindError, FindOptions, Findings, ids};
@@ -7,13 +7,14 @@ use crate::progress::Progress;
 use crate::tune::{SettingTexts, better_setting, measure_settings, settings_to_compare};
 use std::ops::RangeInclusive;
 
-/// Documents with a token of a collection that is measured.
+/// The number of documents with a token in a collection that is measured.
 const DOCUMENTS: RangeInclusive<u64> = 20..=1_000;
-/// Bytes of texts of a collection that is measured, at most.
+/// The maximum number of bytes of texts in a collection that is measured.
 const MOST_BYTES: u64 = 4 << 20;
-/// Results are few where less than `1 / FEW` of the documents are in a group.
+/// A run found few groups if less than `1 / FEW` of the documents are in a group.
 const FEW: u64 = 10;
-/// Meetings of two documents in a shingle that are counted for a setting, at most.
+/// The maximum number of meetings to count for a setting. Two documents meet in each shingle that
+/// they share.
 const MOST_MEETINGS: u64 = 50_000_000;
 
 /// Returns a setting that finds clearly more than the run. Returns `None` if the run found many
@@ -35,7 +36,7 @@ pub(super) fn better_setting_of(
     let mut reference = Vec::new();
     for document in ids::first(findings.documents.len()) {
         if findings.documents.state(document).is_active() {
-            // A file that changed meanwhile costs the hint, not the results.
+            // If a file changed meanwhile, only the hint is left out.
             let Ok(text) = findings.text(document) else { return Ok(None) };
             texts.push(text);
             let block = findings.documents.block_of(document);

@@ -1,5 +1,5 @@
-//! Adds the documents of a collection to an index. Several threads read; writes are in reading
-//! order.
+//! Adds the documents of a collection to an index. Several threads read the documents, which are
+//! written in reading order.
 
 use super::add_options::AddOptions;
 use super::batch_writer::{AddCounts, BatchWriter, InterruptedAdd};
@@ -14,27 +14,28 @@ use lookalike_index::{Index, IndexError};
 use parking_lot::Mutex;
 use std::time::Instant;
 
-/// The documents of a batch.
+/// The number of documents in a full batch.
 const BATCH_DOCUMENTS: usize = 4096;
-/// Bytes of documents after which a smaller batch is written.
+/// Bytes of documents in a full batch, even if it has fewer documents.
 const BATCH_BYTES: usize = 64 << 20;
 
-/// The least number of blocks that are prepared ahead of the writer. While the writer waits for the
-/// disk, threads prepare its next batch.
+/// Threads may prepare at least this number of blocks ahead of the writer. They prepare its next
+/// batch while it waits for the disk.
 const WINDOW: u64 = 16;
 
 /// Reads a collection and adds its documents to an index, in reading order, some thousand at a
 /// time. Stored batches remain stored if a later one fails. The collection must not normalize
 /// texts, because the index applies its own normalization.
 ///
-/// The metadata of every document are `source` (its file), the properties in a file that is not
-/// plain text (`title`, `subject`, `from`, `date`, …), and the chosen fields. Fields of JSONL keep
-/// their types, fields of other formats are texts. If an id is repeated in the collection, the
-/// later document is handled like one whose id exists in the index.
+/// The metadata of every document contain `source` (its file) and the chosen fields. A document in
+/// a file that is not plain text also has the properties in the file (`title`, `subject`, `from`,
+/// `date`, …). Fields of JSONL keep their types, fields of other formats are texts. If an id is
+/// repeated in the collection, the later document is handled like one whose id exists in the index.
 ///
 /// # Errors
-/// The error of the first record in reading order that cannot be read or stored, with its place, or
-/// an error of writing to the index. All documents before it are stored.
+/// The error of the first record, in reading order, that cannot be read or stored, with the place
+/// of the record. Otherwise an error of writing to the index. All documents before the error are
+/// stored.
 pub fn add(
     index: &Index,
     collection: &Collection,
@@ -73,7 +74,8 @@ impl CollectionReader<'_> {
         write_in_order(writer, WINDOW.max(4 * threads as u64), stream()?, others)
     }
 
-    /// The blocks that one thread reads, each with its number, up to the first that fails.
+    /// Iterates over the blocks that one thread reads, each with its number. Ends after the first
+    /// block that fails.
     fn blocks(&self, preparer: TextPreparer) -> impl Iterator<Item = (u64, PreparedBlock)> {
         let mut preparer = CollectionPreparer::new(self.collection, preparer, self.options);
         let mut failed = false;

@@ -1,4 +1,5 @@
-//! Adds a caller's documents to an index. Several threads prepare them; writes are in their order.
+//! Adds a caller's documents to an index. Several threads prepare the documents, which are written
+//! in order.
 
 use super::add_options::AddOptions;
 use super::batch_writer::{AddCounts, BatchWriter, InterruptedAdd, NotWritten};
@@ -15,9 +16,9 @@ use std::slice::ChunksMut;
 use std::sync::Arc;
 use std::thread::Builder;
 
-/// The documents of a full batch.
+/// The number of documents in a full batch.
 const BATCH_DOCUMENTS: usize = 4096;
-/// Bytes of texts of a full batch, even if it has fewer documents.
+/// Bytes of text in a full batch, even if it has fewer documents.
 const BATCH_BYTES: usize = 16 << 20;
 
 /// The number of documents that a thread takes at a time.
@@ -33,7 +34,7 @@ pub struct NewDocument<S> {
     /// Additional stored values. Moved out when the document is prepared.
     pub metadata: Metadata,
     /// The source bytes of the document, stored if the index keeps originals. If `None`, the text
-    /// is stored. Moved out when the document is prepared.
+    /// is stored as the original. Moved out when the document is prepared.
     pub original: Option<OwnedOriginal>,
     /// Time of its last change, in ns since 1970.
     pub modified: Option<i64>,
@@ -72,7 +73,7 @@ impl<S: AsRef<str>> DocumentBatch<S> {
         self.documents.push(document);
     }
 
-    /// Whether further documents belong to the next batch.
+    /// Whether the batch is full, so that further documents belong to the next one.
     pub fn is_full(&self) -> bool {
         self.documents.len() >= BATCH_DOCUMENTS || self.text_bytes >= BATCH_BYTES
     }
@@ -88,10 +89,10 @@ impl<E> From<NotWritten> for FeedError<E> {
 }
 
 /// Adds documents to an index, in order, batch by batch. Stored batches remain stored if a later
-/// one fails. With several threads, a batch is prepared while the one before it is written.
+/// one fails. With several threads, a batch is prepared while the previous one is written.
 ///
 /// `feed` appends documents to the empty batch and returns whether more will follow. If it fails,
-/// the documents in the batch are stored. It is called by the current thread. The options
+/// the documents that it has appended are stored. The current thread calls it. The options
 /// `existing`, `added`, `expires` and `threads` apply.
 ///
 /// # Errors
@@ -293,7 +294,7 @@ mod tests {
         }
     }
 
-    /// Ids of batches, one list each.
+    /// Adds documents with these ids. Each list is a batch.
     fn put(
         index: &Index,
         batches: &[Vec<String>],

@@ -10,7 +10,7 @@ pub enum Existing {
     /// Fail.
     #[default]
     Refuse,
-    /// Keep the stored document, and count the new one.
+    /// Leave out the new document, and count it.
     Keep,
     /// Replace the stored document.
     Replace,
@@ -27,19 +27,19 @@ pub struct AddOptions {
     /// [`ReadOptions::fields`](crate::read::ReadOptions::fields) of the collection.
     pub metadata: Vec<String>,
     /// Whether the documents are JSON lines of [`export`](super::export()). Their metadata and
-    /// times are restored from the lines. A line without the time of addition or expiry is handled
-    /// like any other document.
+    /// times are restored from the lines. If a line lacks the time of addition or of expiry, the
+    /// document gets the time in these options.
     pub exported: bool,
     /// A prefix to remove from ids that begin with it, such as the folder of the files.
     pub id_prefix: Option<String>,
     /// Time of the addition, in ns since 1970.
     pub added: i64,
-    /// Time of expiry, after which they count as removed, in ns since 1970.
+    /// Time of expiry in ns since 1970, after which the documents count as removed.
     pub expires: Option<i64>,
     /// Whether to skip and list documents that an index cannot store. Otherwise they are errors.
     pub skip_bad: bool,
-    /// Maximum number of threads that prepare documents. One of them also writes the documents of
-    /// files. Another thread writes documents of the caller if this number is above 1.
+    /// Maximum number of threads that prepare documents. For documents of files, one of them also
+    /// writes. For documents of the caller, another thread writes if this number is above 1.
     pub threads: NonZeroUsize,
 }
 
@@ -57,7 +57,7 @@ impl AddOptions {
             threads: default_threads(),
         }
     }
-    /// The fields of a document without own values.
+    /// The fields of a document that has no values of its own.
     pub(super) fn fields(&self) -> DocumentFields {
         let Self { added, expires, .. } = *self;
         DocumentFields { added, expires, ..DocumentFields::default() }

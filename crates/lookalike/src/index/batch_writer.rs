@@ -69,7 +69,7 @@ pub(super) struct BatchWriter<'a> {
     options: &'a AddOptions,
     /// The numbers of documents and of bytes at which a batch is written.
     limits: (usize, usize),
-    /// Whether any document has each of the chosen fields.
+    /// For each chosen field, whether any document has it.
     found: Vec<bool>,
     /// Number of documents that were read.
     read: u64,
@@ -82,7 +82,8 @@ impl<'a> BatchWriter<'a> {
         Self { index, options, limits, found: Vec::new(), read: 0, counts }
     }
 
-    /// Returns the counts, with the cause if not everything was written.
+    /// Returns the counts. If not everything was written, returns an error with the counts and the
+    /// cause.
     pub(super) fn finish<E>(
         mut self,
         written: Result<(), E>,
@@ -127,7 +128,7 @@ impl<'a> BatchWriter<'a> {
         Ok(())
     }
 
-    /// Adds the counts of a block that are not derived from its documents.
+    /// Records the skipped items, the number of documents and the found fields of a block.
     fn note<E>(&mut self, block: &mut PreparedBlock<E>) {
         self.counts.skipped.append(&mut block.skipped);
         self.read += block.documents.iter().map(|some| some.len() as u64).sum::<u64>();
@@ -187,8 +188,8 @@ impl<'a> BatchWriter<'a> {
         Ok(())
     }
 
-    /// Removes documents whose ids exist in the index or earlier in the batch. Returns for each of
-    /// them how many documents before it are kept.
+    /// Removes documents whose ids exist in the index or earlier in the batch. Returns for each
+    /// removed document how many documents before it are kept.
     fn leave_out_existing(
         &self,
         rows: &mut Vec<PreparedRow<'_>>,

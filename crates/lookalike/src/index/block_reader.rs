@@ -1,4 +1,4 @@
-//! Reads the documents of a block in the form for an index: with metadata and times, checked.
+//! Reads the documents of a block, checks them, and adds metadata and times for an index.
 
 use super::add_options::AddOptions;
 use super::export::exported::{ExportedVersions, read_exported};
@@ -46,7 +46,7 @@ pub(super) trait ReadOutput {
     /// The error that ends reading.
     type Error: From<AddError> + SinkError;
 
-    /// The originals to pass with the documents, if any.
+    /// The limit on the originals to pass with the documents. `None` passes no originals.
     fn originals(&self) -> Option<OriginalSettings> {
         None
     }
@@ -61,7 +61,7 @@ pub(super) trait ReadOutput {
         described: usize,
     ) -> Result<(), Self::Error>;
 
-    /// Receives an item that is not a document.
+    /// Receives a skipped item, such as a document that an index cannot store.
     fn skipped(&mut self, skipped: SkippedItem);
 }
 
@@ -74,7 +74,7 @@ pub(super) struct BlockReader<'a, O> {
     /// The original of the previous document. Documents of one file share it.
     original: Option<OwnedOriginal>,
     output: &'a mut O,
-    /// Whether any document has each of the chosen fields.
+    /// For each chosen field, whether any document has it.
     pub(super) found: Vec<bool>,
 }
 
@@ -117,7 +117,7 @@ impl<'a, O: ReadOutput> BlockReader<'a, O> {
         Ok(Some(original))
     }
 
-    /// Returns the checked details of a document, without its metadata.
+    /// Returns the details of a document. Checks its originals, but not its metadata.
     fn details(&mut self, document: &Document<'_>) -> Result<DocumentDetails, IndexError> {
         let mut extra = self.options.fields();
         let mut versions = ExportedVersions::default();
@@ -228,8 +228,8 @@ impl<O: ReadOutput> DocumentSink for BlockReader<'_, O> {
     }
 }
 
-/// Checks the requirements of every index before a document is shingled. Returns the length of its
-/// metadata as JSON.
+/// Checks a document before it is shingled, by the requirements that all indexes share. Returns the
+/// length of its metadata as JSON.
 pub(super) fn check(id: &str, text: &str, metadata: &Metadata) -> Result<usize, IndexError> {
     entry::check_id(id)?;
     let wrong = |why: String| Err(IndexError::Document { id: entry::shortened_id(id), why });

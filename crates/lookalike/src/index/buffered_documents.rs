@@ -1,7 +1,7 @@
 //! Shingled and signed documents in shared buffers.
 //!
-//! Separate buffers for each document take several percent more processor time for adding
-//! documents, because one thread allocates them and another one frees them.
+//! With separate buffers for each document, adding documents takes several percent more processor
+//! time, because one thread allocates the buffers and another one frees them.
 
 use super::block_reader::UnpreparedDocument;
 use super::original::OwnedOriginal;
@@ -12,7 +12,7 @@ use lookalike_index::text_code;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Estimated bytes of memory per byte of JSON, after parsing.
+/// Estimated bytes of memory that parsed metadata take per byte of JSON.
 const MAP_BYTES: usize = 3;
 /// Estimated bytes of memory of a document besides its texts, shingles and metadata.
 const ROW_BYTES: usize = 200;
@@ -23,7 +23,8 @@ pub(super) struct BufferedDocuments {
     rows: Vec<BufferedRow>,
     /// Ids and texts.
     words: String,
-    /// Encoded shingle sets and texts. Encoding them here and not in the index lets threads do it.
+    /// Encoded shingle sets and texts. They are encoded here and not in the index, so that several
+    /// threads share the work.
     codes: Vec<u8>,
     signatures: Vec<u32>,
     /// Estimated bytes of memory.

@@ -15,7 +15,8 @@ use lookalike_index::Index;
 pub struct GroupingOptions {
     /// Least exact similarity: above 0, at most 1.
     pub threshold: Option<f64>,
-    /// Least predicted share of found pairs, among the pairs at the threshold: above 0, below 1.
+    /// Minimum share of the pairs at the threshold that the run is predicted to find: above 0,
+    /// below 1.
     pub recall: Option<f64>,
     /// The measure of similarity for the threshold.
     pub measure: Option<Measure>,
@@ -23,7 +24,8 @@ pub struct GroupingOptions {
     pub exact: bool,
 }
 
-/// Returns the parameters of an index, or for other options those that a fresh run would choose.
+/// Returns the parameters of an index. If the options differ from them, returns the parameters that
+/// a fresh run would choose.
 ///
 /// # Errors
 /// Errors of [`Params::new`].
@@ -89,7 +91,7 @@ fn group_categories(
     let mut groups = Vec::with_capacity(findings.groups.len());
     for group in findings.groups.iter() {
         let group = group.map_err(FindError::of_io)?;
-        // A keeper that was removed since then has no category.
+        // A keeper that was removed after the search has no category.
         let number = snapshot.number_of(&group.keeper.id)?;
         let category = number.map(|number| categories.of_document(&mut *snapshot, number));
         groups.push(category.transpose()?.unwrap_or(NO_CATEGORY));

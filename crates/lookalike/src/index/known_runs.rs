@@ -1,8 +1,9 @@
 //! Finds the longest runs of words of a text that also occur in a document.
 //!
-//! Runs of the minimum length are looked up by their hashes. The positions of a document with such
-//! a hash are sorted by the words that follow them. In this order, the position with the longest
-//! common run is a neighbour of the place of the text's position. Then the words are compared.
+//! Runs of the minimum length are looked up by their hashes. The positions of a document with a
+//! matching hash are sorted by the words that follow them. A binary search finds the place of each
+//! text position in this order. The longest run from the text position also begins at one of the
+//! two neighbouring document positions. Then the words are compared.
 
 use crate::engine::FindError;
 use crate::passages::{PassageOptions, TextSpan};
@@ -14,8 +15,8 @@ use lookalike_core::shingle::Shingler;
 use lookalike_index::settings::IndexSettings;
 use std::cmp::Ordering;
 
-/// A text to search for in documents. Words are defined as in the index, by its rule of tokens, its
-/// case and its normal form; stop words count.
+/// A text whose runs are searched for in documents. The rule of tokens, the case and the normal
+/// form of the index define words. Stop words count as words.
 pub struct KnownRuns<'a> {
     normalizer: TextNormalizer,
     shingler: Shingler,
@@ -34,12 +35,12 @@ struct SearchedText<'a> {
     words: ComparedWords,
     /// The hashes of runs, ascending, each with a position.
     runs: Vec<(u64, u32)>,
-    /// Bits of the hashes; a power of two.
+    /// A filter with a bit for each hash. Its length is a power of two.
     filter: Vec<u64>,
 }
 
-/// A run of words of a text that a document also contains, compared word by word. It is maximal:
-/// neither the word before it nor the word after it extends the match.
+/// A maximal run of words that both the text and a document contain: neither the word before it nor
+/// the word after it extends the match. The words are compared one by one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownRun {
     /// The position of its first word in the text.
@@ -101,8 +102,8 @@ impl<'a> KnownRuns<'a> {
         self.text.tokens.len()
     }
 
-    /// Returns the runs of the text that a document contains, by position. O(words of both), and
-    /// for each position of a run the logarithm of their number.
+    /// Returns the runs of the text that a document contains, by position. Takes O(words of both)
+    /// time, and O(log n) comparisons for each of the n positions with a run.
     ///
     /// # Errors
     /// [`FindError::NotAligned`] if words of a normal form cannot be found in the original text.
@@ -194,13 +195,13 @@ fn spans<'a>(
     Spans::of(text, rule, normalization).ok_or_else(not_aligned)
 }
 
-/// The tokens of two texts with the hashes of their beginnings.
+/// The tokens of the text and of a document, with the hashes of their prefixes.
 struct MatchingRuns<'a> {
     text: (&'a [u64], &'a PrefixHashes),
     document: (&'a [u64], &'a PrefixHashes),
 }
 
-/// A run that occurs in both.
+/// A run that occurs in both: its two positions and its length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct MatchingRun {
     text: u32,
@@ -209,8 +210,8 @@ struct MatchingRun {
 }
 
 impl MatchingRuns<'_> {
-    /// Finds the longest run from each position in `of_text` to one of `positions` in the document,
-    /// without runs that lie within a previous one.
+    /// Finds, for each position in `of_text`, the longest run that also begins at one of
+    /// `positions` in the document. Leaves out runs that lie within a previous one.
     fn longest(&self, mut positions: Vec<u32>, of_text: Vec<u32>) -> Vec<MatchingRun> {
         positions
             .sort_unstable_by(|a, b| order(self.document, *a, self.document, *b).then(a.cmp(b)));
@@ -242,7 +243,7 @@ fn common(a: (&[u64], &PrefixHashes), at: u32, b: (&[u64], &PrefixHashes), other
     let other = other as usize;
     let most = (a.0.len() - at).min(b.0.len() - other);
     let equal = |count: usize| a.1.hash(at..at + count) == b.1.hash(other..other + count);
-    // Double the step until tokens differ, then narrow it down.
+    // Double the step until tokens differ, then halve it.
     let mut known = 0;
     let mut step = 1;
     while known + step <= most && equal(known + step) {

@@ -43,7 +43,7 @@ mod tests {
     use lookalike_index::settings::{IndexSettings, StoredContent};
 
     #[test]
-    fn it_is_that_of_the_last_document() {
+    fn last_document_has_the_last_number() {
         let params = Params::new(&ParamsBuilder::default()).unwrap();
         let words = Normalization::default().to_string();
         let settings = IndexSettings::new(&params, &words, StoredContent::Signatures).unwrap();

@@ -1,6 +1,6 @@
 //! Adds texts to an index, finds similar documents and forms groups.
 //!
-//! The index itself is the crate [`store`](crate::store), which does not process texts. This module
+//! The crate [`store`](crate::store) stores the index and does not process texts. This module
 //! reads, shingles and signs texts with the settings of the index.
 //!
 //! Every source of documents uses the same path:

@@ -11,10 +11,10 @@ use parking_lot::Mutex;
 use std::sync::mpsc::sync_channel;
 use std::thread::Builder;
 
-/// Writes the blocks of several streams by ascending number. Each of the `others` has a thread. The
-/// current thread writes, and makes blocks of `own` while the next block is missing and fewer than
-/// `window` others wait. Blocks of other threads are at most `window` ahead of the next one. If the
-/// system refuses a thread, the others do its work.
+/// Writes the blocks of several streams by ascending number. Each stream in `others` has its own
+/// thread. The current thread writes. While the next block is missing and fewer than `window` other
+/// blocks wait, this thread makes blocks of `own`. Blocks of other threads are less than `window`
+/// ahead of the next one. If the system refuses a thread, the others do its work.
 ///
 /// # Errors
 /// The failure of the first block that has one, or an error of writing to the index. All documents

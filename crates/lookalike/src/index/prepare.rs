@@ -10,7 +10,8 @@ use lookalike_index::query::QueryDocument;
 use lookalike_index::settings::{IndexSettings, OriginalSettings, StoredContent};
 use lookalike_index::{IndexError, set};
 
-/// Shingles and signs texts with the settings of an index. Keeps its buffers; use one per thread.
+/// Shingles and signs texts with the settings of an index. Reuses its buffers; use one preparer per
+/// thread.
 pub struct TextPreparer {
     normalization: Normalization,
     words: TextNormalizer,
@@ -71,7 +72,7 @@ pub struct PreparedDocument {
     pub id: String,
     /// The fingerprint of its shingles.
     pub fingerprint: u128,
-    /// Length of its text in bytes.
+    /// Length of its normalized text in bytes.
     pub bytes: u64,
     /// Its signature; empty for a document without shingles.
     pub signature: Vec<u32>,
@@ -79,7 +80,8 @@ pub struct PreparedDocument {
     pub set: Vec<u8>,
     /// Its text, if the index keeps texts.
     pub text: Option<String>,
-    /// Its source bytes, stored if the index keeps originals. If `None`, the text is stored.
+    /// Its source bytes, stored if the index keeps originals. If `None`, the text is stored as the
+    /// original.
     pub original: Option<OwnedOriginal>,
     /// Additional stored values.
     pub fields: DocumentFields,
@@ -114,7 +116,7 @@ impl TextPreparer {
         self.store.has_texts()
     }
 
-    /// The kind of originals that the index keeps, if any.
+    /// The limit on originals, if the index keeps them.
     pub fn originals(&self) -> Option<OriginalSettings> {
         self.originals
     }

@@ -10,14 +10,13 @@ use lookalike_index::settings::OriginalSettings;
 
 /// Documents of one block, ready to be written.
 pub(super) struct PreparedBlock<E = AddError> {
-    /// Its documents, in order, in the pieces in which they were prepared.
+    /// Its documents, in order. Documents that were prepared together share a buffer.
     pub(super) documents: Vec<BufferedDocuments>,
     pub(super) skipped: Vec<SkippedItem>,
-    /// Whether any document has each of the chosen fields.
+    /// For each chosen field, whether any document has it.
     pub(super) found: Vec<bool>,
-    /// The error after the last document. It is a part of the block and not the error of `prepare`,
-    /// because the documents before it must be written first, some of them by threads that have not
-    /// finished.
+    /// The error after the last document. `prepare` does not return it as an error, because all
+    /// documents before it must be written first. Other threads may still prepare some of them.
     pub(super) failure: Option<E>,
 }
 
@@ -37,7 +36,7 @@ impl<E> PreparedBlock<E> {
     }
 }
 
-/// Prepares blocks of a collection. Each thread uses its own.
+/// Prepares blocks of a collection. Each thread uses its own preparer.
 pub(super) struct CollectionPreparer<'a> {
     collection: &'a Collection,
     preparer: TextPreparer,

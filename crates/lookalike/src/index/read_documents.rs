@@ -1,4 +1,5 @@
-//! Reads the documents of a collection one by one, in reading order, for an index elsewhere.
+//! Reads the documents of a collection one by one, in reading order, to send them to an index on a
+//! server.
 
 use super::add_options::AddOptions;
 use super::block_reader::{BlockReader, ReadOutput, UnpreparedDocument};
@@ -40,12 +41,13 @@ pub struct ReadSummary {
 }
 
 /// Reads a collection in the current thread and passes each document to `each`, with all values
-/// that [`add`](super::add()) would store, including originals if requested. Options about existing
-/// documents and threads have no effect. Lines of an export with versions are errors.
+/// that [`add`](super::add()) would store. These include originals if requested. Options about
+/// existing documents and threads have no effect. Lines of an export with previous versions are
+/// errors.
 ///
 /// # Errors
-/// The error of the first record in reading order that cannot be read or stored in any index, with
-/// its place; the first error of `each`.
+/// The error of the first record, in reading order, that cannot be read or that no index can store,
+/// with the place of the record. Otherwise the first error of `each`.
 pub fn read_documents<E: From<AddError> + SinkError>(
     collection: &Collection,
     options: &AddOptions,
@@ -65,7 +67,7 @@ pub fn read_documents<E: From<AddError> + SinkError>(
     Ok(ReadSummary { not_found, skipped: output.skipped })
 }
 
-/// Reads all blocks. Returns whether any document has each of the chosen fields.
+/// Reads all blocks. Returns for each chosen field whether any document has it.
 fn read_blocks<E: From<AddError> + SinkError>(
     collection: &Collection,
     options: &AddOptions,

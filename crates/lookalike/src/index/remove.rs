@@ -25,7 +25,7 @@ pub struct RemovedCounts {
 /// Memory: all ids.
 ///
 /// # Errors
-/// Errors of writing to the index. Documents removed before remain removed.
+/// Errors of writing to the index. Documents that were removed before the error remain removed.
 pub fn remove<'a>(
     index: &Index,
     ids: impl IntoIterator<Item = &'a str>,

@@ -9,7 +9,7 @@ use lookalike_index::{Index, IndexError};
 use std::collections::HashSet;
 
 /// Removes documents that the index contains with the same shingles, text and original. Returns for
-/// each of them how many documents before it are kept.
+/// each removed document how many documents before it are kept.
 ///
 /// # Errors
 /// Errors of reading the index.
@@ -25,8 +25,8 @@ pub(super) fn leave_out_unchanged(
     let mut changed = HashSet::new();
     for row in rows.iter() {
         let id = row.id();
-        // A later document with the same id follows a change in this batch, so the index is
-        // outdated.
+        // If an earlier row of this batch changes the document, the index contains an outdated
+        // version.
         let is_same = !changed.contains(id) && is_stored(&mut *snapshot, *row, has_originals, now)?;
         if is_same {
             left_out.push(staying.len() - left_out.len());

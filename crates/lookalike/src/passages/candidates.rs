@@ -12,7 +12,7 @@ pub(super) type CandidateRange = (u64, u32);
 /// The candidate runs of all documents.
 pub(super) struct CandidateRuns {
     log: SpillLog<CandidateRange>,
-    /// The ranges of each block, and the number of its first run.
+    /// For each block, its ranges in the log and the number of its first run.
     blocks: Vec<(Range<u64>, u64)>,
     /// The number of runs.
     pub(super) len: u64,
@@ -51,7 +51,7 @@ impl CandidateRuns {
         Ok((self.log.range(range)?, first))
     }
 
-    /// Returns a reader of places, for run numbers that ascend.
+    /// Returns a reader of the places of runs. Run numbers must not descend.
     pub(super) fn places(&self) -> RunPlaces<'_> {
         RunPlaces { of: self, block: 0, ranges: Cow::default(), at: 0, range: (0, 0), first: 0 }
     }
@@ -65,10 +65,10 @@ pub(super) fn place(document: DocumentNumber, position: u32) -> u64 {
 /// Finds the places of runs in ascending order.
 pub(super) struct RunPlaces<'a> {
     of: &'a CandidateRuns,
-    /// The number of the block that follows `ranges`.
+    /// The number of the block after the block of `ranges`.
     block: usize,
     ranges: Cow<'a, [CandidateRange]>,
-    /// The range after `range`.
+    /// The index in `ranges` of the range after `range`.
     at: usize,
     range: CandidateRange,
     /// The number of the first run of `range`.

@@ -1,11 +1,11 @@
 //! Finished steps of a search for passages, from which an interrupted run resumes.
 //!
 //! ```text
-//! reading (find::checkpoint)      of each round: Selected, or Unequal and the next … Cut
+//! reading (find::checkpoint)   each round: Selected ─ (Unequal ─ Selected …) ─ Cut
 //! ```
 //!
-//! Repeated anchors are searched again, and words are compared again. So every reported passage was
-//! compared in the run that reports it.
+//! A resumed run searches repeated anchors again and compares words again. So every reported
+//! passage was compared in the run that reports it.
 
 use crate::engine::{FindError, TextRun};
 use crate::spill::{Journal, SpillError, SpillLog, TempSpace};
@@ -21,7 +21,7 @@ const PIECE_VALUES: usize = 3 << 14;
 /// The count of numbers that describe a place of a unitig, or a range of tokens.
 const TRIPLE: usize = 3;
 
-/// The unitigs by hashes of a seed: their number, and the number of their places.
+/// The unitigs found with the hashes of a seed: their number, and the number of their places.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct SelectedStep {
     seed: u64,
@@ -54,7 +54,7 @@ enum PassageStep {
 pub(super) struct PassageCheckpoint {
     journal: Journal<PassageStep>,
     temp: Option<Arc<TempSpace>>,
-    /// The number of seeds tried in this round.
+    /// The number of seeds that this round refused.
     tried: u64,
     /// The selection of this round.
     selected: Option<SelectedStep>,
@@ -94,7 +94,7 @@ impl PassageCheckpoint {
         self.tried
     }
 
-    /// Returns the stored unitigs of this round by hashes of the seed, if any.
+    /// Returns the unitigs that this round stored for the seed, if any.
     pub(super) fn selected(&self, run: &TextRun, seed: u64) -> Result<Option<Unitigs>, FindError> {
         let Some(step) = self.selected.filter(|step| step.seed == seed) else { return Ok(None) };
         let SelectedStep { unitigs, places, checksum, .. } = step;
@@ -115,7 +115,7 @@ impl PassageCheckpoint {
         if read == checksum { Ok(Some(of)) } else { Err(damaged("the repeated runs").into()) }
     }
 
-    /// Stores the selection.
+    /// Stores the unitigs of a seed.
     pub(super) fn select(&mut self, seed: u64, unitigs: &Unitigs) -> Result<(), SpillError> {
         if !self.journal.is_active() {
             return Ok(());
@@ -143,7 +143,7 @@ impl PassageCheckpoint {
         self.rounds.len()
     }
 
-    /// Returns the ranges that these rounds cut, by round.
+    /// Returns the ranges that the finished rounds cut, by round.
     pub(super) fn cuts(&self, run: &TextRun) -> Result<Vec<Vec<TokenRange>>, FindError> {
         let all = self.rounds.iter().fold(0u64, |sum, step| sum.saturating_add(step.ranges));
         if all == 0 {

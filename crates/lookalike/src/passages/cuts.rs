@@ -27,7 +27,7 @@ impl TokenCuts {
         (self.ranges.len() * size_of::<TokenRange>()) as u64
     }
 
-    /// Adds ranges, which are ordered by document and position. Returns whether there were any.
+    /// Adds ranges. Returns whether `more` contains any.
     pub(super) fn add(&mut self, more: &[TokenRange]) -> bool {
         let mut all: Vec<TokenRange> = self.ranges.iter().chain(more).copied().collect();
         all.sort_unstable_by_key(|range| (range.document, range.start));
@@ -64,7 +64,7 @@ impl TokenCuts {
         ranges
     }
 
-    /// Whether one of a document's cuts, which ascend, contains the tokens.
+    /// Whether one of a document's ascending cuts contains all tokens from `start` to `end`.
     pub(super) fn contain(cuts: &[TokenRange], start: u32, end: u32) -> bool {
         let at = cuts.partition_point(|cut| cut.end < end);
         cuts.get(at).is_some_and(|cut| cut.start <= start)

@@ -15,7 +15,7 @@ pub struct SourceRepeats {
     pub documents: u64,
     /// Documents with a repeated run.
     pub documents_with_repeats: u64,
-    /// Words of these documents.
+    /// Words of all documents of the source.
     pub words: u64,
     /// Words that are in a repeated run.
     pub repeated_words: u64,
@@ -56,7 +56,7 @@ pub struct PassageFindings {
     pub counts: PassageCounts,
     /// Counts of repeated words in each source, in reading order.
     pub sources: Vec<SourceRepeats>,
-    /// The documents, which can be read again; without groups.
+    /// The documents, without groups. They can be read again.
     pub run: Findings,
 }
 
@@ -69,8 +69,8 @@ impl PassageFindings {
         self.run.id(document)
     }
 
-    /// Returns numbers and ids of the `count` documents with most bytes in passages, most first,
-    /// then by id.
+    /// Returns the numbers and ids of the `count` documents with the most bytes in passages, in
+    /// descending order of bytes, then by id.
     ///
     /// # Errors
     /// See [`id`](Self::id).

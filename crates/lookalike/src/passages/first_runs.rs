@@ -1,5 +1,5 @@
-//! Maps each repeated run to the first equal run. Uses a number for each run in memory. If these do
-//! not fit, uses sorted pairs, which take longer if they are written to a file.
+//! Maps each repeated run to the first equal run, with one number in memory for each run. If these
+//! numbers do not fit, uses sorted pairs, which take longer if they are written to a file.
 
 use crate::spill::{PartSorter, PartedValues, SpillError, TempSpace};
 use lookalike_core::passage::unitig::EqualRun;
@@ -57,7 +57,7 @@ pub(super) struct FirstRuns {
 }
 
 impl FirstRuns {
-    /// Bytes of memory that do not depend on a share.
+    /// Bytes of memory besides the share for sorting.
     pub(super) fn held(&self) -> u64 {
         (self.direct.len() * size_of::<u32>()) as u64
     }

@@ -10,7 +10,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `anchor_log` | first reading: anchors |
+//! | `engine::prepare::anchor_log` | first reading: anchors |
 //! | `candidates` | runs whose anchors repeat |
 //! | `records` | second reading: these runs, sorted and joined to unitigs |
 //! | `first_runs` | the first of equal runs |

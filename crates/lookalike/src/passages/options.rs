@@ -38,7 +38,7 @@ impl PassageOptions {
             });
         }
         let shingle = ShingleRule::new(Unit::Words, 1)?.with_tokens(tokens).with_case(case);
-        // Exact runs do not sign.
+        // Exact runs compute no signatures.
         let builder = ParamsBuilder { shingle, exact: true, ..ParamsBuilder::default() };
         let run = FindOptions { advice: false, ..FindOptions::new(Params::new(&builder)?) };
         Ok(Self { min_words, run })
@@ -49,7 +49,7 @@ impl PassageOptions {
         self.min_words
     }
 
-    /// The rule by which words are cut and compared.
+    /// The rule by which texts are split into words and words are compared.
     pub fn rule(&self) -> &ShingleRule {
         self.run.params.shingle()
     }
@@ -68,8 +68,8 @@ impl PassageOptions {
         self
     }
 
-    /// Sets whether to leave out the later of two documents with the same id. Otherwise it is an
-    /// error.
+    /// Sets whether to leave out the later of two documents with the same id. Otherwise a repeated
+    /// id is an error.
     #[must_use]
     pub fn with_skip_repeated_ids(mut self, skip: bool) -> Self {
         self.run.skip_repeated_ids = skip;
@@ -90,7 +90,7 @@ impl PassageOptions {
         self
     }
 
-    /// Sets the inner loops. All return the same result.
+    /// Sets the implementation of the inner loops. All implementations return the same result.
     #[must_use]
     pub fn with_kernel(mut self, kernel: Kernel) -> Self {
         self.run.kernel = kernel;

@@ -122,8 +122,9 @@ pub(super) struct UnitigSearch<'a> {
 }
 
 impl UnitigSearch<'_> {
-    /// Finds repeated runs, and compares their words. `make` builds a value from the unitigs, which
-    /// may also receive places found in texts. Its memory adds to the memory held then.
+    /// Finds repeated runs, and compares their words. `make` builds a value from the unitigs. The
+    /// value may also receive the places found in texts. The memory of the value adds to the memory
+    /// that the search holds.
     pub(super) fn compared<T: PlaceTaker>(
         &self,
         checkpoint: &mut PassageCheckpoint,
@@ -205,7 +206,8 @@ fn sources(
     Ok(sources)
 }
 
-/// Removes the ranges of a document from the beginning. Returns their number of tokens.
+/// Removes the ranges of a document from the beginning of `ranges`. Returns the number of their
+/// tokens.
 fn take_words(ranges: &mut &[TokenRange], document: DocumentNumber) -> u64 {
     let (here, rest) =
         ranges.split_at(ranges.partition_point(|range| range.document <= document.0));

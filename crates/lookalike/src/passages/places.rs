@@ -1,5 +1,5 @@
-//! Third reading: compares every place of a unitig with its first place word by word, and finds
-//! the places of passages in the texts.
+//! Third reading: compares the words at every place of a unitig with the words at the unitig's
+//! first place. Also finds the places of passages in the texts.
 
 use super::cuts::TokenCuts;
 use crate::engine::workers::{Counter, on_threads};
@@ -12,10 +12,10 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Bytes of memory for each place of a unitig, including the numbers of unitigs, of which there are
-/// fewer.
+/// Bytes of memory for each place of a unitig. The 8 bytes are two numbers for each unitig; there
+/// are fewer unitigs than places.
 pub(super) const PLACE_BYTES: u64 = size_of::<UnitigPlace>() as u64 + 8;
-/// The most bytes of a passage in its excerpt.
+/// The maximum number of bytes in the excerpt of a passage.
 const EXCERPT_BYTES: usize = 200;
 
 /// A run of tokens to find in its text.
@@ -59,7 +59,7 @@ pub(super) struct PlaceComparison<'a> {
     pub(super) budget: &'a Budget,
     pub(super) options: &'a FindOptions,
     pub(super) unitigs: &'a Unitigs,
-    /// The first place of each unitig, as an index of its places.
+    /// For each unitig, the index of its first place in `unitigs.places`.
     pub(super) first: &'a [u32],
     pub(super) cuts: &'a TokenCuts,
     /// The number of tokens of a run.
@@ -95,7 +95,8 @@ impl PlaceComparison<'_> {
     }
 }
 
-/// The state of one thread: documents that were read. The first ones are dropped first.
+/// The state of one thread, with a cache of the words of documents. The oldest words are dropped
+/// first.
 struct PlaceComparer<'a> {
     of: PlaceComparison<'a>,
     rule: WordRule,

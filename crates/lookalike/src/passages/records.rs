@@ -2,7 +2,7 @@
 //! equal runs to unitigs.
 //!
 //! ```text
-//! runs ─ (hash, number) ─ sorted ─ number of the first equal run, by the number ─ classes
+//! runs ─ (hash, number) ─ sorted ─ number of the first equal run, by run number ─ classes
 //! ```
 
 use super::candidates::{CandidateRange, CandidateRuns};
@@ -22,7 +22,7 @@ use lookalike_core::passage::unitig::{EqualRun, RepeatedRun, RunRecord, Unitigs,
 use lookalike_core::shingle::Shingler;
 use parking_lot::Mutex;
 
-/// Records that a thread gathers before it passes them to the sorter.
+/// The number of records that a thread gathers before it passes them to the sorter.
 const GATHERED: usize = 1 << 14;
 /// Bytes of memory for each class while unitigs are formed.
 const CLASS_BYTES: u64 = 8;
@@ -41,7 +41,7 @@ pub(super) struct RunSelection<'a> {
 }
 
 impl RunSelection<'_> {
-    /// Returns the unitigs of all repeated runs, by hashes of `seed`.
+    /// Returns the unitigs of all repeated runs. Runs with equal hashes of `seed` count as equal.
     pub(super) fn unitigs(&self, seed: u64, progress: &dyn Progress) -> Result<Unitigs, FindError> {
         let budget = self.budget;
         let records = self.records(seed, progress)?;
@@ -61,7 +61,7 @@ impl RunSelection<'_> {
         Unitigs::new(repeated, classes)
     }
 
-    /// Returns the repeated runs, each with the first equal one, and the set of these.
+    /// Returns the repeated runs, each with the first equal run, and the set of these first runs.
     fn first_runs(&self, records: &PartedValues) -> Result<(FirstRuns, PositionSet), FindError> {
         let Self { run, budget, candidates, .. } = self;
         let len = candidates.len;
@@ -94,7 +94,7 @@ impl RunSelection<'_> {
         Ok((runs.into_inner().finish()?, firsts.into_inner()))
     }
 
-    /// Returns hash and number of the runs that may repeat, ascending.
+    /// Returns the hashes and numbers of the runs that may repeat, in ascending order.
     fn records(&self, seed: u64, progress: &dyn Progress) -> Result<PartedValues, FindError> {
         let temp = self.run.temp();
         let share = self.budget.share(4);
@@ -198,7 +198,7 @@ impl<'a> RunSelector<'a> {
 struct NumberedRuns<'a> {
     document: DocumentNumber,
     ranges: &'a [CandidateRange],
-    /// The number of the first run; the others follow.
+    /// The number of the first run. The others have consecutive numbers.
     first: u64,
 }
 
@@ -211,15 +211,15 @@ struct GatheredRuns<'a> {
 }
 
 impl GatheredRuns<'_> {
-    /// Hashes runs of some tokens.
+    /// Hashes the candidate runs among the tokens of a document.
     fn hash(&mut self, tokens: &[u64], candidates: &NumberedRuns<'_>) -> Result<(), SpillError> {
         let Self { hasher, length, .. } = *self;
         let mut number = candidates.first;
         for (place, runs) in candidates.ranges {
             let start = *place as u32 as usize;
             let runs = *runs as usize;
-            // Hashing the first run of a piece costs its whole length. A piece has at least as many
-            // runs, so the cost at most doubles.
+            // Hashing the first run of a piece reads all tokens of this run. Every piece but the
+            // last has at least as many runs, so the cost at most doubles.
             for from in (0..runs).step_by(GATHERED.max(length)) {
                 let count = (runs - from).min(GATHERED.max(length));
                 let piece = start + from..start + from + count + length - 1;

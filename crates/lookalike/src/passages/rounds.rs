@@ -1,5 +1,5 @@
-//! Selects the words to remove, so that one place of each passage is kept, or no place of
-//! boilerplate. Applies the rule to the rest of the documents until nothing changes.
+//! Selects the words to remove: all places of a passage except the first, or all places of
+//! boilerplate. Applies the rule to the remaining words until nothing changes.
 //!
 //! ```text
 //! anchors ─ unitigs, compared ─ tokens to remove ─ whole units ─ cuts ─┐
@@ -28,8 +28,8 @@ use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-/// Bytes of memory for each removed range: the range when it is found, extended to whole units, and
-/// joined with earlier ones, and its document.
+/// Bytes of memory for each removed range: the found range, the range limited to whole units, the
+/// range joined with earlier ones, and its document.
 const CUT_BYTES: u64 = 4 * size_of::<TokenRange>() as u64 + 16;
 /// Bytes of memory for the counts of each unitig by source.
 const COUNT_BYTES: u64 = 48;
@@ -39,8 +39,8 @@ const COUNT_BYTES: u64 = 48;
 pub enum CutRule {
     /// Words in a copy. The first place of each passage is kept.
     Copies,
-    /// Words in a run that occurs in this many documents (of the same source if `per_source` is
-    /// set). No place is kept.
+    /// Words in a run that occurs in enough documents (of the same source if `per_source` is set).
+    /// No place is kept.
     Boilerplate {
         /// The minimum number of documents, at least 2.
         min_documents: u64,
@@ -90,7 +90,7 @@ pub struct SourceCuts {
     pub changed: u64,
     /// Documents that are removed.
     pub removed: u64,
-    /// Words of these documents.
+    /// Words of all documents of the source.
     pub words: u64,
     /// Removed words, including all words of removed documents.
     pub cut_words: u64,
@@ -102,7 +102,7 @@ pub struct PassageCuts {
     pub rounds: usize,
     /// Counts of removed words in each source, in reading order.
     pub sources: Vec<SourceCuts>,
-    /// The documents, which can be read again; without groups.
+    /// The documents, without groups. They can be read again.
     pub run: Findings,
     cuts: TokenCuts,
     /// Documents that are removed, in ascending order.
@@ -199,8 +199,8 @@ impl PassageCuts {
         self.cut.rule
     }
 
-    /// Returns the ranges of bytes to remove from the original text of a document, in ascending
-    /// order. Ranges do not touch.
+    /// Returns the original text of a document, and the ranges of bytes to remove from it, in
+    /// ascending order. Ranges do not touch.
     ///
     /// # Errors
     /// [`FindError::Read`] if the document has changed.
@@ -261,7 +261,8 @@ impl CutRounds<'_> {
         }
     }
 
-    /// Returns the cuts of an earlier run, with the anchors of the remaining tokens.
+    /// Returns the cuts of an earlier run. Changes `anchors` to the anchors of the remaining
+    /// tokens.
     fn earlier_cuts(
         &self,
         anchors: &mut CompleteAnchors,
@@ -314,8 +315,8 @@ impl CutRounds<'_> {
         places.map(|places| source(DocumentNumber(places[0].document))).collect()
     }
 
-    /// Limits ranges to tokens that can be removed: whole units, and no words between two that
-    /// would merge into one.
+    /// Limits ranges to tokens that can be removed: with a unit, to whole units; without, to tokens
+    /// whose removal does not merge the words on both sides.
     fn cuttable(
         &self,
         found: &[TokenRange],
@@ -394,7 +395,7 @@ impl CutRounds<'_> {
         Ok(())
     }
 
-    /// Counts the words of each source, and of each document that may lose some.
+    /// Counts the words of each source and of each document.
     fn words(&self, anchors: &CompleteAnchors) -> Result<DocumentCounts, FindError> {
         let mut counts = DocumentCounts::default();
         let named = self.run.findings.sources.iter().map(|source| SourceCuts {
@@ -477,7 +478,8 @@ fn frequent(
     })
 }
 
-/// Removes the first token from a cut if it separates the words on both sides.
+/// Removes the first token from a cut if removing the whole cut would merge the words on both
+/// sides.
 fn apart<'a>(
     text: &'a str,
     words: &'a [Range<u32>],
@@ -554,7 +556,7 @@ fn byte_ranges(
                     Some(next) if cut.start == 0 || before < start => next.start,
                     _ => last,
                 };
-                // Several words of one character share its bytes.
+                // Several words that come from one character share its bytes.
                 if start < end {
                     push(start as usize..end as usize);
                 }

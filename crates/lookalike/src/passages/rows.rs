@@ -20,12 +20,12 @@ use std::mem::take;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of memory for each maximal run while passages are formed, and for each passage with its
-/// rank and the number of its rows.
+/// Bytes of memory for each maximal run while passages are formed.
 const RUN_BYTES: u64 = 32;
+/// Bytes of memory for each passage, with its rank and its number of rows.
 const PASSAGE_BYTES: u64 = 52;
-/// Bytes of memory for each document with a place: its count of repeated bytes, in a growing
-/// vector.
+/// Bytes of memory for each document with a place: its count of repeated bytes, twice because the
+/// vector grows.
 const REPEATED_BYTES: u64 = 2 * size_of::<(u64, DocumentNumber)>() as u64;
 
 /// Receives the places of passages.
@@ -36,7 +36,7 @@ pub(super) struct PlaceRows<'a> {
     ranks: Vec<u32>,
     /// The number of rows of each passage.
     rows: Vec<u32>,
-    /// The passages whose first place is not a maximal run, by that place.
+    /// The passages whose first place is not a maximal run, sorted by first place.
     within: Vec<u32>,
     taken: Mutex<TakenPlaces>,
 }
@@ -180,7 +180,8 @@ impl PlaceTaker for PlaceRows<'_> {
     }
 }
 
-/// Counts the bytes of a document that are in passages, from the places of these.
+/// Counts the bytes of a document that are in passages. `places` are the places of passages in the
+/// document.
 pub(crate) fn repeated_bytes<'a>(places: impl IntoIterator<Item = &'a TextSpan>) -> u64 {
     let mut ranges: Vec<&Range<u64>> = places.into_iter().map(|span| &span.bytes).collect();
     ranges.sort_unstable_by_key(|range| range.start);
@@ -237,10 +238,10 @@ pub struct PassageRow {
     pub place: PassagePlace,
 }
 
-/// The places of all passages, held in memory or on the disk. Passages are ordered by the number of
-/// documents and then of places, both descending, then the longest first, then by their first
-/// places. The rows of a passage are its first place, and then its maximal runs by the order of
-/// documents and the position.
+/// The places of all passages, held in memory or on the disk. Passages are ordered by their numbers
+/// of documents, of places and of words, all descending, and then by their first places. The first
+/// row of a passage is its first place. The other maximal runs follow, by the order of documents
+/// and by position.
 #[derive(Debug, Default)]
 pub struct PassageRows {
     sorted: SortedRecords,
@@ -270,8 +271,8 @@ impl PassageRows {
         self.repeated.len()
     }
 
-    /// Returns the `count` documents with most bytes in passages, with the numbers of bytes. Also
-    /// returns documents with as many bytes as the last one.
+    /// Returns the `count` documents with the most bytes in passages, and these numbers of bytes.
+    /// Also returns documents with as many bytes as the last one.
     pub(super) fn most_repeated(&self, count: usize) -> &[(u64, DocumentNumber)] {
         let last = count.checked_sub(1).and_then(|last| self.repeated.get(last));
         let least = last.map_or(0, |(bytes, _)| *bytes);

@@ -19,7 +19,7 @@ pub struct ComparisonReport<'a> {
 }
 
 impl ComparisonReport<'_> {
-    /// Returns one sentence about whether they are similar.
+    /// Returns one sentence that states whether the texts are similar.
     pub fn verdict(&self) -> String {
         let measure = self.params.measure();
         let threshold = self.params.threshold();
@@ -154,8 +154,8 @@ pub fn same_words(places: &Places) -> Option<String> {
     })
 }
 
-/// Texts with fewer shingles are short: one changed word among 40 reduces the similarity by
-/// five-word shingles to 0.78.
+/// A text with fewer shingles is short. If it has 40 shingles of five words, one changed word
+/// reduces the similarity to 0.78.
 const SHORT: u64 = 40;
 
 /// √(J(1 − J)/k), the standard error of an estimate from k independent values.
@@ -163,7 +163,7 @@ fn standard_error(jaccard: f64, num_hashes: usize) -> f64 {
     (jaccard * (1.0 - jaccard) / num_hashes.max(1) as f64).sqrt()
 }
 
-/// A share in percent, rounded to one decimal. 100.0 % is the whole.
+/// A share in percent, rounded to one decimal. Only the whole is 100.0 %.
 pub fn percent(part: u64, whole: u64) -> String {
     let part = u128::from(part);
     let whole = u128::from(whole.max(1));

@@ -29,8 +29,8 @@ pub fn items(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a line for each document that has a run of a contaminated item, by source and id, in the
-/// format of `dedup --drop`:
+/// Writes a line for each document that has a run of a contaminated item, sorted by source and id.
+/// `dedup --drop` reads this format:
 ///
 /// ```json
 /// {"id":"d7","source":"web.jsonl"}
@@ -70,7 +70,7 @@ struct DocumentLine<'a> {
     source: &'a str,
 }
 
-/// An item and its matches, in the order of the members.
+/// An item and its matches. The fields have the order of the JSON members.
 #[derive(Serialize)]
 struct ItemLine<'a> {
     benchmark: &'a str,

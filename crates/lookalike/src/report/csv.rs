@@ -13,7 +13,7 @@ use lookalike_core::verify::Overlap;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// The rule for texts from the input in cells: ids, sources, paths, reasons.
+/// How texts from the input are written in cells: ids, sources, paths, reasons.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CellRule {
     /// Unchanged.
@@ -123,10 +123,10 @@ fn similarities(overlap: &Overlap) -> [String; 2] {
     [Measure::Jaccard, Measure::Containment].map(|measure| overlap.six_decimals_of(measure))
 }
 
-/// Writes one line per verified pair: `id_a,id_b,jaccard` with `id_a` < `id_b` byte by byte,
-/// sorted, with six decimals. `containment` follows if that is the measure, then
-/// `estimated_jaccard,error,standard_error` for pairs with estimates. Pairs of units end with the
-/// columns of both units, whose names have the suffixes `_a` and `_b`.
+/// Writes one line per verified pair: `id_a,id_b,jaccard`. `id_a` is before `id_b` in byte order.
+/// Lines are sorted, and similarities have six decimals. `containment` follows if that is the
+/// measure, then `estimated_jaccard,error,standard_error` for pairs with estimates. Pairs of units
+/// end with the columns of both units, whose names have the suffixes `_a` and `_b`.
 ///
 /// # Errors
 /// Errors of `out`, and of temporary files that hold pairs.
@@ -206,7 +206,8 @@ pub(crate) fn pair(
 /// Bytes of lines per write.
 const LINES_BYTES: usize = 1 << 16;
 
-/// Appends a value, quoted like [`writer`] with that delimiter. It must not be alone in its line.
+/// Appends a value with the quotes that [`writer`] would use for this delimiter. The value must not
+/// be the only one of its line.
 pub(crate) fn quoted(delimiter: u8, text: &str, line: &mut Vec<u8>) {
     let special = |byte| matches!(byte, b'"' | b'\n' | b'\r') || byte == delimiter;
     if !text.bytes().any(special) {

@@ -1,4 +1,4 @@
-//! A whole run, and an audit, as one JSON object each.
+//! Writes a whole run, an audit or an evaluation as one JSON object.
 
 use super::option_name;
 use super::{FORMAT_VERSION, jsonl};
@@ -27,7 +27,7 @@ struct ParametersView<'a> {
     threshold: f64,
     recall: f64,
     predicted_recall: f64,
-    /// Why that may not be reached; only where there is a reason.
+    /// Why this recall may not be reached, if there is a reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     recall_caveat: Option<String>,
     measure: String,
@@ -36,7 +36,7 @@ struct ParametersView<'a> {
     num_hashes: usize,
     bands: usize,
     rows: usize,
-    /// Documents drawn to choose them; left out where none were.
+    /// The number of documents drawn to choose bands and rows, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     bands_sample: Option<usize>,
     seed: u64,
@@ -50,12 +50,12 @@ struct SkippedView<'a> {
     line: Option<u64>,
     id: Option<String>,
     reason: String,
-    /// The first file with the same bytes; only of files without text, and only where there is one.
+    /// The first file with the same bytes, if one exists. Only for files without text.
     #[serde(skip_serializing_if = "Option::is_none")]
     same_bytes_as: Option<&'a str>,
 }
 
-/// What became of decisions; `docs/reference/decisions.md` has the members.
+/// The effects of decisions. `docs/reference/decisions.md` specifies the members.
 #[derive(Debug, Serialize)]
 pub struct DecisionsView<'a> {
     read: u64,
@@ -107,18 +107,18 @@ struct AsTextView {
     reason: String,
 }
 
-/// How many documents of a sample the normal form `fold` changes; `docs/reference/report.md` has
-/// the members.
+/// How many documents of a sample the normal form `fold` changes. `docs/reference/report.md`
+/// specifies the members.
 #[derive(Debug, Serialize)]
 pub struct FoldingView {
     documents: u64,
     changed: u64,
-    /// By the name of the script.
+    /// The changed documents by the name of their script.
     scripts: BTreeMap<String, u64>,
 }
 
 impl FoldingView {
-    /// The members of an effect.
+    /// Creates the view of an effect.
     pub fn of(effect: &FoldingEffect) -> Self {
         let scripts = effect.by_script().map(|(script, count)| (script.to_string(), count));
         Self {
@@ -129,7 +129,8 @@ impl FoldingView {
     }
 }
 
-/// A setting that finds more than the setting of a run; `docs/reference/report.md` has the members.
+/// A setting that finds more than the setting of a run. `docs/reference/report.md` specifies the
+/// members.
 #[derive(Debug, Serialize)]
 pub struct BetterSettingView {
     #[serde(rename = "in_use")]
@@ -143,8 +144,8 @@ impl From<&BetterSetting> for BetterSettingView {
     }
 }
 
-/// A setting, and how many documents have a neighbour by it; `docs/reference/report.md` has the
-/// members.
+/// A setting, and how many documents have a neighbour with it. `docs/reference/report.md` specifies
+/// the members.
 #[derive(Debug, Serialize)]
 pub struct SettingView {
     job: &'static str,
@@ -181,7 +182,7 @@ struct TimeView {
     seconds: f64,
 }
 
-/// An audit; `docs/explanation/audit.md` has its members.
+/// An audit. `docs/explanation/audit.md` specifies its members.
 #[derive(Serialize)]
 struct AuditView<'a> {
     format: u32,
@@ -193,7 +194,7 @@ struct AuditView<'a> {
     audit: &'a Audit,
 }
 
-/// Writes what an audit measured, without a line end; `params` are the parameters of the run.
+/// Writes the results of an audit, without a line end. `params` are the parameters of the run.
 ///
 /// # Errors
 /// Errors of `out`.
@@ -208,8 +209,8 @@ pub fn audit(out: &mut dyn Write, audit: &Audit, params: &Params) -> io::Result<
     Ok(serde_json::to_writer(out, &view)?)
 }
 
-/// Writes what a comparison of a report with a truth file gave, without a line end; the estimates
-/// of signatures only where the report has them.
+/// Writes the results of comparing a report with a truth file, without a line end. Includes the
+/// estimates of signatures if the report has them.
 ///
 /// # Errors
 /// Errors of `out`.
@@ -331,8 +332,8 @@ fn list<T: Serialize>(
     out.write_all(b"]")
 }
 
-/// The members `decisions`, `cut_from_mail`, `wording`, `text_unit`, `better_setting` and
-/// `folding`, each where it says something.
+/// Writes the members `decisions`, `cut_from_mail`, `wording`, `text_unit`, `better_setting` and
+/// `folding`, each only if it applies to the run.
 fn text_notes(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
     if let Some(decisions) = &findings.decisions {
         member(out, "decisions", &DecisionsView::from(decisions))?;

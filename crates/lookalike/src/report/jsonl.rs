@@ -13,11 +13,11 @@ use std::io::{self, Write};
 /// {"group":1,"keeper":"id","size":3,"duplicates":[{"id":"other","jaccard":0.912345}]}
 /// ```
 ///
-/// With `"containment":0.987654` after the similarity if that is the measure, and
-/// `"reference":true` after a keeper of a reference collection. A unit, keeper or duplicate, has
-/// `"parent":"DOC","start":0,"end":9,"start_char":0,"end_char":9`. Groups of an index with
-/// categories end with `"category":{"path":"2.1","label":["word"]}`, the category of the keeper, or
-/// null.
+/// If containment is the measure, `"containment":0.987654` follows the similarity.
+/// `"reference":true` follows a keeper of a reference collection. A keeper or duplicate that is a
+/// unit has `"parent":"DOC","start":0,"end":9,"start_char":0,"end_char":9`. Groups of an index with
+/// categories end with the category of the keeper, `"category":{"path":"2.1","label":["word"]}`, or
+/// with `"category":null`.
 ///
 /// # Errors
 /// Errors of `out`, and of temporary files that hold groups.

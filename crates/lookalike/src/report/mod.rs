@@ -44,11 +44,11 @@ use std::path::{Path, PathBuf};
 /// The version of all formats, as described in `docs/reference/report.md`.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// The reason of an empty document among the skipped ones.
+/// The reason for an empty document in the list of skipped items.
 pub const EMPTY: &str = "empty: no tokens";
 
-/// Returns a parameter as an option of the command line, `--num-hashes`. Reports of all front ends
-/// use this spelling.
+/// Returns a parameter as an option of the command line, such as `--num-hashes`. Reports of all
+/// front ends use this spelling.
 pub fn option_name(parameter: Parameter) -> String {
     match parameter {
         Parameter::AnnotateField => "--annotate=NAME".to_owned(),
@@ -89,7 +89,8 @@ pub(crate) enum OutputCompression {
 }
 
 impl OutputCompression {
-    /// Returns the compression by the extension of a lower-case name, and the name without it.
+    /// Returns the compression that the extension of a lower-case name states, and the name without
+    /// this extension.
     pub(crate) fn of(name: &str) -> (Self, &str) {
         if let Some(stem) = name.strip_suffix(".gz") {
             (Self::Gzip, stem)
@@ -101,7 +102,8 @@ impl OutputCompression {
     }
 }
 
-/// Returns the lower-case name without the extension of a compression, and whether it had one.
+/// Returns whether a lower-case name has the extension of a compression, and the name without this
+/// extension.
 pub(crate) fn strip_compression(name: &str) -> (bool, &str) {
     let (compression, stem) = OutputCompression::of(name);
     (compression != OutputCompression::None, stem)
@@ -145,7 +147,7 @@ impl fmt::Display for UnknownName {
 impl std::error::Error for UnknownName {}
 
 impl OutputFormat {
-    /// Whether `.gz` or `.zst` may follow.
+    /// Whether `.gz` or `.zst` may follow the extension.
     fn is_compressible(self) -> bool {
         matches!(self, Self::Jsonl | Self::Csv | Self::Json)
     }

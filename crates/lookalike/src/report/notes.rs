@@ -5,7 +5,7 @@ use crate::engine::{BetterSetting, DecisionCounts, EmptyCopies, Findings, MailRe
 use crate::folding::FoldingEffect;
 use std::io;
 
-/// Returns all notes. Each note is one line, without a line break.
+/// Returns all notes except [`better_setting`]. Each note is one line, without a line break.
 ///
 /// # Errors
 /// A temporary file cannot be read.
@@ -18,7 +18,7 @@ pub fn of(findings: &Findings) -> io::Result<Vec<String>> {
     Ok(notes)
 }
 
-/// The setting that finds more, if the run found few documents.
+/// The note on a setting that finds more, if the run found few documents.
 pub fn better_setting(findings: &Findings) -> Option<String> {
     let BetterSetting { used, better } = findings.better_setting.as_ref()?;
     Some(format!(

@@ -120,7 +120,7 @@ impl Output {
     }
 }
 
-/// Extracts the system's error, which the writer of tables wraps in its own.
+/// Extracts the error of the system from the error of the CSV writer.
 fn of_system(error: io::Error) -> io::Error {
     match error.downcast::<::csv::Error>().map(::csv::Error::into_kind) {
         Ok(::csv::ErrorKind::Io(error)) | Err(error) => error,
@@ -199,8 +199,8 @@ impl Write for Encoder {
     }
 }
 
-/// Returns the path of the file to replace. Follows a link, so that it remains a link. Refuses a
-/// device, a pipe or a folder, because renaming would replace it.
+/// Returns the path of the file to replace. Follows a link, so that the link remains a link.
+/// Refuses a device, a pipe or a folder, because renaming would replace it.
 fn place(path: &Path) -> io::Result<PathBuf> {
     match path.metadata() {
         Ok(data) if data.is_file() => path.canonicalize(),

@@ -52,12 +52,12 @@ impl fmt::Display for TakenPlace {
 
 impl std::error::Error for TakenPlace {}
 
-/// Checks whether all `files` (tables, lists and reports) may be written, and the survivors besides
-/// them. Survivors in an input folder have their own rules. A file in an input folder may be
-/// overwritten if an earlier run wrote it, as a file of these kinds.
+/// Checks whether all `files` (tables, lists and reports) and `survivors` may be written. A file in
+/// an input folder may be overwritten only if an earlier run wrote it as a file of these kinds.
+/// Other rules apply to survivors in an input folder.
 ///
 /// # Errors
-/// [`TakenPlace`] for the first that must not be written.
+/// [`TakenPlace`] for the first path that must not be written.
 pub fn check_places<'a>(
     files: impl IntoIterator<Item = &'a Path>,
     survivors: Option<&'a Path>,

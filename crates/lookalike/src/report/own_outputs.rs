@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// The number of bytes to read. In a page, the style precedes the recognised part.
 const BYTES: u64 = 1 << 18;
-/// The first bytes of tables.
+/// The first bytes of tables and scripts.
 const BEGINNINGS: &[&str] = &[
     "group,id,role,keeper,jaccard",
     "id_a,id_b,jaccard",

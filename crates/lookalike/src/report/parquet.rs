@@ -46,7 +46,7 @@ pub(crate) enum PendingColumn {
     Text(PendingCells<ByteArray>),
 }
 
-/// The cells of a column: whether each is present, and the present ones.
+/// The cells of a column: whether each cell is present, and the values of the present cells.
 #[derive(Debug)]
 pub(crate) struct PendingCells<V> {
     present: Vec<i16>,
@@ -126,7 +126,8 @@ struct ParquetTable {
 }
 
 impl ParquetTable {
-    /// Creates a table. Each column has a name, a type, and whether every row has a cell.
+    /// Creates a table. `columns` contains the name and the type of each column, and whether every
+    /// row has a cell in it.
     fn create(output: Output, columns: &[(&str, Cell, bool)]) -> Result<Self, ParquetError> {
         let path = output.path().to_owned();
         let repetition = |all: bool| if all { Repetition::REQUIRED } else { Repetition::OPTIONAL };
@@ -197,8 +198,8 @@ pub(crate) fn failed(path: PathBuf, error: ParquetError) -> OutputError {
 }
 
 /// Writes places of passages as a table, with the columns of
-/// [`passages::csv`](super::passages::csv): 64-bit integers, `id` text, `first` and `maximal`
-/// Boolean.
+/// [`passages::csv`](super::passages::csv). `id` is a text, `first` and `maximal` are Boolean, and
+/// the others are 64-bit integers.
 ///
 /// # Errors
 /// [`OutputError::Write`], and errors of temporary files.
@@ -301,7 +302,7 @@ fn unit_cell(name: &str) -> Cell {
     if name.starts_with("parent") { Cell::Text } else { Cell::Int64 }
 }
 
-/// Returns the similarities of a row, by name.
+/// Returns the names and the measures of the similarities in a row.
 fn similarities(measure: Measure) -> &'static [(&'static str, Measure)] {
     const BOTH: &[(&str, Measure)] =
         &[("jaccard", Measure::Jaccard), ("containment", Measure::Containment)];
@@ -328,7 +329,7 @@ impl ParquetTable {
         self.end_row(id.len() + keeper.len())
     }
 
-    /// Adds the cells of a unit to the first of the last `columns` columns.
+    /// Adds the cells of a unit. They begin `columns` columns before the end of the row.
     fn push_unit(&mut self, id: &str, unit: Option<UnitRange>, columns: usize) {
         let Some(unit) = unit else { return };
         let first = self.columns.len().saturating_sub(columns);
@@ -366,7 +367,7 @@ fn push_similarities(columns: &mut [PendingColumn], overlap: Option<&Overlap>, m
     }
 }
 
-/// Adds a cell if the column has this type.
+/// Adds a text if the column has this type.
 pub(crate) fn push_text(column: &mut PendingColumn, value: Option<&str>) {
     if let PendingColumn::Text(cells) = column {
         cells.push(value.map(ByteArray::from));

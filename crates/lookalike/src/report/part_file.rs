@@ -131,7 +131,7 @@ fn mode_of(_: &Metadata) -> u32 {
 }
 
 /// Gives a new file the permissions of the file that it replaces, and its owner and group if the
-/// system allows. If the group cannot be kept, the file has another group, which receives no
+/// system allows this. If the group cannot be kept, the group of the new file receives no
 /// permissions.
 #[cfg(unix)]
 fn keep_permissions(file: &File, replaced: &Metadata) -> io::Result<()> {
@@ -165,7 +165,7 @@ fn lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// On other systems, a lock would prevent reading the complete file.
+/// On other systems, a lock would prevent reading the completed file.
 #[cfg(not(unix))]
 fn lock(_: &File) -> io::Result<bool> {
     Ok(true)

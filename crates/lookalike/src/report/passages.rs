@@ -1,5 +1,5 @@
 //! Writes passages as tables and as JSON: one row for each place. `docs/reference/passages.md`
-//! specifies them.
+//! specifies the formats.
 
 use super::csv::{CellRule, writer};
 use super::html;
@@ -36,11 +36,12 @@ impl PassageOutput {
         }
     }
 
-    /// Writes the file in one of these formats and renames it. `cells` applies to CSV.
+    /// Writes the file in one of the possible formats, and renames it to its final name. `cells`
+    /// applies to CSV.
     ///
     /// # Errors
-    /// [`OutputError::Name`] for another format; the output cannot be written, a temporary file
-    /// cannot be read, or an input cannot be read again for a page.
+    /// [`OutputError::Name`] for another format. Other errors if the output cannot be written, a
+    /// temporary file cannot be read, or an input cannot be read again for a page.
     pub fn write(
         self,
         output: Output,

@@ -5,7 +5,7 @@ use crate::progress::ExcessCandidates;
 use lookalike_core::curve::Choice;
 use std::borrow::Cow;
 
-/// `1 group`, `2 groups`.
+/// Formats a count of things: `1 group`, `2 groups`.
 pub fn count(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
@@ -23,12 +23,12 @@ pub fn setting_options(setting: &Setting, used: &Setting) -> String {
     options.join(" ")
 }
 
-/// The spelling of the remedies of [`excess_candidates`] in a front end.
+/// How a front end spells the remedies of [`excess_candidates`].
 #[derive(Debug, Clone, Copy)]
 pub struct RemedySpelling {
-    /// Values, bands and rows as arguments.
+    /// Formats hash values, bands and rows as arguments.
     pub setting: fn(&Choice) -> String,
-    /// The argument that chooses bands by the documents.
+    /// The argument that chooses bands for the documents.
     pub auto: &'static str,
     /// The command or function that tunes.
     pub tune: &'static str,

@@ -42,12 +42,12 @@ impl OutputKind {
         }
     }
 
-    /// Writes the file in one of these formats and renames it. `cells` applies to tables in
-    /// CSV.
+    /// Writes the file in one of the possible formats, and renames it to its final name. `cells`
+    /// applies to tables in CSV.
     ///
     /// # Errors
-    /// [`OutputError::Name`] for another format; the output cannot be written, a temporary file
-    /// cannot be read, or an input cannot be read again for a page.
+    /// [`OutputError::Name`] for another format. Other errors if the output cannot be written, a
+    /// temporary file cannot be read, or an input cannot be read again for a page.
     pub fn write(
         self,
         output: Output,

@@ -17,7 +17,7 @@ pub struct ContaminationRequest {
     pub options: ContaminationOptions,
 }
 
-/// The items of a benchmark by one of their fields.
+/// The items of a benchmark with one of their fields as the text.
 pub struct BenchmarkSide {
     /// The field with the texts; `None` for the text field of the reader.
     pub field: Option<String>,
@@ -54,8 +54,8 @@ impl OpenedContamination {
     /// Searches. Returns the findings, and the options for the report.
     ///
     /// # Errors
-    /// Errors of [`contamination`], and [`ContaminationError::Benchmark`] for a record of the
-    /// benchmark.
+    /// Errors of [`contamination`], and [`ContaminationError::Benchmark`] if the error is about a
+    /// record of the benchmark.
     pub fn run(
         self,
         progress: &dyn Progress,

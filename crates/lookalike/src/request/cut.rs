@@ -11,19 +11,19 @@ use crate::report::Target;
 
 /// A run of `cut`.
 pub struct CutRequest {
-    /// The documents, and the reference whose passages count.
+    /// The documents, and the reference that is searched together with them.
     pub inputs: RunInputs,
     /// The options of the search.
     pub options: PassageOptions,
-    /// The rule of the cuts.
+    /// The options of the cuts.
     pub cut: CutOptions,
     /// The files to write.
     pub outputs: DedupOutputs,
-    /// Whether nothing is written.
+    /// Whether nothing is written, except the lists of removed passages and of skipped records.
     pub is_dry_run: bool,
 }
 
-/// A run whose inputs are open, and whose outputs have a place.
+/// A run whose inputs are open, and whose outputs are planned.
 pub struct OpenCutRun {
     collection: Collection,
     options: PassageOptions,

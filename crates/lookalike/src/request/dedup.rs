@@ -37,14 +37,14 @@ pub struct DedupRequest {
     pub action: Option<FileAction>,
     /// A shell script to write, which removes the files that are duplicates.
     pub script: Option<PathBuf>,
-    /// The folder of a script that undoes moves and hard links; none is written without it.
+    /// The folder for a script that undoes moves and hard links. `None` writes no such script.
     pub undo_folder: Option<PathBuf>,
     /// Whether nothing is moved, linked or written, except the lists of removed documents and of
     /// skipped records.
     pub is_dry_run: bool,
 }
 
-/// A run of `dedup` whose inputs are open, and whose outputs have a place.
+/// A run of `dedup` whose inputs are open, and whose outputs are planned.
 pub struct OpenedDedup {
     find: OpenedFind,
     effects: DedupEffects,
@@ -67,7 +67,7 @@ struct DedupEffects {
 }
 
 impl DedupEffects {
-    /// Creates the files under temporary names; in a dry run the lists only.
+    /// Creates the files under temporary names. In a dry run, creates only the lists.
     fn files(&self, measure: Measure) -> Result<DedupFiles, DedupError> {
         let cells = self.outputs.cells;
         let list = |target: &Target| Ok(RemovedList::create(target, measure)?.with_cells(cells));
@@ -146,8 +146,8 @@ impl OpenedDedup {
 }
 
 impl FoundDedup {
-    /// Writes the outputs, adds the kept documents to the index `add_to`, which is one of the
-    /// reference, and acts on files.
+    /// Writes the outputs, adds the kept documents to the index `add_to`, and acts on files. The
+    /// index is one of the reference inputs.
     ///
     /// # Errors
     /// Errors of [`apply`], [`find_files`], [`add_survivors`] and of the actions. An output appears
@@ -212,8 +212,8 @@ pub fn add_kept(
 }
 
 impl DedupOutcome {
-    /// The counts of kept and removed documents: of the output, or of the output that a run with
-    /// one would write.
+    /// The counts of kept and removed documents in the output. Without an output, the counts that
+    /// an output would have.
     pub fn counts(&self) -> SurvivorCounts {
         self.written.clone().unwrap_or_else(|| SurvivorCounts::of(&self.find.findings))
     }

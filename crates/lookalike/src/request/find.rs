@@ -33,9 +33,9 @@ pub struct FindOutcome {
 }
 
 impl FindRequest {
-    /// Finds the near-duplicates of `inputs`. With `auto_bands`, this builder chooses bands and
-    /// rows for a sample of the documents. `inputs.reading.skip_bad` also decides whether repeated
-    /// ids are skipped.
+    /// Finds the near-duplicates of `inputs`. With `auto_bands`, the run chooses bands and rows
+    /// with this builder and a sample of the documents. `inputs.reading.skip_bad` also decides
+    /// whether repeated ids are skipped.
     pub fn new(
         inputs: RunInputs,
         mut options: FindOptions,
@@ -80,7 +80,8 @@ impl FindOutcome {
         (&self.findings, &self.collection, &self.options)
     }
 
-    /// The bytes of the inputs: of streams, the bytes that were read.
+    /// The size of the inputs in bytes. If it is unknown, as for streams, the number of bytes that
+    /// were read.
     pub fn bytes(&self) -> Option<u64> {
         let collection = &self.collection;
         collection.bytes().or_else(|| Some(collection.bytes_read()).filter(|bytes| *bytes > 0))

@@ -1,4 +1,4 @@
-//! The inputs of a run, with everything that its options derive for the reader.
+//! The inputs of a run, with the options of the reader that follow from the options of the run.
 
 use crate::engine::FindOptions;
 use crate::passages::PassageOptions;
@@ -14,7 +14,7 @@ pub enum InputSide {
     Paths(Vec<PathBuf>),
     /// Documents in memory, each a source.
     InMemory(Vec<InMemoryDocuments>),
-    /// The documents of an index. As a reference, an index is one of the paths.
+    /// The documents of an index. In a reference, an index is one of the [`Paths`](Self::Paths).
     Index(IndexLocation),
 }
 
@@ -48,7 +48,7 @@ pub struct RunInputs {
 }
 
 impl RunInputs {
-    /// Files, folders and indexes on both sides.
+    /// Creates inputs of files, folders and indexes on both sides.
     pub fn of_paths(documents: &[PathBuf], reference: &[PathBuf], reading: ReadOptions) -> Self {
         let [documents, reference] =
             [documents, reference].map(|paths| InputSide::Paths(paths.to_vec()));
@@ -80,7 +80,7 @@ impl RunInputs {
     /// Refuses inputs that can be read only once, for a `reader` that reads them again.
     ///
     /// # Errors
-    /// [`ReadError::ReadTwice`] with the first one.
+    /// [`ReadError::ReadTwice`] for the first such input.
     pub fn refuse_streams(&self, reader: &str) -> Result<(), ReadError> {
         let [documents, reference] = self.paths();
         refuse_streams(documents.iter().chain(reference), reader)
@@ -100,7 +100,7 @@ impl RunInputs {
         (Self { reading: options.read_options(self.reading), ..self }, options)
     }
 
-    /// Cuts texts for the shingles of a run.
+    /// Sets the shingles of a run, so that an index with the same shingles is read as shingle sets.
     pub(super) fn shingle_by(&mut self, params: &Params) {
         self.reading.shingle = Some(params.shingle().clone());
     }

@@ -1,5 +1,5 @@
 //! One request and one outcome for each use case. A front end fills a request, runs it, and shows
-//! the outcome; the order of steps and the rules between them are here.
+//! the outcome. This module defines the order of the steps and the rules between them.
 //!
 //! ```text
 //! RunInputs ─┬─► FindRequest ──── open, run ─────────► FindOutcome

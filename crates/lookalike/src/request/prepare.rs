@@ -32,7 +32,7 @@ pub struct PrepareRequest {
     pub params: Params,
     /// The number of threads.
     pub threads: NonZeroUsize,
-    /// How ids are found.
+    /// The origin of the ids.
     pub ids: IdOrigin,
 }
 
@@ -49,9 +49,9 @@ pub struct SignatureBlock {
     pub shingles: Vec<u64>,
     /// The fingerprint of the shingles of each document, big-endian.
     pub fingerprints: Vec<[u8; 16]>,
-    /// `num_hashes` values for each document; 0 without a token.
+    /// `num_hashes` values for each document; all 0 for a document without a token.
     pub signatures: Vec<u32>,
-    /// `bands` keys for each document; 0 without a token.
+    /// `bands` keys for each document; all 0 for a document without a token.
     pub keys: Vec<u64>,
 }
 
@@ -113,11 +113,11 @@ impl PrepareRequest {
     }
 }
 
-/// A block, and the index of a document in it.
+/// The index of a block, and the index of a document in this block.
 type DocumentIndex = (usize, usize);
 
-/// Returns the documents whose ids occurred before, in order, each with the first document of its
-/// id.
+/// Returns the documents whose ids occurred before, in order, each with the first document that has
+/// the same id.
 fn repeated_documents(blocks: &[SignatureBlock]) -> Vec<(DocumentIndex, DocumentIndex)> {
     let mut known: HashMap<&str, DocumentIndex> = HashMap::new();
     let mut repeated = Vec::new();

@@ -10,7 +10,7 @@ use lookalike_core::params::{Params, ParamsBuilder, ShingleRule};
 
 /// A choice of bands and rows.
 pub struct TuneRequest {
-    /// The documents to measure. Without documents, newswire articles decide the cost.
+    /// The documents to measure. Without documents, the cost is estimated for newswire articles.
     pub inputs: Option<RunInputs>,
     /// The parameters in use.
     pub builder: ParamsBuilder,
@@ -18,7 +18,8 @@ pub struct TuneRequest {
     pub sample: usize,
     /// The shingle rules to measure; the usual ones if empty.
     pub tried: Vec<ShingleRule>,
-    /// How many documents to plan for. `None` counts the inputs; without inputs it is a million.
+    /// How many documents to plan for. `None` selects the number of documents in the inputs, or a
+    /// million without inputs.
     pub documents: Option<u64>,
 }
 
@@ -57,11 +58,11 @@ impl OpenedTune {
         self.collection.as_ref()
     }
 
-    /// Measures a sample and chooses.
+    /// Measures a sample, and chooses bands and rows.
     ///
     /// # Errors
-    /// Errors of [`MeasuredSample::of`]. [`FindError::Params`] if the number of values does not
-    /// allow the recall.
+    /// Errors of [`MeasuredSample::of`]. [`FindError::Params`] if the number of hash values does
+    /// not allow the recall.
     pub fn run(&self, progress: &dyn Progress) -> Result<TuneOutcome, FindError> {
         let TuneRequest { builder, sample, tried, documents, .. } = &self.request;
         let used = &builder.shingle;

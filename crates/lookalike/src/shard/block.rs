@@ -1,5 +1,5 @@
 //! Packed rows of the stage `keys`: one block for each part and flush. A row for each bucket would
-//! cost an engine more than the work on it.
+//! cost an engine more than the work on the row.
 
 use super::forest::Edge;
 use crate::engine::ids::Node;
@@ -35,8 +35,8 @@ pub struct NodeIdentity {
     pub bytes: u64,
 }
 
-/// Rows of one part, encoded as `lkb1`, the numbers of memberships, edges and identities as `u32`,
-/// then their members as `u64`, all little-endian.
+/// Rows of one part. The encoding consists of `lkb1`, the numbers of memberships, edges and
+/// identities as `u32`, and then the fields of these rows as `u64`, all little-endian.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ShardBlock {
     /// Memberships of documents in the buckets of the part.
@@ -53,7 +53,7 @@ impl ShardBlock {
         self.memberships.is_empty() && self.edges.is_empty() && self.identities.is_empty()
     }
 
-    /// Encodes the block: 16 bytes, 16 for each membership or edge, and 24 for each identity.
+    /// Encodes the block in 16 bytes, plus 16 for each membership or edge and 24 for each identity.
     ///
     /// # Panics
     /// If one kind has 2³² rows or more. A flush never has that many.
@@ -124,11 +124,11 @@ pub enum BlockError {
         /// The first bytes.
         got: [u8; 4],
     },
-    /// The length differs from that in the header.
+    /// The length differs from the length in the header.
     Length {
         /// The number of bytes.
         got: usize,
-        /// The number of bytes by the header.
+        /// The number of bytes that the header states.
         expected: u64,
     },
 }

@@ -6,7 +6,8 @@ use super::forest::{Edge, merge};
 use super::keys::BucketRule;
 use crate::engine::ids::Node;
 
-/// Collects the blocks of a part. Memory: 16 bytes per bucket of a document, 24 per document.
+/// Collects the blocks of a part. Takes 16 bytes of memory for each bucket of each document, and 24
+/// bytes per document.
 #[derive(Debug, Default)]
 pub struct Connector {
     rows: ShardBlock,
@@ -41,7 +42,7 @@ impl Connector {
         self.rows.decode_into(block)
     }
 
-    /// Connects the documents of all added blocks. O(n log n).
+    /// Connects the documents of all added blocks. Takes O(n log n) time for n rows.
     pub fn finish(self) -> ConnectedPart {
         let ShardBlock { mut memberships, edges, mut identities } = self.rows;
         memberships.sort_unstable();

@@ -18,9 +18,9 @@ pub struct CheckedDocuments<'a> {
 }
 
 impl CheckedDocuments<'_> {
-    /// Runs [`find`](crate::find()) on the documents. The counts of documents, empty and skipped
-    /// ones come from the stage `keys`. The sum of each other count over all parts equals the count
-    /// of one run.
+    /// Runs [`find`](crate::find()) on the documents. The counts of all, empty and skipped
+    /// documents come from the stage `keys`. Every other count, summed over all parts, equals the
+    /// count of one run.
     ///
     /// # Errors
     /// [`ShardError`] if a document has changed since the stage `keys`, and errors of

@@ -13,7 +13,7 @@ use lookalike_core::prefix;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// The number of memberships before a flush: 16 MiB of them.
+/// The number of memberships or identities that requires a flush. The memberships take 16 MiB.
 const FLUSH: usize = 1 << 20;
 
 /// The part of a key or a node. The keys of a part form a range.
@@ -44,9 +44,10 @@ pub enum BucketRule {
     /// All of them.
     #[default]
     Shared,
-    /// All of them if at least one probes the key: the lowest bit of its key is 1. If a document is
-    /// contained in another one, the other contains one of its rarest shingles. So all shingles of
-    /// a document are keys, and the rarest ones are probed.
+    /// All of them if at least one probes the key. The lowest bit of a key is 1 if its document
+    /// probes the key. If a document is contained in another one, the other contains one of the
+    /// first document's rarest shingles. So all shingles of a document are keys, and the rarest
+    /// ones are probed.
     Probed,
 }
 
@@ -67,8 +68,8 @@ impl BucketRule {
         }
     }
 
-    /// Iterates over the buckets of sorted memberships, each with whether its documents are
-    /// connected.
+    /// Iterates over the buckets of sorted memberships. Also returns whether the documents of each
+    /// bucket are connected.
     pub(super) fn buckets(
         self,
         sorted: &[Membership],
@@ -100,8 +101,8 @@ impl KeyRule {
             Self::Rarest { counters, threshold, ranked, rule } => {
                 let length = prefix::prefix_length(hashes.len(), *threshold);
                 rank(hashes, counters, ranked);
-                // Ties are resolved by smaller hashes, which would all fall into the first parts:
-                // mix the bits.
+                // Among equal counts, smaller hashes come first. They would all fall into the first
+                // parts, so mix the bits.
                 let mut mixed = ranked.iter().map(|rank| hash::mix64(*rank & UPPER));
                 match rule {
                     BucketRule::Shared => keys.extend(mixed.take(length)),
@@ -139,8 +140,8 @@ impl RareKeys {
 const UPPER: u64 = u32::MAX as u64;
 
 /// Ranks different shingles in the same order for all documents, the rarest first: by count, then
-/// by hash. Shingles that share the upper half of their hashes have one place in it, so that a
-/// prefix holds at least as many shingles as places.
+/// by hash. Shingles that share the upper half of their hashes share one place in the order, so a
+/// prefix contains at least as many shingles as places.
 fn rank(hashes: &[u32], counters: &RarityCounters, ranked: &mut Vec<u64>) {
     ranked.clear();
     let rank = |hash: &u32| u64::from(counters.get(*hash)) << 32 | u64::from(*hash);
@@ -258,8 +259,8 @@ impl MembershipCollector {
 }
 
 /// Shingles documents, computes their keys, and collects their rows. Documents that a single run
-/// would report as a pair share a key, for both kinds of keys. A flush has at most one row of a
-/// key, regardless of the number of documents.
+/// would report as a pair share a key, for both kinds of keys. If a key connects documents, a flush
+/// has only one membership of the key, regardless of the number of documents.
 pub struct KeyCollector {
     cutter: ShingleCutter,
     rule: KeyRule,
@@ -279,9 +280,10 @@ impl KeyCollector {
     }
 
     /// Creates a collector of keys from the rarest shingles, a share of 1 - threshold of them.
-    /// Documents made from the same template, with different values, share none of these. Documents
-    /// that reach the threshold share a key for any values of the counters (see [`prefix`]). For
-    /// containment all shingles are keys, and their buckets follow [`BucketRule::Probed`].
+    /// Documents made from the same template, with different values, share none of these shingles.
+    /// Documents that reach the threshold share a key for any values of the counters (see
+    /// [`prefix`]). For containment all shingles are keys, and their buckets follow
+    /// [`BucketRule::Probed`].
     pub fn screening(
         options: &FindOptions,
         parts: NonZeroU32,
@@ -305,7 +307,7 @@ impl KeyCollector {
         }
     }
 
-    /// Adds a document and returns its properties. Without a token, it has only an identity.
+    /// Adds a document and returns its properties. A document without a token has only an identity.
     pub fn add(&mut self, node: Node, document: &Document<'_>) -> CollectedDocument {
         let shingles = self.cutter.shingles(document);
         let check = shingles.fingerprint as u64;
@@ -326,7 +328,7 @@ impl KeyCollector {
         self.rows.is_full()
     }
 
-    /// The number of added documents, and of those without a token.
+    /// The number of added documents, and the number of documents without a token.
     pub fn counts(&self) -> (u64, u64) {
         (self.documents, self.empty)
     }
@@ -342,7 +344,8 @@ mod tests {
     use super::*;
     use crate::shard::connect::Connector;
 
-    /// The rows of a task with its documents in this order, which flushes after `first` of them.
+    /// The rows of a task that adds its documents in this order, and flushes after the first
+    /// `first` of them.
     fn attempt(documents: &[u64], first: usize, parts: NonZeroU32) -> Vec<PartBlock> {
         let mut collector = MembershipCollector::new(parts, BucketRule::Shared);
         let mut rows = Vec::new();

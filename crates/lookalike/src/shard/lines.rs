@@ -106,7 +106,7 @@ impl GroupLines {
     }
 }
 
-/// Writes pairs as `find --pairs` does, by the same rule.
+/// Writes pairs as `find --pairs` does. The outputs can be concatenated as for [`GroupLines`].
 pub struct PairLines {
     measure: Measure,
     decimals: Decimals,

@@ -19,8 +19,8 @@
 //! Components that remain too large are decided in rounds over prefixes of the keep order
 //! ([`KeepOrder`], [`match_kept`]). Exact runs always use these keys.
 //!
-//! A document is a *node* here: 64 bits, the hash of its id, chosen by the caller ([`node_of`] is
-//! one such hash). Colliding nodes join two components and are not checked in the second reading.
+//! A document is a *node* here: a 64-bit hash of its id. The caller chooses the hash function, such
+//! as [`node_of`]. Colliding nodes join two components and are not checked in the second reading.
 //! Nodes of documents with equal ids are equal, and are reported ([`ConnectedPart::repeated`]).
 //!
 //! Every stage is a function of its rows, and can be repeated or run in another order. [`job`] runs

@@ -21,7 +21,7 @@ pub struct PlacedDocument {
 }
 
 /// Records which fields and patterns of the keep rules occur in the documents of a task, so that a
-/// rule without any occurrence in all tasks is reported.
+/// rule can be reported if it occurs in no task.
 pub struct KeepRuleUse(KeepKeyMaker);
 
 impl KeepRuleUse {
@@ -38,8 +38,8 @@ impl KeepRuleUse {
         self.0.observe(document);
     }
 
-    /// Returns the position of each rule about fields and patterns in the keep policy, with whether
-    /// any document so far has a value in the field or matches the pattern.
+    /// Returns the position in the keep policy of each rule about a field or a pattern. Also
+    /// returns whether any document so far has a value in the field or matches the pattern.
     pub fn rules(&self) -> Vec<(usize, bool)> {
         self.0.uses()
     }

@@ -28,7 +28,7 @@ impl RarityCounters {
         }
     }
 
-    /// Returns the count of a shingle and of those that share its slot.
+    /// Returns the count of a shingle, including all shingles in the same slot.
     pub fn get(&self, hash: u32) -> u32 {
         self.slots[self.slot(hash)]
     }

@@ -4,8 +4,8 @@
 //! et al. 2014).
 //!
 //! An edge is in the part of its greater node, and its smaller node comes first. So a node with
-//! many greater neighbours does not make a part large: each part requests its smallest neighbour
-//! once.
+//! many greater neighbours does not make a part large: each part requests that node's smallest
+//! neighbour once.
 //!
 //! ```text
 //! Request   edges             → edges, and a request to the part of each edge's smaller node
@@ -37,13 +37,13 @@ pub struct StarRows {
     /// The input of the next step, by part.
     pub blocks: Vec<PartBlock>,
     /// The number of edges that are not part of a star yet, after [`StarStep::Join`]. If it is 0 in
-    /// all tasks, their edges are the components: an edge from the smallest node of a component to
-    /// each of its nodes, including itself, some of them repeated. A node that was connected only
-    /// with itself is also a component.
+    /// all tasks, the edges of all tasks show the components: an edge leads from the smallest node
+    /// of a component to each of its nodes, including itself. Some edges are repeated. A node that
+    /// was connected only with itself is also a component.
     pub unsettled: u64,
 }
 
-/// Runs a task of a step on the rows of one or several parts. O(n log n).
+/// Runs a task of a step on the rows of one or several parts. Takes O(n log n) time for n rows.
 pub fn star_step(step: StarStep, mut rows: ShardBlock, parts: NonZeroU32) -> StarRows {
     let mut out = PartRows { parts, blocks: BTreeMap::new(), unsettled: 0 };
     for edge in &mut rows.edges {

@@ -72,8 +72,8 @@ impl SortBatch {
         key.len().saturating_add(payload.len()).saturating_add(20)
     }
 
-    /// Sorts the records in place. O(n log n) comparisons. Nearly all compare only the 8 bytes that
-    /// follow the common prefix of all keys.
+    /// Sorts the records in place, with O(n log n) comparisons. Nearly all of these compare only
+    /// the 8 bytes that follow the common prefix of all keys.
     pub(super) fn sort(&mut self) {
         let Self { arena, entries } = self;
         let shared = shared_prefix(arena, entries);

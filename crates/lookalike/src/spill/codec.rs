@@ -62,7 +62,7 @@ pub(crate) struct FieldReader<'a> {
 }
 
 impl<'a> FieldReader<'a> {
-    /// Reads `bytes` from their first on.
+    /// Creates a reader at the start of `bytes`.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }

@@ -27,7 +27,7 @@ struct StoredDescription {
 }
 
 /// Stores the description in a new folder, or compares it with the stored one. The caller has
-/// locked the folder by its file `lock`.
+/// locked the file `lock` of the folder.
 ///
 /// # Errors
 /// See [`TempSpace::resumable`](super::TempSpace::resumable).
@@ -50,7 +50,7 @@ pub(super) fn check(
             let stored: StoredDescription = serde_json::from_slice(&found).map_err(|error| {
                 damaged(format!("a description of a run was expected, {error}"))
             })?;
-            // Parsing the text, as for the stored one, makes the numbers of both comparable.
+            // Both descriptions are parsed from text, which makes their numbers comparable.
             let wanted: StoredDescription =
                 serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
             let mut differences = Vec::new();
@@ -89,7 +89,8 @@ fn store(folder: &Path, text: &[u8]) -> io::Result<()> {
     sync_folder(folder)
 }
 
-/// Finds a file, in a folder without a description, that no interrupted start of a run left.
+/// Finds a file that an interrupted start of a run cannot have left, in a folder without a
+/// description.
 fn foreign(folder: &Path, lock: &str) -> io::Result<Option<String>> {
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name().to_string_lossy().into_owned();

@@ -34,7 +34,7 @@ pub enum SpillError {
     Altered {
         /// The expected content.
         what: String,
-        /// The file, if it is known and not a part of memory.
+        /// The file; `None` if it is unknown or if the value was in memory.
         path: Option<PathBuf>,
         /// The place in the file, if it is known.
         position: Option<SpillPosition>,
@@ -184,7 +184,7 @@ impl std::error::Error for SpillError {
 pub enum SpillPosition {
     /// An offset in bytes.
     Byte(u64),
-    /// The number of a record in the order of its sorted records, from 0.
+    /// The number of a record in sorted order, from 0.
     Record(u64),
 }
 

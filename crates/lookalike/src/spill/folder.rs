@@ -1,4 +1,4 @@
-//! The folder of temporary files. Dropping its last user removes or unlocks it.
+//! The folder of temporary files. It is removed or unlocked when its last user is dropped.
 
 use super::description;
 use super::error::SpillError;
@@ -16,8 +16,8 @@ const LOCK: &str = "lock";
 /// The folder. Its permissions deny other users access to the files.
 #[derive(Debug)]
 pub(super) enum SpillFolder {
-    /// `lookalike-….tmp`. Dropping it or [`temporary::remove_all`] removes it. After a kill it
-    /// remains as an empty folder, because its files have already been unlinked.
+    /// `lookalike-….tmp`. It is removed when it is dropped, and by [`temporary::remove_all`]. After
+    /// a kill it remains as an empty folder, because its files have already been unlinked.
     Temporary { folder: TempDir, _registered: RegisteredPath },
     /// `lookalike-NAME.run`. It remains after the run is stopped. Dropping it releases the lock.
     Resumable { folder: PrivateFolder, _lock: File },

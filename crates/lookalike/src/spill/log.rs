@@ -156,8 +156,8 @@ impl<T: LogValue> SpillLog<T> {
     /// Appends values and returns their range.
     ///
     /// # Errors
-    /// [`SpillError::TempDir`] and [`SpillError::Io`] if they exceed the share and cannot be
-    /// written.
+    /// [`SpillError::TempDir`] and [`SpillError::Io`] if the values in memory exceed the share and
+    /// cannot be written.
     pub(crate) fn append(&mut self, values: Vec<T>) -> Result<Range<u64>, SpillError> {
         let start = self.len;
         if !values.is_empty() {

@@ -57,7 +57,8 @@ impl<'a> MergedRuns<'a> {
         Ok(merge)
     }
 
-    /// Returns the next record: its bytes with its lengths, and the positions of its parts in them.
+    /// Returns the bytes of the next record, including its lengths, and the positions of its parts
+    /// in these bytes.
     ///
     /// # Errors
     /// [`SpillError::Io`], [`SpillError::Damaged`].

@@ -7,7 +7,7 @@
 //! steps    Journal: the finished steps of a resumable run
 //! ```
 //!
-//! Each is in memory or in files of a `TempSpace`. The stages are the same for both.
+//! Each is in memory or in files of a `TempSpace`. The stages of a run do not depend on the place.
 //!
 //! | file | content |
 //! |---|---|

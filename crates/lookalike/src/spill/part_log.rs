@@ -132,7 +132,7 @@ impl<T: LogValue> PartLogWriter<'_, T> {
     /// # Errors
     /// As for [`push`](Self::push).
     pub(crate) fn finish(mut self) -> Result<(), SpillError> {
-        // Values leave the buffers, so they need no other room.
+        // The values leave the buffers, so the reserved bytes are free for them.
         self.log.growing.lock().room += self.reserved;
         let gathered = std::mem::take(&mut self.gathered);
         let parts = gathered.into_iter().enumerate().filter(|(_, values)| !values.is_empty());

@@ -126,8 +126,8 @@ impl PartSorter {
         Ok(PartedValues { is_sorted: true, ..self.finish_parts()? })
     }
 
-    /// Returns all numbers. Most parts are sorted whenever they are read, by the thread that reads
-    /// them.
+    /// Returns all numbers. Every part that is not merged is sorted each time it is read, by the
+    /// reading thread.
     ///
     /// # Errors
     /// [`SpillError::TempDir`] and [`SpillError::Io`].

@@ -37,9 +37,9 @@ struct SpilledRuns {
 
 impl Sorter {
     /// Creates a sorter that uses at most `memory` bytes ([`MIN_MEMORY`] at least), including its
-    /// index. A file in `temp` holds more records. Only a single record that is larger than half of
-    /// `memory` may exceed the limit, because growing a buffer needs a second one for a moment.
-    /// Without `temp`, memory holds all records.
+    /// index. Further records are written to a file in `temp`. Only a single record that is larger
+    /// than half of `memory` may exceed the limit, because growing a buffer needs a second one for
+    /// a moment. Without `temp`, memory holds all records.
     pub(crate) fn new(temp: Option<Arc<TempSpace>>, memory: usize) -> Self {
         let memory = memory.max(MIN_MEMORY);
         Self { temp, memory, batch: SortBatch::default(), spilled: None, len: 0 }
@@ -303,7 +303,7 @@ impl RecordCursor<'_> {
         }
     }
 
-    /// The error for a record, the last one read, that is not a valid `what`.
+    /// The error if the record that was read last is not a valid `what`.
     pub(crate) fn damaged(&self, what: &str) -> SpillError {
         let position = self.path.map(|_| SpillPosition::Record(self.given.saturating_sub(1)));
         SpillError::Altered { what: what.to_owned(), path: self.path.map(Path::to_owned), position }

@@ -32,8 +32,8 @@ impl TempSpace {
     /// against a second run until this run ends. `name` must be valid in a file name. `description`
     /// identifies the run: inputs, parameters and version of the formats.
     ///
-    /// On Unix the folder has mode 700 and its files 600, and an existing one must belong to this
-    /// user with no permissions for others; links in it are not followed.
+    /// On Unix, the folder has mode 700 and its files have mode 600. An existing folder must belong
+    /// to this user and have no permissions for others. Links in it are not followed.
     ///
     /// # Errors
     /// [`SpillError::TempDir`] if `parent` is not writable, [`SpillError::RunNotPrivate`] if the

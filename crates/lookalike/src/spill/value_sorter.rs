@@ -108,9 +108,9 @@ impl ValueSorter {
     }
 }
 
-/// Sorts numbers. Divides them into parts by the upper of the bits in which they differ, and
-/// divides each part again, after which every number is close to its final place. Uniform numbers
-/// take a third of the time of a comparison sort. Parts of other numbers are sorted by comparison.
+/// Sorts numbers. Divides them into parts by the upper bits among the bits in which they differ,
+/// and divides each part again. Every number is then close to its final place. Uniform numbers take
+/// a third of the time of a comparison sort. Parts of other numbers are sorted by comparison.
 pub(crate) fn sort_values(values: &mut Vec<u128>) {
     if values.len() < LEAST_PARTED {
         values.sort_unstable();

@@ -28,8 +28,8 @@ pub struct Advice {
 
 /// Recommends a rule. Keeps the current one, at index `current`, unless unrelated documents are
 /// similar by it or many documents are shorter than its shingles. In that case, recommends the
-/// nearest length of the same unit without these defects, otherwise of the other units. Returns
-/// `None` if no two documents could be compared, or if `current` is out of range.
+/// nearest length of the same unit without these defects, otherwise the nearest length of another
+/// unit. Returns `None` if no two documents could be compared, or if `current` is out of range.
 pub fn advise(profiles: &[Profile], current: usize, threshold: f64) -> Option<Advice> {
     let used = profiles.get(current).filter(|profile| profile.similarities.pairs() > 0)?;
     let fits = |profile: &Profile| !profile.is_saturated(threshold) && !profile.is_too_long();

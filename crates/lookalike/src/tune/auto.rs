@@ -17,10 +17,10 @@ pub struct ChosenBands {
     pub documents: usize,
 }
 
-/// Chooses values, bands and rows for a collection by the similarities of [`SAMPLE_DOCUMENTS`] of
-/// its documents. They are drawn by the hash of their ids, so that the choice does not depend on
-/// their order. Ignores the bands and rows of `builder`, but keeps a given number of values. Reads
-/// the collection once.
+/// Chooses values, bands and rows for a collection by the similarities of a sample of
+/// [`SAMPLE_DOCUMENTS`] documents. The documents are drawn by the hashes of their ids, so the
+/// choice does not depend on their order. Ignores the bands and rows of `builder`, but keeps a
+/// given number of values. Reads the collection once.
 ///
 /// # Errors
 /// Errors of [`sample`](super::sample); parameters out of range, and a recall that the given number

@@ -26,8 +26,8 @@ pub struct TextSample {
     pub skipped: Vec<SkippedItem>,
 }
 
-/// Draws `size` documents, or all if there are fewer. One pass in one thread. Memory: the texts of
-/// the sample.
+/// Draws `size` documents, or all if there are fewer. Reads the collection once, in one thread.
+/// Holds the texts of the sample in memory.
 ///
 /// Documents without texts, from an index that only stores shingle sets, are not drawn. A document
 /// is drawn by the hash of its id and the seed. So the sample depends only on the documents, not on

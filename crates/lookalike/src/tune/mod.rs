@@ -7,10 +7,10 @@
 //!
 //! Most pairs of a large collection are unrelated. Their similarity by a rule decides two things:
 //! how many become candidates, which costs time, and whether "similar" has a meaning. A text of `l`
-//! characters contains almost any shingle of `k`, unless the number of possible shingles is far
-//! greater than `l`. That number is cᵏ for an alphabet of c letters in use (about 20 in English).
-//! This module makes no assumption about alphabets, but compares the pairs of the sample. Two
-//! documents count as unrelated if they have no [`RELATED_WORDS`] words in a row in common.
+//! characters contains almost any shingle of `k` characters, unless the number of possible shingles
+//! is far greater than `l`. That number is cᵏ for an alphabet of c letters in use (about 20 in
+//! English). This module makes no assumption about alphabets, but compares the pairs of the sample.
+//! Two documents count as unrelated if they have no [`RELATED_WORDS`] words in a row in common.
 
 mod advice;
 mod auto;

@@ -21,7 +21,7 @@ pub struct MeasuredSample {
     pub profiles: Vec<Profile>,
     /// The number of documents of the sample that the normal form `fold` changes.
     pub folding: FoldingEffect,
-    /// The profile of the current rule on the folded texts, if the form changes some.
+    /// The profile of the current rule on the folded texts, if folding changes any text.
     pub folded: Option<Profile>,
     /// The index of the current rule.
     current: usize,
@@ -55,8 +55,8 @@ impl MeasuredSample {
         Ok(Self { sample, profiles, folding, folded, current: current.unwrap_or(rules.len()) })
     }
 
-    /// Returns the numbers of pairs of the sample at `threshold` or above by the current rule: of
-    /// the original texts, and of the folded ones. `None` if the form changes no document, or if
+    /// Returns the numbers of pairs of the sample that reach `threshold` by the current rule: with
+    /// the original texts, and with the folded texts. `None` if the form changes no document, or if
     /// not all documents are compared.
     pub fn pairs_by_folding(&self, threshold: f64) -> Option<(u64, u64)> {
         let used = self.used()?;
@@ -89,8 +89,8 @@ fn length(rule: &ShingleRule) -> (Unit, usize) {
     (rule.unit(), rule.size())
 }
 
-/// The rules to measure: the given lengths and the current one, in order of length, or the usual
-/// ones if none is given. All have the settings of the current rule.
+/// The rules to measure: the given lengths and the current one, in order of length. If no lengths
+/// are given, the usual rules. All have the settings of the current rule.
 pub fn rules_to_try(used: &ShingleRule, tried: &[ShingleRule]) -> Vec<ShingleRule> {
     if tried.is_empty() {
         return usual_rules(used);
@@ -104,9 +104,9 @@ pub fn rules_to_try(used: &ShingleRule, tried: &[ShingleRule]) -> Vec<ShingleRul
 /// A choice of bands and rows, and its purpose.
 #[derive(Debug, Clone)]
 pub struct BandPlan {
-    /// The similarity from which on pairs are to be found.
+    /// The minimum similarity of the pairs to find.
     pub threshold: f64,
-    /// The requested share of pairs at the threshold to find.
+    /// The requested share of the pairs at the threshold that a run finds.
     pub recall: f64,
     /// The cost of a run over the collection.
     pub cost: Cost,
@@ -123,12 +123,12 @@ pub struct BandPlan {
 /// Chooses bands and rows for `params`, which were created from `builder`.
 ///
 /// Only measurements can replace the default of a run, and given bands or rows are kept. The plan
-/// is for `documents`. If it is missing, the plan is for the number of documents in the measured
-/// collection, or otherwise for a million. This number alone does not determine the choice, because
-/// a run does not know it either when it begins.
+/// is for `documents`. If it is `None`, the plan is for the number of documents in the measured
+/// collection, or for a million without measurements. Without measurements, this number does not
+/// affect the choice, because a run does not know it when it begins.
 ///
 /// # Errors
-/// [`ParamsError`] if no choice of that length reaches the recall.
+/// [`ParamsError`] if no choice with the given number of values reaches the recall.
 pub fn plan(
     builder: &ParamsBuilder,
     params: &Params,

@@ -9,9 +9,9 @@ use std::time::Instant;
 
 /// A rule is too long if more than this share of the documents has fewer tokens than a shingle.
 const MOST_SHORT: f64 = 0.05;
-/// A rule is saturated if unrelated documents have this mean similarity. At 0.05 they share a tenth
-/// of their shingles. Measured on articles of 260 words: 0.10 for single words, 0.06 for five
-/// characters, 0.012 for two words, below 0.001 from three words on.
+/// A rule is saturated if unrelated documents have at least this mean similarity. At 0.05 they
+/// share a tenth of their shingles. The means for articles of 260 words are 0.10 for single words,
+/// 0.06 for five characters, 0.012 for two words, and below 0.001 from three words on.
 const SATURATED_MEAN: f64 = 0.05;
 
 /// The measurements of a sample by a shingle rule.
@@ -61,8 +61,8 @@ impl Profile {
     }
 
     /// The number of tokens, far from each other, that can be replaced in a document of median
-    /// length before the similarity to the original falls below the threshold. Each changes `k` of
-    /// `n` shingles, so after `e` of them (n − ek)/(n + ek) remain.
+    /// length before the similarity to the original falls below the threshold. Each replacement
+    /// changes `k` of `n` shingles, so the similarity after `e` replacements is (n − ek)/(n + ek).
     pub fn tolerated_changes(&self, threshold: f64) -> f64 {
         let n = self.median_shingles as f64;
         let k = self.rule.size() as f64;
@@ -70,8 +70,8 @@ impl Profile {
     }
 }
 
-/// Measures a sample by each rule. O(n log n) in the shingles of the sample, and at most about a
-/// second per rule to compare its documents.
+/// Measures a sample by each rule. Takes O(n log n) time for `n` shingles in the sample, and at
+/// most about a second per rule to compare the documents.
 ///
 /// # Errors
 /// [`Interruption`] if the caller cancels.
@@ -122,7 +122,7 @@ fn profile(
     })
 }
 
-/// Returns the number of different shingles, and of those in more than one document.
+/// Returns the number of different shingles, and the number of shingles in more than one document.
 fn vocabulary(sets: &[Vec<u64>]) -> (usize, usize) {
     let mut all: Vec<u64> = sets.iter().flatten().copied().collect();
     all.sort_unstable();
@@ -164,7 +164,8 @@ mod tests {
         let text: Vec<String> = (0..137).map(|i| format!("w{i}")).collect();
         let profile = &measure(&[text.join(" ")], &[words(5)])[0];
         assert_eq!(profile.median_shingles, 133);
-        // Two far changes leave 123 of 143 shingles, 0.86; three 118 of 148, 0.797.
+        // Two distant changes leave a similarity of 123/143 = 0.86, and three leave 118/148 =
+        // 0.797.
         assert!((2.95..2.96).contains(&profile.tolerated_changes(0.8)));
     }
 }

@@ -11,11 +11,12 @@
 //! background:
 //!
 //! * Jaccard: 99 of 100 pairs of the collection reach at most half of the threshold.
-//! * Containment: nine of ten documents with a neighbour share a *passage* with one: three
-//!   shingles of five words that at most a fifth of the documents have. Texts on one subject share
-//!   words without that: of 300 newswire articles drawn at random, 112 have a neighbour by a bag of
-//!   words without stop words at 0.4, and 25 of these share a passage with one. Of 100 answers of
-//!   students with copies among them, 60 have a neighbour by two words at 0.3, and all share one.
+//! * Containment: nine of ten documents with a neighbour share a *passage* with a neighbour. A
+//!   passage is three shingles of five words that at most a fifth of the documents have. Texts on
+//!   one subject can share many words and no passage. Of 300 newswire articles drawn at random, 112
+//!   have a neighbour by a bag of words without stop words at 0.4, and 25 of these share a passage
+//!   with a neighbour. Of 100 students' answers with copies among them, 60 have a neighbour by two
+//!   words at 0.3, and all 60 share a passage.
 
 use super::rules::settings_of;
 use super::shared_shingles::shared_shingles;
@@ -41,18 +42,21 @@ const PASSAGE_DOCUMENTS: usize = 5;
 /// Among the clearly better settings, the first that finds this share of the maximum is
 /// recommended.
 const NEARLY_MOST: f64 = 0.95;
-/// Containment of a smaller set is chance. For example, a title shares its words with many texts.
+/// The least number of shingles in a contained set. Containment of a smaller set is chance. For
+/// example, a title shares its words with many texts.
 const LEAST_CONTAINED: u64 = 10;
 
 /// The documents for measuring settings.
 pub struct SettingTexts<'a> {
     /// The texts.
     pub texts: &'a [String],
-    /// Whether each belongs to a reference collection. Two of these are not a pair. May be shorter.
+    /// Whether each text belongs to a reference collection. Two such texts are not a pair. If this
+    /// slice is shorter than `texts`, the remaining texts are not references.
     pub reference: &'a [bool],
     /// Whether the stop words of its language have already been removed from each text.
     pub without_stop_words: bool,
-    /// The most meetings of two documents in a shingle to count, for each setting.
+    /// The most meetings to count for each setting. Two documents meet in each shingle that they
+    /// share.
     pub most_meetings: u64,
 }
 
@@ -242,8 +246,9 @@ fn neighbours(
 }
 
 /// Returns the profile of a setting that finds clearly more than the current setting, which is the
-/// first profile: twice as many documents with a neighbour, at least a tenth of all, well above the
-/// background. Among several, returns the first that finds 95 % of the maximum.
+/// first profile. Such a setting finds at least twice as many documents with a neighbour and at
+/// least a tenth of all documents, and is well above the background. Among several, returns the
+/// first that finds 95 % of the maximum.
 pub fn better_setting(profiles: &[SettingProfile]) -> Option<&SettingProfile> {
     let (used, others) = profiles.split_first()?;
     if used.setting.job != SettingJob::InUse {

@@ -6,12 +6,13 @@ use crate::progress::{Interruption, Progress};
 pub(super) const MOST_DOCUMENTS: usize = 5_000;
 /// The most shingles to hold while comparing a sample, 16 bytes each.
 const MOST_SHINGLES: usize = 8_000_000;
-/// The most meetings of two documents in a shingle to count; about a second.
+/// The most meetings to count, which takes about a second. Two documents meet in each shingle that
+/// they share.
 pub(super) const MOST_MEETINGS: u64 = 1_000_000_000;
 
 /// Calls `pair` for each pair of documents that share a shingle, with
-/// `(earlier, later, shared shingles)`. Returns the number of compared documents: only the first
-/// ones if comparing all would take too long. Uses an inverted index, so pairs without common
+/// `(earlier, later, shared shingles)`. Returns the number of compared documents. Compares only the
+/// first ones if comparing all would take too long. Uses an inverted index, so pairs without common
 /// shingles cost nothing.
 pub(super) fn shared_shingles(
     sets: &[Vec<u64>],
@@ -56,8 +57,8 @@ pub(super) fn shared_shingles(
     Ok(documents)
 }
 
-/// Lists every shingle with every document that has it, by shingle, then document. Leaves out
-/// shingles of a single document.
+/// Lists every shingle with every document that has it, sorted by shingle, then document. Leaves
+/// out shingles of a single document.
 fn postings(sets: &[Vec<u64>]) -> Vec<(u64, u32)> {
     let mut all = Vec::with_capacity(sets.iter().map(Vec::len).sum());
     for (document, set) in (0u32..).zip(sets) {
@@ -79,7 +80,7 @@ fn postings(sets: &[Vec<u64>]) -> Vec<(u64, u32)> {
     all
 }
 
-/// The number of first documents that meet at most `most` times in a shingle, counted by pairs.
+/// A number of first documents that together have at most `most` meetings.
 fn affordable(lists: &[&[(u64, u32)]], mut documents: usize, most: u64) -> usize {
     loop {
         let inside = |list: &&[(u64, u32)]| {

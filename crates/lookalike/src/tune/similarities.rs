@@ -36,7 +36,7 @@ impl SampleSimilarities {
         &self.above_zero
     }
 
-    /// Pairs of documents without [`RELATED_WORDS`] words in a row in common.
+    /// The number of pairs of documents that do not share [`RELATED_WORDS`] words in a row.
     pub fn unrelated_pairs(&self) -> u64 {
         self.unrelated_pairs
     }
@@ -65,7 +65,7 @@ impl SampleSimilarities {
     }
 }
 
-/// The shingle sets of documents, empty for those without tokens.
+/// The shingle sets of documents. The set of a document without tokens is empty.
 pub(super) fn sets(
     texts: &[String],
     rule: &ShingleRule,
@@ -101,7 +101,7 @@ impl RelatedPairs {
         Ok(related)
     }
 
-    /// Returns the bit for `a`, which must precede `b`.
+    /// Returns whether `a` and `b` are related. `a` must precede `b`.
     fn get(&self, a: usize, b: usize) -> bool {
         let bit = a * self.documents + b;
         b < self.documents && self.bits[bit / 64] >> (bit % 64) & 1 == 1

@@ -16,12 +16,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// The reports of a watch, and its access to the index.
+/// Options for the reports of a watch, and for its access to the index.
 #[derive(Debug, Clone, Copy)]
 pub struct WatchOptions {
     /// The least similarity of a reported document. `None` for the threshold of the index.
     pub threshold: Option<f64>,
-    /// The most documents that a report lists for a new one.
+    /// The most documents that a report lists for a new document.
     pub top: usize,
     /// How long the watch waits for another process that writes to the index.
     pub wait: Duration,
@@ -65,8 +65,8 @@ pub enum IntakeOutcome {
     },
     /// Another process writes to the index.
     Busy(IndexError),
-    /// Some files changed or disappeared meanwhile. The other ones are in the index. List the
-    /// folder again.
+    /// Some files changed or disappeared meanwhile. The other ones may or may not be in the index.
+    /// List the folder again.
     Again {
         /// The added documents.
         found: Vec<Resemblance>,

@@ -28,11 +28,11 @@ pub struct PendingFiles {
     files: HashMap<PathBuf, PendingFile>,
     /// Reported files that have settled since then.
     settled: HashSet<PathBuf>,
-    /// Files to read, with their state at the last look.
+    /// Files to read, with their state at the last call of [`PendingFiles::ready`].
     seen: HashMap<PathBuf, SeenFile>,
 }
 
-/// The state of a file at a look.
+/// The state of a file at a call of [`PendingFiles::ready`].
 #[derive(Clone, Copy)]
 struct SeenFile {
     stamp: Stamp,
@@ -86,7 +86,7 @@ impl PendingFiles {
     }
 
     /// Returns which of the listed files can be read: settled ones, and ones without reported
-    /// changes whose state is the same as at the previous look.
+    /// changes whose state was the same in all calls during the settle time.
     pub fn ready(&mut self, files: &[(PathBuf, Stamp)], now: Instant) -> Vec<bool> {
         let before = std::mem::take(&mut self.seen);
         let mut ready = Vec::with_capacity(files.len());
@@ -140,7 +140,7 @@ mod tests {
         let mut pending = PendingFiles::new(Duration::from_millis(100));
         assert!(!pending.is_pending(path, start) && pending.next().is_none());
         pending.note(path, FileChange::Written, start);
-        // However long its program pauses.
+        // The file is pending, however long its program pauses.
         assert!(pending.is_pending(path, after(5_000)));
         assert!(!pending.settle(after(5_000)));
         pending.note(path, FileChange::Touched, after(5_500));

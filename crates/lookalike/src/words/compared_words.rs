@@ -39,7 +39,7 @@ impl WordRule {
         ComparedWords { text, words: Arc::new(words), is_whole: true }
     }
 
-    /// Iterates over the ranges of the words in a text without a normal form.
+    /// Iterates over the ranges of the words in `text`, without changing its case.
     pub(crate) fn ranges(self, text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
         word_ranges(text, self.tokens)
     }
@@ -85,8 +85,8 @@ impl ComparedWords {
         }
     }
 
-    /// Whether the text between the first and the last of `count` words is the same in both, and
-    /// neither lacks words of it. If so, the words are equal.
+    /// Whether the text from the first to the last of `count` words is the same in both, and
+    /// neither side lacks words of its text. If so, the words are equal.
     fn is_same_text(&self, at: usize, other: &Self, other_at: usize, count: usize) -> bool {
         let part = |words: &'_ Self, at: usize| {
             let run = &words.words[at..at + count];

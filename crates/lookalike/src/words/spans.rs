@@ -154,8 +154,9 @@ fn aligned(
     Some(places)
 }
 
-/// Whether normal forms never combine a character with those before it: ASCII, the characters of
-/// scripts that are written without spaces, their punctuation, and syllables of Hangul.
+/// Whether normal forms never combine a character with preceding characters. True for ASCII, the
+/// characters of scripts that are written without spaces, their punctuation, and syllables of
+/// Hangul.
 fn begins_piece(c: char) -> bool {
     c.is_ascii()
         || matches!(c,

@@ -169,7 +169,7 @@ impl SketchIndex {
         let Some(open) = self.settled()? else { return Ok(0) };
         let mut snapshot = open.backend.snapshot()?;
         let repeated = repeated(&mut *snapshot)?;
-        // Repeats are not keys. If there are any, a row that is not a key counts them.
+        // Repeats are not keys. If there are any, their number is in another row that is not a key.
         Ok(snapshot.len().saturating_sub(repeated + u64::from(repeated > 0)))
     }
 

@@ -16,8 +16,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 use std::borrow::Cow;
 
-/// The id of the row that counts the records that are not the first of their key. Also the name of
-/// that number in its metadata.
+/// The id of the row with the number of records that are not the first of their key. Also the name
+/// of this number in the metadata of the row.
 pub(super) const REPEATED: &str = "repeated";
 /// The name of a key's pickle in the metadata of its row, if the id stands for another, equal key.
 pub(super) const ORIGINAL: &str = "key";

@@ -69,7 +69,7 @@ impl IndexParameters {
             rows: self.rows,
             scheme: scheme.map(str::to_owned),
             band_bytes: bands.first().map_or(0, |band| band.as_ref().len()),
-            // Its values are below 2³² and are passed as 8 bytes.
+            // The values of this scheme are below 2³² and are passed as 8 bytes.
             halved: self.hashfunc.is_none() && scheme == Some("legacy"),
             prepickle: self.prepickle,
             hashfunc: self.hashfunc.clone(),
@@ -131,8 +131,8 @@ impl SketchIndex {
         })
     }
 
-    /// Returns true if pickles in the folder may be loaded: on request, and if this process created
-    /// it.
+    /// Returns true if pickles in the folder may be loaded, on request or because this process
+    /// created the folder.
     pub(super) fn allows_pickles(&self) -> bool {
         self.allows_pickles.load(Ordering::Acquire)
     }

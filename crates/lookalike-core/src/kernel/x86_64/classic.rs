@@ -31,8 +31,8 @@ pub(in crate::kernel) unsafe fn classic_avx512(
     });
 }
 
-/// Two registers of four functions: with their factors, upper halves and addends, they fit in the
-/// registers.
+/// Computes two registers of four functions. All factors, their upper halves, addends and minima
+/// fit in the registers.
 #[target_feature(enable = "avx2")]
 fn least_sums_avx2(factors: &[u64; 8], addends: &[u64; 8], shingles: &[u32]) -> [i64; 8] {
     // SAFETY: four of eight numbers each.

@@ -2,11 +2,11 @@
 //!
 //! Results of measurements on a Zen 4 and a Zen 5 core:
 //!
-//! * LLVM merges two 32-bit byte masks that are joined to 64 bits into one wide comparison, which
-//!   it then takes apart lane by lane (1.85 → 0.80 GB/s). An opaque `vpmovmskb` prevents that.
+//! * If two 32-bit byte masks are joined to 64 bits, LLVM merges them into one wide comparison, and
+//!   then takes it apart lane by lane (1.85 → 0.80 GB/s). An opaque `vpmovmskb` prevents this.
 //! * Token bounds of 16 bits need one 32-bit load per token. `vpcompressb` writes all bounds of 64
 //!   bytes of text in about ten instructions; extracting set bits one by one takes a dependent step
-//!   for each.
+//!   for each bit.
 //!
 //! The crate `wide` has no byte compression, and `std::simd` is not stable; neither has been
 //! compared. `cargo x bench stages` measures each stage, `lookalike find FILE --kernel avx2` a run
@@ -51,11 +51,12 @@ pub(super) fn has_avx512() -> bool {
         && is_x86_feature_detected!("avx512vbmi2")
 }
 
-/// The most shingles side by side: four registers of eight.
+/// Maximum number of shingles computed side by side: four registers of eight.
 const BLOCK: usize = 32;
 
-/// Returns the places of the next `count` upper halves and whole hashes in `out`; null if whole
-/// hashes are not kept. Checks that blocks which begin below `count` can be read and written.
+/// Returns pointers to the next `count` upper halves and whole hashes in `out`. The second pointer
+/// is null if whole hashes are not kept. Checks that blocks which begin below `count` can be read
+/// and written.
 fn checked_places(
     tokens: &[u64],
     count: usize,
@@ -191,7 +192,7 @@ pub(super) unsafe fn combine_avx512(
     out.sums[1] = out.sums[1].wrapping_add(_mm512_reduce_add_epi64(products) as u64);
 }
 
-/// The mask of the lanes among eight from `from` on that are below `left`.
+/// The mask of eight lanes, numbered from `from` on, with the lanes below `left` set.
 #[inline(always)]
 fn lanes(left: usize, from: usize) -> u8 {
     match left.saturating_sub(from) {

@@ -61,7 +61,7 @@ impl BlockScanner for Avx2 {
     #[inline(always)]
     unsafe fn positions(bits: u64, base: u16, mut out: *mut u16) {
         for (byte, bits) in (0..).zip(bits.to_le_bytes()) {
-            // SAFETY: eight entries are written from at most the 56th on.
+            // SAFETY: each step writes eight entries, beginning at entry 56 or earlier.
             unsafe {
                 let places = PLACES[usize::from(bits)].as_ptr().cast();
                 let places = _mm_cvtepu8_epi16(_mm_loadl_epi64(places));
@@ -145,7 +145,7 @@ unsafe fn half<const SPACES: bool, const FOLD: bool>(
     }
 }
 
-/// `vpmovmskb`, hidden from the optimiser (see the top of this file).
+/// `vpmovmskb`, hidden from the optimiser (see the top of `mod.rs`).
 #[inline]
 #[target_feature(enable = "avx2")]
 fn movemask(bytes: __m256i) -> u32 {
@@ -282,7 +282,7 @@ unsafe fn flags_avx2(block: &[u8; 64], left: &mut u64) -> FlagMasks {
             for (number, quarter) in (0..).zip(quarters) {
                 // SAFETY: 16 bytes are readable.
                 let quarter = unsafe { _mm_loadu_si128(quarter.as_ptr().cast()) };
-                // The top bit is set in the indices of other quarters, which look up zeros.
+                // Indices into other quarters have the top bit set, so they look up zeros.
                 let index = _mm256_xor_si256(low, _mm256_set1_epi8(number << 4));
                 let index = _mm256_add_epi8(index, _mm256_set1_epi8(0x70));
                 let found = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(quarter), index);

@@ -16,7 +16,7 @@ pub(in crate::kernel) unsafe fn sketch_avx2(
     portable::sketch(parameters, shingles, out);
 }
 
-/// The longest signature whose empty values fit the bit set of one register.
+/// The longest signature whose set of empty values fits in one register, with one bit per value.
 const SKETCH_MAX: usize = 512;
 
 /// Number of shingles that are hashed before their bins are lowered.
@@ -74,12 +74,12 @@ unsafe fn lower(out: &mut [u32], bin: usize, value: u32) {
     *least = if value < *least { value } else { *least };
 }
 
-/// Round 0 into empty bins, while many shingles are the least of their bin so far.
+/// Round 0 for the first shingles, many of which are the least of their bin so far.
 ///
-/// Hashes of one bin have the order of their values, so bins store whole hashes until the end. Bins
-/// are lowered from an array of hashes. In one loop with the hashing, the compiler extracts bin and
-/// value of each shingle from the vectors, which takes three times as long (`cargo x bench stages`,
-/// 1,000 shingles: 1.9 → 0.6 ns each).
+/// The hashes of one bin have the same order as their values, so bins store whole hashes until the
+/// end. The hashes are first written to an array. If one loop hashes shingles and lowers bins, the
+/// compiler extracts bin and value of each shingle from the vectors, which takes three times as
+/// long (`cargo x bench stages`, 1,000 shingles: 1.9 → 0.6 ns each).
 ///
 /// # Safety
 /// `out` has `num_hashes` values, a power of two from 16 to `SKETCH_MAX`.
@@ -124,9 +124,9 @@ unsafe fn lower_all(parameters: &HashParameters, shingles: &[u32], out: &mut [u3
     }
 }
 
-/// Round 0. Once the values are low, blocks of sixteen are first tested against the largest value:
-/// in a long document, nearly every shingle fails this test. Before that, many pass, and a branch
-/// for each of them would be mispredicted.
+/// Round 0. Once the values are low, blocks of sixteen hashes are first tested against the largest
+/// value: in a long document, nearly every shingle fails this test. Earlier, many shingles pass,
+/// and a branch for each would be mispredicted.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2")]
 unsafe fn first_round(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
@@ -164,8 +164,8 @@ unsafe fn first_round(parameters: &HashParameters, shingles: &[u32], out: &mut [
 }
 
 /// Round 1 for the empty values. Returns the set of values that are still empty. A filled value
-/// cannot fall in a later round, so only shingles of empty bins matter. Sixteen are looked up at a
-/// time and the hits packed, because a branch for each would be mispredicted.
+/// cannot fall in a later round, so only shingles of empty bins matter. Looks up sixteen shingles
+/// at a time and packs the hits, because a branch for each shingle would be mispredicted.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,popcnt")]
 unsafe fn second_round(

@@ -52,7 +52,7 @@ pub(in crate::kernel) unsafe fn sort_avx2(
             let start = buckets.starts[(hash >> buckets.shift) as usize] as usize;
             let value = _mm256_set1_epi64x(hash as i64);
             let signed = _mm256_xor_si256(value, sign);
-            // SAFETY: a bucket starts at a hash, which eight numbers of padding follow.
+            // SAFETY: a bucket starts at a hash, and eight numbers of padding follow the last hash.
             let (low, high) = unsafe {
                 let bucket = buckets.padded.as_ptr().add(start);
                 (_mm256_loadu_si256(bucket.cast()), _mm256_loadu_si256(bucket.add(4).cast()))

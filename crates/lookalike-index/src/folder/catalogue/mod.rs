@@ -116,7 +116,7 @@ pub(crate) fn settings(catalogue: Catalogue<'_>) -> Result<IndexSettings, IndexE
     Ok(settings)
 }
 
-/// The list of segments, by ascending numbers of documents, checked.
+/// The checked list of segments, by ascending document numbers.
 ///
 /// # Errors
 /// Errors of SQLite, [`IndexError::DamagedCatalogue`] for invalid rows.
@@ -166,7 +166,7 @@ pub(crate) fn unlist_segment(connection: &Connection, name: &str) -> rusqlite::R
     Ok(())
 }
 
-/// Numbers of documents in a range that were removed by change `changes`, ascending.
+/// Numbers of documents in a range that were removed up to change `changes`, ascending.
 pub(crate) fn dead(
     connection: &Connection,
     (first, last): (u32, u32),

@@ -2,8 +2,9 @@
 //!
 //! A reader shares a log with the writer, which needs files next to the catalogue. On a read-only
 //! file system, these files cannot be created. The catalogue is then read as an immutable file, and
-//! checked before each snapshot, because it may be mounted for writing elsewhere. On any other file
-//! system, another process may write at any time, so nothing is read without these files.
+//! checked before each snapshot, because the file system may be mounted for writing elsewhere. On
+//! any other file system, another process may write at any time, so nothing is read without these
+//! files.
 
 use crate::error::{IndexError, Unwritable};
 use crate::folder::catalogue;

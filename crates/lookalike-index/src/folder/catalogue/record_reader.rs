@@ -24,7 +24,7 @@ impl Catalogue<'_> {
     /// The document with this number, if it has this id.
     ///
     /// # Errors
-    /// Errors of SQLite, [`IndexError::Damaged`] for a row with another id whose checksum is wrong.
+    /// Errors of SQLite, [`IndexError::Damaged`] for a row with another id and a wrong checksum.
     pub(crate) fn stored(
         &self,
         number: u32,
@@ -38,7 +38,7 @@ impl Catalogue<'_> {
             if !row.get_ref(0)?.as_bytes().is_ok_and(|got| got == id.as_bytes()) {
                 return Ok(Some(None));
             }
-            // A damaged fingerprint, which a reader reports, equals no other.
+            // A damaged fingerprint equals no other. Readers report the damage.
             let fingerprint = row.get_ref(2)?.as_blob().unwrap_or_default().try_into();
             let fingerprint = fingerprint.ok().map(u128::from_le_bytes);
             let number = i64::from(number);
@@ -109,8 +109,8 @@ impl Catalogue<'_> {
         statement.query_row([number], |row| row.get(0)).optional()
     }
 
-    /// Passes at most `most` documents numbered `from` to `to` to `each`. Returns how many there
-    /// were.
+    /// Calls `each` with at most `most` documents that are numbered `from` to `to`. Returns how
+    /// many there were.
     ///
     /// # Errors
     /// As [`records`](Self::records).
@@ -259,7 +259,7 @@ impl Catalogue<'_> {
         })
     }
 
-    /// The data of a document in another table.
+    /// Reads the data of a document from another table.
     fn other_table(
         &self,
         sql: &str,

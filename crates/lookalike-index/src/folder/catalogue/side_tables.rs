@@ -13,8 +13,8 @@ use crate::tables::{
 use rusqlite::types::{FromSqlResult, ToSqlOutput, ValueRef};
 use rusqlite::{Row, ToSql, params, params_from_iter};
 
-/// Maximum number of documents that are counted for an added one. More documents share a key with
-/// it only if a text is repeated very often, and any of them is then a good base.
+/// Maximum number of documents that are counted for an added document. More documents share a key
+/// with the added document only if a text is repeated very often. Any of them is then a good base.
 const MOST_COUNTED: usize = 1 << 16;
 
 /// A connection to the catalogue with a view of the postings of its documents.

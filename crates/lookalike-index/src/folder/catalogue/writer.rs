@@ -27,7 +27,7 @@ impl CatalogueWriter {
         Self { connection, head, lock, id_filter: IdFilter::default() }
     }
 
-    /// Its connection with the folder of the index.
+    /// The connection, with the folder of the index.
     pub(crate) fn catalogue<'a>(&'a self, place: &'a IndexFolder) -> Catalogue<'a> {
         Catalogue { place, connection: &self.connection }
     }
@@ -46,8 +46,8 @@ impl CatalogueWriter {
         done
     }
 
-    /// Truncates the log if it exceeds its limit, which SQLite does unless it fails. Without
-    /// space for that, nothing may be added, because nothing could be removed afterwards.
+    /// Checkpoints the log if it exceeds its limit. SQLite also does this, unless it fails. Without
+    /// space for a checkpoint, nothing may be added, because nothing could be removed afterwards.
     pub(crate) fn check_log(&self) -> rusqlite::Result<()> {
         let pages = |mode: &str| -> rusqlite::Result<i64> {
             let sql = format!("PRAGMA wal_checkpoint({mode})");

@@ -65,8 +65,8 @@ impl WriterLock {
     }
 }
 
-/// The address in the lock file. `None` for anything other than an address: the folder may come
-/// from an untrusted source.
+/// The address in the lock file. `None` for anything other than an address, because the folder may
+/// come from an untrusted source.
 fn address_in(path: &std::path::Path) -> Option<String> {
     let mut text = String::new();
     let most = MAX_ADDRESS as u64 + 2;

@@ -15,7 +15,7 @@ use crate::folder::segments::posting_view::PostingView;
 /// The filter is built when the number of look-ups times this factor reaches the number of
 /// documents.
 const PAYS: u64 = 8;
-/// Number of ids of one read.
+/// Number of ids per read.
 const BATCH: u64 = 1 << 14;
 
 /// The filter of a writer, which adds every id that it writes.
@@ -27,8 +27,8 @@ pub(crate) struct IdFilter {
 }
 
 impl IdFilter {
-    /// Builds the filter before `ids` look-ups, if the number of look-ups so far outweighs its
-    /// cost.
+    /// Builds the filter before `ids` look-ups, if there have been enough look-ups to outweigh the
+    /// cost of the filter.
     pub(crate) fn prepare(&mut self, view: &PostingView, ids: usize) {
         self.looked_up += ids as u64;
         let documents = view.documents();
@@ -36,7 +36,8 @@ impl IdFilter {
         if is_full && self.looked_up * PAYS >= documents && !view.segments.is_empty() {
             self.filter = None;
             self.looked_up = 0;
-            // Ignore damaged segments: without a filter, the look-ups that read them report it.
+            // Ignore damaged segments: without a filter, the look-ups that read them report the
+            // damage.
             self.filter = BloomFilter::of(view, documents + documents / 2).ok();
         }
     }
@@ -97,8 +98,8 @@ impl BloomFilter {
         self.words[word] & bits == bits
     }
 
-    /// Returns the position of a word, from the upper bits of the key, and a mask of three bits in
-    /// that word, from its lower bits.
+    /// Returns the position of a word and a mask of three bits in the word. The upper bits of the
+    /// key select the word, and the lower bits select the mask.
     fn place(&self, key: u64) -> (usize, u64) {
         let word = (u128::from(key) * self.words.len() as u128) >> 64;
         let bits = [key, key >> 6, key >> 12].map(|part| 1 << (part & 63));
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_may_be_there() {
+    fn id_filter_has_no_false_negatives() {
         let ids = (0..1000).map(|number| (key(number), number as u32)).collect();
         let view = PostingView {
             runs: vec![Arc::new(PostingRun::sorted(vec![], ids))],

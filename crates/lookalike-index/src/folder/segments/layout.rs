@@ -22,14 +22,14 @@ pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     lookalike_core::hash::token_hash(bytes)
 }
 
-/// The little-endian number in the 8 bytes of a block from `at` on; `at` is at most `BLOCK - 8`.
+/// The little-endian number in the 8 bytes of a block at `at`, which is at most `BLOCK - 8`.
 pub(crate) fn u64_at(block: &[u8; BLOCK], at: usize) -> u64 {
     let mut bytes = [0; 8];
     bytes.copy_from_slice(&block[at..at + 8]);
     u64::from_le_bytes(bytes)
 }
 
-/// The little-endian number in the 4 bytes of a block from `at` on; `at` is at most `BLOCK - 4`.
+/// The little-endian number in the 4 bytes of a block at `at`, which is at most `BLOCK - 4`.
 pub(crate) fn u32_at(block: &[u8; BLOCK], at: usize) -> u32 {
     let mut bytes = [0; 4];
     bytes.copy_from_slice(&block[at..at + 4]);

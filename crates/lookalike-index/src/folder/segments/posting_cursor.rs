@@ -1,4 +1,4 @@
-//! All postings of a list of a segment, in order, for merging.
+//! Reads all postings of a segment's list in order, for merging.
 
 use crate::error::IndexError;
 use crate::folder::segments::layout::{BLOCK, COUNT, NUMBERS, u32_at, u64_at};
@@ -29,8 +29,8 @@ impl PostingCursor {
         Self { segment, block, end, at: 0, first: 0, ahead: Vec::new() }
     }
 
-    /// Appends the next postings with keys up to `most`, except postings of dead documents. Returns
-    /// the number of postings including these.
+    /// Appends the next postings with keys up to `most`, except postings of dead documents. The
+    /// returned number of postings includes the postings of dead documents.
     ///
     /// # Errors
     /// [`IndexError::Damaged`] for a damaged block.

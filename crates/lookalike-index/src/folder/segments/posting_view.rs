@@ -16,8 +16,8 @@ const TAIL_POSTINGS: usize = 64;
 /// Maximum number of postings collected at a time.
 const MAX_COLLECTED: usize = 1 << 25;
 
-/// The postings of all documents up to `last`, except those removed by change `dropped`. Immutable;
-/// changes create another view.
+/// The postings of all documents up to `last`. Documents that were removed up to change
+/// [`dropped`](Self::dropped) may be missing. Immutable; changes create another view.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PostingView {
     /// The segments, by ascending document numbers.
@@ -28,7 +28,7 @@ pub(crate) struct PostingView {
     pub(crate) generation: u64,
     /// The greatest document number.
     pub(crate) last: u32,
-    /// Documents of the runs that were removed by this change may be missing.
+    /// Documents of the runs that were removed up to this change may be missing.
     pub(crate) runs_dropped: u64,
 }
 
@@ -38,7 +38,7 @@ impl PostingView {
         self.last >= head.last && self.dropped() <= head.changes
     }
 
-    /// Documents that were removed by this change may be missing.
+    /// The change up to which removed documents may be missing.
     pub(crate) fn dropped(&self) -> u64 {
         let segments = self.segments.iter().map(|segment| segment.entry.dropped);
         segments.max().unwrap_or(0).max(self.runs_dropped)
@@ -134,10 +134,10 @@ impl PostingView {
     }
 }
 
-/// Collects the postings of the documents of a range from their rows. Returns them with the number
-/// of the last document, and whether there are no more. Collects at most `most` documents, or fewer
-/// if they have many postings. A row with an invalid signature or set is found only by its id;
-/// `check` reports it.
+/// Collects the postings of the documents in a range from their rows. Returns the postings, the
+/// number of the last document, and whether the range has no more documents. Collects at most
+/// `most` documents, or fewer if they have many postings. A row with an invalid signature or set is
+/// found only by its id; `check` reports it.
 ///
 /// # Errors
 /// Errors of SQLite. [`IndexError::DamagedCatalogue`] if the rows are not in order, because a

@@ -34,7 +34,7 @@ pub(crate) struct SegmentEntry {
     /// Approximate number of merges of its documents: 8 segments of a level become one of the next
     /// level.
     pub(crate) level: u32,
-    /// Documents that were removed by this change may be missing in it.
+    /// Documents that were removed up to this change may be missing in it.
     pub(crate) dropped: u64,
     /// The checksum of the checksums of its blocks.
     pub(crate) checksum: u64,
@@ -47,7 +47,7 @@ pub(crate) struct Segment {
     header: SegmentHeader,
     /// Number of blocks of each list.
     counts: [usize; 2],
-    /// Initial distance from a guess in the search for a fence, by list.
+    /// Initial distance from the guess when a fence is searched, for each list.
     steps: [usize; 2],
     path: PathBuf,
     file: File,
@@ -155,7 +155,7 @@ impl Segment {
 
     /// The first block of a list that may contain a key.
     fn first_block(&self, blocks: BlockRange, key: u64) -> usize {
-        // Each fence stands for some hundred keys, so the guess is closer than among keys.
+        // A fence represents some hundred keys, so a guessed fence is closer than a guessed key.
         let place = guess(blocks.count, key);
         let fence = |i| self.fence(blocks.start + i);
         lower_bound(blocks.count, key, place, blocks.step, fence).saturating_sub(1)
@@ -170,7 +170,7 @@ impl Segment {
         ((share * blocks.held(block) as f64) as usize).min(blocks.held(block) - 1)
     }
 
-    /// Finds the documents of a key from a block on, starting at a guessed position.
+    /// Finds the documents of a key, starting at a block and a guessed position in it.
     fn find_from(
         &self,
         blocks: BlockRange,
@@ -196,8 +196,8 @@ impl Segment {
         Ok(())
     }
 
-    /// The number of the given keys with a posting of the document. O(log n) for each key, also for
-    /// keys that all documents share.
+    /// The number of given keys that have a posting of the document. Takes O(log n) time for each
+    /// key, even if all documents share the key.
     ///
     /// # Errors
     /// [`IndexError::Damaged`] for a damaged block.
@@ -314,7 +314,7 @@ impl Segment {
         self.fences[index]
     }
 
-    /// A block, which is read unless it is already in the buffer.
+    /// Returns a block. Reads the block unless it is already in the buffer.
     fn block<'a>(
         &self,
         index: usize,
@@ -385,7 +385,7 @@ struct BlockBuffer {
 struct BlockRange {
     start: usize,
     count: usize,
-    /// Initial distance from a guess in the search for a fence.
+    /// Initial distance from the guess when a fence is searched.
     step: usize,
     postings: usize,
 }

@@ -129,7 +129,7 @@ impl<'a> SegmentFile<'a> {
 impl Drop for SegmentFile<'_> {
     fn drop(&mut self) {
         if !self.finished {
-            // The next writer removes unlisted files at the latest.
+            // If this fails, the next writer removes the file, because it is not listed.
             let _ = Path::new(&self.path).exists().then(|| std::fs::remove_file(&self.path));
         }
     }

@@ -67,7 +67,8 @@ pub(crate) fn check(state: &Arc<IndexState>) -> Result<Vec<IndexProblem>, IndexE
     Ok(problems)
 }
 
-/// The result of a check. Reports a damaged catalogue as one of the problems, once.
+/// The result of a check; `None` if the catalogue is damaged. Reports the damage as one of the
+/// problems, once.
 fn collect_damage<T>(
     result: Result<T, IndexError>,
     problems: &mut Vec<IndexProblem>,

@@ -23,13 +23,13 @@ use std::sync::Arc;
 
 /// Number of documents removed in one transaction.
 const REMOVED_AT_ONCE: usize = 10_000;
-/// Number of documents of a rebuilt segment.
+/// Maximum number of documents of a rebuilt segment.
 const REBUILT_AT_ONCE: usize = 100_000;
 /// Number of free pages released in one transaction.
 const PAGES_AT_ONCE: usize = 4_000;
 
 /// Removes expired documents, merges all segments, and releases free space. On a full disk,
-/// releases space first, and merges segments as far as it suffices.
+/// releases space first, and merges segments as far as the space suffices.
 ///
 /// # Errors
 /// As [`Backend::compact`](crate::backend::Backend::compact).
@@ -65,8 +65,8 @@ pub(crate) fn compact(state: &Arc<IndexState>, now: i64) -> Result<(), IndexErro
     Ok(())
 }
 
-/// Repeats `work` with this batch size while batches are full. On a full disk, uses smaller batches
-/// and truncates the log in between.
+/// Repeats `work` with batches of `most` until a batch is not full. On a full disk, uses smaller
+/// batches and truncates the log in between.
 fn repeat_sparingly(
     state: &IndexState,
     full: &mut bool,
@@ -120,8 +120,9 @@ fn merge_to_one(state: &Arc<IndexState>) -> Result<(), IndexError> {
     }
 }
 
-/// Like [`merge_to_one`], with little space: rewrites segments one by one without the postings of
-/// removed documents, the smallest first. Then merges all of them if that freed enough space.
+/// Like [`merge_to_one`], for a disk with little space. Rewrites segments one by one without the
+/// postings of removed documents, the smallest first. Then merges all of them if enough space was
+/// freed.
 fn merge_one_by_one(state: &Arc<IndexState>) -> Result<(), IndexError> {
     let mut segments = state.view().segments.clone();
     segments.sort_by_key(|segment| segment.file_bytes());
@@ -145,7 +146,7 @@ fn any_dead(state: &Arc<IndexState>) -> Result<bool, IndexError> {
 }
 
 /// Removes at most `most` expired documents and returns their number. `before` contains the
-/// documents of the previous call: a damaged catalogue may list documents that no statement
+/// documents of the previous call, because a damaged catalogue may list documents that no statement
 /// removes.
 fn remove_expired(
     state: &IndexState,
@@ -219,7 +220,7 @@ fn release_pages(state: &IndexState, full: &mut bool) -> Result<(), IndexError> 
         }
         // A catalogue that cannot be vacuumed keeps its pages.
         if free as usize <= most || count_free()? >= free {
-            // Readers may prevent it; a later compaction then does it.
+            // Readers may prevent emptying the log. A later compaction then empties it.
             writer.empty_log().map_err(failed)?;
             return Ok(0);
         }
@@ -286,8 +287,8 @@ pub(crate) fn rebuild_segments(
     }
 }
 
-/// Rebuilds segments that are missing or differ from the catalogue. Returns all segments. Called
-/// when an index is opened for writing.
+/// Rebuilds segments that are missing or differ from the catalogue. Called when an index is opened
+/// for writing.
 pub(crate) fn repair_segments(
     catalogue: Catalogue<'_>,
     settings: &IndexSettings,
@@ -371,7 +372,7 @@ pub(crate) fn remove_orphans(
         let name = entry.file_name();
         let is_segment = name.to_str().and_then(segment_number).is_some();
         if is_segment && !entries.iter().any(|entry| *entry.name == *name) {
-            // If a reader of another process prevents it, a later writer removes the file.
+            // If a reader of another process prevents the removal, a later writer removes the file.
             let _ = std::fs::remove_file(entry.path());
         }
     }

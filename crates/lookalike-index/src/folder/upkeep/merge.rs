@@ -14,8 +14,8 @@ use std::sync::Arc;
 /// Number of postings of one sorted batch.
 const BATCH: u64 = 1 << 16;
 
-/// Merges adjacent segments, without removed documents. Returns `false` if they no longer exist. No
-/// other thread may merge at the same time.
+/// Merges adjacent segments and drops removed documents. Returns `false` if the segments no longer
+/// exist. No other thread may merge at the same time.
 pub(crate) fn merge(
     state: &Arc<IndexState>,
     segments: &[Arc<Segment>],
@@ -32,7 +32,7 @@ pub(crate) fn merge(
 pub(crate) struct SegmentMerge<'a> {
     state: &'a Arc<IndexState>,
     segments: Vec<Arc<Segment>>,
-    /// Documents that were removed by change `changes`.
+    /// Documents that were removed up to change `changes`.
     dead: TombstoneSet,
     changes: u64,
     file: SegmentFile<'a>,
@@ -41,7 +41,7 @@ pub(crate) struct SegmentMerge<'a> {
     cursors: Vec<PostingCursor>,
     /// The postings of a piece.
     postings: Vec<Posting>,
-    /// Number of pieces of the list, and of finished ones.
+    /// Number of pieces of the list; `done` of them are finished.
     pieces: u64,
     done: u64,
     /// Number of postings of all finished pieces.
@@ -154,7 +154,7 @@ impl<'a> SegmentMerge<'a> {
         Ok(false)
     }
 
-    /// Replaces the segments by the merged one, and removes their files.
+    /// Replaces the segments by the merged one, and removes the old files.
     ///
     /// # Errors
     /// Write errors. After an error, nothing has changed.
@@ -183,8 +183,8 @@ fn covered(segments: &[Arc<Segment>]) -> (u32, u32) {
     (first, last)
 }
 
-/// Replaces adjacent segments by others in one transaction, which also runs `also`, and removes
-/// their files.
+/// Replaces adjacent segments by others in one transaction, which also runs `also`. Then removes
+/// the files of the replaced segments.
 ///
 /// # Errors
 /// Write errors. After an error, nothing has changed.

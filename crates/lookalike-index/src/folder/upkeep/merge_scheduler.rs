@@ -1,4 +1,4 @@
-//! Schedules merges of segments on a thread of their own, in proportion to additions.
+//! Schedules merges of segments on a separate thread, in proportion to additions.
 //!
 //! Merging a large segment takes seconds, which would delay additions. Several merges therefore run
 //! interleaved, each in proportion to the documents that were added since it began. A merge ends
@@ -35,8 +35,8 @@ impl MergeSignal {
     }
 }
 
-/// Number of segments from which on writers wait. Scheduled merges leave fewer segments, up to
-/// hundreds of millions of documents.
+/// Number of segments at which merges run at full speed. Scheduled merges leave fewer segments, up
+/// to hundreds of millions of documents.
 fn merge_backlog_limit(fan_out: usize) -> usize {
     8 * fan_out
 }
@@ -111,12 +111,12 @@ impl RunningMerges<'_> {
         true
     }
 
-    /// The lag of each merge on its schedule.
+    /// The lag of each merge: the share that is due minus the share that is done.
     fn lags(&self, last: u32) -> impl Iterator<Item = f64> {
         self.running.iter().map(move |(merge, pace)| pace.due(last) - merge.share_done())
     }
 
-    /// Merges a piece of a merge, or finishes it.
+    /// Merges the next piece of a merge, or finishes the merge.
     fn advance(&mut self, at: usize) {
         let done = match self.running[at].0.step() {
             Ok(false) => return,
@@ -152,7 +152,7 @@ impl WriteActivity {
     }
 
     /// Returns true if the time since the last addition is much longer than the time between the
-    /// last two.
+    /// last two additions.
     fn is_over(&mut self, last: u32, now: Instant) -> bool {
         let passed = now.saturating_duration_since(self.since);
         if last != self.last {
@@ -195,9 +195,9 @@ impl MergePace {
     }
 }
 
-/// The segments to merge next: the first run of the lowest level with enough segments, including
-/// smaller ones between them; or all segments, if more are adjacent than levels explain. Segments
-/// without a level are already being merged.
+/// The segments to merge next: the first `fan_out` segments of the lowest possible level, including
+/// smaller segments between them. If a group of adjacent segments has at least `fan_out` segments
+/// per level, the whole group is merged. Segments without a level are already being merged.
 fn plan(levels: &[Option<u32>], fan_out: usize) -> Option<std::ops::Range<usize>> {
     let mut known: Vec<u32> = levels.iter().flatten().copied().collect();
     known.sort_unstable();
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_to_be_alone_does_not_wait_for_merges() {
+    fn merges_yield_to_exclusive_access() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
         let state = unmerged(&path);

@@ -1,16 +1,16 @@
-//! Disk space for removing documents while the disk is full: a removal writes before it frees
-//! space. The file `reserve` holds that space and is deleted when the disk is full.
+//! Reserves disk space for removing documents while the disk is full, because a removal writes
+//! before it frees space. The file `reserve` holds the space and is deleted when the disk is full.
 //!
-//! A removal needs some pages of 16 KiB each, and the space by which the catalogue file grows when
-//! the log is truncated. This is at most the size of the catalogue itself, and mostly at most
-//! [`LOG_PAGES`] pages, because nothing is added while the log cannot be truncated.
+//! A removal needs some pages of 16 KiB each, and the space by which the catalogue file grows at a
+//! checkpoint of the log. The file grows by at most its own size, and mostly by at most
+//! [`LOG_PAGES`] pages, because nothing is added while checkpoints fail.
 
 use crate::folder::index_folder::IndexFolder;
 use lookalike_core::hash::SplitMix64;
 use std::fs::File;
 use std::io::Write as _;
 
-/// Number of pages at which the log is truncated.
+/// Number of pages in the log at which SQLite checkpoints it.
 pub(crate) const LOG_PAGES: u32 = 512;
 /// Minimum and maximum size of the file.
 const LEAST: u64 = 1 << 20;

@@ -113,9 +113,9 @@ fn broken(shown: &str, problem: String) -> ReadError {
     ReadError::Parquet { source_name: shown.to_owned(), problem }
 }
 
-/// Runs a step of the decoder. It returns errors for most damage of a file, but in some places it
-/// asserts or indexes (a length in a page beyond its end). Such a panic also becomes an error of
-/// the file. Partly decoded values are not used afterwards.
+/// Runs a step of the decoder. The decoder returns errors for most damage of a file, but panics for
+/// some (such as a length beyond the end of the page). Such a panic also becomes an error of the
+/// file. Partly decoded values are not used afterwards.
 fn guarded<T>(
     shown: &str,
     decode: impl FnOnce() -> Result<T, ParquetError>,

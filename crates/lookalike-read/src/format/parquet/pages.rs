@@ -1,5 +1,5 @@
-//! The bytes and the pages of a Parquet file, both checked for plausibility before the decoder uses
-//! them, because it allocates memory for as many values as a page claims.
+//! The bytes and the pages of a Parquet file. Both are checked for plausibility before the decoder
+//! uses them, because the decoder allocates memory for as many values as a page claims.
 
 use crate::bytes::read_exact_at;
 use ::parquet::basic::Type;
@@ -74,7 +74,7 @@ impl Read for From {
 pub(super) struct CheckedPages<P> {
     pub(super) pages: P,
     pub(super) kind: Type,
-    /// Number of rows that are not in a page yet.
+    /// Number of rows that are not in the pages read so far.
     pub(super) rows: u64,
 }
 

@@ -16,9 +16,9 @@ const BATCH_ROWS: u64 = 1024;
 /// A row group that is being read. Holds the current pages of each column.
 pub(crate) struct RowGroup {
     columns: Vec<Box<dyn ParquetColumn>>,
-    /// Number of rows that are not in a batch yet.
+    /// Number of rows that are not in the batches decoded so far.
     left: u64,
-    /// Number of rows of a batch, and of its rows that were not returned yet.
+    /// Number of rows of a batch, and number of decoded rows that were not returned yet.
     batch: usize,
     ready: usize,
     /// The number of the next row in the file, from 0.
@@ -72,7 +72,7 @@ impl RowGroup {
     }
 
     /// Appends rows to `bytes` until it has `block_bytes`; at least one row, except at the end.
-    /// Returns the number of the first row in the file, from 0.
+    /// Returns the number in the file, from 0, of the first appended row.
     pub(crate) fn next(
         &mut self,
         bytes: &mut Vec<u8>,

@@ -1,4 +1,4 @@
-//! Replaces duplicates that have the bytes of their keepers by links to the keepers.
+//! Replaces duplicates that have the same bytes as their keepers by links to the keepers.
 
 use super::{ActionCounts, DuplicateFile, DuplicateFiles, NotDone, UndoScript};
 use crate::report::part_file::{PREFIX, SUFFIX, folder_of};
@@ -19,10 +19,10 @@ pub enum LinkKind {
 }
 
 /// Replaces each file that has the same bytes as its keeper by a link to the keeper. Does not
-/// change files with other bytes, files whose keeper is not a file, or, for hard links, files with
-/// another owner or other permissions than the keeper. Replaces each file in one step, so that its
-/// name always exists. Adds each hard link to `undo` before it makes the link. A reflink needs no
-/// undo, since it is a separate file.
+/// change files with other bytes, or files whose keeper is not a file. A hard link also requires
+/// that file and keeper have the same owner and permissions. Replaces each file in one step, so
+/// that its name always exists. Adds each hard link to `undo` before it makes the link. A reflink
+/// needs no undo, since it is a separate file.
 ///
 /// With `dry_run`, replaces nothing and reports the failures that can be foreseen.
 pub fn link(
@@ -94,7 +94,7 @@ fn replace(
         LinkKind::Hard => fs::hard_link(keeper, &link)?,
         LinkKind::Reflink => reflink(theirs, &link, before)?,
     }
-    // The file may have been written to since it was compared. That content must not be lost.
+    // The file may have changed since the comparison. Its new content must not be lost.
     file.check().map_err(io::Error::other)?;
     fs::rename(&link, &file.path)
 }

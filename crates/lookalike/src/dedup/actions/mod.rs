@@ -36,7 +36,7 @@ pub struct DuplicateFile {
     pub keeper: String,
     /// The file of the keeper. `None` if the keeper is a record or belongs to a reference.
     pub keeper_path: Option<PathBuf>,
-    /// How similar it is to the keeper, with six decimals.
+    /// The similarity to the keeper, with six decimals.
     pub similarity: String,
     /// Why the keeper was chosen over this document.
     pub reason: String,
@@ -46,13 +46,12 @@ pub struct DuplicateFile {
     keeper_stamp: Option<Stamp>,
 }
 
-/// All files that are duplicates, and the duplicates that are not files of their own.
+/// All files that are duplicates, and other files that contain duplicates.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DuplicateFiles {
     /// In reading order.
     pub files: Vec<DuplicateFile>,
-    /// Files in which only some documents are duplicates, with the reason why they are not acted
-    /// on.
+    /// Other files that contain duplicates, with the reason why they do not qualify.
     pub refused: Vec<RefusedFile>,
 }
 
@@ -127,7 +126,7 @@ fn unchanged(path: &Path, before: Stamp) -> Result<(), String> {
     Err(format!("it changed while it was compared: it was {before}, and is {after}"))
 }
 
-/// The file whose documents are being read. Documents of a file follow each other.
+/// The file whose documents are being read. The documents of a file are consecutive.
 struct Current {
     path: PathBuf,
     documents: u64,

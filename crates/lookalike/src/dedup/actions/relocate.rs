@@ -1,4 +1,4 @@
-//! Duplicates → another folder, under their paths below the input.
+//! Moves duplicates to another folder, under their paths below the input.
 
 use super::{ActionCounts, DuplicateFile, DuplicateFiles, NotDone, UndoScript};
 use crate::dedup::destination::{apart, base, relative_name};
@@ -8,15 +8,16 @@ use std::fs::{self, File, FileTimes};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Moves each file to its path below `folder`: the path below the input where that is one folder,
-/// as in a folder of survivors otherwise. Nothing is overwritten. To another file system a file is
-/// copied, and removed when the copy is on the disk. `undo` gets each move before it is made.
+/// Moves each file to `folder` and keeps its relative path: below the input if the only input is a
+/// folder, otherwise below the common parent of all inputs. Overwrites nothing. If `folder` is on
+/// another file system, copies the file and removes the original when the copy is on the disk. Adds
+/// each move to `undo` before it makes the move.
 ///
-/// With `dry_run` nothing is moved; files that could not be are found as far as can be.
+/// With `dry_run`, moves nothing and reports the failures that can be foreseen.
 ///
 /// # Errors
-/// [`DedupError::Survivors`] if `folder` is an input, lies in one, or is a file. The result has the
-/// errors of single files.
+/// [`DedupError::Survivors`] if `folder` is an input, lies in one, or is a file. The result
+/// contains the errors of single files.
 pub fn move_to(
     found: &DuplicateFiles,
     folder: &Path,
@@ -36,7 +37,8 @@ pub fn move_to(
     Ok(acted)
 }
 
-/// Whether duplicates can be moved to the folder: it is not an input and does not lie in one.
+/// Checks that duplicates can be moved to the folder: it is not an input, does not lie in one, and
+/// is not a file.
 ///
 /// # Errors
 /// [`DedupError::Survivors`].
@@ -85,7 +87,7 @@ fn one(
 fn create_folders(place: &Path, undo: Option<&mut UndoScript>) -> io::Result<()> {
     let Some(folder) = place.parent().filter(|folder| !folder.exists()) else { return Ok(()) };
     if let Some(undo) = undo {
-        // The script is in the folder of moved files, and creates it.
+        // The script is in the folder of moved files, so creating the script creates this folder.
         undo.create()?;
         let above: Vec<&Path> = folder.ancestors().take_while(|above| !above.exists()).collect();
         above.into_iter().rev().try_for_each(|folder| undo.add_folder(folder))?;

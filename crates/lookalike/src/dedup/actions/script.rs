@@ -68,8 +68,8 @@ fn entry(out: &mut dyn Write, file: &DuplicateFile, measure: Measure) -> io::Res
     out.write_all(b"\n\n")
 }
 
-/// Writes the absolute path in single quotes. Only a single quote ends such a text, so only that is
-/// escaped.
+/// Writes the absolute path in single quotes. Only a single quote ends quoted text, so only single
+/// quotes are escaped.
 pub(super) fn quoted(out: &mut dyn Write, path: &Path) -> io::Result<()> {
     let path = std::path::absolute(path)?;
     out.write_all(b"'")?;

@@ -1,4 +1,4 @@
-//! Moved and linked files → a shell script that undoes it.
+//! Writes a shell script that undoes moves and links of files.
 
 use super::script::quoted;
 use crate::index::time;
@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The part before the actions. Every path is absolute, so none begins with a dash. The script may
-/// end after any action: its exit code is set by a trap.
+/// end after any action, so a trap reports the result and sets the exit code.
 const HEAD: &str = r#"#!/bin/sh
 # Undoes what `lookalike dedup` did with duplicate files. Run: sh THIS_FILE
 # It overwrites no file, and can be run again. At the end it removes folders that `lookalike`
@@ -98,7 +98,8 @@ impl UndoScript {
         self.add(line)
     }
 
-    /// Adds a file that is about to become a hard link. `modified` is in ns since 1970.
+    /// Adds a file that is about to become a hard link. `modified` is its modification time in ns
+    /// since 1970.
     pub(super) fn add_link(
         &mut self,
         path: &Path,
@@ -133,7 +134,7 @@ impl UndoScript {
     }
 }
 
-/// Creates the file. An existing one has another run's actions, and stays.
+/// Creates a new file. Keeps existing files, which contain the actions of other runs.
 fn create(folder: &Path) -> io::Result<(PathBuf, File)> {
     fs::create_dir_all(folder)?;
     let mut name = "lookalike-undo.sh".to_owned();

@@ -1,10 +1,11 @@
 //! Adds the columns of an annotation to the Arrow schema in the metadata of a Parquet file.
 //!
-//! Writers based on Arrow store their schema as an entry `ARROW:schema`: in base 64, an
-//! encapsulated message of the [Arrow format], whose metadata is a table of [FlatBuffers]. Readers
-//! derive the types of all columns from it, so it must contain all columns. The existing bytes are
-//! kept unchanged. New tables, which point to them and to the new fields, are written before them,
-//! because offsets in that format only lead forward.
+//! Writers based on Arrow store their schema as an entry `ARROW:schema`. It is an encapsulated
+//! message of the [Arrow format] in base 64, and the metadata of the message is a table of
+//! [FlatBuffers]. Readers derive the types of all columns from this schema, so it must contain all
+//! columns. The existing bytes are kept unchanged. New tables point to them and to the new fields.
+//! The new tables are written before the existing bytes, because offsets in [FlatBuffers] only lead
+//! forward.
 //!
 //! The crate `arrow-ipc` is not used. It would write a new schema without the fields that it does
 //! not know, and it depends on all of Arrow's arrays.
@@ -114,7 +115,7 @@ impl New {
             new.point(list + 4 * (1 + count + i), field);
         }
         new.align();
-        // The old bytes follow. The positions of everything that points to them are known now.
+        // The old bytes follow, so their position is known.
         let start = new.bytes.len();
         for (i, place) in places.iter().enumerate() {
             new.point(list + 4 * (1 + i), start + place);
@@ -129,8 +130,8 @@ impl New {
         Some(new.bytes)
     }
 
-    /// Appends a table and returns its position. `fields` tells which fields it has. The slot of a
-    /// field has its number, and slots are zero.
+    /// Appends a table and returns its position. `fields` states which fields the table has. Field
+    /// number `n` is in slot `n + 1`. All slots are zero at first.
     fn table(&mut self, fields: &[bool]) -> usize {
         self.align();
         let descriptor = self.bytes.len();

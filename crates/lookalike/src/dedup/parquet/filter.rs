@@ -60,7 +60,8 @@ pub(super) fn copy(
     }
 }
 
-/// The number of rows of a row group that can be read in all columns, and the error that ends them.
+/// The number of rows from the start of a row group that can be read in all columns, and the error
+/// after them.
 pub(super) fn readable_rows(input: &ParquetInput, group: usize) -> (usize, Option<ParquetError>) {
     let mut rows = (input.start(group + 1) - input.start(group)) as usize;
     let mut problem = None;
@@ -207,7 +208,7 @@ impl<T: DataType> ValueBatch<T> {
         if rows == wanted { Ok(()) } else { Err(too_short()) }
     }
 
-    /// Returns the value of a row of a column that is not repeated.
+    /// Returns the value of a row. The column must not be repeated.
     fn value_of(&mut self, row: usize, most: (i16, i16)) -> Result<&mut T::T> {
         let is_there = |level: &&i16| **level == most.0;
         let at = match self.definitions.get(..row) {

@@ -74,7 +74,7 @@ impl ParquetInput {
         Some((group, usize::try_from(row - self.starts.get(group)?).ok()?))
     }
 
-    /// The number of rows before a row group, or of all rows.
+    /// The number of rows before a row group. After the last group, this is the number of all rows.
     pub(super) fn start(&self, group: usize) -> u64 {
         self.starts.get(group).copied().unwrap_or(0)
     }
@@ -148,8 +148,8 @@ impl ParquetInput {
             let schema = value.value.as_deref();
             value.value = schema.and_then(|schema| arrow_schema::extended(schema, columns));
         }
-        // A schema without the new columns would contradict the file; without any, readers take
-        // the types that Parquet states.
+        // Remove a schema that could not be extended: without the new columns, it would contradict
+        // the file. If the schema is missing, readers use the types of Parquet.
         values.retain(|value| value.key != ARROW_SCHEMA || value.value.is_some());
         Some(values)
     }
@@ -180,7 +180,7 @@ fn as_in(
     }
 }
 
-/// Returns the compression, or its counterpart if the compression cannot be written.
+/// Returns the compression, or a similar one if the compression cannot be written.
 fn writable(compression: Compression) -> Compression {
     match compression {
         // Implementations disagree about the framing of the older kind.

@@ -1,4 +1,5 @@
-//! Writes rows of Parquet files to a Parquet file of the same schema, as was decided.
+//! Writes the kept rows of Parquet files to a Parquet file of the same schema. With an annotation,
+//! also writes the removed rows.
 //!
 //! ```text
 //! source (opens, compares schemas) ─ row, row, … → parts of row groups ─ flush → a row group
@@ -55,14 +56,14 @@ fn cells(annotate: &Annotate) -> &'static [Cell] {
 const GROUP_BYTES: u64 = 128 << 20;
 /// Rows after which a row group is written.
 const GROUP_ROWS: usize = 1 << 20;
-/// Rows after which an annotated row group is written. It is smaller because the cells of the
-/// annotation are in memory until then.
+/// Rows after which an annotated row group is written. This is less than `GROUP_ROWS` because the
+/// cells of the annotation are in memory until then.
 const ANNOTATED_ROWS: usize = 1 << 18;
 
 /// A Parquet file being written.
 pub(super) struct Rewriter {
     out: PathBuf,
-    /// The output before the first source, which determines the schema.
+    /// The output, until the first source determines the schema.
     output: Option<Output>,
     writer: Option<SerializedFileWriter<Output>>,
     annotate: Option<Annotate>,
@@ -99,7 +100,7 @@ struct RowGroupPart {
     /// The first row, counted from the beginning of the row group.
     first: usize,
     keep: Vec<bool>,
-    /// The column of texts, in which `cuts` applies to some rows.
+    /// The column of texts, to which `cuts` applies.
     text: Option<usize>,
     cuts: RowCuts,
 }
@@ -153,8 +154,9 @@ impl Rewriter {
         Ok(())
     }
 
-    /// Whether all columns of a row can be read. Lists the row group if not. The columns are read
-    /// before writing, because a row group of the output cannot be withdrawn once begun.
+    /// Whether all columns of a row can be read. Lists the unreadable rows of each row group once.
+    /// The columns are read before writing, because a row group of the output cannot be withdrawn
+    /// once begun.
     fn is_readable(&mut self, input: &ParquetInput, group: usize, at: usize) -> bool {
         if !self.skips_unreadable {
             return true;
@@ -255,7 +257,7 @@ impl Rewriter {
             self.pending.push(RowGroupPart { input, group, first: at, keep, text: None, cuts });
         }
         if let Some(part) = self.pending.last_mut() {
-            // Bad rows in between were not passed to this function.
+            // Rows in between that were not passed to this function are left out.
             part.keep.resize(at.saturating_sub(part.first), false);
             part.keep.push(written);
             if let Some((text_field, taken)) = cut {

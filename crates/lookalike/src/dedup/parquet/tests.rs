@@ -1,4 +1,5 @@
-//! Files of random schemas and rows, filtered, against the same rows filtered in memory.
+//! Filters files with random schemas and rows, and compares the results with the same rows filtered
+//! in memory.
 
 use super::*;
 use crate::dedup::AnnotationSubject;
@@ -338,7 +339,7 @@ fn files_with_other_columns_are_refused_with_both_named() {
     assert!(!out.exists());
 }
 
-/// Two row groups of five rows; the data of the last column of the second are damaged.
+/// Writes two row groups of five rows. In the second, the data of the last column are damaged.
 fn damaged_file(path: &Path) {
     let fields = [("id", Cell::Text), ("text", Cell::Text), ("url", Cell::Text)];
     let fields = fields.iter().map(|(n, c)| column_type(n, *c, Repetition::REQUIRED).unwrap());

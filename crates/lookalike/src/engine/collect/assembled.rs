@@ -31,9 +31,10 @@ pub(crate) struct FindingsAssembler<'a> {
     /// Data about all documents. The documents themselves are with the tasks that decided about
     /// them, so none can be read again.
     notes: RunDocuments,
-    /// Indices in the table of sources, by name and whether it is of a reference collection.
+    /// Indices in the table of sources, by the source's name and whether it belongs to a reference
+    /// collection.
     source_indices: HashMap<(String, bool), usize>,
-    /// Fields that no document of any share so far has; `None` before the first share with one.
+    /// Fields that no document has had so far; `None` before the first share with documents.
     missing_fields: Option<Vec<String>>,
     documents: u64,
     counts: PartCounts,
@@ -65,7 +66,7 @@ impl<'a> FindingsAssembler<'a> {
         })
     }
 
-    /// Adds what is known of the next share.
+    /// Adds the notes of the next share.
     pub(crate) fn add_share(&mut self, notes: ShareNotes) -> Result<(), FindError> {
         self.notes.skipped.extend(&notes.skipped)?;
         for EmptyDocument { id, content } in notes.empty {
@@ -94,7 +95,7 @@ impl<'a> FindingsAssembler<'a> {
         Ok(())
     }
 
-    /// The index of a source in the table, to which a new source is added.
+    /// Returns the index of a source in the table. Adds the source if it is new.
     fn index_of(&mut self, name: &str, reference: bool) -> usize {
         let sources = &mut self.notes.sources;
         *self.source_indices.entry((name.to_owned(), reference)).or_insert_with(|| {
@@ -145,7 +146,7 @@ impl<'a> FindingsAssembler<'a> {
         let empty_copies = EmptyCopies::new(self.empty_copies.finish()?);
         let documents = self.documents;
         let counts = RunCounts { documents, copies, candidates, verified, ..RunCounts::default() };
-        // The tasks have read the files; here only the first block of each tells how ids are made.
+        // The tasks have read the files. Only headers are read here, to determine how ids are made.
         self.collection.read_headers()?;
         let mut found = Findings::new(self.notes, results, empty, empty_copies, counts, self.temp)?;
         let fields = self.missing_fields.unwrap_or_default();

@@ -18,7 +18,7 @@ pub struct EmptyCopies {
 }
 
 impl EmptyCopies {
-    /// Finds these documents. Reads documents without a token again if several have the same
+    /// Finds these documents. Reads a document without a token again if another one has the same
     /// length.
     pub(crate) fn of(
         documents: &RunDocuments,
@@ -74,15 +74,15 @@ impl EmptyCopies {
         self.len() == 0
     }
 
-    /// Iterates over the ids of the copies, ascending, each with the id of the first document in
-    /// reading order that has its text.
+    /// Iterates over the ids of the copies, ascending, each with the id of the first document, in
+    /// reading order, that has the same text.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<(String, String)>> + '_ {
         let text = |id: &[u8]| Some(std::str::from_utf8(id).ok()?.to_owned());
         self.sorted.decoded("an id", move |copy, first| Some((text(copy)?, text(first)?)))
     }
 
-    /// Joins ascending ids with the ids of the first documents that have the same texts, if they
-    /// are copies.
+    /// Returns each of the ascending `ids` with the id of the first document that has the same
+    /// text, or `None` if it is not a copy.
     pub fn join<'a>(
         &'a self,
         ids: impl Iterator<Item = io::Result<String>> + 'a,

@@ -33,7 +33,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A setting that finds more than the setting of a run which found few documents.
+/// The setting of a run that found few documents, and a setting that finds more.
 #[derive(Debug, Clone)]
 pub struct BetterSetting {
     /// The findings of the run's setting, with all pairs compared.
@@ -45,7 +45,7 @@ pub struct BetterSetting {
 /// How many documents, candidates and groups there were.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct RunCounts {
-    /// Documents read, empty ones included, skipped ones not, reference collections included.
+    /// Documents read, including empty documents and reference collections, but not skipped ones.
     pub documents: u64,
     /// How many of them belong to a reference collection.
     pub reference: u64,
@@ -55,7 +55,7 @@ pub struct RunCounts {
     pub skipped: u64,
     /// Documents whose shingles equal the shingles of an earlier document, found without comparing.
     pub copies: u64,
-    /// Other documents that share a bucket with another one.
+    /// Documents, except copies, that share a bucket with another document.
     pub candidates: u64,
     /// Pairs of documents whose shingle sets were compared, whatever the result.
     pub verified: u64,
@@ -82,22 +82,22 @@ pub struct Findings {
     pub dropped: Option<DropCounts>,
     /// Records and files that are not documents.
     pub skipped: SkippedRecords,
-    /// Files of folders that are documents although their names promise records, with the reason:
-    /// tables without the columns.
+    /// Files in folders that are named like files of records, but were read as texts because they
+    /// lack the columns. Each has its reason.
     pub read_as_text: Vec<SkippedItem>,
     /// The folder that the ids of files are relative to, if it is the only input.
     pub id_folder: Option<String>,
-    /// Files of JSON whose records have no id, so that ids are made of file and line.
+    /// JSON files whose records have no id. Their ids are made of file and line.
     pub line_ids: Vec<String>,
-    /// Fields of the keep policy of which no document has a value.
+    /// Fields of the keep policy for which no document has a value.
     pub missing_fields: Vec<String>,
-    /// Patterns of the keep policy that no document matches; empty where that is unknown, as in
+    /// Patterns of the keep policy that no document matches; empty if this is unknown, as in
     /// divided runs.
     pub unmatched_patterns: Vec<String>,
-    /// Whether the keep policy ranks file names and no document has one; false in divided runs.
+    /// Whether the keep policy ranks file names but no document has one; false in divided runs.
     pub lacks_file_names: bool,
-    /// Whether ids of records found in folders begin with the name of their file, since records
-    /// of two files have one id.
+    /// Whether ids of records found in folders begin with the name of their file, because records
+    /// of two files have the same id.
     pub ids_by_file: bool,
     /// Files without text that are copies of each other.
     pub textless_copies: TextlessCopies,
@@ -105,7 +105,7 @@ pub struct Findings {
     pub empty: IdList,
     /// Counts of text that was removed from messages.
     pub cut_from_mail: MailRemovals,
-    /// The normalization of the texts before they were cut.
+    /// The normalization of the texts before they were cut into shingles.
     pub normalization: Normalization,
     /// The unit of comparison.
     pub unit: TextUnit,
@@ -113,7 +113,7 @@ pub struct Findings {
     pub folding: FoldingEffect,
     /// A setting that finds more, if the run found few documents.
     pub better_setting: Option<BetterSetting>,
-    /// Numbers of everything.
+    /// Counts of documents, candidates and groups.
     pub counts: RunCounts,
     /// Documents and duplicates of each source, in reading order.
     pub sources: Vec<SourceCounts>,
@@ -247,11 +247,11 @@ impl Findings {
         }
     }
 
-    /// Releases everything, and removes what a resumable run has stored: call it when the results
-    /// are written.
+    /// Releases everything, and removes the stored steps of a resumable run. Call it after the
+    /// results are written.
     ///
     /// # Errors
-    /// [`FindError::Spill`] when the folder of a run that may be resumed cannot be removed.
+    /// [`FindError::Spill`] if the folder of a resumable run cannot be removed.
     pub fn finish(self) -> Result<(), FindError> {
         let Self { temp, groups, pairs, skipped, empty, documents, .. } = self;
         drop((groups, pairs, skipped, empty, documents));
@@ -261,8 +261,8 @@ impl Findings {
     /// Reads a document again and returns its text; `document` is its number in reading order.
     ///
     /// # Errors
-    /// [`FindError::Read`] when it is no longer what it was, [`FindError::NoDocument`] for a number
-    /// that is not below the number of documents read.
+    /// [`FindError::Read`] if the document has changed, [`FindError::NoDocument`] for a number that
+    /// is not below the number of documents read.
     pub fn text(&self, document: DocumentNumber) -> Result<String, FindError> {
         self.documents.with_row(document, |block, row| {
             let mut scratch = ReadBuffers::default();
@@ -270,7 +270,7 @@ impl Findings {
         })?
     }
 
-    /// Reads a document again and returns its text as written, in no normal form.
+    /// Reads a document again and returns its text as written, without normalization.
     ///
     /// # Errors
     /// As [`text`](Self::text).
@@ -284,14 +284,14 @@ impl Findings {
     /// The id of a document, by its number in reading order.
     ///
     /// # Errors
-    /// [`FindError::Spill`] when the temporary file it is in cannot be read,
+    /// [`FindError::Spill`] if the temporary file with the id cannot be read,
     /// [`FindError::NoDocument`] for a number that is not below the number of documents read.
     pub fn id(&self, document: DocumentNumber) -> Result<String, FindError> {
         self.documents.with_row(document, |_, row| row.id.to_owned())
     }
 
     /// The number of the first document whose id is wanted; documents of reference collections come
-    /// last. Cost: one pass over the ids.
+    /// last. Takes one pass over the ids.
     ///
     /// # Errors
     /// As [`id`](Self::id).
@@ -335,7 +335,7 @@ impl Findings {
         })?
     }
 
-    /// Returns true if [`text`](Self::text) can return texts: an index may keep none.
+    /// Returns true if [`text`](Self::text) can return texts. An index may keep none.
     pub fn has_texts(&self) -> bool {
         self.documents.store.blocks.iter().all(|block| block.retained.has_texts())
     }
@@ -357,7 +357,7 @@ impl Findings {
         })
     }
 
-    /// Gives the id and the fingerprint of the shingles of every document, in reading order.
+    /// Passes the id and the shingle fingerprint of every document to `take`, in reading order.
     pub(crate) fn each_fingerprint<E: From<SpillError>>(
         &self,
         take: &mut dyn FnMut(&str, u128) -> Result<(), E>,
@@ -371,18 +371,18 @@ impl Findings {
         Ok(())
     }
 
-    /// Where temporary files of the run go.
+    /// The space for temporary files of the run.
     pub(crate) fn temporary(&self) -> Arc<TempSpace> {
         Arc::clone(&self.temp)
     }
 
-    /// Gives every record of the inputs, but not of reference collections, to `take` in reading
-    /// order: the number of the document, and the document. Records that were skipped do not come
-    /// again; the later of two documents with one id does.
+    /// Reads the inputs again, except reference collections. Passes each document with its number
+    /// to `take`, in reading order. Omits skipped records, but includes documents whose id repeats
+    /// an earlier id.
     ///
     /// # Errors
-    /// [`FindError::Read`] or [`FindError::Changed`] when the input is no longer what it was, and
-    /// what `take` returns.
+    /// [`FindError::Read`] or [`FindError::Changed`] if the input has changed, and the errors of
+    /// `take`.
     pub fn replay<E: From<FindError> + SinkError>(
         &self,
         take: &mut dyn FnMut(DocumentNumber, &Document<'_>) -> Result<(), E>,
@@ -415,7 +415,7 @@ impl Findings {
     }
 }
 
-/// Numbers records.
+/// Numbers the documents that are read again.
 struct Replay<'a, E> {
     next: DocumentNumber,
     take: &'a mut dyn FnMut(DocumentNumber, &Document<'_>) -> Result<(), E>,
@@ -442,17 +442,17 @@ pub struct IdList {
 }
 
 impl IdList {
-    /// How many there are.
+    /// The number of ids.
     pub fn len(&self) -> usize {
         self.sorted.len() as usize
     }
 
-    /// Whether there are none.
+    /// Returns true if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Of some ids, in any order.
+    /// Creates a list from ids in any order.
     ///
     /// # Errors
     /// None: the ids are in memory.
@@ -464,11 +464,11 @@ impl IdList {
         Ok(Self { sorted: sorter.finish()? })
     }
 
-    /// Iterates over the ids in order, from the first at each call.
+    /// Iterates over the ids in order.
     ///
     /// # Errors
-    /// An item is an error where a temporary file cannot be read ([`FindError::of_io`]); it is the
-    /// last.
+    /// If a temporary file cannot be read, the item is an error ([`FindError::of_io`]) and the last
+    /// one.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<String>> + '_ {
         let text = |id: &[u8]| Some(std::str::from_utf8(id).ok()?.to_owned());
         self.sorted.decoded("an id", move |id, _| text(id))

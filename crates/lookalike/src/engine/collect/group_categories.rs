@@ -15,18 +15,18 @@ pub struct CategoryName {
 #[derive(Debug, Clone, Default)]
 pub struct GroupCategories {
     names: Vec<CategoryName>,
-    /// For each group the number of its category, from 1 in `names`; 0 for none.
+    /// For each group, the number of its category in `names`, from 1; 0 for none.
     groups: Vec<u32>,
 }
 
 impl GroupCategories {
-    /// Creates the table from all categories, and the number of the category of each group, from 1;
-    /// 0 for none.
+    /// Creates the table from all categories, and the category number of each group: from 1, or 0
+    /// for none.
     pub(crate) fn new(names: Vec<CategoryName>, groups: Vec<u32>) -> Self {
         Self { names, groups }
     }
 
-    /// The category of a group, numbered from 1; `None` for a keeper in no category.
+    /// The category of a group, given by its number from 1; `None` if its keeper has no category.
     pub(crate) fn of_group(&self, number: u64) -> Option<&CategoryName> {
         let group = self.groups.get((number as usize).checked_sub(1)?)?;
         self.names.get((*group as usize).checked_sub(1)?)

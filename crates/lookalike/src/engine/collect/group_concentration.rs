@@ -8,7 +8,7 @@
 /// The minimum number of documents of a large group.
 const LARGE_GROUP: u64 = 50;
 
-/// Pairs of documents of one group, counted over all groups.
+/// The size of the largest group, and the number of pairs within all groups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct GroupConcentration {
     /// Documents of the largest group, its keeper included; 0 without groups.

@@ -42,11 +42,10 @@ pub struct Duplicate {
     /// The length of its text in bytes.
     pub bytes: u64,
     /// Exact overlap with the keeper: `left` is the keeper's set. If both documents have equal
-    /// shingles, the sizes are not counted: 1, 1 and 1 represent them.
+    /// shingles, the sizes are not counted, and all three are 1.
     pub overlap: Overlap,
-    /// The rule that put the keeper first, by its place in
-    /// [`KeepPolicy::rules`](lookalike_core::keep::KeepPolicy::rules), from 0; `None` where the id,
-    /// a reference collection or a decision did.
+    /// The index in [`KeepPolicy::rules`](lookalike_core::keep::KeepPolicy::rules) of the rule that
+    /// put the keeper first; `None` if the id, a reference collection or a decision did.
     pub decided_by: Option<u32>,
     /// Its range in its document, if it is a unit.
     pub unit: Option<UnitRange>,
@@ -101,7 +100,7 @@ impl Groups {
         self.categories = Some(categories);
     }
 
-    /// Iterates over the groups in order, from the first at each call, and reads them one by one.
+    /// Iterates over the groups in order, and reads them one by one.
     ///
     /// # Errors
     /// If a temporary file cannot be read, the item is an error ([`FindError::of_io`]) and the last
@@ -178,8 +177,8 @@ pub(crate) fn records(
     Ok(())
 }
 
-/// Returns the sort key: the largest first, then the lesser keeper id, then keepers of reference
-/// collections last.
+/// Returns the sort key of a group: largest groups first, then by keeper id. If two ids are equal,
+/// the keeper of a reference collection comes last.
 fn key(group: &Group) -> Vec<u8> {
     let mut key = Vec::new();
     key_u64_descending(&mut key, group.duplicates.len() as u64);
@@ -193,7 +192,7 @@ pub(crate) fn duplicates_of_key(key: &[u8]) -> Option<u64> {
     FieldReader::new(key).key_u64_descending()
 }
 
-/// A flag in a number that is followed by the range of a unit.
+/// The flag of a number that is followed by the range of a unit.
 pub(crate) const HAS_UNIT: u64 = 1 << 32;
 /// The flag of a keeper that is kept because of a user decision.
 const BY_DECISION: u64 = 1 << 1;

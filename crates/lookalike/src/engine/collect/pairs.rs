@@ -16,7 +16,7 @@ use crate::spill::{SpillError, TakeRecord};
 use lookalike_core::verify::Overlap;
 use std::io;
 
-/// The most pairs a run lists: a million equal documents would have 5 · 10¹¹.
+/// The most pairs that a run lists. A million equal documents would have 5 · 10¹¹.
 pub const MAX_PAIRS: u64 = 200_000_000;
 
 /// The most pairs of one record.
@@ -31,7 +31,7 @@ pub struct Pair {
     pub b: String,
     /// Their exact overlap, as in [`Duplicate::overlap`](crate::find::Duplicate::overlap).
     pub overlap: Overlap,
-    /// What their signatures estimate, with [`PairList::WithEstimates`].
+    /// The estimate from their signatures, with [`PairList::WithEstimates`].
     pub estimate: Option<SignatureEstimate>,
     /// Their ranges in their documents, if they are units.
     pub units: Option<[UnitRange; 2]>,
@@ -46,14 +46,15 @@ pub struct PairRef<'a> {
     pub b: &'a str,
     /// Their exact overlap.
     pub overlap: Overlap,
-    /// The estimate of their signatures, if requested.
+    /// The estimate from their signatures, if requested.
     pub estimate: Option<SignatureEstimate>,
     /// Their ranges in their documents, if they are units.
     pub units: Option<[UnitRange; 2]>,
 }
 
-/// All verified pairs of a run, sorted by both ids, then by their overlap: its intersection, left
-/// and right. Each pair once; without a reference collection, ids alone tell pairs apart.
+/// All verified pairs of a run, each listed once. They are sorted by both ids, then by the
+/// intersection, left and right of their overlap. Two pairs have the same ids only if the run has a
+/// reference collection.
 #[derive(Debug, Default)]
 pub struct Pairs {
     sorted: SortedRecords,
@@ -63,7 +64,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// How many there are.
+    /// The number of pairs.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -78,7 +79,7 @@ impl Pairs {
         self.units
     }
 
-    /// Whether there are none.
+    /// Returns true if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -88,12 +89,12 @@ impl Pairs {
         self.units = units;
     }
 
-    /// Iterates over the pairs in order, from the first at each call, and reads them one by one.
-    /// [`cursor`](Self::cursor) does the same without a copy of each.
+    /// Iterates over the pairs in order, and reads them one by one. [`cursor`](Self::cursor) does
+    /// the same without copying each pair.
     ///
     /// # Errors
-    /// An item is an error where a temporary file cannot be read ([`FindError::of_io`]); it is the
-    /// last.
+    /// If a temporary file cannot be read, the item is an error ([`FindError::of_io`]) and the last
+    /// one.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<Pair>> + '_ {
         let mut cursor = self.cursor();
         until_error(move || {
@@ -108,7 +109,7 @@ impl Pairs {
         })
     }
 
-    /// Gives the pairs as records, in order.
+    /// Passes the pairs as records, in order, to `take`.
     pub(crate) fn each_record<E: From<SpillError>>(
         &self,
         take: &mut TakeRecord<'_, E>,
@@ -119,7 +120,7 @@ impl Pairs {
         })
     }
 
-    /// Reads the pairs from the first on; memory for one record of 64 Ki pairs at most.
+    /// Reads the pairs from the first on. Holds one record of at most 64 Ki pairs in memory.
     pub fn cursor(&self) -> PairCursor<'_> {
         PairCursor {
             records: self.sorted.cursor(),
@@ -138,7 +139,7 @@ impl Pairs {
         Self { sorted, len, estimates, units: false }
     }
 
-    /// Of pairs made by hand, in any order.
+    /// Creates the list from pairs in any order.
     ///
     /// # Errors
     /// None: the pairs are in memory.
@@ -159,10 +160,10 @@ fn corrupt() -> SpillError {
     SpillError::altered("verified pairs")
 }
 
-/// Calls `take` with the pairs of a batch as records: the pairs of members, and with them the pairs
-/// of their classes, at most `most`. Pairs are counted first. Returns how many. A document and one
-/// of a reference collection may have one id: with `has_reference` each pair is a record, as
-/// several pairs may then have the same two ids.
+/// Passes the pairs of a batch to `take` as records, and returns their number. A pair of members
+/// represents the pairs of all documents of their classes. More than `most` pairs are an error. A
+/// document may have the same id as a document of a reference collection, so with `has_reference`,
+/// several pairs may have the same two ids. Each pair is then a record of its own.
 pub(crate) fn records(
     batch: &ComponentBatch,
     decided: &BatchResult,
@@ -219,8 +220,8 @@ fn units_of(batch: &ComponentBatch, a: BatchIndex, b: BatchIndex) -> Option<[Uni
     unit(a).zip(unit(b)).map(<[UnitRange; 2]>::from)
 }
 
-/// The order of a batch's documents by their ids; of two with one id, the document of the reference
-/// collection is the later.
+/// The order of a batch's documents by their ids. If two have the same id, the document of the
+/// reference collection comes later.
 struct Ranks<'a> {
     ids: IdVec<IdRank, &'a str>,
     by_id: IdVec<IdRank, BatchIndex>,
@@ -242,22 +243,22 @@ impl<'a> Ranks<'a> {
     }
 }
 
-/// A document that makes a pair with another one; sorts by its id.
+/// The other document of a pair. Sorts by its id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct PairedDocument {
     rank: IdRank,
-    /// The verified pair it comes from, or [`IN_CLASS`].
+    /// The index of the verified pair, or [`IN_CLASS`].
     edge: u32,
 }
 
 /// Represents the pairs of documents with equal shingles.
 const IN_CLASS: u32 = u32::MAX;
 
-/// The verified pairs by the documents that are in them.
+/// The verified pairs, indexed by their documents.
 struct Edges<'a> {
     batch: &'a ComponentBatch,
     verified: &'a [VerifiedPair],
-    /// The start of the pairs of each document in `pairs`, then the end.
+    /// For each document, the start of its entries in `pairs`; then the end of `pairs`.
     starts: Vec<u32>,
     /// Indices of verified pairs.
     pairs: Vec<u32>,
@@ -275,7 +276,8 @@ impl<'a> Edges<'a> {
             sum += *start;
             *start = sum;
         }
-        // Filled from the last on: each start ends where it belongs.
+        // At first, each start is the end of its entries. Inserting them from the last one on moves
+        // it back.
         let mut pairs = vec![0; sum as usize];
         for (edge, pair) in verified.iter().enumerate().rev() {
             for document in [pair.a, pair.b] {
@@ -287,8 +289,8 @@ impl<'a> Edges<'a> {
         Self { batch, verified, starts, pairs }
     }
 
-    /// Lists the documents that make a pair with `document` and have greater ids, by these, in
-    /// `others`, which is cleared. Two reference documents are not a pair.
+    /// Clears `others`, and fills it with the documents of greater ids that make a pair with
+    /// `document`, sorted by id. Two reference documents are not a pair.
     fn others(
         &self,
         document: BatchIndex,
@@ -325,8 +327,8 @@ impl<'a> Edges<'a> {
         if is_left { pair.overlap } else { pair.overlap.swapped() }
     }
 
-    /// How many values of the signatures are equal; `None` for documents with equal shingles, whose
-    /// signatures are equal, and where it was not counted.
+    /// The number of equal values of the signatures. `None` if they were not counted, and for
+    /// documents with equal shingles, whose signatures are equal.
     fn equal_values(&self, edge: u32) -> Option<u32> {
         self.verified.get(edge as usize).and_then(|pair| pair.equal_values)
     }
@@ -338,9 +340,9 @@ impl<'a> Edges<'a> {
     }
 }
 
-/// A document's id and some of its pairs with greater ids, in their order. The key is that id and
-/// the first of the greater ids. The prefix that an id shares with the id before it is not
-/// repeated, and neither is an overlap that equals the one before it.
+/// A document's id, and some of the greater ids that it makes pairs with, ascending. The key is the
+/// document's id and the first greater id. The record omits the prefix that an id shares with the
+/// previous id, and an overlap that equals the previous overlap.
 #[derive(Debug, Default)]
 struct PairRecord {
     key: Vec<u8>,
@@ -350,9 +352,9 @@ struct PairRecord {
 }
 
 /// The data after the id of a pair. `SAME`: none, because the pair before has the same overlap and
-/// estimate. `NEW`: the three numbers of the overlap. `NEW_WITH_ESTIMATE`: these, the number of
-/// equal values and the number of values of a signature. With [`HAS_UNIT`], the ranges of both
-/// units come first.
+/// estimate. `NEW`: the three numbers of the overlap. `NEW_WITH_ESTIMATE`: also the number of equal
+/// values and the number of values of a signature. With [`HAS_UNIT`], the ranges of both units come
+/// first.
 const SAME: u64 = 0;
 const NEW: u64 = 1;
 const NEW_WITH_ESTIMATE: u64 = 2;
@@ -405,7 +407,7 @@ impl PairRecord {
         self.last = Some((overlap, estimate));
     }
 
-    /// Adds the overlap to the key of a record with one pair: it orders pairs with equal ids.
+    /// Adds the overlap to the key of a record with one pair, to order pairs with equal ids.
     fn order_equal_ids(&mut self, overlap: Overlap) {
         self.key.truncate(self.key.len() - self.b.len());
         key_part(&mut self.key, &self.b);
@@ -419,7 +421,7 @@ impl PairRecord {
 #[derive(Debug)]
 pub struct PairCursor<'a> {
     records: RecordCursor<'a>,
-    /// A record, and how much of it was listed.
+    /// A record, of which the first `at` bytes are read.
     payload: Vec<u8>,
     at: usize,
     a: String,
@@ -489,7 +491,7 @@ impl PairCursor<'_> {
     }
 }
 
-/// How many pairs there are in a batch, those between reference documents included.
+/// The number of pairs in a batch, including pairs of two reference documents.
 fn count(batch: &ComponentBatch, verified: &[VerifiedPair]) -> u64 {
     let class = |document| batch.class(document).len() as u64;
     let across = verified.iter().map(|pair| class(pair.a).saturating_mul(class(pair.b)));

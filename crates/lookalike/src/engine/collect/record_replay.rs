@@ -1,4 +1,4 @@
-//! Reads the records of a run again, with threads that are ahead of their receiver.
+//! Reads the records of a run again, on threads that read ahead of the receiver.
 
 use super::findings::Findings;
 use crate::engine::error::FindError;
@@ -12,12 +12,13 @@ use std::path::PathBuf;
 use std::thread::Builder;
 
 impl Findings {
-    /// Like [`replay`](Self::replay), for receivers that need only the number, the id, the place
-    /// and the raw record of a document, and the parent of a unit. The current thread calls `take`.
-    /// All threads read, the current one when no record is ready. If memory is limited, the current
-    /// thread does all of it.
+    /// Like [`replay`](Self::replay), for receivers that need only a document's number, id, place
+    /// and raw record, and the parent of a unit. The current thread calls `take`. All threads read,
+    /// the current one only if no record is ready. If memory is limited or the documents are units,
+    /// the current thread reads alone.
     ///
-    /// Memory: for each reading thread, a block with its texts, and two copies of the block.
+    /// Each reading thread takes memory for a block with its texts, and for two copies of the
+    /// block.
     ///
     /// # Errors
     /// As [`replay`](Self::replay).
@@ -27,8 +28,8 @@ impl Findings {
         take: &mut dyn FnMut(DocumentNumber, &Document<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let threads = options.threads.get() - 1;
-        // The parents of units are long, and many units share one. A limit on memory may have no
-        // room for copies of long records.
+        // A parent of units is long, and many units share it. A limit on memory may leave no room
+        // for copies of long records.
         let is_ahead = self.unit == TextUnit::Document && options.memory.limit.is_none();
         if threads == 0 || !is_ahead {
             return self.replay(take);
@@ -74,8 +75,8 @@ impl Findings {
     }
 }
 
-/// The records of a block, up to the first that cannot be read. One buffer has the bytes of all of
-/// them, because one thread allocates it and another one frees it.
+/// The records of a block, up to the first that cannot be read. One buffer has the bytes of all
+/// records, because one thread allocates it and another one frees it.
 #[derive(Default)]
 struct ReplayedBlock {
     records: Vec<ReplayedRecord>,

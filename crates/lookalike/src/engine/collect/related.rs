@@ -21,7 +21,7 @@ pub struct RelatedDocument {
     pub overlap: Overlap,
 }
 
-/// All such documents of a run, in reading order.
+/// All related documents of a run, in reading order.
 #[derive(Debug, Default)]
 pub struct RelatedDocuments {
     sorted: SortedRecords,

@@ -118,8 +118,7 @@ pub(crate) struct ResultCollector<'a> {
 }
 
 impl<'a> ResultCollector<'a> {
-    /// Creates a collector with the results of an earlier run. Documents are counted for `sources`
-    /// sources.
+    /// Creates a collector with the results of an earlier run. `sources` is the number of sources.
     pub(crate) fn new(
         options: &'a FindOptions,
         has_reference: bool,
@@ -152,7 +151,7 @@ impl<'a> ResultCollector<'a> {
         Ok(collector)
     }
 
-    /// Returns the parts of some ranges of first documents that no earlier run decided.
+    /// Removes from ranges of first documents the parts that an earlier run decided.
     pub(crate) fn remaining(
         &self,
         ranges: Vec<Range<DocumentNumber>>,
@@ -251,8 +250,8 @@ fn encode(kind: RecordKind, key: &[u8], payload: &[u8], out: &mut Vec<u8>) {
     out[start - LENGTH_BYTES..start].copy_from_slice(&length.to_le_bytes());
 }
 
-/// Returns the length of the record at the start of some bytes. If the bytes end before the record
-/// does, returns the length of its known part.
+/// Returns the length of the record at the start of some bytes. If there are fewer than
+/// [`LENGTH_BYTES`] bytes, returns that number.
 fn record_length(bytes: &[u8]) -> usize {
     let length = bytes.first_chunk().map_or(0, |length| u64::from_le_bytes(*length));
     LENGTH_BYTES.saturating_add(usize::try_from(length).unwrap_or(usize::MAX))

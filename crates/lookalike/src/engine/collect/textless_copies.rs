@@ -20,7 +20,7 @@ pub struct TextlessCopies {
 
 impl TextlessCopies {
     /// Finds copies among the skipped items. A file whose bytes were not read is read only if
-    /// another such file has the same length. Memory: the names of all files without text.
+    /// another such file has the same length. Holds the names of all files without text in memory.
     pub(crate) fn of(skipped: &SkippedRecords) -> io::Result<Self> {
         let mut known: Vec<(Content, usize, String)> = Vec::new();
         let mut unread: HashMap<u64, Vec<(usize, String)>> = HashMap::new();
@@ -31,7 +31,7 @@ impl TextlessCopies {
                 SkipReason::NoText { content: Some(content), .. } => {
                     known.push((**content, at, name.to_owned()));
                 }
-                // A record of another file cannot be read by its name.
+                // A record in another file cannot be read by its name.
                 SkipReason::Binary | SkipReason::NoText { .. } if each.line.is_none() => {
                     let Ok(file) = std::fs::metadata(name) else { continue };
                     if file.is_file() && file.len() > 0 {
@@ -78,7 +78,7 @@ impl TextlessCopies {
         &self.empty
     }
 
-    /// Returns the first file with the bytes of this one, if that is another file.
+    /// Returns the first file with the same bytes, if it is another file.
     pub fn first_of(&self, skipped: &SkippedItem) -> Option<&str> {
         self.groups.get(*self.first.get(name(skipped))?)?.first().map(String::as_str)
     }

@@ -1,5 +1,5 @@
-//! Components that are processed at a time: as many as memory allows, in the order of their first
-//! documents.
+//! A batch of components that are processed together: as many as memory allows, in the order of
+//! their first documents.
 //!
 //! ```text
 //! lists of buckets and of equal documents ─ connect → ComponentLinks (disjoint sets)
@@ -20,7 +20,7 @@ use std::ops::Range;
 
 /// The unit in which the memory of a batch is counted.
 const UNIT_BYTES: usize = 24;
-/// Units of a document: its record and its result.
+/// Units for a document: its record and its result.
 const DOCUMENT_UNITS: u32 = 12;
 /// Lists of documents that share a bucket or are equal.
 pub(crate) struct Links {
@@ -28,9 +28,9 @@ pub(crate) struct Links {
     pub(crate) equal: BucketLists,
     /// Documents that share a bucket.
     pub(crate) shared: BucketLists,
-    /// Whether buckets are directed: each list of `shared` then has inserted documents, and those
-    /// of them that probe. With 4, 7 and 9 inserted and 7 probing, document 7 finds 4 and 9, which
-    /// do not find each other.
+    /// Whether buckets are directed. Each list of `shared` then has the inserted documents,
+    /// followed by the probing ones among them. If 4, 7 and 9 are inserted and 7 probes, 7 finds 4
+    /// and 9, which do not find each other.
     pub(crate) directed: bool,
     pub(crate) judged: JudgedDocuments<DocumentNumber>,
 }
@@ -83,8 +83,8 @@ impl ComponentLinks {
         self.involved.count()
     }
 
-    /// Ranges of first documents whose components fit the budget together. A component that exceeds
-    /// it has a range of its own.
+    /// Returns ranges of first documents. The components of a range together fit the budget. A
+    /// component that exceeds the budget has a range of its own.
     pub(crate) fn plan(
         &mut self,
         links: &Links,
@@ -135,7 +135,7 @@ pub(crate) struct ComponentBatch {
     /// Documents with equal shingles, each list in the keep order.
     pub(crate) classes: IdVec<ClassIndex, Vec<BatchIndex>>,
     class_of: IdVec<BatchIndex, Option<ClassIndex>>,
-    /// Classes of one document, for every document.
+    /// All documents in order, each of which can be borrowed as a class of one document.
     singles: Vec<BatchIndex>,
     /// The candidate pairs. Components contain only the first document in reading order of each
     /// class.
@@ -228,7 +228,7 @@ impl ComponentBatch {
     }
 }
 
-/// Buckets in the form for the core.
+/// Buckets in the form that the core takes.
 #[derive(Default)]
 struct BatchBuckets {
     memberships: Vec<(u32, u32)>,
@@ -282,10 +282,10 @@ impl Bits {
     }
 }
 
-/// The indices of the documents of a batch: those whose bit is set.
+/// The indices of a batch's documents, whose bits are set.
 struct BatchIndices {
     bits: Bits,
-    /// Bits set before each word.
+    /// For each word, the number of bits set before it.
     before: Vec<u32>,
 }
 
@@ -307,7 +307,8 @@ impl BatchIndices {
         (bits & bit != 0).then(|| BatchIndex(self.before[word] + (bits & (bit - 1)).count_ones()))
     }
 
-    /// The indices of a list whose documents are all in the batch; `None` for a list without one.
+    /// The indices of a list's documents; `None` if they are not in the batch. A batch contains all
+    /// documents of a list or none.
     fn of_list(&self, list: DocumentList<'_>) -> Option<Vec<BatchIndex>> {
         self.of(list.first()?)?;
         Some(list.iter().filter_map(|document| self.of(document)).collect())

@@ -1,10 +1,12 @@
-//! Documents with equal shingles that are not one member of their component, because some of them
+//! Divides documents with equal shingles into several members of their component, if some of them
 //! belong to a reference collection.
 //!
-//! * In components, documents of a reference collection are not joined with each other, but others
-//!   with the same shingles are. So the two kinds are a member each, and these are joined.
-//! * In stars, documents that must not be duplicates of each other may have keepers with the same
-//!   shingles: each of several documents of a reference collection is a keeper by itself.
+//! * In components, documents of a reference collection are not joined with each other, but other
+//!   documents with the same shingles are. So each of the two kinds is a member, and the two
+//!   members are joined.
+//! * In stars, documents that must not be duplicates of each other may have different keepers with
+//!   the same shingles. So each of several documents of a reference collection is a keeper by
+//!   itself.
 
 use crate::engine::decide::batch::ComponentBatch;
 use crate::engine::ids::BatchIndex;
@@ -15,16 +17,16 @@ use crate::engine::options::{FindOptions, Grouping};
 pub(crate) enum ClassDivision {
     /// A class is a member.
     Whole,
-    /// Documents of a reference collection are one member, the others another one.
+    /// Documents of a reference collection are one member, and all others are another one.
     References,
-    /// This many documents of a reference collection are a member each. The first of these members
-    /// has all documents of the class.
+    /// Up to this many documents of a reference collection are a member each. The first of these
+    /// members has all documents of the class.
     Keepers(usize),
 }
 
 impl ClassDivision {
-    /// Chooses the division for a component with these representatives of its classes, which are
-    /// documents of the batch.
+    /// Chooses the division for a component. `representatives` are the documents of the batch that
+    /// represent its classes.
     pub(crate) fn new(
         batch: &ComponentBatch,
         options: &FindOptions,
@@ -39,7 +41,8 @@ impl ClassDivision {
             Grouping::Stars => {
                 let judged = |document: &u32| batch.judged.separated(BatchIndex(*document)).len();
                 let separated = representatives.iter().map(judged);
-                // At most this number of keepers has one of these documents among their duplicates.
+                // At most this many keepers have a separated document as a duplicate, so one more
+                // keeper is enough.
                 match separated.max().unwrap_or(0) {
                     0 => Self::Whole,
                     most => Self::Keepers(most + 1),

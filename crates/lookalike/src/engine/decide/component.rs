@@ -1,6 +1,6 @@
 //! One component: its members in keep order, and the duplicates among them.
 //!
-//! Members represent all documents with equal shingles (their *class*). Copies of a duplicate are
+//! A member represents all documents with equal shingles (its *class*). Copies of a duplicate are
 //! decided here, because a later keeper may be more similar to them.
 
 use crate::engine::collect::pairs::MAX_PAIRS;
@@ -30,8 +30,8 @@ use std::num::NonZeroUsize;
 /// candidates are screened.
 const FAILED_COMPARISONS: u64 = 64;
 
-/// Members that all threads compare with earlier keepers before one thread compares them with each
-/// other. Results do not depend on it.
+/// The number of members that all threads compare with earlier keepers before one thread compares
+/// them with each other. Results do not depend on this number.
 const COMPARED_AHEAD: usize = 1 << 10;
 
 impl OrderedComponent<'_> {
@@ -123,8 +123,8 @@ impl OrderedComponent<'_> {
         Ok(comparer.screened.then_some(screen))
     }
 
-    /// Adds the kept documents that are similar to duplicates of others, except those that became
-    /// keepers of copies. The component's duplicates in `decided` begin at `first`.
+    /// Adds the kept documents that are similar to duplicates of other keepers, except those that
+    /// became keepers of copies. The component's duplicates in `decided` begin at `first`.
     fn add_related(&self, related: &[RelatedMember], first: usize, decided: &mut BatchResult) {
         if related.is_empty() {
             return;

@@ -14,7 +14,7 @@ pub(crate) struct ComponentJudgments {
 }
 
 impl ComponentJudgments {
-    /// Selects the judgments about members that these documents represent.
+    /// Selects the judgments about the documents that represent members.
     pub(crate) fn new(
         judged: &JudgedDocuments<BatchIndex>,
         representatives: &IdVec<MemberNumber, BatchIndex>,

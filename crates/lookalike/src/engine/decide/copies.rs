@@ -1,8 +1,9 @@
-//! Decides the copies of a class, its documents after the first, once the first is decided.
+//! Decides the copies of a class (its documents after the first) after its first document is
+//! decided.
 //!
-//! Copies of a kept document are its duplicates. Copies of a duplicate are duplicates of its
-//! keeper as well, unless a more similar document was kept between the two. Documents of a
-//! reference collection are never duplicates.
+//! Copies of a kept document are its duplicates. A copy of a duplicate is also a duplicate of its
+//! keeper, unless a more similar document between the duplicate and the copy was kept. Documents of
+//! a reference collection are never duplicates.
 
 use crate::engine::decide::batch::ComponentBatch;
 use crate::engine::decide::batch_result::{BatchResult, DecidedDuplicate, EQUAL};
@@ -69,7 +70,7 @@ pub(crate) fn decide_copies(
     Ok(())
 }
 
-/// Decides the documents of a class whose first is kept.
+/// Decides the documents of a class whose first document is kept.
 pub(crate) fn of_kept(batch: &ComponentBatch, class: &[BatchIndex], decided: &mut BatchResult) {
     if let Some(first) = class.first() {
         copies_of(batch, class, *first, decided);
@@ -88,8 +89,9 @@ fn copies_of(
     decided.duplicates.extend(copies.map(duplicate));
 }
 
-/// Returns the first judged document of a reference collection, by fingerprint. Such a document
-/// represents itself, and is the keeper of equal documents if it precedes the first of their class.
+/// For each fingerprint, returns the first judged document of a reference collection. Such a
+/// document represents itself, and is the keeper of equal documents if it precedes the first of
+/// their class.
 fn judged_references(component: &OrderedComponent<'_>) -> HashMap<u128, BatchIndex> {
     let batch = component.batch;
     let mut first = HashMap::new();
@@ -104,8 +106,8 @@ fn judged_references(component: &OrderedComponent<'_>) -> HashMap<u128, BatchInd
     first
 }
 
-/// The kept members of the buckets that duplicates with copies probe, ascending. A component has
-/// many more buckets.
+/// For each bucket that a duplicate with copies probes, its kept members, ascending. Most buckets
+/// of a component are not probed and have no list.
 struct KeptByBucket {
     /// The list of each bucket; [`NO_LIST`] for buckets that are not probed.
     lists: Vec<u32>,

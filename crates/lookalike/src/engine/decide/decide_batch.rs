@@ -1,5 +1,5 @@
 //! Decides the components of a batch. Components are independent, so each thread processes one at a
-//! time. If there are few large ones, all threads first read and compare their shingle sets.
+//! time. If few components are large, all threads first read and compare the shingle sets of these.
 
 use crate::engine::collect::pairs::MAX_PAIRS;
 use crate::engine::decide::batch::ComponentBatch;
@@ -15,11 +15,11 @@ use crate::engine::workers::{Counter, on_threads};
 use crate::progress::Progress;
 use std::num::NonZeroUsize;
 
-/// Bytes of a held pair, including its entries in the index of pairs by member.
+/// Bytes of a pair in memory, including its entries in the index of pairs by member.
 const PAIR_BYTES: usize = 48;
 
-/// Members from which on a component is decided before the others, so that all threads can read and
-/// compare its shingle sets.
+/// The number of members that make a component large. All threads read and compare its shingle
+/// sets, before the other components are decided.
 const LARGE: usize = 1 << 9;
 
 /// Verifies and groups all components of a batch.
@@ -48,7 +48,7 @@ pub(crate) fn decide_batch(
     let components = 0..batch.candidates.len();
     let (mut large, mut small): (Vec<usize>, Vec<usize>) = components.partition(is_large);
     if large.len() >= threads.get() {
-        // There are enough of them for all threads.
+        // Each thread can decide a large component.
         small.append(&mut large);
     }
     let mut decided = BatchResult::default();

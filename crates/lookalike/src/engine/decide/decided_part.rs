@@ -49,8 +49,8 @@ pub(crate) struct SourceDuplicates {
 }
 
 impl<'a> PartDocuments<'a> {
-    /// Creates an empty collection. Rows have numbers of sources; `sources` are the names of these,
-    /// and whether each belongs to a reference collection.
+    /// Creates an empty collection. `sources` has, by the source numbers in rows, the name of each
+    /// source and whether it belongs to a reference collection.
     pub(crate) fn new<'s>(
         collection: &'a Collection,
         options: &FindOptions,

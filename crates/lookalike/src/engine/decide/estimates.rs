@@ -35,7 +35,7 @@ impl SignatureEstimate {
         let whole = i128::from(exact.union().max(1));
         let equal = i128::from(self.equal);
         let values = i128::from(self.num_hashes.max(1));
-        // Equal fractions are 0, without rounding.
+        // If the fractions are equal, the result is exactly 0.
         (equal * whole - part * values) as f64 / (values * whole) as f64
     }
 
@@ -66,7 +66,8 @@ impl SignatureEstimate {
 /// The columns of pairs with estimates, in the order of [`SignatureEstimate::six_decimals`].
 pub const ESTIMATE_COLUMNS: [&str; 3] = ["estimated_jaccard", "error", "standard_error"];
 
-/// Refuses estimates if the run has no signatures of the measure.
+/// Returns an error if estimates are requested, but the run has no signatures or they do not
+/// estimate the measure.
 pub(crate) fn check(options: &FindOptions) -> Result<(), FindError> {
     if options.pairs != PairList::WithEstimates {
         return Ok(());

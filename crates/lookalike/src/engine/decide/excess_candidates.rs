@@ -8,14 +8,14 @@ use crate::progress::ExcessCandidates;
 use lookalike_core::curve::{self, Choice, Cost};
 use lookalike_core::verify;
 
-/// The number of remaining pairs that causes a warning. They take about a second.
+/// The number of remaining pairs that causes a warning. Comparing them takes about a second.
 const MANY: u64 = 1_000_000;
-/// The number of documents to compare with each other, to measure their similarity.
+/// The number of documents in the sample whose similarity is measured.
 const SAMPLE: usize = 400;
-/// The most shingles of these documents, 8 bytes each.
+/// The most shingles in the sample, 8 bytes each.
 const SAMPLE_SHINGLES: usize = 4_000_000;
 
-/// Returns the report about a component in which this many pairs remain; `None` if they are few.
+/// Returns the report about a component with this many remaining pairs; `None` if they are few.
 ///
 /// # Errors
 /// A shingle set cannot be made.

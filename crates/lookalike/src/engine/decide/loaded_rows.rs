@@ -17,7 +17,7 @@ pub(crate) struct LoadedRows {
     has_reference: bool,
 }
 
-/// A row without its key and id, and the ends of these in the buffer.
+/// A row, with the ends of its key and its id in their buffers.
 #[derive(Debug)]
 struct LoadedRow {
     place: DocumentPosition,
@@ -82,12 +82,12 @@ impl LoadedRows {
         self.heads[document].block as usize
     }
 
-    /// Whether it belongs to a reference collection.
+    /// Whether a document belongs to a reference collection.
     pub(crate) fn is_reference(&self, document: BatchIndex) -> bool {
         self.heads[document].reference
     }
 
-    /// Whether some of them belong to a reference collection.
+    /// Whether any document belongs to a reference collection.
     pub(crate) fn has_reference(&self) -> bool {
         self.has_reference
     }
@@ -99,7 +99,7 @@ impl LoadedRows {
         keep::compare(a_key, a_id.as_bytes(), b_key, b_id.as_bytes())
     }
 
-    /// Compares two documents in keep order, as if none were of a reference collection.
+    /// Compares two documents in keep order, as if neither belonged to a reference collection.
     pub(crate) fn compare_by_rules(&self, a: BatchIndex, b: BatchIndex) -> Ordering {
         let (a_key, a_id) = self.key_and_id(a);
         let (b_key, b_id) = self.key_and_id(b);

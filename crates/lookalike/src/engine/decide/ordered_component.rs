@@ -29,12 +29,12 @@ pub(crate) struct OrderedComponent<'a> {
     pub(crate) component: Component<'a>,
     /// The class of each member.
     class_of: IdVec<MemberNumber, ComponentIndex>,
-    /// The first document in keep order of each member.
+    /// The first document of each member, in keep order.
     representatives: IdVec<MemberNumber, BatchIndex>,
     /// The documents of each member, if some classes are divided into several members; otherwise
     /// empty.
     divided: IdVec<MemberNumber, &'a [BatchIndex]>,
-    /// The buckets that each member probes, if not all members may probe.
+    /// The buckets that each member probes, if buckets are directed.
     probed: Option<IdVec<MemberNumber, Vec<u32>>>,
     pub(crate) judged: ComponentJudgments,
 }
@@ -75,11 +75,11 @@ impl<'a> OrderedComponent<'a> {
         this
     }
 
-    /// Returns the buckets that each member probes, if only some members of a bucket may find each
-    /// other. `ComponentBatch::load` creates two buckets for each list of
-    /// [`Links`](super::batch::Links). All documents are inserted into b, and the probing ones also
-    /// into b + half. Probing documents probe b, the others probe b + half. So at least one of two
-    /// members that meet is a probing one.
+    /// Returns the buckets that each member probes, if buckets are directed: only some members of a
+    /// bucket may find each other. `ComponentBatch::load` creates two buckets for each list of
+    /// [`Links`](super::batch::Links). All documents are inserted into b, and probing documents
+    /// also into b + half. Probing documents probe b, the others probe b + half. So of two members
+    /// that meet, at least one is probing.
     fn directed(&self) -> IdVec<MemberNumber, Vec<u32>> {
         let half = self.component.bucket_count as u32 / 2;
         let probed = |member: MemberNumber| {
@@ -112,7 +112,7 @@ impl<'a> OrderedComponent<'a> {
         self.representatives[member]
     }
 
-    /// Whether to hold all verified pairs: if they are listed, or if components contain separated
+    /// Whether all verified pairs are held: to list them, or because components contain separated
     /// members.
     fn lists_pairs(&self) -> bool {
         let are_joined_by_pair = self.options.grouping == Grouping::Components;
@@ -137,8 +137,8 @@ impl<'a> OrderedComponent<'a> {
         sets.one(self.batch, self.class_of[member], self.document(member))
     }
 
-    /// Returns the similarity of two members as far as it does not need their sets. Returns `None`
-    /// if they are not candidates or the user declared them different.
+    /// Compares two members without their sets. Returns `None` if they are not candidates or the
+    /// user declared them different.
     fn known_similarity(
         &self,
         a: MemberNumber,
@@ -179,8 +179,8 @@ impl<'a> OrderedComponent<'a> {
         self.batch.class(BatchIndex(self.component.members[self.class_of[member].index()]))
     }
 
-    /// The members that a class is divided into, if grouping joins them: documents of a reference
-    /// collection, and others.
+    /// Pairs of the members that a class is divided into (documents of a reference collection, and
+    /// others), if grouping joins them.
     pub(crate) fn divided_classes(&self) -> MemberPairs {
         if self.options.grouping == Grouping::Stars {
             return Vec::new();
@@ -192,7 +192,8 @@ impl<'a> OrderedComponent<'a> {
         pairs.map(|(first, member)| (first.0, member.0, EQUAL)).collect()
     }
 
-    /// Returns verified pairs as if classes were not divided, by the first member of each class.
+    /// Returns verified pairs as if classes were not divided. Replaces each member by the first
+    /// member of its class.
     pub(crate) fn pairs_of_classes(&self, pairs: MemberPairs) -> MemberPairs {
         if self.divided.len() == 0 {
             return pairs;
@@ -288,7 +289,7 @@ impl MemberRules for OrderedComponent<'_> {
 
 /// The reason why the comparisons of a component end early.
 pub(crate) enum CompareStop {
-    /// Too many were below the threshold. Candidates must be screened first.
+    /// Too many comparisons were below the threshold. Candidates must be screened first.
     TooManyMisses,
     /// No further pair fits into memory.
     PairsAreFull,
@@ -333,7 +334,7 @@ pub(crate) struct ComparedBlock {
 }
 
 impl SharedComparer<'_> {
-    /// Finds the best keeper of each member of a range among the kept ones.
+    /// Finds, for each member of a range, the best keeper among the kept members.
     pub(crate) fn best_keepers<B: BucketMembership + Sync>(
         &self,
         kept: &KeptMembers<'_, B>,
@@ -385,15 +386,15 @@ impl SharedComparer<'_> {
 enum KnownSimilarity {
     /// They have equal shingles.
     Equal,
-    /// The user declared them duplicates, whatever their similarity. They are not of one class.
+    /// The user declared them duplicates, whatever their similarity. Their classes differ.
     Joined,
     /// Their sets must be compared.
     Unknown,
 }
 
 impl Comparer<'_, '_> {
-    /// Returns the form for several threads, if there are any and their results do not depend on
-    /// their order.
+    /// Returns the comparer for several threads, if there are several, misses are not counted and
+    /// all sets are in memory.
     pub(crate) fn shared(&self) -> Option<SharedComparer<'_>> {
         if self.threads.get() == 1 || self.misses_left.is_some() {
             return None;

@@ -1,18 +1,18 @@
 //! Ten thousand forms with different values share buckets but are not similar. Comparing all of
 //! them with each other is quadratic and finds nothing. Such a component receives other buckets:
-//! the rarest shingles of each member. Two similar members must share one ([`prefix`]): one in a
-//! longer prefix of the larger and in a shorter prefix of the smaller. Pairs without a common one
-//! are not similar, so skipping them loses nothing.
+//! the rarest shingles (the prefix) of each member. Two similar members must share a shingle that
+//! is in the longer prefix of the larger member and in the shorter prefix of the smaller one
+//! ([`prefix`]). Pairs without such a shingle are not similar, so skipping them loses nothing.
 //!
 //! If all shingles are common, such as pairs of characters, members meet more often in these
-//! buckets than in the buckets of their signatures, which remain in use in this case
-//! ([`meetings`]).
+//! buckets than in the buckets of their signatures ([`meetings`]). The buckets of signatures then
+//! remain in use.
 //!
-//! The i-th shingle has two buckets, b = 2 · (joined pairs + i) and b + 1. Members with the shingle
-//! in their longer prefix are inserted into b. Members with the shingle in the shorter one are also
-//! inserted into b + 1, and probe b. The others probe b + 1. So if two members meet, one of them
-//! has the shingle in its shorter prefix. The first buckets belong to joined pairs: both members of
-//! the n-th pair are inserted into 2n, and probe it.
+//! The i-th shingle has two buckets, b = 2 · (number of joined pairs + i) and b + 1. Members with
+//! the shingle in their longer prefix are inserted into b. Members with the shingle in their
+//! shorter prefix are also inserted into b + 1, and probe b. The other members probe b + 1. So if
+//! two members meet, one of them has the shingle in its shorter prefix. The first buckets belong to
+//! joined pairs: both members of the n-th pair are inserted into 2n, and probe it.
 
 use crate::engine::decide::ordered_component::OrderedComponent;
 use crate::engine::decide::shingle_sets::ShingleSets;
@@ -51,7 +51,8 @@ impl MemberBuckets {
 }
 
 impl<'a> PrefixFilter<'a> {
-    /// Computes the sets of all members twice: once to count, once to choose.
+    /// Reads the sets of all members three times: for their total size, for the counts of shingles,
+    /// and to choose the rarest.
     ///
     /// # Errors
     /// A shingle set cannot be computed.
@@ -89,7 +90,7 @@ impl<'a> PrefixFilter<'a> {
             for hash in &long {
                 let next = first_of_pairs + 2 * numbers.len() as u32;
                 let bucket = *numbers.entry(*hash).or_insert(next);
-                // Both are ascending, and all of the short prefix is in the long one.
+                // Both prefixes are ascending, and the long one contains the short one.
                 let in_short = short.binary_search(hash).is_ok();
                 inserted.buckets.push(bucket);
                 inserted.buckets.extend(in_short.then_some(bucket + 1));
@@ -108,8 +109,8 @@ impl<'a> PrefixFilter<'a> {
     }
 }
 
-/// Counts the meetings of members in buckets, repeated ones included. This is the cost of visiting
-/// all buckets if all members are kept.
+/// Counts how often members meet in buckets, including repeated meetings of two members. This is
+/// the cost of visiting all buckets if all members are kept.
 pub(crate) fn meetings(members: usize, buckets: &impl BucketMembership) -> u64 {
     let mut inserted = vec![0u64; buckets.bucket_count()];
     let mut meetings = 0;
@@ -121,7 +122,8 @@ pub(crate) fn meetings(members: usize, buckets: &impl BucketMembership) -> u64 {
     meetings
 }
 
-/// Returns enough slots that few shingles share one, within the share of memory.
+/// Returns the binary logarithm of the number of slots: so many that few shingles share one, within
+/// the share of memory.
 fn log2_slots(shingles: usize, share: usize) -> u32 {
     let wanted = shingles.saturating_mul(4).next_power_of_two().ilog2();
     wanted.clamp(10, share.max(1 << 10).ilog2())

@@ -16,10 +16,10 @@ use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Sets of more bytes are moved to their place instead of copied.
+/// The most bytes of a set that is copied; longer sets are moved.
 const LONG_SET_BYTES: usize = 1 << 20;
 
-/// Members of which one thread reads the sets before it looks for more.
+/// The number of members whose sets one thread reads before it takes further members.
 const READ_AT_ONCE: usize = 64;
 
 /// The sets of one thread, or of a large component that all threads read.
@@ -71,8 +71,8 @@ impl<'a> ShingleSets<'a> {
         self.held_bytes = 0;
     }
 
-    /// Reads sets of members of a component, each given by its class and one of its documents, on
-    /// all threads, until they fill the share.
+    /// Reads the sets of a component's members on all threads, until they fill the share. A member
+    /// is given by its class and one of its documents.
     pub(crate) fn read_ahead(
         &mut self,
         batch: &ComponentBatch,

@@ -21,8 +21,8 @@ use std::collections::HashSet;
 /// Bytes of memory for one document while a band is sorted.
 const ENTRY_BYTES: usize = 60;
 
-/// The most unequal bits in the signatures of documents that are compared. `xor` draws similar bits
-/// for all values, so it does not reject any pair.
+/// The most bits that may differ in the signatures of two documents that are compared. With `xor`,
+/// the bits of all values are similar, so no pair is rejected.
 fn most_unequal(params: &Params) -> u32 {
     match params.scheme() {
         Scheme::Xor => u32::MAX,

@@ -11,7 +11,7 @@ use crate::spill::{SpillError, SpillLog, TempSpace};
 use lookalike_core::candidate::BandBuckets;
 use std::sync::Arc;
 
-/// The most members of a bucket that is divided.
+/// A bucket with more members is not divided.
 const LONG_BUCKET: usize = 64;
 
 /// A list of stored document numbers.
@@ -80,8 +80,8 @@ impl DocumentLists {
         self.count += 1;
     }
 
-    /// Creates the lists of one band, whose members are indices of `documents`. Divides a list into
-    /// the groups that pairs of `likely` similar documents connect.
+    /// Creates the lists of one band. The members of `buckets` are indices into `documents`.
+    /// Divides a list into groups that are connected by pairs of `likely` similar documents.
     pub(crate) fn of_band(
         buckets: &BandBuckets,
         documents: &[DocumentNumber],
@@ -89,7 +89,7 @@ impl DocumentLists {
     ) -> Self {
         let memberships = buckets.memberships();
         let count = buckets.leaders().len();
-        // The start of each list, then the index of its next document.
+        // First the length of each list, later the index at which its next document is inserted.
         let mut next = vec![0u32; count];
         for (_, bucket) in memberships {
             next[*bucket as usize] += 1;
@@ -120,8 +120,9 @@ impl DocumentLists {
     }
 }
 
-/// Calls `f` with the groups of members of a bucket that likely pairs connect. Omits single
-/// members. Long buckets are not divided, because that takes quadratic time.
+/// Divides the members of a bucket into groups that are connected by likely pairs, and calls `f`
+/// with each group. Omits single members. Long buckets are not divided, because that takes
+/// quadratic time.
 fn each_connected(
     members: &mut [u32],
     likely: impl Fn(u32, u32) -> bool,
@@ -181,7 +182,7 @@ impl BucketLists {
         Ok(())
     }
 
-    /// Records that the lists of a band and of all bands before it are complete.
+    /// Records that a band is complete, with the length of all lists so far.
     pub(crate) fn end_band(
         &mut self,
         band: u32,
@@ -212,7 +213,7 @@ impl BucketLists {
 mod tests {
     use super::*;
 
-    /// The groups of numbers of which neighbours in a group differ by 1.
+    /// Returns groups of numbers. In a group, neighbours differ by 1.
     fn groups(mut members: Vec<u32>) -> Vec<Vec<u32>> {
         let mut groups = Vec::new();
         each_connected(

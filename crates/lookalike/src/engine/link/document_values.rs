@@ -1,14 +1,15 @@
 //! Values of documents in a log whose parts are groups of consecutive documents.
 //!
-//! A value consists of its place in the part (24 bits), a mark (8 bits) and the rest (32 bits), and
-//! is sorted by these three.
+//! A value consists of the place of its document in the part (24 bits), a mark (8 bits) and the
+//! rest (32 bits). Values are sorted by these three.
 
 use crate::engine::error::FindError;
 use crate::engine::ids::{DocumentNumber, Id};
 use crate::spill::{CompleteParts, SpillError};
 use std::ops::Range;
 
-/// The most groups, except for one more at the end. A group has at least half as many documents.
+/// The most groups, except for one more at the end. The size of a group is at least half of this
+/// number.
 const GROUPS: usize = 1 << 10;
 
 /// Groups of consecutive documents.
@@ -19,7 +20,7 @@ pub(crate) struct DocumentParts {
 }
 
 impl DocumentParts {
-    /// Divides this many documents.
+    /// Divides this many documents into groups.
     pub(crate) fn new(documents: usize) -> Self {
         let size = documents.div_ceil(GROUPS).max(GROUPS / 2).next_power_of_two();
         Self { documents, log2_group: size.ilog2() }
@@ -67,7 +68,7 @@ pub(crate) fn rest(value: u64) -> u32 {
 /// the index of its document in the part.
 #[derive(Default)]
 pub(crate) struct DocumentValues {
-    /// The start of the values of each document of the part, and the end of the last ones.
+    /// For each document of the part, the start of its values; then the end of all values.
     starts: Vec<usize>,
     /// The documents in memory.
     loaded: Range<usize>,

@@ -15,7 +15,7 @@ const MAX_LINE: u64 = 64 << 20;
 /// Bytes of memory for a line in addition to its texts.
 const LINE_BYTES: u64 = 96;
 
-/// Ids of documents, each with the source of the document, or for all sources.
+/// Ids of documents, each for one source or for all sources.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DropList {
     /// The lines that name each id, from 0, with their sources.
@@ -36,7 +36,7 @@ pub struct DropCounts {
     pub unknown: u64,
 }
 
-/// A line. Other members are allowed and ignored.
+/// A line. Other fields are allowed and ignored.
 #[derive(Deserialize)]
 struct DropLine {
     id: String,
@@ -122,7 +122,7 @@ impl DropList {
         list
     }
 
-    /// A digest of the list. Lists of other documents have other digests.
+    /// A digest of the list. Lists of different documents have different digests.
     pub(crate) fn digest(&self) -> String {
         format!("{} {:016x}", self.len, self.digest)
     }
@@ -137,7 +137,7 @@ impl DropList {
         self.len
     }
 
-    /// The lines that name documents with this id, from 0, each with the source of these.
+    /// The lines that name this id, from 0, each with its source.
     pub(crate) fn naming(&self, id: &str) -> Option<&[(u64, Option<String>)]> {
         self.lines.get(id).map(Vec::as_slice)
     }

@@ -1,17 +1,18 @@
 //! Exact candidates: documents that share rare shingles. No similar pair is missed.
 //!
-//! Two documents with Jaccard t or more share one of the |x| − ⌈t·|x|⌉ + 1 rarest shingles of each,
-//! in any order of rarity that is the same for all (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma,
-//! Srikant 2007). The one that is not larger needs about half as many (Xiao et al. 2008). So
-//! documents are inserted into the buckets of the longer prefix and probe only the buckets of the
-//! shorter one. Forms that share most of a template, but not enough, do not meet. A shingle that
-//! occurs once is not shared, so most documents do not probe any bucket.
+//! The prefix of a document x is its |x| − ⌈t·|x|⌉ + 1 rarest shingles. If two documents have a
+//! Jaccard similarity of t or more, their prefixes share a shingle (Chaudhuri, Ganti, Kaushik 2006;
+//! Bayardo, Ma, Srikant 2007). The order of rarity only has to be the same for all documents. For
+//! the document that is not larger, a prefix of about half the length suffices (Xiao et al. 2008).
+//! So a document is inserted into the buckets of its longer prefix and probes only the buckets of
+//! its shorter one. Forms that share most of a template, but not enough, do not meet. A shingle
+//! that occurs once is not shared, so most documents do not probe any bucket.
 //!
-//! For containment the rarest shingles of the shorter document probe the buckets of *all* shingles
+//! For containment, the rarest shingles of the shorter document probe the buckets of *all* shingles
 //! of the longer one. If the shorter document probes one more shingle than its prefix has, the
-//! longer one must have two of them, and so on. So a document probes some more, counts the shared
-//! ones, and ignores the documents that share only a sentence with it (the
-//! ℓ-prefix scheme: Wang, Li, Feng, *Can we beat the prefix filtering?*, 2012).
+//! longer one must have two of the probed shingles, and so on. So a document probes some shingles
+//! beyond its prefix, counts the shared ones, and ignores the documents that share only a sentence
+//! with it (the ℓ-prefix scheme: Wang, Li, Feng, *Can we beat the prefix filtering?*, 2012).
 //!
 //! ```text
 //! DocumentShingles, by part ─ count → shingles that occur more than once, by group of documents
@@ -49,15 +50,15 @@ const ENTRY_BYTES: usize = 32;
 /// The most keys that a document probes beyond its prefix.
 const MORE_KEYS: usize = 15;
 
-/// If the keys of a document have more uses than this for each of its shingles, their meetings are
-/// not logged.
+/// The most uses of a document's keys, for each of its shingles. If the keys have more, their
+/// meetings are not logged.
 const USES_PER_SHINGLE: usize = 6;
 
 /// If most documents of a key probe it, they probably resemble each other. Their meetings are then
-/// only logged if they are not more than this.
+/// logged only if there are at most this many documents.
 const SMALL: usize = 8;
 
-/// Values of lists that one thread gathers.
+/// Values of lists that one thread gathers before it adds them.
 const MOST_LISTED: usize = 1 << 16;
 
 /// The mark of a key that the document probes, for Jaccard.
@@ -129,13 +130,13 @@ impl ExactCandidates<'_> {
         Ok(documents.len())
     }
 
-    /// Whether a document has shingles of its own. Others are represented by equal ones.
+    /// Whether a document takes part itself. Copies are represented by an equal document.
     fn is_plain(&self, document: DocumentNumber) -> bool {
         self.documents.state(document) == DocumentState::PLAIN
     }
 
-    /// Counts all shingles, and logs those that occur more than once by document, each with its
-    /// count and the upper half of its hash.
+    /// Counts all shingles. Logs, by document, the shingles that occur more than once, each with
+    /// its count and the upper half of its hash.
     fn shared(&self, progress: &dyn Progress) -> Result<CompleteParts<u64>, FindError> {
         let share = self.budget.shared_shingles(self.options.params.measure());
         let log = self.document_log("shared", share + self.shingles.room());
@@ -150,8 +151,8 @@ impl ExactCandidates<'_> {
                 self.shingles.count_part(part, &mut counters)?;
                 let mut added = Ok(());
                 self.shingles.each(part, |shingles| {
-                    // Many shingles occur once, at unpredictable places: a branch for each would be
-                    // mispredicted.
+                    // Many shingles occur once, at unpredictable places, so a branch for each would
+                    // often be mispredicted.
                     let mut count = 0;
                     counted.resize(shingles.len().max(counted.len()), (0, 0, 0));
                     shingles.for_each(|upper, number| {
@@ -168,7 +169,7 @@ impl ExactCandidates<'_> {
                 })?;
                 added?;
                 if self.options.params.measure() == Measure::Jaccard {
-                    // Only containment needs them again.
+                    // Only containment needs the shingles again.
                     self.shingles.clear(part);
                 }
             }
@@ -177,8 +178,8 @@ impl ExactCandidates<'_> {
         Ok(log.finish())
     }
 
-    /// Returns the keys of the rarest shingles of each document that other documents also have, by
-    /// part of the shingles.
+    /// Returns, by part of the shingles, the keys of each document's rarest shingles that other
+    /// documents also have.
     fn rare(
         &self,
         shared: &CompleteParts<u64>,
@@ -215,12 +216,12 @@ impl ExactCandidates<'_> {
     /// For Jaccard, the keys that the document probes are marked.
     ///
     /// For containment, the mark is the number of keys that a document must have to contain this
-    /// one: 1 for the prefix alone, and 1 more for every key beyond it. The mark is 0 if the keys
-    /// of the prefix have too many uses.
+    /// one: 1 for the prefix alone, and 1 more for every key beyond the prefix. The mark is 0 if
+    /// the keys of the prefix have too many uses.
     ///
-    /// Shingles are known by the upper halves of their hashes, which some may share. A number of
-    /// different halves represents at least as many different shingles. Repeats in the text only
-    /// make the prefix longer than necessary.
+    /// Shingles are identified by the upper halves of their hashes, which different shingles may
+    /// share. So n different halves represent at least n different shingles. Repeats in the text
+    /// only make the prefix longer than necessary.
     fn rarest(&self, document: DocumentNumber, shared: &mut [u64], keys: &mut Vec<(u32, u8)>) {
         let params = &self.options.params;
         let count = self.shingles.count(document);
@@ -242,7 +243,7 @@ impl ExactCandidates<'_> {
         let most = USES_PER_SHINGLE * count;
         let mut meetings = 0;
         for shingle in rarest.take(prefix + MORE_KEYS) {
-            // The greatest count stands for all greater ones.
+            // The greatest value also represents all greater counts.
             let uses = match mark(shingle) {
                 u8::MAX => usize::MAX,
                 uses => usize::from(uses),
@@ -284,7 +285,7 @@ impl ExactCandidates<'_> {
         Ok(())
     }
 
-    /// Lists the documents of each key, and those that probe its bucket.
+    /// Lists the documents of each key, and the documents that probe its bucket.
     fn list_equal(
         &self,
         keys: &CompleteParts<u64>,
@@ -316,9 +317,10 @@ impl ExactCandidates<'_> {
         Ok(())
     }
 
-    /// Joins probed keys with the documents that have them. Returns a meeting for each pair of a
-    /// document that probes a key and a document that has it: a value of the former, with the mark
-    /// of the key and the latter. Keys that are too common for that are listed instead.
+    /// Joins probed keys with the documents that have them. Returns a meeting for each document
+    /// that probes a key and each other document that has it. A meeting is a value of the probing
+    /// document: the mark of the key, and the other document. Keys that are too common for meetings
+    /// are listed instead.
     fn meet(
         &self,
         probing: &CompleteParts<u64>,

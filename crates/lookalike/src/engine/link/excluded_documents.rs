@@ -20,9 +20,9 @@ pub(crate) struct ExcludedDocuments {
 }
 
 /// Excludes the documents that a list names. If other documents have repeated ids, returns an error
-/// or excludes the later ones. Returns `None`, without a change of ids, if two files of a folder
-/// have the same id and `can_reread`. The caller then reads again with ids that begin with the
-/// file.
+/// or excludes the later ones. Returns `None`, and excludes no repeated id, if two files of a
+/// folder have the same id and `can_reread` is true. The caller then reads again with ids that
+/// begin with the file.
 pub(crate) fn exclude(
     collection: &Collection,
     options: &FindOptions,

@@ -1,7 +1,9 @@
-//! Finds documents with the same id, which is an error, and with the same shingles, of which one
-//! then represents all.
+//! Finds documents with the same id, and documents with the same shingles. A repeated id is an
+//! error, or its later documents are excluded. One of several documents with the same shingles
+//! represents all.
 //!
-//! Both sort a column of hashes. If memory is short, they sort one range of values at a time.
+//! Both searches sort a column of hashes. If memory is short, they sort one range of values at a
+//! time.
 
 use crate::engine::error::FindError;
 use crate::engine::ids::{self, DocumentNumber, Id};
@@ -20,10 +22,10 @@ const ID_BYTES: usize = 32;
 /// Bytes of memory for one entry while documents are sorted by fingerprint.
 const FINGERPRINT_BYTES: usize = 56;
 
-/// Refuses repeated ids, or excludes the later documents if `skip_repeated` is set. Documents of
-/// inputs and of reference collections may have the same ids. Returns the number of excluded
-/// documents. Returns `None` without a change if `clashes(source_a, source_b)` is true for a
-/// repeated id. The caller then reads again with ids that begin with the file.
+/// Refuses repeated ids, or excludes the later documents if `skip_repeated` is set. A document of
+/// an input may have the same id as a document of a reference collection. Returns the number of
+/// excluded documents. Returns `None` without a change if `clashes(source_a, source_b)` is true for
+/// a repeated id. The caller then reads again with ids that begin with the file.
 pub(crate) fn unique_ids(
     documents: &mut RunDocuments,
     budget: &Budget,
@@ -96,7 +98,8 @@ fn exclude_units(
     Ok(further)
 }
 
-/// Adds (later, first) for documents whose ids have equal hashes and are equal.
+/// Adds (later document, first document) for each repeated id. The documents of `bucket` have equal
+/// hashes of their ids.
 fn repeated_in(
     documents: &RunDocuments,
     bucket: Vec<DocumentNumber>,

@@ -1,5 +1,5 @@
-//! Applies user decisions to documents: finds the kept ones, the pairs that are not duplicates, and
-//! the pairs that are.
+//! Applies user decisions to documents: finds the kept documents, the pairs that are not
+//! duplicates, and the pairs that are.
 //!
 //! A judged document is a separate member, even if another document has equal shingles.
 
@@ -36,13 +36,13 @@ impl NoEffect {
     }
 }
 
-/// A decision without an effect. A decision that keeps several documents may still affect the
-/// others.
+/// A decision without an effect on some documents. If it keeps several documents, it may still
+/// affect the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnappliedDecision {
     /// The line of the decision.
     pub line: u64,
-    /// The documents without an effect.
+    /// The documents on which it has no effect.
     pub documents: Vec<String>,
     /// The reason.
     pub reason: NoEffect,
@@ -53,9 +53,10 @@ pub struct UnappliedDecision {
 pub struct DecisionCounts {
     /// The number of decisions read.
     pub read: u64,
-    /// The number of decisions in force. Among several about one pair or document, it is the last.
+    /// The number of decisions in force. Among several decisions about one pair or document, only
+    /// the last is in force.
     pub in_force: u64,
-    /// The number of these that affected the run.
+    /// The number of decisions in force that affected the run.
     pub applied: u64,
     /// The decisions in force that the run did not apply, by line, then by reason.
     pub unapplied: Vec<UnappliedDecision>,
@@ -74,9 +75,9 @@ impl DecisionCounts {
 #[derive(Debug)]
 pub(crate) struct JudgedDocuments<K> {
     kept: HashSet<K>,
-    /// The documents that are not duplicates of each one.
+    /// For each document, the documents that are not duplicates of it.
     separated: HashMap<K, Vec<K>>,
-    /// The documents that are duplicates of each one.
+    /// For each document, the documents that are duplicates of it.
     joined: HashMap<K, Vec<K>>,
 }
 
@@ -228,7 +229,7 @@ enum TokenNeed {
     Any,
 }
 
-/// The documents whose ids decisions name.
+/// The documents that decisions name by their ids.
 struct NamedDocuments<'d> {
     documents: &'d RunDocuments,
     /// Whether the document belongs to a reference collection, and its number.
@@ -237,7 +238,7 @@ struct NamedDocuments<'d> {
 
 impl<'d> NamedDocuments<'d> {
     /// Finds the documents by the hashes of their ids. If an input and a reference collection have
-    /// the same id, it names the document of the input.
+    /// the same id, the id names the document of the input.
     fn new(decisions: &Decisions, documents: &'d RunDocuments) -> Result<Self, FindError> {
         let of_pairs = decisions.judged_pairs().flat_map(|pair| &pair.documents);
         let ids: HashSet<&str> = of_pairs

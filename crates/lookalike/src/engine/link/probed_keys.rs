@@ -1,4 +1,5 @@
-//! The keys of one part of the shingles that documents probe, and the documents that have them.
+//! The keys that documents probe in one part of the shingles, and the documents that have these
+//! keys.
 //!
 //! ```text
 //! probing entries, sorted ─ index → first entry of a key, Bloom filter
@@ -12,13 +13,13 @@ use crate::engine::prepare::shingle_log::{EncodedShingles, PLACE_BITS};
 /// Bits of the filter for each entry, as an exponent of 2.
 const LOG2_FILTER_BITS: u32 = 5;
 
-/// The probed keys of a part, by the places of their shingles in it.
+/// The probed keys of a part, by the places of their shingles in the part.
 #[derive(Default)]
 pub(crate) struct ProbedKeys {
     /// Packed values: the place of a key, a mark, a document that probes it. Sorted.
     entries: Vec<u64>,
-    /// The first entry of each of several ranges of places of equal width, and the end of the last
-    /// one. Keys are uniform, so a range has one entry on average.
+    /// The first entry of each range of places, and the end of the last range. All ranges have the
+    /// same width. Keys are uniform, so a range has about one entry.
     firsts: Vec<u32>,
     firsts_shift: u32,
     /// A Bloom filter with one hash, which most shingles do not pass. The top bits of a place
@@ -27,7 +28,7 @@ pub(crate) struct ProbedKeys {
     filter_shift: u32,
     /// The shingles that passed the filter: the place, the temporary number of the document.
     passed: Vec<(u32, u32)>,
-    /// The documents that have a key: the index of its first entry, the document.
+    /// The documents that have a probed key: the index of the key's first entry, the document.
     found: Vec<(u32, DocumentNumber)>,
 }
 
@@ -66,7 +67,8 @@ impl ProbedKeys {
         shingles: EncodedShingles<'_>,
         document: impl Fn(u32) -> Option<DocumentNumber>,
     ) {
-        // Few shingles pass, at unpredictable places: a branch for each would be mispredicted.
+        // Few shingles pass, at unpredictable places, so a branch for each would often be
+        // mispredicted.
         let mut count = 0;
         self.passed.resize(shingles.len().max(self.passed.len()), (0, 0));
         shingles.for_each_place(|place, number| {
@@ -146,7 +148,7 @@ mod tests {
     use lookalike_core::hash::SplitMix64;
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// Checks the documents of keys among `places`, two in three of which are used.
+    /// Checks the documents of keys at random `places`. Two in three documents are used.
     fn check(places: u64, keys: u32, shingles: usize, seed: u64) {
         let mut random = SplitMix64::new(seed);
         let spread = (1 << PLACE_BITS) / places;
@@ -166,7 +168,7 @@ mod tests {
             expected.extend(documents.map(|documents| (own.to_vec(), documents)));
         }
         let mut probed = ProbedKeys::default();
-        // Buffers as a call before left them.
+        // The buffers contain the values of an earlier call.
         probed.entries_mut().extend([1, 2, 3]);
         probed.index();
         probed.entries_mut().clone_from(&entries);

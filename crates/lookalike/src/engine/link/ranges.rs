@@ -11,7 +11,7 @@ pub(crate) struct KeyRange {
 }
 
 impl KeyRange {
-    /// Whether the value is in it.
+    /// Whether the value is in the range.
     pub(crate) fn has(self, value: u64) -> bool {
         self.of == 1 || (u128::from(value) * u128::from(self.of)) >> 64 == u128::from(self.number)
     }
@@ -25,8 +25,8 @@ pub(crate) struct KeyRanges {
 }
 
 impl KeyRanges {
-    /// Creates as many ranges as necessary that one, at `entry_bytes` for each of `entries` values,
-    /// fits one thread's share.
+    /// Creates so many ranges that one fits one thread's share, if each of the `entries` values
+    /// takes `entry_bytes`.
     pub(crate) fn new(entries: usize, entry_bytes: usize, budget: &Budget) -> Self {
         let needed = entries.saturating_mul(entry_bytes);
         Self { next: 0, of: needed.div_ceil(budget.entries().max(1)).max(1) as u64 }

@@ -1,8 +1,8 @@
-//! First reading: stores the anchors of every document, and finds the repeated ones.
+//! Stores the anchors of every document at its first reading, and finds the repeated anchors.
 //!
 //! ```text
-//! text ─ tokens ─ anchors ─ log: of each document its number of tokens and of anchors, and these
-//! log ─ ranges of hashes (threads) ─ sorted ─ positions in the log whose hash is there again
+//! text ─ tokens ─ anchors ─ log: of each document the numbers of tokens and anchors, the anchors
+//! log ─ ranges of hashes (threads) ─ sorted ─ positions in the log with repeated hashes
 //! ```
 
 use crate::engine::error::FindError;
@@ -19,14 +19,15 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Number of tokens and of anchors of a document; or the hash of an anchor and its number of runs.
+/// The numbers of tokens and anchors of a document, or the hash and the number of runs of an
+/// anchor.
 pub(crate) type AnchorEntry = (u64, u32);
 
-/// The entries of a block, or why they are missing.
+/// The entries of a block, or an error.
 type BlockEntries = Result<Vec<AnchorEntry>, FindError>;
 
-/// The most bytes for sorting a range of hashes, in all threads. Each range takes a pass over the
-/// log.
+/// The most bytes for sorting ranges of hashes in all threads together. Each range takes a pass
+/// over the log.
 const SORTED_BYTES: usize = 256 << 20;
 /// Bytes of an anchor while it is sorted.
 const SORTED_ANCHOR: usize = 2 * size_of::<u128>();
@@ -49,7 +50,7 @@ pub(crate) struct AnchorRule<'a> {
 }
 
 impl AnchorLog {
-    /// Creates the log of blocks in reading order, each with the range of its entries in the log.
+    /// Creates the log. `ranges` are the ranges of the blocks in `log`, in reading order.
     pub(crate) fn new(log: SpillLog<AnchorEntry>, ranges: Vec<Range<u64>>) -> Self {
         Self { log, ranges }
     }
@@ -81,7 +82,7 @@ impl AnchorWriter {
         Self { shingler, finder: AnchorFinder::new(rule.length), entries: Vec::new() }
     }
 
-    /// Adds a document. Returns the fingerprint of its tokens, and whether it has none.
+    /// Adds a document. Returns the fingerprint of its tokens, and whether it has no tokens.
     pub(crate) fn add(&mut self, text: &str) -> (u128, bool) {
         let tokens = self.shingler.tokens(text);
         write_anchors(tokens, &mut self.finder, &mut self.entries);
@@ -121,7 +122,7 @@ pub(crate) struct CompleteAnchors {
 /// The anchors of a document.
 pub(crate) struct DocumentAnchors<'a> {
     pub(crate) tokens: u64,
-    /// The position of the first in the log.
+    /// The position of the first anchor in the log.
     first: u64,
     /// Each with the number of its runs.
     anchors: &'a [AnchorEntry],
@@ -172,8 +173,8 @@ impl CompleteAnchors {
         for i in 0..self.ranges.len() {
             for document in documents(&self.block(i)?) {
                 for (position, (hash, _)) in (document.first..).zip(document.anchors) {
-                    // Anchors have the least hashes of their runs, which are small. Mixing makes
-                    // them uniform.
+                    // An anchor has the least hash of its runs, so hashes of anchors are small.
+                    // Mixing makes them uniform.
                     let hash = mix64(*hash);
                     if (u128::from(hash) * u128::from(parts)) >> 64 == u128::from(part) {
                         values.push(u128::from(hash) << 64 | u128::from(position));
@@ -181,7 +182,7 @@ impl CompleteAnchors {
                 }
             }
             if values.len() > most {
-                // If one hash fills the buffer, a single copy suffices to recognise the next one.
+                // If one hash fills the buffer, a single copy suffices to recognise the next copy.
                 mark(&mut values);
                 values.dedup_by_key(|value| *value >> 64);
                 most = most.max(2 * values.len());
@@ -202,8 +203,8 @@ impl CompleteAnchors {
         Ok(BlockAnchors { first: range.start, entries: self.log.range(range)? })
     }
 
-    /// Passes the runs of a document whose anchors are repeated to `take`: the first of them, and
-    /// the number of consecutive ones.
+    /// Passes each sequence of consecutive runs with repeated anchors to `take`: the first run, and
+    /// the number of runs.
     pub(crate) fn candidate_runs(
         &self,
         document: &DocumentAnchors<'_>,
@@ -234,8 +235,8 @@ impl CompleteAnchors {
     }
 
     /// Replaces the anchors after some documents changed. `block` returns the anchors of a block
-    /// from the former ones. Holds `share` bytes of them in memory, and `threads` threads sort the
-    /// same amount.
+    /// from the former ones. Holds `share` bytes of anchors in memory, and sorts the same amount on
+    /// `threads` threads.
     pub(crate) fn changed(
         self,
         temp: &Arc<TempSpace>,
@@ -255,7 +256,7 @@ impl CompleteAnchors {
 
 /// The entries of a block.
 pub(crate) struct BlockAnchors<'a> {
-    /// The position of the first in the log.
+    /// The position of the first entry in the log.
     first: u64,
     entries: Cow<'a, [AnchorEntry]>,
 }

@@ -35,10 +35,10 @@ use lookalike_core::hash;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Bytes of the columns and rows of units at which they become a part of their block. A block has
-/// fewer documents than bytes, but it can have as many units of one byte.
+/// Bytes of columns and rows of units at which these units become a part of their block. A block
+/// can have as many units as bytes, so their columns can be long.
 const PART_BYTES: usize = 4 << 20;
-/// Values of columns whose memory a thread reuses for the next block.
+/// The most values of columns whose memory a thread keeps for the next block.
 const KEPT_VALUES: usize = 1 << 20;
 
 /// The values that all threads share.
@@ -51,7 +51,7 @@ pub(crate) struct BlockPreparation<'a> {
     pub(crate) spool: Option<&'a Arc<Spool>>,
     /// Receives the shingles, in exact mode.
     pub(crate) shingles: Option<&'a ShingleLog>,
-    /// Receives the anchors of each document, whose shingles are not used in this case.
+    /// The rule of anchors, if anchors are stored instead of bucket keys and shingles.
     pub(crate) anchors: Option<&'a AnchorRule<'a>>,
     pub(crate) rules: &'a KeepKeyMaker,
     /// Counts long records, if memory is limited.
@@ -81,8 +81,8 @@ impl BlockPreparation<'_> {
         let there = store.blocks();
         let sampled = SampledIds::default();
         // Blocks of one source are assigned in order, and every block that was begun is finished.
-        // So the first failure of a source is reported, regardless of the thread. Between sources
-        // it is the first one met.
+        // So the first failure of a source is reported, regardless of the thread. If several
+        // sources fail, it depends on the threads which failure is reported.
         let failed = Earliest::<BlockNumber, FindError>::default();
         let done = on_threads(options.threads, |stop| {
             let mut preparer = BlockPreparer::new(self, &skipped, &sources, &store, &sampled);
@@ -123,11 +123,11 @@ struct BlockPreparer<'a> {
     anchors: Option<AnchorWriter>,
     source: u32,
     block: u32,
-    /// [`RecordSize::copies`] of a record without backslashes, and of one with some.
+    /// [`RecordSize::copies`] of a record without backslashes, and of a record with backslashes.
     copies: [u64; 2],
     reference: bool,
     store: &'a BlockStoreWriter<'a>,
-    /// The parts of the block before these rows, with their numbers of documents.
+    /// The stored parts of the block, which have `before` documents.
     parts: Vec<BlockPart>,
     before: u32,
     rows: RowBuffer,
@@ -266,7 +266,7 @@ impl<'a> BlockPreparer<'a> {
         Ok(shingles.fingerprint)
     }
 
-    /// Passes the last shingles on.
+    /// Adds the remaining shingles to the log.
     fn finish(self) -> Result<(), FindError> {
         Ok(self.shingles.map_or(Ok(()), ShingleWriter::finish)?)
     }

@@ -2,10 +2,10 @@
 //! logs.
 //!
 //! [`BlockStoreWriter`] receives blocks from all threads. The columns of many blocks are gathered
-//! to a *chunk*, column after column, so that a column can later be read in long ranges. A chunk is
-//! a step of a resumable run. If columns cannot go to the disk, each block is a chunk, in reading
-//! order. A block of many units is stored in parts. Each part has its own chunk, and is in the list
-//! of blocks with the number of its block.
+//! into a *chunk*, column after column, so that a column can later be read in long ranges. A chunk
+//! is a step of a resumable run. If columns stay in memory, each block is a chunk. A block of many
+//! units is stored in parts. Each part has its own chunk, and is listed like a block, with the
+//! number of its block.
 
 use crate::engine::checkpoint::{Checkpoint, ChunkStep, Step};
 use crate::engine::error::FindError;
@@ -29,7 +29,7 @@ const CHUNK_BYTES: usize = 64 << 20;
 
 /// The stored values of one block besides its columns and rows.
 pub(crate) struct StoredBlock {
-    /// The whole block, if this is a part of one.
+    /// The whole block, even if this is only a part of it.
     pub(crate) retained: Arc<RetainedBlock>,
     pub(crate) notes: BlockNotes,
     ranges: BlockRanges,
@@ -108,14 +108,14 @@ impl BlockStore {
         self.columns = SpillLog::default();
     }
 
-    /// Moves the anchors of all blocks out.
+    /// Removes and returns the anchors of all blocks.
     pub(crate) fn take_anchors(&mut self) -> AnchorLog {
         let ranges = self.blocks.iter().map(|block| block.ranges.anchors.clone()).collect();
         AnchorLog::new(std::mem::take(&mut self.anchors), ranges)
     }
 
     /// Returns the blocks chunk by chunk, in the order of their columns. If each block is a chunk,
-    /// this is the reading order.
+    /// returns them in reading order.
     pub(crate) fn by_chunk(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.blocks.len() as u32).collect();
         if !self.is_gathered {
@@ -189,12 +189,12 @@ struct WriterState {
     store: BlockStore,
     /// Blocks that are not in a chunk yet.
     gathered: Vec<(StoredBlock, FixedColumns)>,
-    /// Their parts that are in earlier chunks.
+    /// Parts of the gathered blocks, which are in earlier chunks.
     parts: Vec<StoredBlock>,
     gathered_bytes: usize,
     /// The tallies of the gathered blocks.
     tallies: Tallies,
-    /// Sources whose names are in the journal.
+    /// The number of sources whose names are in the journal.
     named: usize,
 }
 
@@ -215,7 +215,7 @@ impl<'a> BlockStoreWriter<'a> {
         let mut store = BlockStore::new(skipped, Arc::clone(&sources));
         // Reading from the disk benefits from long ranges. In memory, gathering would only copy.
         store.is_gathered = budget.is_limited() || checkpoint.is_active();
-        // The logs have one common share, which is divided here.
+        // Both logs have one common share, which `spill_above` enforces.
         store.columns = SpillLog::stored(temp, "columns", usize::MAX, columns)?;
         store.rows = SpillLog::stored(temp, "rows", usize::MAX, rows)?;
         for step in &done.chunks {
@@ -260,8 +260,8 @@ impl<'a> BlockStoreWriter<'a> {
         block: ColumnBlock,
         tallies: &[SourceTally],
     ) -> Result<(), FindError> {
-        // The share without the names of sources: a half is for the logs, a quarter for gathered
-        // blocks, and a quarter for their copy when they become a chunk.
+        // The share, without the names of sources. A half is for the logs, a quarter for gathered
+        // blocks, and a quarter for the copy of these when they become a chunk.
         let share = self.budget.with_held(self.sources.held())?.columns();
         self.sources.count(tallies);
         let mut state = self.state();
@@ -354,8 +354,8 @@ impl<'a> BlockStoreWriter<'a> {
         Ok(())
     }
 
-    /// Returns the step of a chunk whose blocks begin at `begun`. All its data are on the disk when
-    /// this returns.
+    /// Returns the step of a chunk whose blocks begin at `begun`. All data of the step are then on
+    /// the disk.
     fn step(
         &self,
         state: &mut WriterState,

@@ -34,7 +34,7 @@ pub(crate) fn bit_columns(bands: usize) -> [usize; 2] {
 const HEAD_BYTES: usize = 16 + 16 + 8 + 4 + 4;
 /// A flag in the length of the key. If set, the range of a unit follows the key.
 const HAS_UNIT: u32 = 1 << 31;
-/// Bytes of that range.
+/// Bytes of the range of a unit.
 const UNIT_BYTES: usize = 16;
 
 /// The values of a document that no stage reads column by column.
@@ -45,7 +45,7 @@ pub(crate) struct DocumentRow<'a> {
     pub(crate) fingerprint: u128,
     /// Length of the text in bytes.
     pub(crate) bytes: u64,
-    /// The source for its counts.
+    /// The source that the document is counted under.
     pub(crate) source: SourceNumber,
     /// Its key in the keep order.
     pub(crate) key: &'a [u8],
@@ -139,7 +139,7 @@ impl RowBuffer {
         DocumentRow::read(self.bytes.get(start..self.ends[i] as usize).ok_or_else(damaged)?)
     }
 
-    /// Returns the bytes of a log: the end of each row, then the rows.
+    /// Returns the rows in the form of a log: the end of each row, then the rows.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(4 * self.ends.len() + self.bytes.len());
         bytes.extend(self.ends.iter().flat_map(|end| end.to_le_bytes()));
@@ -184,7 +184,8 @@ pub(crate) struct FixedColumns {
 }
 
 impl FixedColumns {
-    /// Transposes the values of documents, `width` each. Runs per block, while it is in the cache.
+    /// Transposes the values of documents, `width` each. Runs for each block while its values are
+    /// in the cache.
     pub(crate) fn transposed(values: &[u64], width: usize) -> Self {
         let documents = values.len() / width;
         let mut columns = Vec::with_capacity(values.len());

@@ -130,8 +130,8 @@ impl RunDocuments {
         ids::each(self.range(i))
     }
 
-    /// Returns the documents of the whole block if the i-th one is its first part; `None` for a
-    /// later part.
+    /// If the i-th block is the first part of a whole block, returns the documents of all parts.
+    /// Returns `None` for a later part.
     pub(crate) fn whole_range(&self, i: usize) -> Option<Range<DocumentNumber>> {
         let blocks = &self.store.blocks;
         let number = blocks[i].retained.number();
@@ -212,7 +212,7 @@ impl RunDocuments {
         self.with_row(document, |block, row| block.retained.location(row.place))
     }
 
-    /// Returns the error for the i-th block if it contains other documents when it is read again.
+    /// Returns the error that the i-th block contained other documents when it was read again.
     pub(crate) fn changed(&self, i: usize) -> Result<FindError, FindError> {
         let first = self.starts[i];
         let id = self.with_row(first, |_, row| row.id.to_owned())?;

@@ -15,11 +15,11 @@ use crate::read::{
 use lookalike_core::hash;
 use std::collections::HashSet;
 
-/// Longer records are not held to measure them.
+/// The longest record that is held while it is measured, in bytes.
 const HELD_BYTES: u64 = 4 << 20;
 
 /// Reads all inputs, a stream only from its current position. Returns the budget that documents and
-/// sources leave, with the memory that long records need. Adds the long records to `records`.
+/// sources leave, with the memory for long records. Adds the long records to `records`.
 ///
 /// # Errors
 /// Errors of reading, and [`FindError::TooManySources`].
@@ -107,12 +107,12 @@ struct InputMeasure<'a> {
     /// Bytes of the names of sources.
     held: u64,
     text_bytes: u64,
-    /// Records that were not held.
+    /// The number of records that were not held.
     unread: u32,
 }
 
 impl InputMeasure<'_> {
-    /// Counts the name under which documents of a source are counted.
+    /// Adds the name of a source, under which documents are counted.
     fn add_source(&mut self, name: &str, source: u32) {
         let reference = u64::from(self.collection.is_reference(source));
         if self.names.insert(hash::token_hash(name.as_bytes()) ^ reference) {
@@ -120,7 +120,7 @@ impl InputMeasure<'_> {
         }
     }
 
-    /// Counts the names of all inputs if a record was not held, since its source is one of them.
+    /// Adds the names of all inputs if a record was not held, because its source is one of them.
     fn add_sources_of_unread(&mut self) {
         if self.unread == 0 || self.options.source_field.is_some() {
             return;
@@ -160,7 +160,8 @@ impl DocumentSink for InputMeasure<'_> {
         };
         self.documents += 1 + units as usize;
         self.text_bytes += size.bytes;
-        // The block contains only this record, so it has a number that no other block has.
+        // The block contains only this record, so any number that no other block has can stand for
+        // it.
         self.records.add(BlockNumber { source: u32::MAX, index: self.unread }, *size);
         self.unread += 1;
         true
@@ -171,7 +172,7 @@ impl DocumentSink for InputMeasure<'_> {
     }
 }
 
-/// The size of a record that needs no more memory than its block does. A block of many rows is
+/// Returns the size of a record that needs no more memory than this block. A block of many rows is
 /// longer than each of its records, and a block of one long record is measured by this record.
 pub(crate) fn block_size(block: &Block) -> RecordSize {
     let mut size = RecordSize::default();

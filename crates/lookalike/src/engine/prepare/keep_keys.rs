@@ -10,7 +10,7 @@ use lookalike_core::parameter::Parameter;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Makes the keep keys of documents, and says which source each is counted under.
+/// Makes the keep keys of documents, and determines the source that each is counted under.
 pub(crate) struct KeepKeyMaker {
     policy: KeepPolicy,
     /// Whether a rule ranks the names of files.
@@ -18,19 +18,19 @@ pub(crate) struct KeepKeyMaker {
     /// Whether a document has a file name.
     named: AtomicBool,
     globs: Vec<GlobMatcher>,
-    /// How many fields the policy looks at. The path's field and then the source's field follow
-    /// them, if the run has these.
+    /// The number of fields that the policy reads. In a document, these are followed by the field
+    /// of paths and then the field of sources, if the run has them.
     fields: usize,
     path_field: bool,
     source_field: bool,
-    /// Whether a document has each field of the policy.
+    /// For each field of the policy, whether a document has it.
     seen: Vec<AtomicBool>,
-    /// Whether a document matches each pattern.
+    /// For each pattern, whether a document matches it.
     matched: Vec<AtomicBool>,
 }
 
 impl KeepKeyMaker {
-    /// Fails if a rule's pattern cannot be understood.
+    /// Returns an error if a rule's pattern is invalid.
     pub(crate) fn new(options: &FindOptions) -> Result<Self, FindError> {
         let globs = options.keep.globs().map(|glob| {
             let built = GlobBuilder::new(glob).literal_separator(true).build();
@@ -54,8 +54,8 @@ impl KeepKeyMaker {
         })
     }
 
-    /// The fields that no document had, the patterns that none matched, and whether none had a
-    /// file name, so far.
+    /// The fields that no document has had so far, the patterns that none has matched, and whether
+    /// none has had a file name.
     pub(crate) fn idle_rules(&self) -> IdleRules {
         IdleRules {
             fields: unset_names(self.policy.field_names(), &self.seen),
@@ -129,7 +129,8 @@ impl KeepKeyMaker {
         document.fields.get(self.fields + further).copied().flatten().unwrap_or("")
     }
 
-    /// Notes which fields and patterns a document in memory has, without making its key.
+    /// Records which fields a document in memory has and which patterns it matches, without making
+    /// its key.
     pub(crate) fn observe(&self, document: &Document<'_>) {
         let path = if self.path_field { self.named_path(document) } else { document.id };
         for (glob, matched) in self.globs.iter().zip(&self.matched) {
@@ -144,8 +145,8 @@ impl KeepKeyMaker {
         }
     }
 
-    /// The indices of the policy's rules about fields and patterns, and whether a document had
-    /// them so far.
+    /// The indices of the policy's rules about fields and patterns, each with whether a document
+    /// has had the field or matched the pattern so far.
     pub(crate) fn uses(&self) -> Vec<(usize, bool)> {
         let mut seen = self.seen.iter();
         let mut matched = self.matched.iter();
@@ -196,15 +197,16 @@ fn unset_names<'a>(names: impl Iterator<Item = &'a str>, flags: &[AtomicBool]) -
     unset.map(|(name, _)| name.to_owned()).collect()
 }
 
-/// Sets a flag that threads share. One that is set is not written: that would take it out of the
-/// caches of the others.
+/// Sets a flag that threads share. Does not write a flag that is already set, because writing would
+/// remove it from the caches of other threads.
 fn set(flag: &AtomicBool) {
     if !flag.load(Ordering::Relaxed) {
         flag.store(true, Ordering::Relaxed);
     }
 }
 
-/// What patterns are held against: the file the document is in; its id, in an index.
+/// Returns the text that patterns are compared with: the document's id if it may be a path,
+/// otherwise the file of its records.
 fn path<'a>(collection: &'a Collection, source: u32, document: &'a Document<'_>) -> &'a str {
     if is_named(collection, source) {
         document.parent.map_or(document.id, |parent| parent.id)

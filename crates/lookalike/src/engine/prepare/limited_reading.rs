@@ -19,7 +19,8 @@ pub(crate) struct LimitedReading<'a> {
 }
 
 impl LimitedReading<'_> {
-    /// Refuses a limit that is too small for any input, with the least limit for this one.
+    /// If the limit is too small for any input, returns an error with the least limit for this
+    /// input.
     pub(crate) fn check(&self) -> Result<(), FindError> {
         if self.budget.check().is_ok() {
             return Ok(());
@@ -44,11 +45,12 @@ impl LimitedReading<'_> {
         }
     }
 
-    /// Calls `read` until its result fits in memory: if long records do not, memory is reserved for
-    /// them and the input is read again. Returns the result and the budget that is left after it.
+    /// Calls `read` until its result fits in memory. If long records do not fit, reserves memory
+    /// for them and reads the input again. Returns the result and the budget that is left after it.
     ///
     /// # Errors
-    /// Errors of `read`, and [`FindError::MemoryTooSmall`] with the least for the whole input.
+    /// Errors of `read`, and [`FindError::MemoryTooSmall`] with the least limit for the whole
+    /// input.
     pub(crate) fn read<T>(
         &mut self,
         mut read: impl FnMut(&Budget, Option<&LongRecords>) -> Result<T, FindError>,
@@ -84,7 +86,7 @@ impl LimitedReading<'_> {
     /// again.
     ///
     /// # Errors
-    /// The error, or [`FindError::MemoryTooSmall`] with the least for the whole input.
+    /// The error, or [`FindError::MemoryTooSmall`] with the least limit for the whole input.
     pub(crate) fn reserve(&mut self, error: FindError) -> Result<(), FindError> {
         if !matches!(
             error,

@@ -21,11 +21,10 @@ const TOKEN_BYTES: u64 = 9;
 const SET_BYTES: u64 = 8;
 /// Bytes for each word whose range in a text is held.
 const WORD_BYTES: u64 = 8;
-/// A word and its separator have at least two bytes. At most every `length / 4` words have an
-/// anchor, which takes a bit. So this is the number of bytes of text for one byte of anchors, per
-/// word of a run.
+/// Bytes of text for one byte of anchors, for each word of a run. A word and its separator have at
+/// least two bytes. At most one anchor occurs every `length / 4` words, and takes one bit.
 const ANCHORED_BYTES: u64 = 4;
-/// For each document with anchors: its number of words.
+/// Bytes for each document with anchors: its number of words.
 const COUNT_BYTES: u64 = 4;
 
 /// The memory of a record, by its length.
@@ -97,7 +96,7 @@ impl RecordCost {
         }
     }
 
-    /// The number of copies of its text before it is cut into tokens.
+    /// The number of copies of a record's text before the text is cut into tokens.
     fn copies(&self, size: &RecordSize) -> u64 {
         let folded = match self.unit {
             Unit::Words => u64::from(self.folds && size.has_case),
@@ -113,7 +112,7 @@ impl RecordCost {
         buffers.saturating_add(self.token_bytes * self.tokens(size))
     }
 
-    /// Bytes of memory while the record is read besides another one, and compared with it.
+    /// Bytes of memory while a record is read and compared with another one in memory.
     fn comparing(&self, size: &RecordSize, other: &RecordSize) -> u64 {
         let again = size.bytes * (1 + self.copies(size));
         match self.compared {
@@ -142,7 +141,7 @@ pub(crate) struct LongRecords {
 /// The memory of long records besides the buffers of threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RecordMemory {
-    /// Bytes while they are read or compared.
+    /// Bytes while long records are read or compared.
     pub(crate) bytes: u64,
     /// Bytes while one thread compares two of them; 0 if none are compared.
     pub(crate) compared: u64,

@@ -10,7 +10,7 @@ pub struct MailRemovals {
     pub quoting_messages: u64,
     /// Messages from which a signature was removed.
     pub signed_messages: u64,
-    /// Words of these signatures, between white space.
+    /// Words of these signatures, separated by white space.
     pub signature_words: u64,
     /// Bytes of these signatures, in UTF-8.
     pub signature_bytes: u64,

@@ -204,24 +204,24 @@ impl BlockDocuments {
         self.columns.value(ID_COLUMN, row)
     }
 
-    /// The lower half of its fingerprint.
+    /// The lower half of a document's fingerprint.
     pub(crate) fn check(&self, row: RowIndex) -> u64 {
         self.columns.value(FINGERPRINT_COLUMNS[1], row)
     }
 
-    /// Its bucket keys.
+    /// The bucket keys of a document.
     pub(crate) fn keys(&self, row: RowIndex) -> impl Iterator<Item = u64> {
         let bits = columns::bit_columns(0).len();
         let keys = FIRST_BAND_COLUMN..self.columns.width().saturating_sub(bits);
         keys.map(move |column| self.columns.value(column, row))
     }
 
-    /// The length of its text.
+    /// The length of a document's text.
     pub(crate) fn text_bytes(&self, row: RowIndex) -> Result<u64, FindError> {
         Ok(self.rows.get(row)?.bytes)
     }
 
-    /// Its id.
+    /// The id of a document.
     pub(crate) fn id(&self, row: RowIndex) -> Result<String, FindError> {
         Ok(self.rows.get(row)?.id.to_owned())
     }
@@ -237,7 +237,8 @@ impl BlockDocuments {
         Ok(retained.location(self.rows.get(row)?.place))
     }
 
-    /// Returns some of the documents, ascending, with other numbers for their sources.
+    /// Returns the documents with the `selected` indices, which are ascending. `source` returns the
+    /// new number of a source.
     pub(crate) fn select(
         &self,
         selected: &[RowIndex],

@@ -1,11 +1,11 @@
 //! The shingles of all documents, from one reading by all threads.
 //!
-//! The top bits of the hashes distribute the shingles over parts. The counters of a part fit the
-//! cache, so that counting and looking up a shingle do not wait for the memory, and the texts need
-//! not be read again.
+//! The top bits of the hashes distribute the shingles over parts. The counters of a part fit in the
+//! cache, so counting and looking up a shingle do not wait for memory. The texts need not be read
+//! again.
 //!
-//! A shingle takes four bytes: the other bits of its hash, and the difference between the number
-//! of its document and the number before it in the part. Greater differences take four more.
+//! A shingle takes four bytes: the other bits of its hash, and the difference between the number of
+//! its document and the previous number in the part. Larger differences take four more bytes.
 //! Documents have temporary numbers, because threads read blocks in any order.
 
 use crate::engine::error::FindError;
@@ -26,12 +26,12 @@ const LOG2_PARTS: u32 = 9;
 const PARTS: u64 = 1 << LOG2_PARTS;
 /// Bits of the place of a hash in its part: all but the number of the part.
 pub(crate) const PLACE_BITS: u32 = u32::BITS - LOG2_PARTS;
-/// In place of a difference: the next value is the number of the document.
+/// Replaces a difference if the next value is the number of the document.
 const ESCAPE: u32 = (1 << LOG2_PARTS) - 1;
-/// The first number of a document. It and all others differ from [`NONE`] by more than a difference
-/// without escape.
+/// The first number of a document. This and all greater numbers differ from [`NONE`] by more than a
+/// difference without an escape.
 const FIRST: u32 = 1 << LOG2_PARTS;
-/// In place of the document before the first one of a slice.
+/// Replaces the previous number at the start of a slice.
 const NONE: u32 = u32::MAX;
 /// Numbers that a thread takes at a time, so that its documents have consecutive numbers.
 const TAKEN: u32 = 1 << 12;
@@ -67,8 +67,8 @@ impl ShingleLog {
         )
     }
 
-    /// Creates a log with `share` bytes in memory, for this many writers. `counters` bytes in all
-    /// count its shingles.
+    /// Creates a log with `share` bytes in memory, for this many writers. The counters of its
+    /// shingles have `counters` bytes in total.
     fn with_share(temp: &Arc<TempSpace>, share: usize, writers: usize, counters: u64) -> Self {
         Self {
             parts: PartLog::new(temp, "shingles", share, PARTS as usize, writers),
@@ -89,7 +89,7 @@ impl ShingleLog {
         }
     }
 
-    /// Numbers the shingles of all documents, which were added block by block.
+    /// Maps temporary numbers to documents, which were added block by block.
     ///
     /// # Errors
     /// [`SpillError::Altered`] if other documents were added.
@@ -184,7 +184,7 @@ impl EncodedShingles<'_> {
         EncodedShingles { part: 0, values }
     }
 
-    /// At least the number of shingles.
+    /// An upper bound of the number of shingles.
     pub(crate) fn len(self) -> usize {
         self.values.len()
     }
@@ -232,7 +232,7 @@ impl DocumentShingles {
         self.parts.room()
     }
 
-    /// At least the number of shingles of a part.
+    /// An upper bound of the number of shingles of a part.
     pub(crate) fn values(&self, part: usize) -> usize {
         self.parts.values(part)
     }
@@ -244,7 +244,7 @@ impl DocumentShingles {
 
     /// The document with a temporary number.
     pub(crate) fn document(&self, number: u32) -> DocumentNumber {
-        // Another process may have altered a temporary file, so that there is none.
+        // If another process has altered a temporary file, no document may have this number.
         let document = self.numbers.get(number.wrapping_sub(FIRST) as usize);
         document.copied().unwrap_or_default()
     }
@@ -272,7 +272,7 @@ impl DocumentShingles {
         Counters::new(self.log2_slots)
     }
 
-    /// Counts the shingles of a part: each at least as often as it occurs in documents, up to 255.
+    /// Counts the shingles of a part. A count is at least the number of occurrences, up to 255.
     ///
     /// # Errors
     /// As for [`each`](Self::each).
@@ -286,13 +286,13 @@ impl DocumentShingles {
     }
 }
 
-/// The key of a shingle: the part of its hash that signatures use. Shingles with the same key only
-/// cause more candidates.
+/// The key of a shingle: the part of its hash that signatures use. Different shingles with the same
+/// key only cause more candidates.
 pub(crate) fn key(upper: u32) -> u64 {
     u64::from(upper) << 32
 }
 
-/// The part of a shingle, and the place in it.
+/// The part of a shingle, and its place in the part.
 pub(crate) fn part_and_place(upper: u32) -> (usize, u32) {
     ((upper >> PLACE_BITS) as usize, upper & ((1 << PLACE_BITS) - 1))
 }
@@ -309,7 +309,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     /// Shingles that two writers logged, with the temporary numbers of their documents. Most
-    /// documents have few, so that numbers in a part differ by much.
+    /// documents have few shingles, so numbers in a part differ by much.
     fn logged(share: usize) -> (DocumentShingles, Vec<(u32, u32)>) {
         let temp = Arc::new(TempSpace::new(std::env::temp_dir()));
         let log = ShingleLog::with_share(&temp, share, 2, 1 << 18);

@@ -18,7 +18,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of a block's records at which they form a piece.
+/// Bytes at which the records of a block form a piece.
 const PIECE_BYTES: usize = 1 << 18;
 /// Bytes of records in memory, if memory is limited.
 const SHARE: usize = 2 * PIECE_BYTES;
@@ -173,7 +173,7 @@ impl SkippedRecords {
         self.len == 0
     }
 
-    /// Iterates over the records in order, from the first at each call, and reads them one by one.
+    /// Iterates over the records in order, and reads them one by one.
     ///
     /// # Errors
     /// If a temporary file cannot be read, the item is an error ([`FindError::of_io`]) and the last
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn they_come_back_as_they_were_from_memory_and_from_the_file() {
+    fn skipped_records_are_read_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let temp = Arc::new(TempSpace::new(folder.path().to_owned()));
         let expected = records();

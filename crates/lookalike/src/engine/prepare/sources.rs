@@ -67,7 +67,7 @@ impl Tallies {
         }
     }
 
-    /// Returns the existing tallies, by source number.
+    /// Removes and returns the tallies, by source number.
     pub(crate) fn take(&mut self) -> Vec<SourceTally> {
         std::mem::take(&mut self.0).into_iter().flatten().collect()
     }
@@ -123,8 +123,8 @@ impl Sources {
         self.known.lock()
     }
 
-    /// Returns the number of a source. Returns an error if the values of a field are too many, or
-    /// if the names exceed the memory.
+    /// Returns the number of a source. Returns an error if the field has too many values, or if the
+    /// names exceed the memory.
     pub(crate) fn number(&self, name: &str, reference: bool) -> Result<SourceNumber, FindError> {
         let mut known = self.known();
         if let Some(number) = known.numbers[usize::from(reference)].get(name) {

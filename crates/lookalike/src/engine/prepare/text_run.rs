@@ -80,7 +80,8 @@ impl TextRun {
             if let Some(reading) = read {
                 break (reading, budget);
             }
-            // Two files have the same id: they are read again with ids that begin with the file.
+            // Records of two files have the same id. They are read again with ids that begin with
+            // the file.
             collection.name_ids_by_file();
             collection.rewind();
         };
@@ -101,7 +102,7 @@ impl TextRun {
         Ok((Self { findings, budget, order, anchor_bytes }, anchors))
     }
 
-    /// Reserves the memory for anchors and counts of words beyond the expected size.
+    /// Reserves memory if the `bytes` of anchors and counts of words exceed the expected size.
     ///
     /// # Errors
     /// [`FindError::MemoryTooSmall`].
@@ -130,7 +131,7 @@ impl TextRun {
         self.range(i).end.row_after(self.range(i).start).0
     }
 
-    /// The documents of the i-th block, each with its index in it.
+    /// The documents of the i-th block, each with its index in the block.
     pub(crate) fn in_block(&self, i: usize) -> impl Iterator<Item = (RowIndex, DocumentNumber)> {
         ids::from(RowIndex(0)).zip(ids::each(self.range(i)))
     }
@@ -141,12 +142,12 @@ impl TextRun {
         Ok(DocumentBlock { retained: &store.blocks[i].retained, rows: store.rows(i)? })
     }
 
-    /// Whether the document has tokens and an id that no earlier document has.
+    /// Whether the document has tokens and is not excluded.
     pub(crate) fn is_active(&self, document: DocumentNumber) -> bool {
         self.findings.documents.state(document) == DocumentState::PLAIN
     }
 
-    /// Whether the document is one of the run, with tokens or without.
+    /// Whether the document belongs to the run, with tokens or without.
     pub(crate) fn takes_part(&self, document: DocumentNumber) -> bool {
         self.findings.documents.state(document).takes_part()
     }
@@ -193,7 +194,7 @@ pub(crate) struct DocumentBlock<'a> {
 }
 
 impl DocumentBlock<'_> {
-    /// Passes the row of a document of the block, and its text, to `f`.
+    /// Passes the row and the text of a document to `f`.
     pub(crate) fn fetch<R>(
         &self,
         row: RowIndex,
@@ -221,8 +222,8 @@ struct TextReading<'a> {
 }
 
 impl TextReading<'_> {
-    /// Reads all documents. Returns `None` if records of two files have the same id and could have
-    /// different ones.
+    /// Reads all documents. Returns `None` if records of two files have the same id and can be read
+    /// again with different ids.
     fn read(&self, progress: &dyn Progress) -> Result<Option<Reading>, FindError> {
         let Self { collection, options, length, budget, temp, records, checkpoint } = *self;
         let share = budget.share(8);
@@ -250,7 +251,7 @@ impl TextReading<'_> {
         let Some(excluded) = excluded else { return Ok(None) };
         documents.store.drop_columns();
         let anchors = documents.store.take_anchors();
-        // The result is unknown for documents that an earlier run has read.
+        // If an earlier run has read documents, the idle rules are unknown.
         let is_known = checkpoint.done.chunks.is_empty() && documents.len() > 0;
         let idle = if is_known { rules.idle_rules() } else { IdleRules::default() };
         Ok(Some((documents, anchors, idle, excluded)))

@@ -25,18 +25,18 @@ const BATCH: usize = 1024;
 /// Options for forming categories.
 #[derive(Debug, Clone, Copy)]
 pub struct CategoriseOptions {
-    /// The most topics: [`MAX_TOPICS`](crate::categories::MAX_TOPICS) at most;
-    /// [`CategorySample::default_topics`] if `None`.
+    /// The maximum number of topics, up to [`MAX_TOPICS`](crate::categories::MAX_TOPICS). `None`
+    /// selects [`CategorySample::default_topics`].
     pub topics: Option<NonZeroUsize>,
     /// Threads that assign documents to categories. Their number does not change the result.
     pub threads: NonZeroUsize,
 }
 
 /// Forms categories from the documents of an index and stores them in it, replacing previous ones.
-/// The model is built from the 20,000 documents with the smallest hashes of ids, except those that
-/// expired before `now` (in ns since 1970), and depends only on the documents. The model also
-/// assigns documents that are added later. The category of a document does not change until
-/// categories are formed again. Returns the number of the model.
+/// The model is built from the 20,000 documents whose ids have the smallest hashes. Documents that
+/// expired before `now` (in ns since 1970) are not part of this sample. The model depends only on
+/// the documents. It also assigns categories to documents that are added later. The category of a
+/// document does not change until categories are formed again. Returns the number of the model.
 ///
 /// Cost: one pass over the ids and two over texts. Memory: the words of the sample, and 16 bytes
 /// per document.
@@ -108,7 +108,7 @@ fn sample(snapshot: &mut dyn Snapshot, now: i64) -> Result<CategorySample, Index
     Ok(sample)
 }
 
-/// Returns some documents numbered above `after`, with their texts.
+/// Returns the next documents numbered above `after`, with their texts.
 fn batch(
     snapshot: &mut dyn Snapshot,
     after: DocumentNumber,

@@ -12,9 +12,9 @@ use std::io::{self, Write};
 /// The number of documents per batch.
 const BATCH: usize = 1024;
 
-/// Writes the category of each document of a snapshot, except those that expired before `now` (in
-/// ns since 1970), as CSV with the columns `id`, `cluster` (the topic), `category` (the path) and
-/// `label`, in the order of document numbers. Returns the number of rows. Documents without a
+/// Writes the category of each document of a snapshot as CSV, in the order of document numbers. The
+/// columns are `id`, `cluster` (the topic), `category` (the path) and `label`. Leaves out documents
+/// that expired before `now` (in ns since 1970). Returns the number of rows. Documents without a
 /// category have `none` as cluster and category. `evaluate` reads the table as groups.
 ///
 /// # Errors
@@ -49,7 +49,7 @@ pub fn category_rows(
     Ok(Ok(count))
 }
 
-/// Ids and categories of some documents numbered above `after`; `None` at the end.
+/// Returns ids and categories of the next documents numbered above `after`; `None` at the end.
 fn rows(
     categories: &IndexCategories,
     snapshot: &mut dyn Snapshot,

@@ -1,4 +1,4 @@
-//! Reads the categories of an index, also for documents that were added since.
+//! Reads the categories of an index, including the categories of documents that were added later.
 //!
 //! The category of a document is a function of its text and of the model. Categories of documents
 //! numbered above [`CategoryState::through`] are not stored. They are computed on demand, and
@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 /// The number of documents per batch.
 const BATCH: usize = 1024;
-/// The number of documents without stored categories at which these are stored. Storing them costs
-/// a transaction, computing them costs reading their texts.
+/// The number of documents without stored categories at which [`catch_up`] stores them. Storing
+/// costs a transaction. Computing categories on demand costs reading the texts.
 const CATCH_UP: usize = 1000;
 
 /// The fields that determine the category of a document.
@@ -61,8 +61,8 @@ impl IndexCategories {
     }
 
     /// Returns the number of documents in each category and its subcategories, including expired
-    /// ones. Place 0 counts documents without a category. Reads the texts of documents that were
-    /// added since.
+    /// documents. Place 0 counts documents without a category. Reads the texts of documents whose
+    /// categories are not stored.
     ///
     /// # Errors
     /// Read errors, [`IndexError::Damaged`] for a category that the model lacks.
@@ -116,8 +116,8 @@ impl IndexCategories {
         Ok(category)
     }
 
-    /// Returns at most `most` documents numbered above `after` that are in a category or one of its
-    /// subcategories, ascending.
+    /// Returns at most `most` documents of a category and its subcategories, numbered above `after`
+    /// and in ascending order.
     ///
     /// # Errors
     /// See [`counts`](Self::counts).
@@ -145,8 +145,8 @@ impl IndexCategories {
         Ok(numbers)
     }
 
-    /// Returns at most `most` documents numbered above `after` with their categories, ascending; an
-    /// empty list at the end.
+    /// Returns at most `most` documents numbered above `after`, in ascending order, with their
+    /// categories. Returns an empty list at the end.
     pub(in crate::index) fn all_members(
         &self,
         snapshot: &mut dyn Snapshot,
@@ -161,8 +161,8 @@ impl IndexCategories {
         Ok(stored)
     }
 
-    /// Computes the categories of some documents numbered above `after`, and sets `after` to the
-    /// number of the last one. Returns an empty list at the end.
+    /// Computes the categories of the next documents numbered above `after`, and sets `after` to
+    /// the number of the last one. Returns an empty list at the end.
     fn later(
         &self,
         snapshot: &mut dyn Snapshot,
@@ -192,12 +192,12 @@ impl IndexCategories {
     }
 }
 
-/// The range of all numbers of categories.
+/// The range of all category numbers.
 const EVERY: (CategoryNumber, CategoryNumber) = (0, CategoryNumber::MAX);
 
-/// Stores the categories of documents that were added since the last time, if the index has
-/// categories and at least a thousand documents are waiting. Readers compute the categories of
-/// fewer documents.
+/// Stores the categories of documents that were added since the last call, if the index has
+/// categories and at least a thousand documents wait. If fewer wait, readers compute their
+/// categories.
 ///
 /// # Errors
 /// Read and write errors.

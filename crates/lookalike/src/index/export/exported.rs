@@ -23,7 +23,7 @@ struct ExportedLine {
     versions: Vec<VersionMember>,
 }
 
-/// The versions in a line: the previous ones, by time, and the original of the document.
+/// The versions in a line: the previous versions, by time, and the original of the current one.
 #[derive(Debug, Default)]
 pub(in crate::index) struct ExportedVersions {
     pub(in crate::index) former: Vec<FormerVersion>,
@@ -34,7 +34,7 @@ pub(in crate::index) struct ExportedVersions {
 /// the line. `text` is the text of the document.
 ///
 /// # Errors
-/// The problem of a member, as a text.
+/// A text that describes the invalid member of the line.
 pub(in crate::index) fn read_exported(
     line: &[u8],
     text: &str,
@@ -53,7 +53,8 @@ pub(in crate::index) fn read_exported(
     fields.duplicates = line.duplicates;
     let versions = line.versions.into_iter().map(VersionMember::read);
     let mut former = versions.collect::<Result<Vec<_>, _>>()?;
-    // The last version is the current document. The document may have been stored again since then.
+    // The last version has the current original. If its time of addition differs, the document was
+    // stored again with the same original.
     let Some(current) = former.pop() else { return Ok(ExportedVersions::default()) };
     let original = Some(current.original.clone());
     if current.added != fields.added {

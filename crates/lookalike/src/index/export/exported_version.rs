@@ -1,4 +1,4 @@
-//! A version of a document as a member of a line of an export.
+//! A version of a document in a line of an export.
 
 use crate::index::original::OwnedOriginal;
 use crate::index::prepare::FormerVersion;
@@ -17,7 +17,7 @@ pub(super) struct VersionMember {
     #[serde(rename = "type")]
     media_type: String,
     name: String,
-    /// Its hash in hexadecimal digits, which detects changes of the line.
+    /// The hash of its original in hexadecimal digits, to detect changes of the line.
     sha256: String,
     /// Its original in Base64.
     original: String,
@@ -44,7 +44,7 @@ impl VersionMember {
     /// Converts the member to the version to add.
     ///
     /// # Errors
-    /// The problem of a member, as a text.
+    /// A text that describes the invalid member of the version.
     pub(super) fn read(self) -> Result<FormerVersion, String> {
         let original = OwnedOriginal::of_base64(&self.original, &self.media_type, &self.name)?;
         if original.sha256_hex() != self.sha256 {

@@ -36,8 +36,8 @@ struct ExportLine<'a> {
 }
 
 /// Writes the current documents of an index, one JSON object per line, in the order of their
-/// numbers, except those that expired before `now` (in ns since 1970). Returns how many. If the
-/// index keeps texts, they are included, and the lines can be read as documents.
+/// numbers. Leaves out documents that expired before `now` (in ns since 1970). Returns the number
+/// of lines. If the index keeps texts, the lines include them and can be read as documents.
 ///
 /// # Errors
 /// Errors of reading the index. The outer result reports errors of writing.
@@ -45,8 +45,8 @@ pub fn export(index: &Index, now: i64, out: &mut dyn Write) -> io::Result<Result
     write_lines(index, now, None, out)
 }
 
-/// Like [`export`], with the versions of every document and their originals. Memory: an original,
-/// and the version from which it is stored as a difference.
+/// Like [`export`], with the versions of every document and their originals. Memory: one original,
+/// and the version on which its stored difference is based.
 ///
 /// # Errors
 /// As for [`export`]; [`IndexError::NoOriginals`] for an index without originals.
@@ -58,9 +58,9 @@ pub fn export_with_originals(
     export_with_originals_in(index, now, &mut |_| (), out)
 }
 
-/// Like [`export_with_originals`], for callers that share memory. `reserve` is called with the size
-/// of each original before it is read, and returns when that memory is available. The memory of the
-/// previous original is free by then.
+/// Like [`export_with_originals`], for callers that share memory. Calls `reserve` with the size of
+/// each original before it reads the original. `reserve` returns when this memory is available. The
+/// memory of the previous original is freed before the call.
 ///
 /// # Errors
 /// As for [`export_with_originals`].
@@ -138,8 +138,8 @@ fn write_lines(
     }
 }
 
-/// Returns the ids of documents that were removed as duplicates of `records`, by the number of the
-/// record.
+/// Returns the ids of documents that were removed as duplicates of `records`, with the number of
+/// the record as the key.
 fn duplicates(
     snapshot: &mut dyn Snapshot,
     records: &[IndexRecord],
@@ -168,8 +168,8 @@ fn incomplete(index: &Index, expected: u64, got: u64) -> IndexError {
     }
 }
 
-/// Writes the versions of a document, by time, with their originals, as the member of an object.
-/// Writes nothing if the document has none.
+/// Writes the member `versions` of a line: the versions of a document, by time, with their
+/// originals. Writes nothing if the document has no versions.
 fn write_versions(
     snapshot: &mut dyn Snapshot,
     id: &str,
@@ -206,7 +206,7 @@ fn version_member(
     Ok(VersionMember::new(version, &original, text))
 }
 
-/// Returns the object of a document, without its versions.
+/// Returns the JSON object of a document, without its versions.
 fn line(record: &IndexRecord, duplicates: &[String]) -> io::Result<Vec<u8>> {
     let line = ExportLine {
         id: &record.id,

@@ -3,7 +3,7 @@
 //! The style sheet of the page sets the colours, so the pictures follow its light or dark mode.
 //!
 //! The crate `plotters` is not used. Its SVG has fixed colours and neither `title` nor `desc`, so
-//! each picture would have to be written a second time.
+//! each picture would have to be rewritten.
 
 use super::number::{ExactSimilarity, Plural, Probability, Thousandths};
 use crate::audit::{Audit, SimilarityRange};
@@ -170,8 +170,8 @@ impl SimilarityHistogram {
         self.hundredths.iter().sum()
     }
 
-    /// Returns steps of 0.01, or of 0.05 if they span more than half: from and to in hundredths,
-    /// and the count. Begins with the first step that is not empty.
+    /// Returns the steps from the first one that is not empty: both bounds in hundredths, and the
+    /// count. A step is 0.01 wide, or 0.05 if a similarity is below 0.5.
     pub(super) fn steps(&self) -> Vec<(usize, usize, u64)> {
         let Some(first) = self.hundredths.iter().position(|count| *count > 0) else {
             return Vec::new();
@@ -265,7 +265,8 @@ fn short(count: u64) -> String {
 /// The number of groups by number of documents: 2, 3, 4, then powers of two.
 #[derive(Debug, Clone)]
 pub(super) struct SizeHistogram {
-    /// Counts by the logarithm of the size, rounded up. The first three are 2, 3 and 4.
+    /// The first three counts are for the sizes 2, 3 and 4. Each further count is for the sizes up
+    /// to the next power of two.
     counts: [u64; 66],
 }
 
@@ -302,7 +303,7 @@ impl SizeHistogram {
     }
 }
 
-/// The bounds of a group's similarities in words.
+/// The least and the highest similarity of a group, as a text.
 pub(super) struct SimilaritySpan(pub(super) u32, pub(super) u32);
 
 impl Display for SimilaritySpan {

@@ -1,5 +1,6 @@
-//! Chooses the few pairs that a page shows side by side from a stream of pairs. They are spread
-//! evenly over the similarities that occur, and do not depend on the order of the stream.
+//! Chooses, from a stream of pairs, the few pairs that a page shows side by side. The chosen pairs
+//! are spread evenly over the similarities that occur. They do not depend on the order of the
+//! stream.
 
 use crate::engine::DocumentNumber;
 use lookalike_core::hash;
@@ -12,7 +13,8 @@ const STEPS: u32 = 100;
 #[derive(Debug, Clone)]
 pub(in crate::report) struct SampleChoice {
     most: usize,
-    /// Pairs by hundredths, ordered by a hash of the ids, which prefers no pair, then by the ids.
+    /// Pairs by hundredths of similarity. Each list is ordered by a hash of the ids, so that no
+    /// pair is preferred, and then by the ids.
     steps: BTreeMap<u32, Vec<(u64, ChosenPair)>>,
 }
 
@@ -25,7 +27,7 @@ pub(in crate::report) struct ChosenPair {
     pub(in crate::report) duplicate: String,
     /// Their similarity in millionths, 0 to 1,000,000.
     pub(in crate::report) similarity: u32,
-    /// The numbers of both.
+    /// The numbers of both documents.
     pub(in crate::report) documents: [DocumentNumber; 2],
 }
 
@@ -35,7 +37,7 @@ impl SampleChoice {
         Self { most, steps: BTreeMap::new() }
     }
 
-    /// Considers a pair. Copies the ids only if it is held.
+    /// Considers a pair. Copies the ids only if the pair is held.
     pub(in crate::report) fn offer(
         &mut self,
         keeper: &str,
@@ -102,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn they_spread_over_the_similarities() {
+    fn chosen_pairs_span_the_similarities() {
         let pairs: Vec<_> = (0..20_000).map(|id| (id, 800_000 + id * 10)).collect();
         let found: Vec<u32> = choose(5, &pairs).iter().map(|p| p.similarity / 10_000).collect();
         assert_eq!(found, [80, 84, 89, 94, 99]);

@@ -1,5 +1,6 @@
-//! The page of a comparison of a benchmark with a corpus: benchmarks, and the items of which most
-//! words are in the corpus, with their runs next to the runs of documents.
+//! The page of a comparison of a benchmark with a corpus. It lists the benchmarks, and the items
+//! with the greatest shares of words in the corpus. Each item shows its runs next to the same runs
+//! in documents.
 
 use super::escape::{EscapedLines, EscapedText};
 use super::number::{Count, Plural, Share};
@@ -122,10 +123,10 @@ fn items(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     out.write_all(b"</section>\n")
 }
 
-/// An item with the first of its runs.
+/// An item with its first runs.
 struct ShownItem<'a> {
     item: ItemMatches<'a>,
-    /// The bytes covered by any of its runs.
+    /// The ranges of bytes of all its runs.
     covered: Vec<Range<u64>>,
 }
 
@@ -193,7 +194,7 @@ fn side_by_side(out: &mut dyn Write, item: &str, found: &RunMatch) -> io::Result
     out.write_all(b"</div></div>\n")
 }
 
-/// Writes a part of a text with marked ranges, which refer to the whole text.
+/// Writes a part of a text with marked ranges. The ranges are positions in the whole text.
 fn marked(out: &mut dyn Write, excerpt: &TextExcerpt, ranges: &[Range<u64>]) -> io::Result<()> {
     let TextExcerpt { text, start, is_cut } = excerpt;
     let inside = |byte: u64| (byte.saturating_sub(*start) as usize).min(text.len());

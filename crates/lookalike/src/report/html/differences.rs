@@ -71,8 +71,8 @@ fn same_words(out: &mut dyn Write, places: &Places) -> io::Result<()> {
     comparison::same_words(places).map_or(Ok(()), |sentence| write!(out, " {sentence}."))
 }
 
-/// Returns the part of a text to compare, which ends between characters, and whether more text
-/// follows.
+/// Returns the part of a text to compare, and whether more text follows. The part ends between two
+/// characters.
 fn beginning(text: &str) -> (&str, bool) {
     let end = text.floor_char_boundary(MOST_BYTES);
     (&text[..end], end < text.len())

@@ -74,7 +74,7 @@ pub(super) fn json(out: &mut String, text: &str) {
             '\t' => out.push_str("\\t"),
             '<' => out.push_str("\\u003c"),
             // Four digits are enough for every hidden character. The script of the page searches
-            // for them in this form.
+            // for hidden characters in this form.
             c if is_hidden(c) => {
                 let _ = write!(out, "\\u{:04x}", u32::from(c));
             }

@@ -1,5 +1,5 @@
-//! Writes groups as data for the page's script, the largest also as HTML, and counts them for the
-//! charts. Needs one pass, and holds one piece of the data in memory.
+//! Writes groups as data for the page's script, and the largest groups also as HTML. Counts groups
+//! for the charts. Needs one pass, and holds one piece of the data in memory.
 //!
 //! A piece consists of three script elements of JSON, which contain the same groups:
 //!
@@ -7,14 +7,15 @@
 //! |---|---|---|
 //! | `facts` | numbers of each group, for sorting | when the page opens |
 //! | `ids` | a line per group: the ids, the keeper's first | as text when ids are searched |
-//! | `rest` | a line per group: similarity, bytes, reason of each duplicate | when it is opened |
+//! | `rest` | a line per group: similarity, bytes, reason of each duplicate | when a group opens |
 //!
-//! `about` contains heading, source and date of those documents of the largest groups that were
-//! read again for the page. The HTML of these rows lacks them, so the script adds them.
+//! The element `about` contains the heading, source, date and file of documents that were read
+//! again for the page. These are documents of the largest groups. The script needs them because it
+//! writes the rows again.
 //!
-//! So a page with a million duplicates opens by reading a few numbers per group. The elements are
-//! shorter than the limit up to which browsers keep a text in one piece (65,536 characters), so
-//! their text is not copied.
+//! A page with a million duplicates therefore opens by reading only a few numbers per group.
+//! Browsers keep a text of up to 65,536 characters in one piece. The elements are usually shorter,
+//! so their text is not copied.
 
 use super::chart::{ShareBar, SimilarityHistogram, SimilaritySpan, SizeHistogram};
 use super::differences;
@@ -165,7 +166,8 @@ fn add_about(out: &mut String, group: &PageGroup) {
     out.push(']');
 }
 
-/// A document as its heading, with id, source and date below, or as its id if the rest is unknown.
+/// Shows a document by its heading, with id, source and date below. If these are unknown, shows
+/// only the id.
 struct DocumentName<'a> {
     id: &'a str,
     about: Option<&'a About>,
@@ -268,7 +270,7 @@ fn item(
 }
 
 /// Returns the reasons for a keeper, the most frequent first:
-/// `it is the longer text (3), it comes first (1)`; a single reason without its count.
+/// `it is the longer text (3), it comes first (1)`. A single reason has no count.
 fn because(duplicates: &[PageDuplicate], reasons: &[String]) -> String {
     let mut counts = vec![0u64; reasons.len()];
     for duplicate in duplicates {

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Figures, charts and the largest groups are HTML and SVG, and do not need scripts. All groups are
-//! data in the page, which its script lists, searches and sorts. Equal pages and streams produce
-//! equal bytes. The user's texts are always shown as text.
+//! data in the page. The page's script lists, searches and sorts them. Equal pages and streams
+//! produce equal bytes. The user's texts are always shown as text.
 //!
 //! `page.css`, `page.js` and the templates are in the folder of this file and compiled into the
 //! program.
@@ -176,7 +176,7 @@ impl Page<'_> {
         }
     }
 
-    /// Explains why the number of documents with repeated shingles is greater than `count`.
+    /// Explains the number of documents with repeated shingles, if it differs from `count`.
     fn copies_elsewhere(&self, count: u64) -> String {
         let copies = self.counts.copies;
         if copies == count {
@@ -190,7 +190,7 @@ impl Page<'_> {
     }
 }
 
-/// Writes the number of groups that the page lacks, and the buttons below the list.
+/// Writes the number of groups that the page does not list, and the buttons below the list.
 fn unlisted(out: &mut dyn Write, passed: &GroupTotals) -> io::Result<()> {
     out.write_all(b"<div class=\"pages\" id=\"pages\" hidden></div>\n")?;
     let more = passed.groups - passed.listed;

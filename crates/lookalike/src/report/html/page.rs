@@ -68,8 +68,8 @@ pub struct PageSkipped {
     pub line: Option<u64>,
     /// Its id, if it could be read.
     pub id: Option<String>,
-    /// The reason. Reasons are counted by their text before the first colon, comma, semicolon,
-    /// parenthesis or ` at `, with all numbers alike.
+    /// The reason. The page counts reasons by their text before the first colon, comma, semicolon,
+    /// parenthesis or ` at `. All numbers in this text count as equal.
     pub reason: String,
 }
 
@@ -78,7 +78,7 @@ pub struct PageSkipped {
 pub struct About {
     /// Its title or subject, else its first words.
     pub heading: String,
-    /// The place that it was read from; empty if its id contains it.
+    /// The place from which it was read; empty if the id contains the place.
     pub source: String,
     /// Its date, or nothing.
     pub date: String,
@@ -115,8 +115,8 @@ pub struct PageDuplicate {
     pub similarity: u32,
     /// Bytes of its text.
     pub bytes: u64,
-    /// Why the keeper is preferred: an index into [`Page::reasons`]. Outside of it, no reason is
-    /// shown.
+    /// Why the keeper is preferred: an index into [`Page::reasons`]. If the index is out of range,
+    /// no reason is shown.
     pub reason: usize,
 }
 

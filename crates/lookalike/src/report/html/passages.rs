@@ -1,5 +1,5 @@
-//! The page of a search for passages: sources, passages, and the documents with most passages, in
-//! which these are marked.
+//! The page of a search for passages: sources, passages, and the documents with the most repeated
+//! text, with passages marked.
 
 use super::escape::{EscapedLines, EscapedText};
 use super::number::{ByteSize, Count, Plural, Share};
@@ -76,7 +76,8 @@ fn summary(
     )
 }
 
-/// Writes the share of repeated words of each source, the greatest first.
+/// Writes the shares of repeated words of each source. Sources with the most repeated words come
+/// first.
 fn sources(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
     section::open(out, "sources", "Sources")?;
     template!(out, "passage_sources_head.html")?;
@@ -151,7 +152,7 @@ fn list(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
     out.write_all(b"</section>\n")
 }
 
-/// Writes the documents with most repeated text, the greatest first.
+/// Writes the documents with the most repeated text, in descending order.
 fn documents(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
     let shown = findings.most_repeated(SHOWN).map_err(FindError::into_io)?;
     let mut places: BTreeMap<DocumentNumber, Vec<PassagePlace>> =
@@ -180,7 +181,7 @@ fn documents(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> 
     out.write_all(b"</section>\n")
 }
 
-/// Writes a document with its passages marked, and a list of these.
+/// Writes a list of the passages in a document, and its text with these passages marked.
 fn marked_document(
     out: &mut dyn Write,
     id: &str,
@@ -229,7 +230,7 @@ fn marked(out: &mut dyn Write, text: &str, places: &[PassagePlace]) -> io::Resul
     }
     limits.sort_unstable();
     limits.push((most, false, 0));
-    // The passages of the part before the limit, each with the number of its places.
+    // The passages that contain the part before the limit, each with the number of its places.
     let mut at = 0;
     let mut inside = BTreeMap::<u32, usize>::new();
     for (limit, begins, passage) in limits {

@@ -1,7 +1,7 @@
 //! A content security policy that allows only the script and the style of the page.
 //!
 //! The policy names them by their SHA-256, so mark-up inserted into the page by a bug cannot run.
-//! It is computed when the page is written, so it always matches the files.
+//! The policy is computed when the page is written, so it always matches the files.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;

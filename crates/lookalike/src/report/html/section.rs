@@ -191,7 +191,7 @@ pub(super) fn recall(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     out.write_all(FOLDED_END)
 }
 
-/// Returns one sentence about the recall: the measured or else the predicted one.
+/// Returns one sentence about the measured recall, or else about the predicted recall.
 fn recall_sentence(page: &Page) -> String {
     let params = page.params;
     if params.exact() {
@@ -209,7 +209,7 @@ fn recall_sentence(page: &Page) -> String {
     format!("{predicted} of the pairs at similarity {threshold} are found (predicted).")
 }
 
-/// Writes the recall by bands and rows.
+/// Writes the recall of a run with bands and rows: figures, curve and table.
 fn banding(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     let Page { params, audit, .. } = *page;
     let threshold = params.threshold();
@@ -248,7 +248,7 @@ fn banding(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     }
     out.write_all(b"</dl>\n")?;
     if caveat.is_some() {
-        // The curve and its table are predictions.
+        // The curve and its table are predictions, so they are left out.
         return writeln!(out, "<p class=\"note\">{bands} bands of {rows} rows.</p>");
     }
     out.write_all(b"<div class=\"beside\">\n<figure>")?;
@@ -276,7 +276,7 @@ fn banding(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     )
 }
 
-/// Describes the documents that an audit searched, in the plural.
+/// Describes the documents for which an audit searched, in the plural.
 fn looked_for(audit: &Audit) -> &'static str {
     match audit.judged_by {
         JudgedBy::Pairs => {
@@ -425,7 +425,7 @@ fn source_warning(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     )
 }
 
-/// The share of a source's documents that would go.
+/// The share of a source's documents that would be removed.
 fn lost_share(source: &SourceCounts) -> Share {
     Share(source.duplicates, source.documents)
 }

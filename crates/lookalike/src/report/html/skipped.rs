@@ -55,7 +55,7 @@ pub(super) fn write(
     out.write_all(b"</section>\n")
 }
 
-/// Returns the part of a reason that is the same for all such records: `not UTF-8` from
+/// Returns the part of a reason that all records with the same problem share: `not UTF-8` from
 /// `not UTF-8 at byte 7`, `a record of … values` from `a record of 3 values, …`.
 fn kind(reason: &str) -> String {
     let end = reason.find([':', ',', ';', '(']).unwrap_or(reason.len());

@@ -95,7 +95,7 @@ fn shown(
     String::from_utf8(out).unwrap()
 }
 
-/// The tags of a page, in order, and whether each that opens is closed in its place.
+/// Returns the tags of a page, in order. Checks that each tag that opens is closed in its place.
 fn tags(html: &str) -> Vec<String> {
     const EMPTY: [&str; 3] = ["meta", "input", "!DOCTYPE"];
     let mut rest = html;
@@ -157,7 +157,7 @@ fn the_page_says_what_is_needed() {
     }
     assert_eq!(html.matches("⚠ more than half").count(), 1);
     assert!(html.find("wild") < html.find("calm"), "most duplicates first");
-    // The only address is the name of a kind of element, which is never requested.
+    // The only address is a namespace, which is never requested.
     let addresses = html.replace("http://www.w3.org/2000/svg", "");
     assert!(!addresses.contains("http:") && !addresses.contains("https:"));
     assert_eq!(html.matches("</script>").count(), html.matches("<script").count());

@@ -28,13 +28,13 @@ use std::path::{Path, PathBuf};
 
 /// The most pairs to show side by side.
 const SAMPLES: usize = 12;
-/// The most bytes of each text to keep for that. More than the page shows, so that it mentions the
-/// rest.
+/// The most bytes to keep of each of these texts. This is more than the page shows, so that the
+/// page mentions the rest.
 const SAMPLE_BYTES: usize = 1 << 15;
-/// The most documents of groups to read again for heading, source and date. They are the keeper and
-/// the first duplicates of the groups that the page contains as HTML.
+/// The most documents to read again for heading, source and date. They are the keepers and the
+/// first duplicates of the groups that the page contains as HTML.
 const DESCRIBED: usize = 500;
-/// The most duplicates of one group among them.
+/// The most duplicates of one group among these documents.
 const DESCRIBED_DUPLICATES: usize = 20;
 /// The most groups whose headings the page shows.
 const DESCRIBED_GROUPS: usize = 50;
@@ -179,7 +179,7 @@ fn group_texts(
     let mut left = DESCRIBED;
     for (at, group) in findings.groups.iter().take(DESCRIBED_GROUPS).enumerate() {
         let engine::Group { keeper, duplicates } = group.map_err(FindError::of_io)?;
-        // Reserve one description for every later keeper.
+        // Reserve one description for this keeper and for every later one.
         let spare = left.saturating_sub(DESCRIBED_GROUPS - at);
         let most = spare.min(DESCRIBED_DUPLICATES);
         let described = duplicates
@@ -217,7 +217,7 @@ fn about(
         let source = format!("{source}, line {line}");
         return Ok(html::About { heading, source, date, file: String::new() });
     }
-    // The id of such a document begins with its file.
+    // The id of a document without a line begins with its file, so the source is left empty.
     let file = folder.and_then(|folder| relative_address(folder, Path::new(&source)));
     Ok(html::About { heading, source: String::new(), date, file: file.unwrap_or_default() })
 }

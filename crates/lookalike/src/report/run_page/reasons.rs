@@ -3,8 +3,8 @@
 use crate::outcome::KeepReason;
 use lookalike_core::keep::{KeepPolicy, KeepRule};
 
-/// A clause for each rule, then one for ids, one for a reference collection, and where there are
-/// decisions one for these.
+/// A clause for each rule, then one for ids and one for a reference collection. If the run has
+/// decisions, a clause for decisions follows.
 pub(super) struct Reasons {
     texts: Vec<String>,
     by_reference: usize,

@@ -39,8 +39,8 @@ impl ShareComponents {
 }
 
 impl Job {
-    /// Runs a task of the stage `components`. Memory: 8 bytes per document of its share, and 16 per
-    /// document in a component.
+    /// Runs a task of the stage `components`. Takes 8 bytes of memory per document of the share,
+    /// and 16 per document in a component.
     ///
     /// # Errors
     /// [`FindError::RepeatedId`] for documents with the same id, [`JobError::NotDone`] before the
@@ -99,9 +99,9 @@ impl Job {
         Ok(components)
     }
 
-    /// Refuses documents of a share with the id of an earlier document. Only nodes of
-    /// several documents can have repeated ids. They are rare, so only their documents are
-    /// collected from earlier shares.
+    /// Refuses documents of a share that have the id of an earlier document. Only nodes of several
+    /// documents can have repeated ids. Such nodes are rare, so only their documents are collected
+    /// from earlier shares.
     fn refuse_repeated(
         &self,
         task: u32,
@@ -159,7 +159,7 @@ impl PartWriter {
         Self { file, parts, held: vec![Vec::new(); parts.get() as usize], most_held }
     }
 
-    /// Adds each document of a block that is in a component to the part of the component.
+    /// Adds each document of a block, if it is in a component, to the component's part.
     fn push_block(
         &mut self,
         components: &ShareComponents,
@@ -196,7 +196,7 @@ impl PartWriter {
     }
 }
 
-/// Documents whose nodes are shared, which are compared by their ids.
+/// Documents that share their node with others, to compare their ids.
 #[derive(Default)]
 struct RepeatedIds {
     /// Single documents, each as a block with the number of its task.

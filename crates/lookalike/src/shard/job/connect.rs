@@ -9,8 +9,8 @@ use crate::shard::connect::Connector;
 use crate::shard::keys::BucketRule;
 
 impl Job {
-    /// Runs a task of the stage `connect`. `options` must equal the options of the plan. Memory: 16
-    /// bytes per bucket of a document of the part, 24 per document.
+    /// Runs a task of the stage `connect`. `options` must equal the options of the plan. Takes 16
+    /// bytes of memory for each bucket of each document of the part, and 24 bytes per document.
     ///
     /// # Errors
     /// [`JobError::NotDone`] before all tasks of `keys` are done, and errors of

@@ -10,7 +10,7 @@ use crate::shard::keys::RarityCounter;
 use crate::shard::rarity::RarityCounters;
 use std::sync::Arc;
 
-/// The number of counters as an exponent of 2; 4 bytes each.
+/// Base-2 logarithm of the number of counters. A counter takes 4 bytes.
 const LOG2_COUNTERS: u32 = 20;
 
 impl Job {

@@ -23,9 +23,9 @@ pub(super) struct DecidedNotes {
 }
 
 impl Job {
-    /// Runs a task of the stage `decide`. `collection` must have the inputs of the plan: the
-    /// documents of the part's components are read again. Memory: as for [`find`](crate::find()) on
-    /// them.
+    /// Runs a task of the stage `decide`. `collection` must have the inputs of the plan, because
+    /// the documents of the part's components are read again. Takes as much memory as
+    /// [`find`](crate::find()) on these documents.
     ///
     /// # Errors
     /// [`JobError::NotDone`] before all tasks of `components` are done, and errors of

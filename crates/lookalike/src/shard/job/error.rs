@@ -24,7 +24,7 @@ pub enum JobStage {
     Keys,
     /// Connects documents that share a bucket: a task per part.
     Connect,
-    /// Joins the forests of some parts: as many tasks as the root of the number of parts.
+    /// Joins the forests of some parts: √parts tasks.
     Merge,
     /// Finds the components of all documents: one task.
     Label,

@@ -20,13 +20,14 @@ const SECTION_EDGES: usize = 1 << 20;
 pub(super) struct ComponentNotes {
     /// The sources by number: name, and whether the source belongs to a reference collection.
     pub(super) sources: Vec<(String, bool)>,
-    /// The file of each task of `keys` with texts that cannot be read again.
+    /// For each task of `keys`, the file with texts that cannot be read again.
     pub(super) texts: Vec<Option<String>>,
 }
 
 impl Job {
-    /// Runs a task of the stage `merge`: joins the forests of some parts to one. Memory: 4 bytes
-    /// per document of these parts, and 256 MiB for sorting, with a temporary file of `options`.
+    /// Runs a task of the stage `merge`: joins the forests of some parts to one. Takes 4 bytes of
+    /// memory per document of these parts, and 256 MiB for sorting. Sorts with a temporary file in
+    /// the folder of `options`.
     ///
     /// # Errors
     /// [`JobError::NotDone`] before all tasks of `connect` are done, an error of too many
@@ -44,7 +45,7 @@ impl Job {
         out.finish()
     }
 
-    /// Runs the stage `label`: finds the component of each document. Memory: as for
+    /// Runs the stage `label`: finds the component of each document. Takes memory like
     /// [`merge`](Self::merge).
     ///
     /// # Errors

@@ -8,9 +8,9 @@
 //! rarity      once               → rarity.lks           the sums of these          }
 //! keys        a task per share   → keys-00007.lks       documents, bucket keys, notes
 //! connect     a task per part    → connected-00003.lks  a forest of documents that share buckets
-//! merge       √parts tasks       → merged-00002.lks     a forest of those of some parts
+//! merge       √parts tasks       → merged-00002.lks     the joined forests of some parts
 //! label       once               → labels.lks           the component of each document
-//! components  a task per share   → components-00007.lks its documents of components, by part
+//! components  a task per share   → components-00007.lks its documents in components, by part
 //! decide      a task per part    → decided-00003.lks    groups, pairs, counts
 //! finish      once               → Findings
 //! ```
@@ -59,7 +59,7 @@ impl Job {
         &self.folder
     }
 
-    /// Returns the tasks of a stage without a file.
+    /// Returns the tasks of a stage that have no file.
     ///
     /// # Errors
     /// [`SpillError::Io`] if the folder cannot be read.

@@ -63,7 +63,7 @@ impl EdgeCollector {
     }
 }
 
-/// Returns the second node of each edge with the number of its first node.
+/// Returns the second node of each edge with the number of the edge's first node.
 fn number_firsts(
     edges: &SortedValues,
     nodes: &SortedValues,
@@ -110,7 +110,8 @@ pub(super) struct NodeComponents {
 }
 
 impl NodeComponents {
-    /// Calls `take` with an edge from the component to each node, by component and node.
+    /// Calls `take` with an edge from each component to each of its nodes, sorted by component and
+    /// node.
     pub(super) fn each<E: From<SpillError>>(
         &self,
         take: &mut dyn FnMut(Edge) -> Result<(), E>,
@@ -129,7 +130,7 @@ impl NodeComponents {
         Ok(())
     }
 
-    /// Calls `take` with the edges of [`each`](Self::each), by node.
+    /// Calls `take` with the edges of [`each`](Self::each), sorted by node.
     pub(super) fn each_by_node<E: From<SpillError>>(
         self,
         take: &mut dyn FnMut(Edge) -> Result<(), E>,

@@ -83,7 +83,8 @@ impl JobPlan {
             JobStage::Count | JobStage::Rarity if !self.counted => 0,
             JobStage::Count | JobStage::Keys | JobStage::Components => self.shares.len() as u32,
             JobStage::Connect | JobStage::Decide => self.parts.get(),
-            // The square root balances the tasks and the forests that each of them joins.
+            // The square root balances the number of tasks and the number of forests that each task
+            // joins.
             JobStage::Merge => self.parts.get().isqrt(),
             JobStage::Rarity | JobStage::Label => 1,
         }

@@ -63,7 +63,7 @@ struct SectionIndex {
     sections: Vec<SectionEntry>,
 }
 
-/// The error of a file whose content was not written by a task.
+/// The error for a file whose content no task has written.
 pub(super) fn damaged(path: &Path, problem: impl Into<String>) -> JobError {
     JobError::File { path: path.to_owned(), problem: problem.into() }
 }
@@ -73,7 +73,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Whether a file ends with a trailer whose index fits in it.
+/// Whether a file ends with a trailer and is long enough for the index.
 pub(super) fn is_whole(path: &Path) -> io::Result<bool> {
     let mut file = File::open(path)?;
     let Some(end) = file.metadata()?.len().checked_sub(TRAILER) else { return Ok(false) };

@@ -8,7 +8,7 @@ use serde_json::json;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A log of some appends, of which it holds `share` bytes.
+/// A log of some appends, with at most `share` bytes in memory.
 fn filled<T: LogValue>(
     temp: &Arc<TempSpace>,
     appends: &[Vec<T>],
@@ -100,7 +100,7 @@ fn what_is_not_there_is_an_error() {
             // Values in memory do not have a file.
             assert_eq!(error.contains(&format!("at byte {start};")), share == 0, "{error}");
         }
-        // Records are 1, then 2 and 9. The last record claims three values but has one.
+        // The records are [1], [2, 9] and [3]. The last one claims three values but has one.
         let error =
             log.each_record(|values| values[0].into(), |_| Ok::<_, SpillError>(())).unwrap_err();
         assert!(error.to_string().contains("does not hold values any more"), "{error}");

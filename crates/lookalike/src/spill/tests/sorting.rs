@@ -41,7 +41,8 @@ fn numbers(mut state: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Empty, short with many equal ones, with zeros at the end, with a long common beginning, long.
+/// Byte strings that are empty, short and often equal, end with zeros, have a long common
+/// beginning, or are long.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         prop::collection::vec(0..2u8, 0..4),
