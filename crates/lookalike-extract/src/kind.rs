@@ -371,12 +371,15 @@ fn is_mail(head: &str, named: bool) -> bool {
             if lines == 1 && named && line.trim_end().bytes().all(|b| b.is_ascii_digit()) {
                 continue;
             }
-            return known >= 2 && named;
+            return false;
         };
         if !name.bytes().all(|b| b.is_ascii_graphic()) {
-            return known >= 2 && named;
+            return false;
         }
         known += u32::from(HEADERS.iter().any(|header| name.eq_ignore_ascii_case(header)));
+        if known == 2 && named {
+            return true; // whatever follows
+        }
     }
     known >= if named { 1 } else { 2 }
 }

@@ -15,6 +15,9 @@ use memchr::memchr;
 /// Lines of look-ahead.
 const AHEAD: usize = 8;
 
+/// Bytes of a line that contain the colon after a field name of Outlook.
+const FIELD_BYTES: usize = 24;
+
 /// Appends a text, without quotations if `options` exclude them, and adds its signatures to
 /// `signatures` if `options` exclude these. Returns whether quotations were removed. `check` is
 /// called once per [`CHECK_INTERVAL_BYTES`].
@@ -35,9 +38,12 @@ pub(super) fn cut(
             checked = at;
             check()?;
         }
+        let ordinary = ordinary_lines(&text.as_bytes()[at..]);
+        out.push_str(&text[at..at + ordinary]);
+        at += ordinary;
         let rest = &text[at..];
-        let length = memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |end| end + 1);
-        let line = &rest[..length];
+        let line = &rest[..line_length(rest.as_bytes())];
+        let length = line.len();
         if is_marked(line) {
             signatures.end_section(out);
             at += length;
@@ -77,6 +83,42 @@ pub(super) fn cut(
     }
     signatures.end_section(out);
     Ok(cut)
+}
+
+/// The length of the first line with its line end.
+fn line_length(bytes: &[u8]) -> usize {
+    memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)
+}
+
+/// The length of the ordinary lines at the start, up to about [`CHECK_INTERVAL_BYTES`].
+fn ordinary_lines(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while at < bytes.len().min(CHECK_INTERVAL_BYTES) {
+        let length = line_length(&bytes[at..]);
+        if !is_ordinary(&bytes[at..at + length]) {
+            break;
+        }
+        at += length;
+    }
+    at
+}
+
+/// Whether no rule applies to a line: it is not part of a quotation, and begins no quotation, no
+/// forwarded message and no signature. Examines few bytes, because most lines are ordinary. Returns
+/// false if other bytes matter.
+fn is_ordinary(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    let [first, .., last] = *line else { return line.is_empty() };
+    // `str::trim` also removes other white space and control characters.
+    let is_plain = |byte: u8| (b' '..0x7F).contains(&byte);
+    let begins = matches!(first, b'>' | b'|' | b'-' | b'_' | b'=' | b'0'..=b'9');
+    let has_field = line.iter().take(FIELD_BYTES).any(|byte| matches!(byte, b':' | 0xEF));
+    is_plain(first)
+        && is_plain(last)
+        && !begins
+        && !INITIALS.contains(&first)
+        && last != b':'
+        && !has_field
 }
 
 /// Whether a line has a quotation mark.
@@ -146,8 +188,8 @@ fn quote(line: &str, rest: &str) -> Option<QuotedExtent> {
         return Some(QuotedExtent::Rest);
     }
     let initial = first.as_bytes()[0];
-    let opened = initial.is_ascii_digit()
-        || INITIALS.contains(&initial) && OPENERS.iter().any(|opener| first.starts_with(opener));
+    let opens = |opener: &str| opener.as_bytes()[0] == initial && first.starts_with(opener);
+    let opened = initial.is_ascii_digit() || OPENERS.iter().any(|opener| opens(opener));
     // Most lines neither open an attribution nor end like one.
     if !opened && !ends_with_colon(first) {
         return None;
@@ -185,7 +227,7 @@ fn is_forward(line: &str) -> bool {
 /// Whether a header block with sender, date and subject begins at `rest`.
 fn is_outlook(first: &str, rest: &str) -> bool {
     // A quick check that excludes most lines.
-    let near = &first.as_bytes()[..first.len().min(24)];
+    let near = &first.as_bytes()[..first.len().min(FIELD_BYTES)];
     if !near.iter().any(|byte| matches!(byte, b':' | 0xEF)) || !is_field(first, &FROM) {
         return false;
     }
@@ -205,6 +247,7 @@ fn is_field(line: &str, names: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn cut_text(text: &str, quotes: bool, signatures: bool) -> String {
         let mut out = String::new();
@@ -241,6 +284,28 @@ mod tests {
         for (text, wanted) in cases {
             assert_eq!(cut_text(text, false, true), wanted, "{text:?}");
             assert_eq!(cut_text(text, true, true), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_rule_applies_to_ordinary_lines(
+            parts in proptest::collection::vec(0_usize..30, 1..5), end in "[ \\t\r\u{b}\u{a0}:|-]?",
+        ) {
+            let known = [
+                " ", "\t", ">", "| ", "|", "--", "-- ", "----------------", "________________",
+                "On ", "Am ", "3 May, Ann ", "wrote:", "écrit：", "Begin forwarded message:", "From",
+                "：", ": x", "*", "Von", "发件人", "-----Original Message-----", "\u{a0}", "\u{b}", "a",
+                "word ", "\r", "==================", "-----BEGIN PGP SIGNATURE-----", "\u{feff}",
+            ];
+            let line: String = parts.iter().map(|part| known[*part]).collect::<String>() + &end;
+            let rest = format!("{line}\n> unsubscribe\nSent: a\nSubject: b\n");
+            let line = format!("{line}\n");
+            if is_ordinary(line.as_bytes()) {
+                prop_assert!(!is_marked(&line) && !is_forward(&line));
+                prop_assert!(quote(&line, &rest).is_none());
+                prop_assert!(!signature::message_start(&line, &rest));
+            }
         }
     }
 

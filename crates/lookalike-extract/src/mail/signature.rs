@@ -112,12 +112,15 @@ impl MailSignatures {
         if self.ranges.is_empty() {
             return cut;
         }
-        let count = |text: &str| text.split_whitespace().count() as u64;
-        let all = count(text);
+        let count = |text: &str, most| text.split_whitespace().take(most).count();
+        let words = |range: &Range<usize>| count(&text[range.clone()], usize::MAX);
+        // If the message has this many words, half of them are enough for all signatures.
+        let enough = 2 * self.ranges.iter().map(words).sum::<usize>();
+        let all = count(text, enough.max(SHORT_MESSAGE + 1)) as u64;
         let most = if all > SHORT_MESSAGE as u64 { all / 2 } else { all };
         let mut first = self.ranges.len();
         for range in self.ranges.iter().rev() {
-            let words = cut.words + count(&text[range.clone()]);
+            let words = cut.words + words(range) as u64;
             if words > most {
                 break;
             }
