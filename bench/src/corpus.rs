@@ -1,9 +1,9 @@
 //! A collection of any size with planted near-duplicates. The words of a document are a function of
 //! the plan and the document's number, so only the vocabulary is kept in memory.
 //!
-//! Documents outside the clusters share at most every second clause with other documents, so their
-//! Jaccard similarity J stays far below 0.5. The members of a cluster are edits of one text at
-//! known levels of J. The level is only a target; `truth` computes the J of the members.
+//! Single documents share at most every second clause with each other, so their Jaccard similarity
+//! J stays far below 0.5. The members of a cluster are edits of one text at known levels of J. The
+//! level is only a target; `truth` computes the J of the members.
 
 use crate::vocabulary::{Token, Vocabulary};
 use lookalike_core::hash::{SplitMix64, mix64};
@@ -41,7 +41,8 @@ pub(crate) struct Request {
     pub(crate) short: u64,
     /// Documents without a word.
     pub(crate) empty: u64,
-    /// Documents that are excerpts: each is a run of words of a document outside the clusters.
+    /// Documents that are excerpts: each is a run of words of one of the single documents. Every
+    /// second excerpt is edited.
     pub(crate) excerpts: u64,
 }
 
@@ -212,8 +213,8 @@ impl Corpus {
         }
     }
 
-    /// Returns clauses up to a length drawn from `LENGTHS`. At least one of two consecutive clauses
-    /// is new, so that not both are shared with other documents.
+    /// Adds clauses until they reach a length drawn from `LENGTHS`, and returns them. At least one
+    /// of two consecutive clauses is new, so that not both are shared with other documents.
     fn prose(&self, random: &mut SplitMix64) -> Vec<Token> {
         let x = random.below(32 * 1024);
         let slot = (x / 1024) as usize;

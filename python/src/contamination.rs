@@ -69,8 +69,8 @@ pub(crate) fn contamination(
     Ok(PyContamination { found, options, inputs, ids, item_ids })
 }
 
-/// The exception for an error in a record of the benchmark. The text field of the benchmark is
-/// `against_field`.
+/// The exception for an error in a record of the benchmark. The message names the argument
+/// `against_field`, which states the text field of the benchmark.
 fn benchmark_error(error: &FindError) -> PyErr {
     let text = error.spelled(|parameter| match parameter {
         Parameter::TextField => Parameter::AgainstField.to_string(),

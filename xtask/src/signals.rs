@@ -10,7 +10,7 @@ use std::process::Command;
 #[cfg(unix)]
 const ENDING: [(u32, &str); 3] = [(2, "INT"), (3, "QUIT"), (15, "TERM")];
 
-/// If this process ignores one of these signals, starts this process again by the program `env`,
+/// If this process ignores a signal of [`ENDING`], starts this process again by the program `env`,
 /// with the default effect of the signal. If `env` cannot do this, the process continues.
 #[cfg(unix)]
 pub(crate) fn restore_defaults() {

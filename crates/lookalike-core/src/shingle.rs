@@ -31,8 +31,8 @@ pub struct Shingles<'a> {
 }
 
 /// Divides documents into shingles by one rule. Use one per thread, because it keeps its buffers: 4
-/// bytes per shingle of the longest document, or 12 with [`Self::set`]. Sorting takes 12 more for
-/// each of the first 131,072 shingles.
+/// bytes per shingle of the longest document. [`Self::set`] needs 12 bytes per shingle instead, and
+/// 12 more for each of the first 131,072 shingles, to sort them.
 #[derive(Debug)]
 pub struct Shingler {
     rule: ShingleRule,

@@ -8,8 +8,8 @@ const TEXT_MARKS: [&str; 2] = ["\"\"\"", "'''"];
 /// Parses `text`, the file `name` of the module `module`.
 ///
 /// Imports within functions and for type checkers count. A package exports the names that its
-/// `__init__.py` imports. These also count as imports of that file, because Python runs both files
-/// in order.
+/// `__init__.py` imports. They also count as imports of `__init__.py`, because Python runs the
+/// imported files with it, in order.
 pub(super) fn parse(name: &str, module: Vec<String>, text: &str) -> SourceFile {
     let mut package = module.clone();
     if !name.ends_with("/__init__.py") {

@@ -93,7 +93,7 @@ pub(crate) fn run(args: &mut DedupArgs, worker: WorkerOption<'_>) -> CommandResu
     Ok(code)
 }
 
-/// Refuses a run without an output.
+/// Refuses a run without an output, an action on files, or a dry run.
 fn refuse_no_output(args: &DedupArgs) -> Result<(), CommandError> {
     let result = &args.result;
     let has_list = result.removed.is_some() || result.add || result.dry_run;

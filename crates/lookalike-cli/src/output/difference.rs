@@ -14,7 +14,8 @@ const CONTEXT: usize = 8;
 /// first and last words.
 const LONGEST: usize = 80;
 const LONGEST_ENDS: (usize, usize) = (40, 20);
-/// Maximum number of shown differences of words, and also of case, punctuation and white space.
+/// Maximum number of shown differences of each kind: of words, and of case, punctuation and white
+/// space.
 const MOST: usize = 100;
 
 const ONLY_A: Style = Style::new(AnsiColor::Red.on_default().strikethrough());

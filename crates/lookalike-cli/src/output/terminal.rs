@@ -211,7 +211,7 @@ impl<W: Write> TerminalStream<W> {
     }
 
     /// Appends text as the stream shows it, and returns the number of used bytes. Does not use an
-    /// incomplete character at the end, unless the end is the `last`.
+    /// incomplete character at the end, unless no more bytes follow (`last`).
     fn show(&self, text: &[u8], last: bool, shown: &mut Vec<u8>) -> usize {
         if !self.is_terminal {
             shown.extend_from_slice(text);

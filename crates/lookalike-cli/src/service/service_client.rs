@@ -86,8 +86,8 @@ impl ServiceClient {
     /// A client of the service at an address, with the token in the environment, if any.
     ///
     /// # Errors
-    /// A file of a token or of certificates cannot be read, or the address has other parts than a
-    /// name, a port and `/v1/indexes/NAME`.
+    /// A file of a token or of certificates cannot be read, or the address has no scheme or has
+    /// other parts than a scheme, a name, a port and `/v1/indexes/NAME`.
     pub(crate) fn new(address: &str) -> Result<Self, CommandError> {
         let address = address.trim_end_matches('/');
         let authority = address.split_once("://").map_or("", |(_, rest)| rest);
@@ -121,8 +121,8 @@ impl ServiceClient {
         &self.address
     }
 
-    /// Sends a request. Repeats it if the service was busy or not reached and the repetition does
-    /// no harm. Problems of the service are errors.
+    /// Sends a request. Repeats it if the service was busy or the connection failed, but not if
+    /// the connection was refused. Problems of the service are errors.
     pub(crate) fn ask(&self, request: ServiceRequest<'_>) -> Result<Value, CommandError> {
         let answer = self.answer(request)?;
         if answer.status < 400 { Ok(answer.body) } else { Err(self.problem(&answer)) }

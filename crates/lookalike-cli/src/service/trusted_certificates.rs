@@ -29,7 +29,7 @@ fn authorities() -> Result<PathBuf, CommandError> {
 /// The certificates that are trusted, in PEM.
 ///
 /// # Errors
-/// The file cannot be read, or the system has none.
+/// The file cannot be read, or the system has no such file.
 pub(crate) fn trusted_certificates() -> Result<Vec<u8>, CommandError> {
     let path = authorities()?;
     std::fs::read(&path)
@@ -39,7 +39,7 @@ pub(crate) fn trusted_certificates() -> Result<Vec<u8>, CommandError> {
 /// Returns TLS settings that trust these certificates.
 ///
 /// # Errors
-/// The file cannot be read or has no certificate, or the system has no file.
+/// The file cannot be read or has no certificate, or the system has no such file.
 pub(crate) fn tls_config() -> Result<TlsConfig, CommandError> {
     let path = authorities()?;
     let wrong = |why: &dyn std::fmt::Display| {

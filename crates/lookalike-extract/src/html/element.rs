@@ -1,6 +1,7 @@
 //! Classes of HTML elements, and the stack of open elements.
 
-/// Classes of elements. An end tag closes any element of its class.
+/// Classes of elements. An end tag closes the innermost open element of its class, even if the
+/// names differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Element {

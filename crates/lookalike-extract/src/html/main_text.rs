@@ -19,7 +19,8 @@ use super::page_text::{PageText, RegionKind, TextBlock};
 const MIN_BYTES: usize = 60;
 /// Minimum bytes outside links, about 15 words, of a long block.
 const LONG: usize = 90;
-/// Maximum link blocks that belong to the text if they lie between two long blocks.
+/// Maximum link blocks between two long blocks. If there are more, none of these link blocks
+/// belongs to the text.
 const FEW_LINKS: usize = 3;
 /// Maximum bytes of the foot of a page.
 const FOOT: usize = 1000;
@@ -127,8 +128,8 @@ impl RegionAnalysis<'_> {
         }
     }
 
-    /// Selects from `among` the long blocks, adjacent runs of short blocks, and up to [`FEW_LINKS`]
-    /// link blocks between two long blocks. Excludes the foot.
+    /// Selects from `among` the long blocks and adjacent runs of short blocks. Also selects the
+    /// link blocks between two long blocks, if there are at most [`FEW_LINKS`]. Excludes the foot.
     fn dense(&self, among: &[bool]) -> Vec<bool> {
         let mut blocks: Vec<usize> = (0..among.len()).filter(|block| among[*block]).collect();
         blocks.truncate(self.foot(&blocks));

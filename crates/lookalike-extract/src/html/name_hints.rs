@@ -53,8 +53,9 @@ pub(super) enum NameHint {
     Contents,
 }
 
-/// The hint from names separated by blanks. Only the first and the last word of a name count:
-/// `site-footer`, `menu_left`. Names such as `has-sidebar` describe the enclosing element.
+/// The hint from names separated by blanks. Boilerplate is recognised by the first or the last word
+/// of a name: `site-footer`, `menu_left`. The main text is recognised by a whole name, such as
+/// `main-content`. Names such as `has-sidebar` describe the enclosing element.
 pub(super) fn name_hint(value: &[u8], in_main: bool) -> NameHint {
     let mut names = value.split(u8::is_ascii_whitespace);
     names.find_map(|name| word_hint(name, in_main)).unwrap_or(NameHint::None)

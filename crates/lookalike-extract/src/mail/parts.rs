@@ -23,7 +23,7 @@ pub(super) enum PartRole {
     Related,
     /// A text for people, and the same content for programs.
     Report,
-    /// A sequence, or an inline message as its only child.
+    /// A sequence of parts. Also an inline message, whose content is its only child.
     Mixed,
     /// Requires a key.
     Encrypted,

@@ -82,7 +82,8 @@ impl Default for Limits {
     }
 }
 
-/// Bytes of a container, such as an archive, after which each of its [`Limits`] is added once more.
+/// Bytes of a container, such as an archive, after which the limits of its [`LimitUsage`] are added
+/// once more.
 const GRANT_BYTES: u64 = 16 << 20;
 
 /// The resource usage of a file, nested files included.
@@ -97,9 +98,9 @@ pub struct LimitUsage {
 }
 
 impl LimitUsage {
-    /// The usage that counts at byte `offset` of a container. Each limit is added once more for
-    /// every 16 MiB of a container. The limits therefore bound the cost of a small file, but not
-    /// the size of an archive.
+    /// The usage that counts at byte `offset` of a container. The limits of time, expanded bytes
+    /// and members are added once more for every 16 MiB before `offset`. They therefore bound the
+    /// cost of a small file, but not the size of an archive.
     #[must_use]
     pub fn remaining_at(self, offset: u64, limits: &Limits) -> Self {
         let grants = u32::try_from(offset / GRANT_BYTES).unwrap_or(u32::MAX);

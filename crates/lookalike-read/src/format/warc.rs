@@ -45,8 +45,8 @@ impl FileRecords for WarcFormat {
         DocumentContents { bytes: record, media_type: FileKind::Warc.media_type(), name: "" }
     }
 
-    /// Removes the name of the page in the crawl of a single page, because this name is
-    /// meaningless.
+    /// Removes the first name. Extraction reads each record as a crawl of one page, so the name of
+    /// this page is meaningless.
     fn name_within<'w>(&self, within: &'w str) -> &'w str {
         within.split_once('/').map_or("", |(_, within)| within)
     }

@@ -47,7 +47,7 @@ pub(crate) struct DocumentGroups {
 pub(crate) struct StoredDocuments {
     /// The number of documents, including expired ones.
     pub(crate) count: u64,
-    /// The least document number that was not used yet.
+    /// The number after the last document. Later documents have this number or a greater one.
     pub(crate) next: DocumentNumber,
     /// When the first of them expires, in ns since 1970.
     pub(crate) expires: Option<i64>,
@@ -130,8 +130,8 @@ pub(crate) struct ComputeOptions {
 }
 
 /// Finds groups as `lookalike index groups` does with the same rules of `--keep`. At the threshold
-/// of the index, uses the bands of the index. At others, uses bands for the same recall. Runs on
-/// one thread, so that processors remain for other requests.
+/// of the index, uses the bands of the index. At other thresholds, uses bands for the same recall.
+/// Runs on one thread, so that processors remain for other requests.
 pub(crate) fn find(
     index: &Index,
     threshold: f64,

@@ -144,7 +144,7 @@ impl ClientToken {
 #[derive(Clone, Default)]
 pub struct Tokens(Vec<ClientToken>);
 
-/// The client of a request, which is an extension of the request.
+/// The client of a request. The request carries it as an extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Client {
     pub(crate) right: Right,
@@ -197,9 +197,10 @@ impl Tokens {
         self.0.is_empty()
     }
 
-    /// Returns the client that shows a token at `now` (in ns since 1970), for one index or for any.
-    /// If several match, returns the first with the most rights. The time of the comparison does
-    /// not depend on where a wrong token differs.
+    /// Returns the client with the token `bearer` at `now` (in ns since 1970). The token must open
+    /// `index`; if `index` is `None`, the token may open any index. If several tokens match,
+    /// returns the client of the first with the most rights. The time of the comparison does not
+    /// depend on where a wrong token differs.
     pub(crate) fn client(
         &self,
         bearer: Option<&str>,

@@ -56,7 +56,8 @@ pub(crate) fn document_json(
     Ok(document)
 }
 
-/// Returns the size of a group with more than one document. Answers contain only these sizes.
+/// Returns the size of a group with more than one document, otherwise `None`. Answers contain only
+/// these sizes.
 pub(crate) fn more_than_itself(size: u64) -> Option<u64> {
     Some(size).filter(|size| *size > 1)
 }

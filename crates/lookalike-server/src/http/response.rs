@@ -72,7 +72,7 @@ impl JsonList {
         Ok(json)
     }
 
-    /// An object with the list and, if another page follows, the cursor of this page.
+    /// An object with the list and, if another page follows, the cursor of that page as `next`.
     pub(crate) fn into_page(self, name: &str, next: Option<String>) -> Result<Vec<u8>, Problem> {
         let rest =
             next.map_or_else(|| serde_json::json!({}), |next| serde_json::json!({ "next": next }));

@@ -10,9 +10,7 @@ use crate::state::app::App;
 use crate::threads::pool::PoolWorker;
 use axum::extract::{Request, State};
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
-use lookalike::decisions::{
-    self, AddedDecisions, Agreements, DecisionFields, ReviewDecision, UnknownDocuments,
-};
+use lookalike::decisions::{self, Agreements, DecisionFields, ReviewDecision, UnknownDocuments};
 use lookalike::index::time;
 use lookalike::store::{Index, IndexError};
 use serde::{Deserialize, Serialize};
@@ -68,10 +66,8 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
         cache.check_room(&worker.index, &read)?;
         let now = time::format(time::now());
         let done = decisions::add_to_index(&worker.index, read, &now, UnknownDocuments::Refuse);
-        let AddedDecisions { added, repeated, unknown, last } = done?;
-        serialized(&json!({
-            "added": added, "repeated": repeated, "unknown": unknown, "last": last
-        }))
+        let done = done?;
+        serialized(&json!({ "added": done.added, "unknown": done.unknown, "last": done.last }))
     };
     app.answer(bytes, record).await
 }

@@ -1,8 +1,9 @@
 //! `POST /v1/passages`: which runs of words of a text are in documents of the index.
 //!
 //! In an index for containment, the text is compared with the documents that share a shingle with
-//! it. In another index, it is compared with all documents. The comparison takes documents in the
-//! order of their numbers, for a limited time. The response says where the next request continues.
+//! it, if every run contains a shingle. Otherwise, it is compared with all documents. The
+//! comparison takes documents in the order of their numbers, for a limited time. The response says
+//! where the next request continues.
 
 use crate::documents::document_to_write::check_text;
 use crate::documents::single::next_number;
@@ -151,7 +152,7 @@ enum WantedDocuments {
 }
 
 /// In an index for containment, returns the documents that share a shingle with the text, if every
-/// run contains a shingle. Otherwise returns all documents.
+/// run contains a shingle. Otherwise returns all documents. Both begin at the number `from`.
 fn wanted_documents(
     text: &str,
     min_words: usize,
@@ -246,7 +247,7 @@ impl PassageSearch<'_> {
     }
 
     /// Compares documents, given as number and bytes. Reads several texts at once, up to
-    /// [`STEP_BYTES`].
+    /// [`STEP_BYTES`]. A longer text is read alone, after `reserve` was called with its bytes.
     fn compare_step(
         &mut self,
         snapshot: &mut dyn Snapshot,

@@ -341,7 +341,7 @@ ANSWERS["GET /v1/decisions"] = () => {
 
 /** Decisions are acknowledged as they come. */
 ANSWERS["POST /v1/decisions"] = ({ body: { decisions } }) => ({
-  json: { added: decisions.length, repeated: 0, unknown: 0, last: decisions.length },
+  json: { added: decisions.length, unknown: 0, last: decisions.length },
 });
 
 /**

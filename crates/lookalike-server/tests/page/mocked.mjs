@@ -1548,7 +1548,7 @@ export const logged = () => {
   const answers = {
     "POST /v1/decisions": ({ body: { decisions } }) => {
       add(decisions, "ann");
-      return { json: { added: decisions.length, repeated: 0, unknown: 0, last: log.length } };
+      return { json: { added: decisions.length, unknown: 0, last: log.length } };
     },
     "GET /v1/decisions": ({ query }) => {
       const from = Number(query.get("after") ?? 0);
@@ -1641,7 +1641,7 @@ const reviewRefused = async (browser) => {
     "POST /v1/decisions": ({ body }) =>
       isFull
         ? refusal(507, "disk-full", "the disk is full")
-        : { json: { added: body.decisions.length, repeated: 0, unknown: 0, last: 1 } },
+        : { json: { added: body.decisions.length, unknown: 0, last: 1 } },
   };
   await withMock(special, async (browser, server) => {
     await browser.run("location.hash = '#/review'");
@@ -1727,24 +1727,24 @@ const reviewConflicts = async (browser) => {
     await browser.see("no duplicates by eve");
     await browser.see("0 pairs in this visit");
     assert.deepEqual(sent(server).at(-1), [`duplicate ${k} ${d} 9`]);
-    answers.push({ json: { added: 1, repeated: 0, unknown: 0, last: 12 } });
+    answers.push({ json: { added: 1, unknown: 0, last: 12 } });
     await browser.click(".conflict button");
     await browser.wait("!document.querySelector('.conflict')");
     await browser.see("1 pair in this visit");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
     assert.deepEqual(sent(server).at(-1), [`duplicate ${k} ${d} 10`]);
     // It can be undone and made again.
-    answers.push({ json: { added: 1, repeated: 0, unknown: 0, last: 13 } });
+    answers.push({ json: { added: 1, unknown: 0, last: 13 } });
     await browser.press("u");
     await browser.see("0 pairs in this visit");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
     assert.deepEqual(sent(server).at(-1), [`not_duplicate ${k} ${d} 12`]);
-    answers.push({ json: { added: 1, repeated: 0, unknown: 0, last: 14 } });
+    answers.push({ json: { added: 1, unknown: 0, last: 14 } });
     await browser.press("r");
     await browser.see("1 pair in this visit");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
     // An own decision that others replaced is not undone.
-    answers.push({ json: { added: 1, repeated: 0, unknown: 0, last: 15 } });
+    answers.push({ json: { added: 1, unknown: 0, last: 15 } });
     await browser.press("n");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
     const second = ["group-0/copy-1.txt", k];
@@ -1770,7 +1770,7 @@ const reviewConflicts = async (browser) => {
         documents: second,
         current: { ...BOB, number: 31, decision: "not_duplicate" },
       }),
-      { json: { added: 1, repeated: 0, unknown: 0, last: 32 } },
+      { json: { added: 1, unknown: 0, last: 32 } },
     );
     await browser.click(".member:nth-child(2)");
     await browser.press("n");
@@ -1792,7 +1792,7 @@ const reviewConflicts = async (browser) => {
     );
     await browser.press("a");
     await browser.see("undecided by bob");
-    answers.push({ json: { added: 4, repeated: 0, unknown: 0, last: 44 } });
+    answers.push({ json: { added: 4, unknown: 0, last: 44 } });
     await browser.click(".conflict button");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
     const group = [k, d, "group-0/copy-1.txt", last];
@@ -1800,7 +1800,7 @@ const reviewConflicts = async (browser) => {
       sent(server).at(-1),
       group.map((id) => `keep ${id} ${id === last ? 40 : 3}`),
     );
-    answers.push({ json: { added: 4, repeated: 0, unknown: 0, last: 48 } });
+    answers.push({ json: { added: 4, unknown: 0, last: 48 } });
     await browser.press("u");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
     assert.deepEqual(
@@ -1821,7 +1821,7 @@ const reviewManyConflicts = async (browser) => {
   /** @type {Record<string, Act>} */
   const special = {
     "POST /v1/decisions": ({ body: { decisions } }) =>
-      answers.shift() ?? { json: { added: decisions.length, repeated: 0, unknown: 0, last: 1000 } },
+      answers.shift() ?? { json: { added: decisions.length, unknown: 0, last: 1000 } },
     "GET /v1/groups": (call) => {
       const found = /** @type {{json: object}} */ (answering()(call));
       return { json: { ...found.json, groups_decided: decidedGroups } };

@@ -72,7 +72,7 @@ impl ReadTexts {
 }
 
 /// Returns the largest id hash of the documents to draw. `population` is the number of documents
-/// with a token. Slightly more than `sample` of them have a smaller hash. The probability of fewer
+/// with a token. Somewhat more than `sample` of them have a smaller hash. The probability of fewer
 /// than `sample` is below 10⁻⁸. `attempt` is the number of earlier attempts that drew too few; each
 /// makes the limit four times as large. `u64::MAX` draws all documents.
 pub fn lot_limit(population: u64, sample: NonZeroUsize, attempt: u32) -> u64 {

@@ -16,9 +16,10 @@ use lookalike_core::params::Measure;
 use lookalike_core::verify::Overlap;
 
 /// The number of indexed elements of a set that a document must contain before it is compared:
-/// `NEEDED`, or the smallest possible overlap divided by `NEEDED_PART` if that is more. One element
-/// would suffice, but texts share phrases, and a comparison costs more than some lookups. An audit
-/// of a million documents took 5.6 CPU seconds with a divisor of 10, 7.1 with 30 and 6.0 with 4.
+/// `NEEDED`, or the smallest possible overlap divided by `NEEDED_PART` if that is more, but never
+/// more than this overlap. One element would suffice, but texts share phrases, and a comparison
+/// costs more than some lookups. An audit of a million documents took 5.6 CPU seconds with a
+/// divisor of 10, 7.1 with 30 and 6.0 with 4.
 const NEEDED: usize = 3;
 const NEEDED_PART: usize = 10;
 /// The binary logarithm of the number of filter words: 8 KiB to 1 MiB.

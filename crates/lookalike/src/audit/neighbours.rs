@@ -16,7 +16,8 @@ use std::time::Duration;
 /// Neighbours kept per sampled document and range of similarity.
 pub(super) const KEPT: usize = 16;
 /// The number of neighbours of all documents together to keep per range, if all documents are
-/// drawn. Suffices for all neighbours in a collection of a thousand documents.
+/// drawn. Each document still keeps at least [`KEPT`]. Suffices for all neighbours in a collection
+/// of a thousand documents.
 const KEPT_OF_ALL: usize = 1_000_000;
 /// Ranges from the threshold to below 1.
 const RANGES: u32 = 4;

@@ -10,7 +10,8 @@ use lookalike_core::hash::SplitMix64;
 /// The number of resamples.
 pub(super) const RESAMPLES: usize = 1_000;
 
-/// The pairs of one document: their number, and the number of found ones.
+/// The pairs of one document: their number, and the number of found pairs, which may be estimated
+/// from the kept neighbours.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct WeightedShare {
     pub(super) pairs: u64,

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BinaryHeap, HashSet};
 const DETECTED: usize = 500;
 /// The number of bytes of each of these documents to keep for detection.
 const DETECTION_BYTES: usize = 2048;
-/// A language counts if at least `1 / LEAST_SHARE` of the documents are in this language.
+/// A language counts if at least `1 / LEAST_SHARE` of the documents with a detected language are in
+/// this language.
 const LEAST_SHARE: usize = 50;
 /// The language if none is detected, for example by a build without detection.
 const DEFAULT_LANGUAGE: &str = "en";

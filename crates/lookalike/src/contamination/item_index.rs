@@ -215,7 +215,8 @@ impl ItemIndex {
         self.places[class as usize]
     }
 
-    /// Returns the sets of some classes, except sets whose texts are all in the largest set.
+    /// Returns the sets of some classes, except smaller sets whose texts are all in the largest
+    /// set.
     pub(super) fn sets_of(&self, classes: impl Iterator<Item = u32>) -> Vec<u32> {
         let mut sets: Vec<u32> = classes.map(|class| self.set_of[class as usize]).collect();
         sets.sort_unstable();

@@ -16,8 +16,6 @@ use std::sync::Arc;
 pub struct AddedDecisions {
     /// The number of added decisions.
     pub added: u64,
-    /// The number of decisions that the log already had, and that were not added again.
-    pub repeated: u64,
     /// The number of added decisions that name a document which is not in the index.
     pub unknown: u64,
     /// The number of the last decision of the index.
@@ -38,10 +36,8 @@ pub enum UnknownDocuments {
 ///
 /// A decision conflicts with the log if its author has not [`seen`](ReviewDecision::seen) the last
 /// decision about its pair or documents. Without `seen`, any earlier decision about them is a
-/// conflict. Decisions of one call do not conflict with each other. A decision that the log already
-/// has is not a conflict, and is not added again. The log has a decision if an entry has the same
-/// members, or, for a decision without a time, if the last entry about each of its targets has the
-/// same other members. Cost: reads the log from the least `seen` on.
+/// conflict. Decisions of one call do not conflict with each other. Cost: reads the log from the
+/// least `seen` on.
 ///
 /// # Errors
 /// [`DecisionError::Conflicts`] with the decisions that were not seen, and with the documents that
@@ -53,27 +49,13 @@ pub fn add_to_index(
     of_unknown: UnknownDocuments,
 ) -> Result<AddedDecisions, DecisionError> {
     let (decisions, unknown) = completed(index, decisions, now)?;
-    let written: Vec<String> = decisions.iter().map(ReviewDecision::to_json).collect();
+    let entries: Vec<String> = decisions.iter().map(ReviewDecision::to_json).collect();
+    let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
     let mut last = LastDecisions::new(&decisions);
-    let mut present: HashMap<&str, bool> = written.iter().map(|json| (&**json, false)).collect();
     loop {
-        last.read(index, &mut |entry| {
-            if let Some(present) = present.get_mut(entry.to_json().as_str()) {
-                *present = true;
-            }
-        })?;
+        last.read(index)?;
         let mut conflicts = Conflicts::default();
-        let mut entries = Vec::with_capacity(written.len());
-        let mut added_unknown = 0;
-        for (position, (decision, json)) in decisions.iter().zip(&written).enumerate() {
-            // A decision without a time has the time `now`.
-            let has_time = decision.when.as_deref() != Some(now);
-            let is_known = if has_time { present[&**json] } else { last.is_repeated(decision) };
-            if is_known {
-                continue;
-            }
-            entries.push(&**json);
-            added_unknown += u64::from(unknown.contains(&position));
+        for (position, decision) in decisions.iter().enumerate() {
             if of_unknown == UnknownDocuments::Refuse && unknown.contains(&position) {
                 for target in decision.targets() {
                     conflicts.add(position, target, ConflictCause::Unknown);
@@ -90,8 +72,8 @@ pub fn add_to_index(
         // documents.
         if let Some(last) = index.add_decisions(&entries, Some(last.through))? {
             let added = entries.len() as u64;
-            let repeated = decisions.len() as u64 - added;
-            return Ok(AddedDecisions { added, repeated, unknown: added_unknown, last });
+            let unknown = unknown.len() as u64;
+            return Ok(AddedDecisions { added, unknown, last });
         }
     }
 }
@@ -176,16 +158,11 @@ impl<'d> LastDecisions<'d> {
         Self { places, last, through: seen.min().unwrap_or(u64::MAX) }
     }
 
-    /// Reads the entries added to the log since the last call, and passes each to `entry`.
-    pub(super) fn read(
-        &mut self,
-        index: &Index,
-        entry: &mut dyn FnMut(&ReviewDecision),
-    ) -> Result<(), DecisionError> {
+    /// Reads the entries added to the log since the last call.
+    pub(super) fn read(&mut self, index: &Index) -> Result<(), DecisionError> {
         let Self { places, last, through } = self;
         each_of_index(index, *through, &mut |decision| {
             *through = decision.line;
-            entry(&decision);
             // A note is not part of a conflict.
             let decision = Arc::new(ReviewDecision { note: None, ..decision });
             for target in decision.targets() {
@@ -194,22 +171,6 @@ impl<'d> LastDecisions<'d> {
                 }
             }
         })
-    }
-
-    /// Returns true if the last entry about each target equals the decision except for its time.
-    fn is_repeated(&self, decision: &ReviewDecision) -> bool {
-        decision.targets().iter().all(|target| {
-            self.last_about(target).is_some_and(|last| {
-                last.judgment == decision.judgment
-                    && last.documents == decision.documents
-                    && last.contents == decision.contents
-                    && last.who == decision.who
-            })
-        })
-    }
-
-    fn last_about(&self, target: &DecisionTarget<'_>) -> Option<&Arc<ReviewDecision>> {
-        self.places.get(target).and_then(|place| self.last[*place].as_ref())
     }
 
     /// Adds a conflict for each target about which the log has a later decision than the author of
@@ -221,7 +182,7 @@ impl<'d> LastDecisions<'d> {
         conflicts: &mut Conflicts,
     ) {
         for target in decision.targets() {
-            let last = self.last_about(&target);
+            let last = self.places.get(&target).and_then(|place| self.last[*place].as_ref());
             if let Some(last) = last.filter(|last| last.line > decision.seen.unwrap_or(0)) {
                 conflicts.add(position, target, ConflictCause::Decided(Arc::clone(last)));
             }

@@ -19,10 +19,10 @@ const BATCH_DOCUMENTS: usize = 4096;
 const BATCH_BYTES: usize = 16 << 20;
 
 /// Reads the inputs again and adds every kept document to an index, in reading order. The metadata
-/// of a document are the ones that it contains and, unless it was read from memory, its file. An
+/// of a document are the values that it contains and, unless it was read from memory, its file. An
 /// index that keeps originals also stores the bytes of the document. Skips documents without
-/// tokens, and documents that were left out of the run. Then records the duplicates of all
-/// documents in the index, including the added ones.
+/// tokens, and documents that were left out of the run. Then records the duplicates in the groups
+/// of the run whose keeper is in the index. This includes the keepers that were added.
 ///
 /// Cost: one more pass over the inputs, by one thread, and the cost of [`add_documents`]. Memory: a
 /// batch of documents.
@@ -61,7 +61,7 @@ pub fn add_survivors(
 
 /// Records the duplicates of every group whose keeper is in the index. Returns the number of
 /// duplicates that had no recorded keeper before. The keepers of the inputs are already in the
-/// index, except keepers without tokens. Their duplicates are not recorded.
+/// index, except keepers without tokens. The duplicates of such keepers are not recorded.
 fn record_groups(
     findings: &Findings,
     collection: &Collection,

@@ -186,7 +186,7 @@ impl Survivors {
         self
     }
 
-    /// Also copies input files that are not documents to the output folder. By default, only
+    /// Also copies input files that contain no document to the output folder. By default, only
     /// documents are copied. A file whose documents are duplicates is also copied if a part of it
     /// could not be read. Has no effect if the output is a file.
     #[must_use]

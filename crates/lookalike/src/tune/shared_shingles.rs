@@ -80,7 +80,8 @@ fn postings(sets: &[Vec<u64>]) -> Vec<(u64, u32)> {
     all
 }
 
-/// A number of first documents that together have at most `most` meetings.
+/// A number of first documents that together have at most `most` meetings. Two documents are always
+/// affordable.
 fn affordable(lists: &[&[(u64, u32)]], mut documents: usize, most: u64) -> usize {
     loop {
         let inside = |list: &&[(u64, u32)]| {

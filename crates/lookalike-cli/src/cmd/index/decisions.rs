@@ -112,9 +112,6 @@ fn add(args: &DecisionsArgs, file: &Path) -> CommandResult {
     let done = decisions::add_to_index(&index, new, &now, UnknownDocuments::Keep)?;
     let added = count(done.added, "decision");
     let mut message = format!("{}: {added} added, the last has number {}", index.name(), done.last);
-    if done.repeated > 0 {
-        message = format!("{message}, {} were already in the log", thousands(done.repeated));
-    }
     if done.unknown > 0 {
         let unknown = thousands(done.unknown);
         message = format!("{message}, {unknown} of them about documents that are not in the index");

@@ -11,7 +11,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// The pauses before further attempts.
 const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(4)];
 
-/// The address of reports.
+/// The receiver of reports: its address, and the HTTP client.
 pub(super) struct Webhook {
     url: String,
     agent: Agent,

@@ -131,7 +131,8 @@ impl New {
     }
 
     /// Appends a table and returns its position. `fields` states which fields the table has. Field
-    /// number `n` is in slot `n + 1`. All slots are zero at first.
+    /// number `n`, from 0, is in slot `n + 1`. The slots of fields are zero until the caller sets
+    /// them.
     fn table(&mut self, fields: &[bool]) -> usize {
         self.align();
         let descriptor = self.bytes.len();

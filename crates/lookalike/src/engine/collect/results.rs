@@ -250,8 +250,8 @@ fn encode(kind: RecordKind, key: &[u8], payload: &[u8], out: &mut Vec<u8>) {
     out[start - LENGTH_BYTES..start].copy_from_slice(&length.to_le_bytes());
 }
 
-/// Returns the length of the record at the start of some bytes. If there are fewer than
-/// [`LENGTH_BYTES`] bytes, returns that number.
+/// Returns the length of the record at the start of some bytes. Returns [`LENGTH_BYTES`] if there
+/// are fewer bytes than that, because the length of the record is not known yet.
 fn record_length(bytes: &[u8]) -> usize {
     let length = bytes.first_chunk().map_or(0, |length| u64::from_le_bytes(*length));
     LENGTH_BYTES.saturating_add(usize::try_from(length).unwrap_or(usize::MAX))

@@ -18,8 +18,8 @@ use std::num::NonZeroUsize;
 /// Bytes of a pair in memory, including its entries in the index of pairs by member.
 const PAIR_BYTES: usize = 48;
 
-/// The number of members that make a component large. All threads read and compare its shingle
-/// sets, before the other components are decided.
+/// The minimum number of members of a large component. If few components are large, all threads
+/// read and compare the shingle sets of these before the other components are decided.
 const LARGE: usize = 1 << 9;
 
 /// Verifies and groups all components of a batch.

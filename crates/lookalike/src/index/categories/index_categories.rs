@@ -195,9 +195,8 @@ impl IndexCategories {
 /// The range of all category numbers.
 const EVERY: (CategoryNumber, CategoryNumber) = (0, CategoryNumber::MAX);
 
-/// Stores the categories of documents that were added since the last call, if the index has
-/// categories and at least a thousand documents wait. If fewer wait, readers compute their
-/// categories.
+/// Stores the categories of documents without stored categories, if the index has categories and at
+/// least a thousand such documents wait. If fewer wait, readers compute their categories.
 ///
 /// # Errors
 /// Read and write errors.

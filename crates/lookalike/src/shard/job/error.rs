@@ -24,7 +24,8 @@ pub enum JobStage {
     Keys,
     /// Connects documents that share a bucket: a task per part.
     Connect,
-    /// Joins the forests of some parts: √parts tasks.
+    /// Joins the forests of some parts. The number of tasks is the square root of the number of
+    /// parts, rounded down.
     Merge,
     /// Finds the components of all documents: one task.
     Label,

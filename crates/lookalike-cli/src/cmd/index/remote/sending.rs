@@ -13,8 +13,8 @@ use lookalike::store::settings::OriginalSettings;
 use lookalike_server::config::token::random_token;
 use serde_json::{Value, json};
 
-/// A batch is sent as soon as it has this many lines or bytes. The service lists as many skipped
-/// lines.
+/// A batch is sent as soon as it has this many lines or bytes. The service lists at most
+/// `BATCH_LINES` skipped lines of a request, so it lists all skipped lines of a batch.
 const BATCH_LINES: usize = 1_000;
 const BATCH_BYTES: usize = 4 << 20;
 
