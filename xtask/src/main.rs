@@ -230,8 +230,8 @@ fn test_skipped(root: &Path, stages: &mut Stages, variables: TestVariables) -> R
     python::test_skipped(root, stages, variables, &skipped, tests)
 }
 
-/// Runs clippy on every crate without features, and with each feature alone. `lint` takes all
-/// features, so it does not find code that is dead or missing without some of them.
+/// Runs clippy on every crate: once with all features off, and once for each single feature. `lint`
+/// takes all features, so it does not find code that is dead or missing without some of them.
 fn check(root: &Path) -> Result<(), String> {
     let has_default = |member: &WorkspaceCrate| member.features.contains_key("default");
     // A feature of a crate turns on the feature of that name in its dependencies. All crates with a

@@ -1,5 +1,5 @@
-//! The Python package: its wheel is built next to the tests of the workspace, installed into its
-//! own environment and tested there.
+//! Builds the wheel of the Python package, installs it into a separate environment and runs its
+//! tests there.
 
 use crate::commands::{self, TestVariables, call, cargo, target};
 use crate::skipped_tests::SkippedTests;
@@ -33,8 +33,8 @@ const SPARK_TESTS: [&str; 7] = [
 ];
 /// The tests that need a cluster of Ray.
 const RAY_TESTS: &str = "python/tests/clusters/test_ray.py";
-/// The stage that waits for tests on clusters. They run next to other tests, since a cluster leaves
-/// processors idle while it starts and between its stages.
+/// The stage that waits for tests on clusters. They run in parallel with other tests, since a
+/// cluster leaves processors idle while it starts and between its stages.
 const CLUSTERS: &str = "wait for clusters";
 /// The folder of all tests.
 const ALL_TESTS: &str = "python/tests";
@@ -42,12 +42,12 @@ const ALL_TESTS: &str = "python/tests";
 /// The arguments that start pytest so that it reports each skipped test by its name.
 const PYTEST: [&str; 5] = ["-m", "pytest", "-rs", "--no-fold-skipped", "--quiet"];
 
-/// Runs as many files of tests at once as there are processors. Tests of one file may need its
-/// order.
+/// Runs as many files of tests at once as there are processors. The tests of a file run in one
+/// process, because they may depend on their order in the file.
 const PARALLEL: [&str; 4] = ["--numprocesses", "auto", "--dist", "loadfile"];
 
-/// Stubs of the package that Python replaces by modules of datasketch. pytest does not collect a
-/// module that comes from another file.
+/// Stub modules of the package. When Python imports a stub, a module of datasketch takes its place.
+/// pytest cannot collect such a stub, because the imported module comes from a different file.
 const BORROWED_STUBS: [&str; 5] = [
     "--ignore-glob=*/datasketch/AsyncMinHashLSH.py",
     "--ignore-glob=*/datasketch/HNSW",
@@ -60,7 +60,7 @@ const BORROWED_STUBS: [&str; 5] = [
 pub(crate) struct PythonEnvironment {
     root: PathBuf,
     python: PathBuf,
-    /// Variables of the tests, which choose their size.
+    /// Environment variables that set the size of the tests.
     variables: TestVariables,
 }
 
@@ -93,8 +93,8 @@ pub(crate) fn create_if_possible(
     }
 }
 
-/// Builds and installs the package, and runs its skipped tests. Tests on clusters run next to
-/// `others`.
+/// Builds and installs the package, and runs the tests of the package that an earlier command
+/// skipped. The tests on clusters run in parallel with `others`.
 ///
 /// # Errors
 /// A step or `others` fails.

@@ -46,7 +46,7 @@ pub(crate) fn text(bytes: &[u8], output: &mut TextOutput<'_>) -> Result<(), Extr
 enum TextTarget {
     Text,
     Nowhere,
-    /// `\upr`: the same text twice. Only the nested group `\ud` counts.
+    /// `\upr`: the same text twice. Only the nested group `\ud` is read.
     Twice,
     Fonts,
     Info,

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyBufferError, PyOverflowError, PyTypeError, PyValueError
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyString};
 
-/// Number of bytes that take some tenths of a millisecond to hash.
+/// Number of bytes that take a few tenths of a millisecond to hash.
 pub(super) const GREAT: usize = 1 << 17;
 
 /// The handling of `str` tokens.

@@ -302,7 +302,7 @@ fn upper_end(value: f64) -> String {
     format!("{:.4}", (value * 1e4).ceil() / 1e4)
 }
 
-/// Formats four decimals. Only 1 is written as `1.0000`.
+/// Formats a share with four decimals. A share below 1 is never rounded up to `1.0000`.
 fn four_decimals(value: f64) -> String {
     format!("{:.4}", if value < 1.0 { value.min(0.9999) } else { value })
 }

@@ -149,7 +149,7 @@ fn estimate_ranges(out: &mut impl Write, ranges: &[EstimateRange]) -> io::Result
     Ok(())
 }
 
-/// Formats six decimals. Only 1 is written as `1.000000`.
+/// Formats a share with six decimals. A share below 1 is never rounded up to `1.000000`.
 fn six_decimals(value: f64) -> String {
     if value < 1.0 { format!("{:.6}", value.min(0.999_999)) } else { format!("{value:.6}") }
 }

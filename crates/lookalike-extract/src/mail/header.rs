@@ -3,8 +3,8 @@
 use crate::reading::{CHECK_INTERVAL_BYTES, ExtractError, LimitTracker};
 use memchr::memchr;
 
-/// The raw value of the first occurrence of each field in use. Other fields are skipped, so that
-/// memory does not depend on the number of fields.
+/// The raw value of the first occurrence of each field that this crate uses. Other fields are
+/// skipped, so that memory does not depend on the number of fields.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct MailHeader<'a> {
     pub(super) subject: Option<&'a [u8]>,

@@ -94,7 +94,7 @@ impl XmlHandler for FlowReader<'_, '_> {
             }
             "txbxContent" => self.out.begin_aside(),
             "AlternateContent" => self.alternatives.push(false),
-            // Forms of one content for newer and for older programs. The first form counts.
+            // Forms of one content for newer and for older programs. Only the first form is read.
             "Choice" | "Fallback" => {
                 if let Some(chosen) = self.alternatives.last_mut() {
                     let first = !*chosen;

@@ -82,7 +82,7 @@ impl XmlHandler for MetadataReader {
             Some("dcterms:modified") if name == "meta" => "modified",
             _ => name,
         };
-        // The first non-blank element of each name counts.
+        // The first non-blank element of each name is used.
         let place = self.names.iter().position(|(element, _)| *element == name);
         self.open = place.filter(|&place| self.texts[place].trim().is_empty());
         Ok(true)

@@ -102,7 +102,7 @@ impl IndexFolder {
         self.folder.join("lock")
     }
 
-    /// The file that reserves space for a full disk.
+    /// The file that reserves space for removals while the disk is full.
     pub(crate) fn reserve(&self) -> PathBuf {
         self.folder.join("reserve")
     }

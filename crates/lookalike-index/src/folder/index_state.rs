@@ -1,8 +1,9 @@
 //! The state of an opened index in memory, and its snapshots.
 //!
-//! A snapshot is a read transaction and a view of the postings that covers it. The view may contain
-//! more documents than the snapshot; only the rows are authoritative. A writer therefore publishes
-//! a view before it commits, and a reader takes one after its transaction has begun.
+//! A snapshot consists of a read transaction and a view of the postings. The view contains all
+//! documents of the transaction, and may contain documents that the transaction does not see. Only
+//! the rows of the catalogue decide which documents exist. A writer therefore publishes a view
+//! before it commits, and a reader takes one after its transaction has begun.
 
 use crate::backend::SetCallback;
 use crate::backend::Snapshot;
@@ -86,7 +87,7 @@ impl IndexState {
         *self.view.lock() = view;
     }
 
-    /// Frees the space that is kept for a full disk: the reserve and the log.
+    /// Frees space when the disk is full: deletes the reserve and empties the log.
     ///
     /// # Errors
     /// [`IndexError::ReadOnly`].
@@ -154,7 +155,8 @@ impl IndexState {
         }
     }
 
-    /// Returns a view that covers a snapshot.
+    /// Returns the view, updated with the changes of another process. The caller must check that it
+    /// contains all documents of the snapshot.
     fn refresh(
         &self,
         snapshot: &FolderSnapshot,
@@ -221,7 +223,7 @@ impl FolderSnapshot {
         self
     }
 
-    /// Its connection, in the transaction.
+    /// The connection with the read transaction of the snapshot.
     ///
     /// # Errors
     /// [`IndexError::Database`] once the snapshot is dropped, [`IndexError::Interrupted`].
@@ -239,7 +241,7 @@ impl FolderSnapshot {
         Ok(CatalogueTables { catalogue: self.catalogue()?, view: &self.view })
     }
 
-    /// Its connection with the folder.
+    /// The connection of the snapshot, together with the folder of the index.
     pub(crate) fn catalogue(&self) -> Result<Catalogue<'_>, IndexError> {
         Ok(Catalogue { place: &self.state.place, connection: self.connection()? })
     }

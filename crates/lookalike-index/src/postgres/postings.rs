@@ -33,7 +33,7 @@ impl<'a> Postings<'a> {
     /// Adds the postings of a document.
     pub(super) fn add(&mut self, doc: i64, signature: &[u32]) {
         bucket_keys(self.settings, signature, &mut self.keys);
-        // A signature has at most as many bands as values, some thousands.
+        // A signature has at most as many bands as values, which is a few thousand.
         let postings = (0i16..).zip(&self.keys);
         self.all.extend(postings.map(|(band, key)| BandPosting {
             key: key.cast_signed(),

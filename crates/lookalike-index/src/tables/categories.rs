@@ -138,7 +138,7 @@ pub(super) fn add_members(
 }
 
 /// Replaces the rows of the members whose documents are still stored. If a document occurs
-/// repeatedly, its last category counts.
+/// repeatedly, its last category is stored.
 fn insert(tables: Tables<'_>, members: &[CategoryMember]) -> Result<(), IndexError> {
     let members = members.iter().map(|member| (member.document.signed(), member.category));
     let categories: BTreeMap<i64, u32> = members.collect();

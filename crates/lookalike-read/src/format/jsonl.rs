@@ -239,8 +239,8 @@ fn inside(scanner: &JsonScanner, path: &str) -> Option<JsonValue> {
 }
 
 /// The value at a dotted path from the object at `start`, with its range in the line. A longer key
-/// takes precedence over a shorter one (`{"a.b": 1}` over `{"a": {"b": 2}}`), and the last of equal
-/// keys over the others.
+/// takes precedence over a shorter one (`{"a.b": 1}` over `{"a": {"b": 2}}`). If a key is repeated
+/// in an object, its last value is used.
 fn at_path(scanner: &JsonScanner, start: usize, path: &str) -> Option<(JsonValue, Range<usize>)> {
     let mut steps: Vec<(usize, JsonValue, Range<usize>)> = Vec::new();
     each_member(scanner, start, |key, value, range| {

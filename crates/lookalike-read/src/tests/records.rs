@@ -39,8 +39,8 @@ fn dotted_paths() {
         })
     };
     assert_eq!(line(r#"{"a":{"b":{"c":"i"}},"m":{"t":"x\n"}}"#).unwrap(), "i x\n");
-    // A key with a dot takes precedence over the path, a longer key over a shorter one, and the
-    // last of equal keys over the others.
+    // A key with a dot takes precedence over the path, and a longer key over a shorter one. If a
+    // key is repeated, its last value is used.
     assert_eq!(line(r#"{"a.b.c":1,"a":{"b":{"c":2}},"m.t":"x","m":{"t":"y"}}"#).unwrap(), "1 x");
     assert_eq!(line(r#"{"a":{"b.c":1,"b":{"c":2}},"m":{"t":"x"},"m":{"t":"y"}}"#).unwrap(), "1 y");
     assert_eq!(line(r#"{"a.b":7,"a":{"b":{"c":2}},"m":{"t":"x"}}"#).unwrap(), "2 x");

@@ -72,9 +72,9 @@ impl ReadTexts {
 }
 
 /// Returns the largest id hash of the documents to draw. `population` is the number of documents
-/// with a token. Somewhat more than `sample` of them have a smaller hash. The probability of fewer
-/// than `sample` is below 10⁻⁸. `attempt` is the number of earlier attempts that drew too few; each
-/// makes the limit four times as large. `u64::MAX` draws all documents.
+/// with at least one token. Somewhat more than `sample` of them have a smaller hash. The
+/// probability of fewer than `sample` is below 10⁻⁸. `attempt` is the number of earlier attempts
+/// that drew too few; each makes the limit four times as large. `u64::MAX` draws all documents.
 pub fn lot_limit(population: u64, sample: NonZeroUsize, attempt: u32) -> u64 {
     let sample = sample.get() as f64;
     // Six standard deviations above the sample.
@@ -248,7 +248,7 @@ impl ShareNeighbours {
         self.0.merge(other.0);
     }
 
-    /// The number of compared documents, and the number of compared documents with a token.
+    /// The number of compared documents, and the number of these with at least one token.
     pub fn counts(&self) -> (u64, u64) {
         (self.0.inputs.documents, self.0.population)
     }

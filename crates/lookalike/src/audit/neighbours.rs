@@ -155,7 +155,7 @@ impl Neighbours {
         self.inputs
     }
 
-    /// The number of documents with a token. Only these can be drawn.
+    /// The number of documents with at least one token. Only these can be drawn.
     pub fn population(&self) -> u64 {
         self.population
     }

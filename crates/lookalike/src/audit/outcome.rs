@@ -76,7 +76,7 @@ pub struct Audit {
     pub confidence: f64,
     /// The random seed of the sample.
     pub seed: u64,
-    /// The number of documents with a token, which could be drawn.
+    /// The number of documents with at least one token. Only these could be drawn.
     pub population: u64,
     /// The number of drawn documents.
     pub sampled: u64,
@@ -121,7 +121,7 @@ impl Audit {
         }
     }
 
-    /// Whether every document with a token was drawn.
+    /// Whether every document with at least one token was drawn.
     pub fn is_complete(&self) -> bool {
         self.sampled == self.population
     }

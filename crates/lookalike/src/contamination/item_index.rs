@@ -32,7 +32,7 @@ pub(super) struct ItemIndex {
     items: Vec<Vec<u32>>,
     /// The class of each run, by text, in the order of the runs.
     classes: Vec<Vec<u32>>,
-    /// An item with a run of each class, and the position of the run.
+    /// For each class, an item that contains its run, and the position of the run.
     places: Vec<(u32, u32)>,
     /// The texts of all classes, ascending within each class.
     texts: Vec<u32>,
@@ -210,7 +210,7 @@ impl ItemIndex {
         &self.classes[text as usize]
     }
 
-    /// Returns an item with a run of the class, and its position.
+    /// Returns an item that contains the run of the class, and the position of the run.
     pub(super) fn place(&self, class: u32) -> (u32, u32) {
         self.places[class as usize]
     }

@@ -24,7 +24,7 @@ pub enum MatchList {
     /// List runs by [`Contamination::with_matches`](super::Contamination::with_matches).
     #[default]
     Listed,
-    /// List runs with the text around them, for a page. Takes some hundred bytes each.
+    /// List runs with the text around them, for a page. Takes a few hundred bytes each.
     WithExcerpts,
 }
 

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(super) struct CorpusScan {
     /// The matches by item, document and position; none if the options omit them.
     pub(super) matches: SortedRecords,
-    /// The documents with runs of items, by source and id, with their sets.
+    /// The documents that contain runs of items, by source and id. Each is stored with its sets.
     pub(super) with_runs: SortedRecords,
     /// For each class, whether a document has a run of the class.
     pub(super) is_found: Vec<bool>,

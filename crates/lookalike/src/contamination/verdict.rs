@@ -1,5 +1,5 @@
-//! Computes the share of each item in the corpus, and the result of each benchmark, from sorted
-//! matches.
+//! Computes, from the results of the scan, how much of each item the corpus contains, and the
+//! result of each benchmark.
 
 use super::benchmark::{BenchmarkItem, BenchmarkItems};
 use super::item_index::{ItemIndex, run_length};
@@ -10,8 +10,8 @@ use crate::read::SkippedItem;
 use crate::spill::{RecordCursor, SortedRecords, SpillError};
 use std::collections::BTreeMap;
 
-/// The maximum number of entries in lists of sets to hold. Beyond it, the lists are counted and
-/// dropped.
+/// The maximum total length of the lists of sets in memory. When it is exceeded, the lists are
+/// counted and dropped.
 const HELD_SETS: usize = 1 << 20;
 
 /// The result of a comparison.
@@ -22,25 +22,26 @@ pub struct Contamination {
     pub benchmarks: Vec<BenchmarkSummary>,
     /// The number of compared documents of the corpus.
     pub documents: u64,
-    /// The number of documents with a run of a contaminated item.
+    /// The number of documents that contain a run of words of a contaminated item.
     pub contaminated_documents: u64,
     /// Unreadable items of the benchmark and of the corpus.
     pub skipped: Vec<SkippedItem>,
     matches: SortedRecords,
-    /// Documents with runs, and their sets.
+    /// The documents that contain runs of items. Each is stored with its sets of texts, which
+    /// `ItemIndex` defines.
     with_runs: SortedRecords,
     /// Whether each set has a text of a contaminated item.
     is_contaminated: Vec<bool>,
 }
 
-/// The share of an item in the corpus.
+/// The part of an item that the corpus contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemVerdict {
     /// The item.
     pub item: BenchmarkItem,
     /// The number of its words in matched runs.
     pub covered: u32,
-    /// The number of documents with such a run.
+    /// The number of documents that contain such a run.
     pub documents: u64,
     /// Whether the share of words reaches the threshold.
     pub contaminated: bool,
@@ -134,8 +135,8 @@ impl Contamination {
         Ok(found)
     }
 
-    /// Iterates over the documents with a run of a contaminated item, by source and id. Returns
-    /// each document once.
+    /// Iterates over the documents that contain a run of words of a contaminated item, by source
+    /// and id. Returns each document once.
     pub fn each_contaminated_document(
         &self,
     ) -> impl Iterator<Item = Result<ContaminatedDocument, FindError>> {
@@ -183,7 +184,7 @@ impl Contamination {
     }
 }
 
-/// Counts the words of an item in runs that documents have.
+/// Counts the words of an item that are part of a run found in a document.
 fn covered(classes: &[u32], length: usize, is_found: &[bool]) -> u32 {
     let mut covered = 0;
     let mut end = 0;
@@ -194,7 +195,8 @@ fn covered(classes: &[u32], length: usize, is_found: &[bool]) -> u32 {
     covered as u32
 }
 
-/// Counts the documents with a run of each text. Documents with the same sets are counted together.
+/// For each text, counts the documents that contain one of its runs. Documents with the same sets
+/// are counted together.
 fn documents_by_text(index: &ItemIndex, with_runs: &SortedRecords) -> Result<Vec<u64>, FindError> {
     let mut documents = vec![0; index.texts()];
     let mut last = vec![u64::MAX; index.texts()];

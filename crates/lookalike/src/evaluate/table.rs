@@ -60,7 +60,7 @@ impl SortedIds {
         &self.names
     }
 
-    /// The pairs of a table, sorted. If a pair is repeated, the first line counts.
+    /// The pairs of a table, sorted. If a pair is repeated, its first line is used.
     pub(super) fn pairs(&self, table: PairTable) -> Vec<NumberedPair> {
         let mut pairs = table.pairs;
         for pair in &mut pairs {

@@ -23,8 +23,8 @@ const BATCH_BYTES: usize = 64 << 20;
 /// batch while it waits for the disk.
 const WINDOW: u64 = 16;
 
-/// Reads a collection and adds its documents to an index, in reading order, some thousand at a
-/// time. Stored batches remain stored if a later one fails. The collection must not normalize
+/// Reads a collection and adds its documents to an index, in reading order, in batches of a few
+/// thousand. Stored batches remain stored if a later one fails. The collection must not normalize
 /// texts, because the index applies its own normalization.
 ///
 /// The metadata of every document contain `source` (its file) and the chosen fields. A document in

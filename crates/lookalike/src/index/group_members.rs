@@ -40,7 +40,7 @@ pub(super) fn record_members<'a>(
     recorder.finish()
 }
 
-/// Records duplicates some thousand at a time.
+/// Records duplicates in batches of a few thousand.
 pub(crate) struct DuplicateRecorder<'a> {
     index: &'a Index,
     /// Ids of duplicates, each with the id of its keeper.

@@ -15,8 +15,8 @@ use lookalike_index::Index;
 pub struct GroupingOptions {
     /// Least exact similarity: above 0, at most 1.
     pub threshold: Option<f64>,
-    /// Minimum share of the pairs at the threshold that the run is predicted to find: above 0,
-    /// below 1.
+    /// Minimum predicted recall for the pairs whose similarity equals the threshold: above 0, below
+    /// 1.
     pub recall: Option<f64>,
     /// The measure of similarity for the threshold.
     pub measure: Option<Measure>,

@@ -21,8 +21,8 @@ pub struct RemovedCounts {
     pub absent: Vec<String>,
 }
 
-/// Removes the documents with these ids, some thousand at a time. An absent id is not an error.
-/// Memory: all ids.
+/// Removes the documents with these ids, in batches of a few thousand. An absent id is not an
+/// error. Memory: all ids.
 ///
 /// # Errors
 /// Errors of writing to the index. Documents that were removed before the error remain removed.

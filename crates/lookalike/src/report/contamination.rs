@@ -29,8 +29,8 @@ pub fn items(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a line for each document that has a run of a contaminated item, sorted by source and id.
-/// `dedup --drop` reads this format:
+/// Writes a line for each document that contains a run of words of a contaminated item, sorted by
+/// source and id. `dedup --drop` reads this format:
 ///
 /// ```json
 /// {"id":"d7","source":"web.jsonl"}

@@ -106,7 +106,7 @@ pub fn rules_to_try(used: &ShingleRule, tried: &[ShingleRule]) -> Vec<ShingleRul
 pub struct BandPlan {
     /// The minimum similarity of the pairs to find.
     pub threshold: f64,
-    /// The requested share of the pairs at the threshold that a run finds.
+    /// The requested recall for the pairs whose similarity equals the threshold.
     pub recall: f64,
     /// The cost of a run over the collection.
     pub cost: Cost,

@@ -19,7 +19,8 @@ const SATURATED_MEAN: f64 = 0.05;
 pub struct Profile {
     /// The rule.
     pub rule: ShingleRule,
-    /// Documents with a token. The other counts are about these.
+    /// The number of documents with at least one token. All other values except `empty` are about
+    /// these documents.
     pub documents: usize,
     /// Documents without a token.
     pub empty: usize,

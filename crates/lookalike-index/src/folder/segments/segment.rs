@@ -155,7 +155,7 @@ impl Segment {
 
     /// The first block of a list that may contain a key.
     fn first_block(&self, blocks: BlockRange, key: u64) -> usize {
-        // A fence represents some hundred keys, so a guessed fence is closer than a guessed key.
+        // A fence represents a few hundred keys, so a guessed fence is closer than a guessed key.
         let place = guess(blocks.count, key);
         let fence = |i| self.fence(blocks.start + i);
         lower_bound(blocks.count, key, place, blocks.step, fence).saturating_sub(1)

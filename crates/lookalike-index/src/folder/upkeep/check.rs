@@ -90,7 +90,9 @@ fn collect_damage<T>(
 /// The listed segments, and the results of opening them.
 type OpenedSegments = Vec<(SegmentEntry, Result<Segment, IndexError>)>;
 
-/// Opens a snapshot whose segments all existed when they were opened, or are certain to be missing.
+/// Opens a snapshot and its segments. If a segment cannot be opened, retries with a later snapshot,
+/// because a merge may have removed the segment. If the snapshot is still the newest one, the
+/// segment is lost or damaged.
 fn open_consistent(
     state: &Arc<IndexState>,
 ) -> Result<(FolderSnapshot, OpenedSegments), IndexError> {
