@@ -14,16 +14,20 @@ use clap::Subcommand;
 use std::ffi::OsString;
 
 const EXAMPLE: &str = "\
-Example, on one machine:
+Examples:
   lookalike shard plan job pages/ --tasks 8    divides the inputs into 8 shares
-  lookalike shard keys job                     runs all tasks of a stage
+
+All tasks of each stage, on one machine:
+  lookalike shard keys job
   lookalike shard connect job
   lookalike shard components job               also runs `merge` and `label`
   lookalike shard decide job
   lookalike shard finish job -o groups.csv     the bytes that `find` would write
 
-On many machines, a scheduler runs the tasks `lookalike shard keys job 0`, \
-`lookalike shard keys job 1` and so on, on any of them. docs/guides/shard.md has scripts.";
+One task of a stage, on any of several machines:
+  lookalike shard keys job 0
+
+docs/guides/shard.md has scripts for schedulers.";
 
 // The description is in `lib.rs`, because the list of commands shows it before clap defines the
 // arguments.

@@ -27,7 +27,7 @@ A running server reads the file again on SIGHUP. To withdraw a token, delete its
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct TokenArgs {
-    /// What the token permits; each right includes the rights before it
+    /// Permission of the token; a later one includes the earlier ones
     #[arg(value_enum, default_value = "read")]
     right: RightName,
     /// The name of the person or program that it is for, which decisions are recorded under

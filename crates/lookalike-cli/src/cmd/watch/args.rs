@@ -13,10 +13,12 @@ Examples:
   lookalike watch inbox/ --index news --feed matches.xml
   lookalike watch inbox/ --index news --once --json    does not wait for files
 
+docs/guides/watch.md describes reports, webhooks and feeds.
+
 The command first adds the present files, except documents that the index already has. The index \
 keeps the documents of deleted files: `lookalike index remove` removes them. If the folder itself \
 disappears, a message says so, and the command continues when the folder is back. Ctrl-C ends it \
-with exit code 0. docs/guides/watch.md describes reports, webhooks and feeds.";
+with exit code 0.";
 
 /// Add new files of a folder to an index, and report their matches
 #[derive(Debug, clap::Args)]
