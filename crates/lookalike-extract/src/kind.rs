@@ -378,7 +378,8 @@ fn is_mail(head: &str, named: bool) -> bool {
         }
         known += u32::from(HEADERS.iter().any(|header| name.eq_ignore_ascii_case(header)));
         if known == 2 && named {
-            return true; // whatever follows
+            // The rest of the header cannot change the result.
+            return true;
         }
     }
     known >= if named { 1 } else { 2 }

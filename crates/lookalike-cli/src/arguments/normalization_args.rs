@@ -9,6 +9,7 @@ const PARTS: [&str; 6] = ["nfc", "nfkc", "fold", "unaccent", "language:auto", "s
 
 /// The option `--normalize`.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "How inputs are read")]
 pub(crate) struct NormalizationArgs {
     /// Changes to texts, with commas between them [default: none]. `nfc`: Unicode canonical
     /// composition; `nfkc`: compatibility composition (full-width letters, ligatures); `fold`: also

@@ -265,8 +265,8 @@ fn write_table(out: &mut impl Write, audit: &Audit) -> io::Result<()> {
     if audit.is_known(&audit.overall) {
         return writeln!(
             out,
-            "recall: mean share of a document's neighbours. pair recall: share of all pairs, so \
-             that large groups\ncount more."
+            "recall: the found share of a document's neighbours, on average. pair recall: the \
+             found share of all\npairs, so that large groups count more."
         );
     }
     writeln!(

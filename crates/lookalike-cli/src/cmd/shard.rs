@@ -22,9 +22,9 @@ All tasks of each stage, on one machine:
   lookalike shard connect job
   lookalike shard components job               also runs `merge` and `label`
   lookalike shard decide job
-  lookalike shard finish job -o groups.csv     the bytes that `find` would write
+  lookalike shard finish job -o groups.csv     the bytes of `find`
 
-One task of a stage, on any of several machines:
+One task, on any of several machines:
   lookalike shard keys job 0
 
 docs/guides/shard.md has scripts for schedulers.";

@@ -25,14 +25,25 @@ fn audit(place: &Place, report: &Value, more: &[&str]) -> crate::command::Run {
 fn a_run_is_measured() {
     let (place, report) = place();
     let out = audit(&place, &report, &[]).ok();
-    for text in
-        ["Recall is 1.0000 (predicted", "This is known, not estimated", "if the groups remove"]
-    {
+    for text in [
+        "Recall is 1.0000 (predicted",
+        "This is known, not estimated",
+        "if the groups remove",
+        "and once in the last row.\nrecall: the found share",
+    ] {
         assert!(out.contains(text), "{text}: {out}");
     }
+    assert!(!out.contains("resampling"), "{out}");
     assert!(!out.contains("confidence") && !out.contains("would make it"), "{out}");
     let out = audit(&place, &report, &["--sample", "100"]).ok();
-    for text in ["Recall is 0.", " to 1.0000 (95 % confidence", "if the groups remove", "\nall "] {
+    for text in [
+        "Recall is 0.",
+        " to 1.0000 (95 % confidence",
+        "if the groups remove",
+        "\nall ",
+        "and once in the last row.\nrecall: of one neighbour",
+        "by resampling",
+    ] {
         assert!(out.contains(text), "{text}: {out}");
     }
     let by_pairs = audit(&place, &report, &["--pairs", "pairs.csv", "--json", "--threads", "2"]);

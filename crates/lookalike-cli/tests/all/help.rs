@@ -98,6 +98,26 @@ fn paragraphs_break_at_the_margin() {
 }
 
 #[test]
+fn headings_describe_their_options() {
+    let resources = ["--memory", "--temp-dir", "--threads", "--resume"];
+    let files = ["--html", "--quotes", "--mail-signatures", "--attachments", "--max"];
+    for command in commands() {
+        let text = help(&command, "--help");
+        for (heading, allowed) in
+            [("Resources", &resources[..]), ("Web pages, mail, PDF and office files", &files)]
+        {
+            let Some((_, section)) = text.split_once(&format!("\n{heading}:\n")) else { continue };
+            let section = section.split("\n\n").next().unwrap();
+            let found = options(section);
+            assert!(
+                found.iter().all(|name| allowed.contains(&name.as_str())),
+                "{command:?}: {found:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn rare_options_are_not_in_short_help() {
     let rare = ["--num-hashes", "--bands", "--rows", "--scheme", "--seed", "--frequencies"];
     let rare = rare.into_iter().chain(["--audit-seed", "--confidence", "--estimates", "--max"]);

@@ -188,8 +188,7 @@ fn quote(line: &str, rest: &str) -> Option<QuotedExtent> {
         return Some(QuotedExtent::Rest);
     }
     let initial = first.as_bytes()[0];
-    let opens = |opener: &str| opener.as_bytes()[0] == initial && first.starts_with(opener);
-    let opened = initial.is_ascii_digit() || OPENERS.iter().any(|opener| opens(opener));
+    let opened = initial.is_ascii_digit() || OPENERS.iter().any(|opener| first.starts_with(opener));
     // Most lines neither open an attribution nor end like one.
     if !opened && !ends_with_colon(first) {
         return None;

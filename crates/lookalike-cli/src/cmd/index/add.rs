@@ -51,9 +51,6 @@ pub(super) struct HowArgs {
     #[arg(long)]
     exported: bool,
 
-    #[command(flatten)]
-    threads: ThreadArgs,
-
     /// Print the result as JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -61,6 +58,9 @@ pub(super) struct HowArgs {
     /// Print no summary and no progress; skipped files are still listed
     #[arg(long, short)]
     pub(super) quiet: bool,
+
+    #[command(flatten)]
+    threads: ThreadArgs,
 }
 
 /// Add documents to an index; their ids must be new

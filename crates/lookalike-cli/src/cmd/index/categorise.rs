@@ -51,21 +51,21 @@ pub(super) struct CategoriseArgs {
     #[arg(long, value_name = "FILE")]
     members: Option<PathBuf>,
 
-    #[command(flatten)]
-    csv: CsvArgs,
-
     /// No progress bar
     #[arg(long, short)]
     quiet: bool,
-
-    #[command(flatten)]
-    threads: ThreadArgs,
 
     #[command(flatten)]
     wait: WaitArgs,
 
     #[command(flatten)]
     output: ReadingArgs,
+
+    #[command(flatten)]
+    csv: CsvArgs,
+
+    #[command(flatten)]
+    threads: ThreadArgs,
 }
 
 fn topics(text: &str) -> Result<NonZeroUsize, String> {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 const EXAMPLE: &str = "\
 Examples:
   lookalike index decisions news              a JSON object per line
-  lookalike index decisions news --compact    removes those no longer in force
+  lookalike index decisions news --compact    removes replaced decisions
   lookalike index decisions news --add decisions.jsonl --who ann
   tail -n 1 decisions.jsonl | lookalike index decisions news --add - --seen 12";
 

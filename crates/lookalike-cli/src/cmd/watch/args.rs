@@ -11,7 +11,7 @@ Examples:
   lookalike index create news --store originals
   lookalike watch inbox/ --index news
   lookalike watch inbox/ --index news --feed matches.xml
-  lookalike watch inbox/ --index news --once --json    does not wait for files
+  lookalike watch inbox/ --index news --once --json    only the present files
 
 docs/guides/watch.md describes reports, webhooks and feeds.
 
