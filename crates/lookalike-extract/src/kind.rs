@@ -409,7 +409,7 @@ mod tests {
 
     #[test]
     fn files_are_what_they_hold() {
-        let kinds: [(&str, &[u8], FileKind); 18] = [
+        let kinds: [(&str, &[u8], FileKind); 20] = [
             ("a", b"", FileKind::Text),
             ("a.txt", b"From the start: nothing\n", FileKind::Text),
             ("a.pdf", b"just words", FileKind::Text),
@@ -422,6 +422,8 @@ mod tests {
             ("a", b"From a@b Thu Jan  1 00:00:00 1970\nFrom: x\nTo: y\n\n", FileKind::Mbox),
             ("a", b"From a point of view\nFrom: x\nTo: y\n\n", FileKind::Mail),
             ("a.eml", b"From a@b Thu Jan  1 00:00:00 1970\nFrom: x\n\n", FileKind::Mail),
+            ("a.eml", b"From: x\nno field\n", FileKind::Text),
+            ("a.eml", b"From: x\nTo: y\nno field\n", FileKind::Mail),
             ("a.doc", b"{\\rtf1 x}", FileKind::Rtf),
             ("a", b"\x89PNG\r\n\x1a\n\0", FileKind::Other("a PNG image")),
             ("a", b"GIF8 is a format", FileKind::Other("a GIF image")),

@@ -114,9 +114,9 @@ impl MailSignatures {
         }
         let count = |text: &str, most| text.split_whitespace().take(most).count();
         let words = |range: &Range<usize>| count(&text[range.clone()], usize::MAX);
-        // If the message has this many words, half of them are enough for all signatures.
+        // With this many words, the message may lose all of its signatures.
         let enough = 2 * self.ranges.iter().map(words).sum::<usize>();
-        let all = count(text, enough.max(SHORT_MESSAGE + 1)) as u64;
+        let all = count(text, enough) as u64;
         let most = if all > SHORT_MESSAGE as u64 { all / 2 } else { all };
         let mut first = self.ranges.len();
         for range in self.ranges.iter().rev() {
