@@ -171,8 +171,8 @@ pub(super) fn write_text(
             out,
             "Recall is {} ({predicted}).\nThis is known, not estimated: all {population} \
              documents were compared exactly with all others. {} of them\n{} a neighbour of \
-             similarity {threshold} or more, and this is the mean share of a document's \
-             neighbours that was\nfound.\n{by}\n",
+             similarity {threshold} or more, and this is the mean share of a document's\n\
+             neighbours that was found.\n{by}\n",
             four_decimals(figures.interval.low),
             thousands(figures.documents),
             if figures.documents == 1 { "has" } else { "have" },
