@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         print!("| {} | {sha1:.1} |", instructions.name());
         for scheme in schemes {
             let permutations = Permutations::drawn(scheme, 1, 128)?;
-            let mut values = scheme.no_values(128)?;
+            let mut values = scheme.empty_values(128)?;
             let mut hashes: Vec<u64> = hashes.iter().map(|hash| hash & 0xffff_ffff).collect();
             let time = least(|| permutations.lower(instructions, scheme, &mut hashes, &mut values));
             print!(" {time:.1} |");

@@ -48,7 +48,7 @@ impl PermutationScheme {
     ///
     /// # Errors
     /// If the system has no memory for them.
-    pub fn no_values(self, length: usize) -> Result<HashValues, AllocationError> {
+    pub fn empty_values(self, length: usize) -> Result<HashValues, AllocationError> {
         Ok(match self {
             Self::Affine32 => HashValues::Narrow(allocation::filled(u32::MAX, length)?),
             _ => HashValues::Wide(allocation::filled(self.empty(), length)?),
@@ -305,7 +305,7 @@ mod tests {
         permutations: &Permutations,
         hashes: &[u64],
     ) -> Vec<u64> {
-        let mut values = scheme.no_values(permutations.a.len()).unwrap();
+        let mut values = scheme.empty_values(permutations.a.len()).unwrap();
         permutations.lower(instructions, scheme, &mut hashes.to_vec(), &mut values);
         values.to_wide()
     }

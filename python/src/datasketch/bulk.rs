@@ -112,7 +112,7 @@ fn one_by_one<'py>(
             take_gathered(py, means, &mut hashes, &mut ends, &mut take)?;
         }
         if !is_short {
-            take(means.values_of(&set, text)?.map_or_else(|| means.no_values(), Ok)?)?;
+            take(means.values_of(&set, text)?.map_or_else(|| means.empty_values(), Ok)?)?;
         }
     }
     take_gathered(py, means, &mut hashes, &mut ends, &mut take)
@@ -158,7 +158,7 @@ fn each_set(
     let Some(hasher) = means.hasher else {
         for set in sets {
             let values = means.values_of(&set?, text)?;
-            take(values.map_or_else(|| means.no_values(), Ok)?)?;
+            take(values.map_or_else(|| means.empty_values(), Ok)?)?;
             py.check_signals()?;
         }
         return Ok(());

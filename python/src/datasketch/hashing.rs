@@ -58,7 +58,7 @@ fn ds_kernel_values(
     mut hashes: Vec<u64>,
 ) -> PyResult<Vec<u64>> {
     let scheme = scheme_named(scheme)?;
-    let mut values = scheme.no_values(num_perm).map_err(memory_error)?;
+    let mut values = scheme.empty_values(num_perm).map_err(memory_error)?;
     let permutations = Permutations::drawn(scheme, seed, num_perm).map_err(memory_error)?;
     permutations.lower(named(name)?, scheme, &mut hashes, &mut values);
     Ok(values.to_wide())

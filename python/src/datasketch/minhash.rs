@@ -134,7 +134,7 @@ impl UpdateTools {
         text: TokenText,
     ) -> PyResult<Option<HashValues>> {
         let Some(hasher) = self.hasher else { return self.values_by_function(tokens) };
-        let mut values = self.no_values()?;
+        let mut values = self.empty_values()?;
         if let Some(count) = self.lower_by_list(hasher, tokens, text, &mut values)? {
             return Ok((count > 0).then_some(values));
         }
@@ -144,7 +144,7 @@ impl UpdateTools {
         if slices.is_empty() {
             return Ok(None);
         }
-        let mut values = self.no_values()?;
+        let mut values = self.empty_values()?;
         let mut hashes = Vec::new();
         for part in token_bytes::parts(slices) {
             hashes.clear();
@@ -173,7 +173,7 @@ impl UpdateTools {
         if hashes.is_empty() {
             return Ok(None);
         }
-        let mut values = self.no_values()?;
+        let mut values = self.empty_values()?;
         self.lower(py, &mut hashes, &mut values)?;
         Ok(Some(values))
     }
@@ -239,12 +239,12 @@ impl UpdateTools {
     }
 
     /// The values of a set without elements.
-    pub(super) fn no_values(&self) -> PyResult<HashValues> {
-        self.scheme.no_values(self.permutations.a.len()).map_err(memory_error)
+    pub(super) fn empty_values(&self) -> PyResult<HashValues> {
+        self.scheme.empty_values(self.permutations.a.len()).map_err(memory_error)
     }
 
     pub(super) fn lowered(&self, hashes: &mut [u64]) -> PyResult<HashValues> {
-        let mut values = self.no_values()?;
+        let mut values = self.empty_values()?;
         self.permutations.lower(InstructionSet::best(), self.scheme, hashes, &mut values);
         Ok(values)
     }
@@ -305,7 +305,7 @@ impl MinHash {
         self.scheme = scheme_named(scheme)?;
         self.values = match hashvalues {
             Some(given) => arrays::parse(self.scheme, given, "hash values")?,
-            None => self.scheme.no_values(num_perm).map_err(memory_error)?,
+            None => self.scheme.empty_values(num_perm).map_err(memory_error)?,
         };
         self.shared = None;
         self.take_hashfunc(hashfunc, hasher);
@@ -529,7 +529,7 @@ impl MinHash {
 
     /// Removes all tokens.
     fn clear(&mut self) -> PyResult<()> {
-        self.values = self.scheme.no_values(self.values.len()).map_err(memory_error)?;
+        self.values = self.scheme.empty_values(self.values.len()).map_err(memory_error)?;
         self.shared = None;
         Ok(())
     }

@@ -138,7 +138,7 @@ def test_documents_without_what_is_contaminated() -> None:
     assert list(frame.drop(index=found.matches["document"]).index) == [1, 2]
 
 
-def test_what_cannot_be(tmp_path: Path) -> None:
+def test_invalid_arguments_are_refused(tmp_path: Path) -> None:
     corpus = write(tmp_path / "web.jsonl", [{"id": "a", "text": "x y"}])
     items = write(tmp_path / "items.jsonl", [{"id": "a", "question": "x y"}])
     table = tmp_path / "table.csv"

@@ -143,7 +143,7 @@ def test_results_are_pickled_and_copied(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_others_say_why_not(name: str, tmp_path: Path) -> None:
+def test_other_results_refuse_to_be_copied(name: str, tmp_path: Path) -> None:
     make, words = REFUSED[name]
     result = make(tmp_path)
     assert type(result) is getattr(lookalike, name)

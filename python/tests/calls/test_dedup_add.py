@@ -167,7 +167,7 @@ def test_group_sizes_are_those_of_documents_by_their_ids(news: lookalike.Index) 
     assert news.group_sizes(["a"]) == [1]
 
 
-def test_what_cannot_be_added_to_is_refused_before_the_work(
+def test_add_needs_an_open_index(
     news: lookalike.Index, tmp_path: Path
 ) -> None:
     batch = BATCHES[0]

@@ -107,7 +107,7 @@ def test_files_are_those_of_the_command_line(tmp_path: Path, program: str) -> No
     assert b'"d0"' not in mine.read_bytes() and b'"d2"' in mine.read_bytes()
 
 
-def test_what_cannot_be(tmp_path: Path) -> None:
+def test_invalid_lists_are_refused(tmp_path: Path) -> None:
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"id":"a"}\n{"name":"b"}\n')
     wrong: list[tuple[Any, type[Exception], str]] = [

@@ -30,7 +30,7 @@ pub(super) fn chapters(
     for id in &order {
         package.tracker.check_time()?;
         let Some((target, kind)) = files.get(id) else {
-            return Err(ExtractError::damaged(format!("chapter {id} is nowhere")));
+            return Err(ExtractError::damaged(format!("no file is named for chapter {id}")));
         };
         // Some chapters are pictures.
         if !kind.contains("html") && !kind.contains("dtbook") {

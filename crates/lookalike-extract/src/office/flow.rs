@@ -35,7 +35,8 @@ pub(super) fn slides(
     for id in &order {
         package.tracker.check_time()?;
         let slide = relations.get(id.as_str());
-        let slide = slide.ok_or_else(|| ExtractError::damaged(format!("slide {id} is nowhere")))?;
+        let slide = slide
+            .ok_or_else(|| ExtractError::damaged(format!("no file is named for slide {id}")))?;
         flow(package, &package.needed(&slide.target)?, out)?;
         if let Some(notes) = package.relations(&slide.target)?.role("notesSlide") {
             flow(package, &package.needed(notes)?, out)?;

@@ -25,7 +25,8 @@ pub(super) fn sheets(
     for id in &order {
         package.tracker.check_time()?;
         let sheet = relations.get(id.as_str());
-        let sheet = sheet.ok_or_else(|| ExtractError::damaged(format!("sheet {id} is nowhere")))?;
+        let sheet = sheet
+            .ok_or_else(|| ExtractError::damaged(format!("no file is named for sheet {id}")))?;
         if sheet.role == "worksheet" {
             let mut cells = CellReader {
                 out,
@@ -88,7 +89,7 @@ enum CellKind {
     Plain,
     /// The number of a shared text.
     Shared,
-    Truth,
+    Boolean,
 }
 
 struct CellReader<'o, 'a> {
@@ -107,7 +108,7 @@ impl XmlHandler for CellReader<'_, '_> {
                 self.value.clear();
                 self.kind = match attribute(tag, "t").as_deref() {
                     Some("s") => CellKind::Shared,
-                    Some("b") => CellKind::Truth,
+                    Some("b") => CellKind::Boolean,
                     _ => CellKind::Plain,
                 };
             }
@@ -125,8 +126,8 @@ impl XmlHandler for CellReader<'_, '_> {
             "c" => {
                 let value = match self.kind {
                     CellKind::Plain => self.value.as_str(),
-                    CellKind::Truth if self.value.trim() == "0" => "FALSE",
-                    CellKind::Truth => "TRUE",
+                    CellKind::Boolean if self.value.trim() == "0" => "FALSE",
+                    CellKind::Boolean => "TRUE",
                     CellKind::Shared => {
                         let number = self.value.trim().parse::<usize>().ok();
                         let place = number.and_then(|number| self.shared.places.get(number));

@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_later_moment_do_not_cover_an_earlier_one() {
+    fn a_newer_view_does_not_cover_an_older_head() {
         let above = tempfile::tempdir().unwrap();
         let place = above.path().join("index");
         let writer = create(&place, &test_index::settings()).unwrap();
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_that_is_missing_is_not_that_of_another_document() {
+    fn missing_sets_are_errors() {
         let above = tempfile::tempdir().unwrap();
         let place = above.path().join("index");
         let writer = create(&place, &test_index::settings()).unwrap();

@@ -261,10 +261,9 @@ impl NamesParameters for SkipReason {
                 None => write!(f, "{failure}"),
             },
             Self::Unreadable { message } => write!(f, "cannot be read: {message}"),
-            Self::TooLong => write!(
-                f,
-                "a document of more than {MAX_DOCUMENT_BYTES} bytes, the most there can be"
-            ),
+            Self::TooLong => {
+                write!(f, "more than {MAX_DOCUMENT_BYTES} bytes, the maximum of a document")
+            }
             Self::NotRecords { problem } => problem.fmt_with(f, name),
             Self::NoContent => f.write_str("empty: it has no content"),
             Self::OverLimit { limit, parameter } => {
@@ -301,7 +300,11 @@ impl NamesParameters for SkipReason {
                  is not a character"
             ),
             Self::FieldCount { expected, got } => {
-                write!(f, "a record of {got} values, the header has {expected} columns")
+                write!(
+                    f,
+                    "the number of values differs from the header ({got} instead of {expected}); \
+                     put quotes around values that contain the delimiter"
+                )
             }
             Self::UnclosedQuote => {
                 f.write_str("a quoted value begins in this record and never ends")

@@ -30,6 +30,14 @@ pub enum TableProblem {
         /// The columns of the header.
         present: Vec<String>,
     },
+    /// The header has more columns than a table may have. A first line that consists of delimiters
+    /// would take many times its length in memory.
+    TooManyColumns {
+        /// The number of columns.
+        found: usize,
+        /// The limit.
+        most: usize,
+    },
     /// A column of a Parquet file has an unsupported type.
     ColumnType {
         /// The field for which the column is needed.
@@ -52,7 +60,7 @@ impl TableProblem {
     pub fn field(&self) -> Option<Field> {
         match self {
             Self::Column { field, .. } | Self::ColumnType { field, .. } => Some(*field),
-            Self::ParquetStream | Self::NoParquet => None,
+            Self::TooManyColumns { .. } | Self::ParquetStream | Self::NoParquet => None,
         }
     }
 }
@@ -80,6 +88,11 @@ impl NamesParameters for TableProblem {
                 "{found} columns have the name {column:?}; rename one, or choose another column \
                  with {}",
                 option(*field, name)
+            ),
+            Self::TooManyColumns { found, most } => write!(
+                f,
+                "the header has {found} columns, and a table has at most {most}; keep only the \
+                 columns that you need, or convert the file to JSONL"
             ),
             Self::ColumnType { field, name: column, got, present } => write!(
                 f,

@@ -21,6 +21,8 @@ use std::sync::OnceLock;
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// Number of records from which the delimiter is detected if the header does not show it.
 const COMPARED_RECORDS: usize = 20;
+/// Maximum number of columns of a table. Their names are in memory during the run.
+const MOST_COLUMNS: usize = 1 << 16;
 
 /// The format of records with a header and values that a delimiter separates.
 pub(crate) struct SeparatedValues {
@@ -85,7 +87,8 @@ impl RecordFormat for SeparatedValues {
         let mut line = 0;
         let ReadBuffers { values, line_id, extra, .. } = scratch;
         extra.clear();
-        while let Some(Range { start, end }) = values.read(delimiter, bytes, at) {
+        let expected = columns.header.columns.len();
+        while let Some(Range { start, end }) = values.read(delimiter, bytes, at, expected) {
             line += memchr::memchr_iter(b'\n', &bytes[at..start]).count() as u32;
             let raw = &bytes[start..end];
             let place = DocumentPosition::of_record(start + mark, raw.len(), line);
@@ -119,7 +122,8 @@ impl RecordFormat for SeparatedValues {
     ) -> Result<(), String> {
         let (columns, delimiter) = self.columns().ok_or("the header was not read")?;
         // Bytes without a record have no values, which `document` reports.
-        let place = scratch.values.read(delimiter, record.bytes, 0).unwrap_or_default();
+        let expected = columns.header.columns.len();
+        let place = scratch.values.read(delimiter, record.bytes, 0, expected).unwrap_or_default();
         let parsed = columns.document(&scratch.values, &record.bytes[place]);
         record.give(parsed, StatedFields::Nothing, take)
     }
@@ -191,7 +195,8 @@ impl DocumentColumns {
     /// Finds the columns in the header, the first record of `bytes`, which must begin the source.
     ///
     /// # Errors
-    /// [`ReadError::Table`] if a column does not occur exactly once.
+    /// [`ReadError::Table`] if a column does not occur exactly once, or if there are more than
+    /// [`MOST_COLUMNS`].
     fn find(
         delimiter: u8,
         bytes: &[u8],
@@ -201,7 +206,12 @@ impl DocumentColumns {
         let (marks, bytes) = bytes.split_at(bytes.len() - without_marks(bytes).len());
         let mut values = SeparatedRecord::default();
         // Without a header, no columns are found.
-        let record = &bytes[values.read(delimiter, bytes, 0).unwrap_or_default()];
+        let record = &bytes[values.read(delimiter, bytes, 0, MOST_COLUMNS).unwrap_or_default()];
+        let refused = |problem| ReadError::Table { source_name: source_name.to_owned(), problem };
+        if values.len() > MOST_COLUMNS {
+            let problem = TableProblem::TooManyColumns { found: values.len(), most: MOST_COLUMNS };
+            return Err(refused(problem));
+        }
         let raw = [marks, without_line_feed(record)].concat();
         let present: Vec<String> =
             values.iter(record).map(|name| String::from_utf8_lossy(name).into_owned()).collect();
@@ -210,15 +220,12 @@ impl DocumentColumns {
             let mut places = places.map(|(place, _)| place);
             match (places.next(), places.count()) {
                 (Some(place), 0) => Ok(place),
-                (first, more) => Err(ReadError::Table {
-                    source_name: source_name.to_owned(),
-                    problem: TableProblem::Column {
-                        field,
-                        name: name.to_owned(),
-                        found: more + usize::from(first.is_some()),
-                        present: present.clone(),
-                    },
-                }),
+                (first, more) => Err(refused(TableProblem::Column {
+                    field,
+                    name: name.to_owned(),
+                    found: more + usize::from(first.is_some()),
+                    present: present.clone(),
+                })),
             }
         };
         let id = if options.line_ids { None } else { Some(column(Field::Id, &options.id_field)?) };
@@ -295,7 +302,8 @@ fn find_delimiter(bytes: &[u8], needed: &[String]) -> u8 {
     let mut values = SeparatedRecord::default();
     let mut has_columns = |delimiter: &u8| {
         // An empty table has no columns.
-        let header = &bytes[values.read(*delimiter, bytes, 0).unwrap_or_default()];
+        let header = values.read(*delimiter, bytes, 0, MOST_COLUMNS).unwrap_or_default();
+        let header = &bytes[header];
         needed.iter().all(|name| values.iter(header).any(|column| column == name.as_bytes()))
     };
     let by_header = DELIMITERS.into_iter().find(&mut has_columns);
@@ -304,7 +312,7 @@ fn find_delimiter(bytes: &[u8], needed: &[String]) -> u8 {
             let mut values = SeparatedRecord::default();
             let mut at = 0;
             let counts = std::iter::from_fn(|| {
-                at = values.read(*delimiter, bytes, at)?.end;
+                at = values.read(*delimiter, bytes, at, 0)?.end;
                 Some(values.len())
             });
             let counts: Vec<usize> = counts.take(COMPARED_RECORDS).collect();

@@ -53,7 +53,10 @@ pub(crate) fn value_range(record: &[u8], delimiter: u8, column: usize) -> Option
 /// The values of a record without their quotes.
 #[derive(Default)]
 pub(crate) struct SeparatedRecord {
+    /// The first values.
     values: Vec<ValuePlace>,
+    /// The number of all values.
+    count: usize,
     /// The values that do not occur in the record in one piece.
     joined: Vec<u8>,
 }
@@ -70,13 +73,18 @@ impl SeparatedRecord {
     /// Skips blank lines from `start` on, reads the record of `bytes` after them, and returns its
     /// place; `None` if there is none. The place includes the byte that ends the record. The line
     /// feed of CR LF counts as a blank line after it.
+    ///
+    /// Keeps the first `most` values and counts the others: the place of a value takes more memory
+    /// than a short value in the record.
     pub(crate) fn read(
         &mut self,
         delimiter: u8,
         bytes: &[u8],
         start: usize,
+        most: usize,
     ) -> Option<Range<usize>> {
         self.values.clear();
+        self.count = 0;
         self.joined.clear();
         let start = start + bytes[start..].iter().position(|b| !matches!(b, b'\r' | b'\n'))?;
         let record = &bytes[start..];
@@ -84,7 +92,10 @@ impl SeparatedRecord {
         loop {
             let WrittenValue { range, .. } = WrittenValue::at(at, delimiter, record);
             at = range.end;
-            self.push(record, range);
+            if self.count < most {
+                self.push(record, range);
+            }
+            self.count += 1;
             if record.get(at) != Some(&delimiter) {
                 return Some(start..bytes.len().min(start + at + 1));
             }
@@ -119,12 +130,12 @@ impl SeparatedRecord {
         self.values.push(ValuePlace::Joined(start..self.joined.len()));
     }
 
-    /// The number of values.
+    /// The number of values in the record, with those that are not kept.
     pub(crate) fn len(&self) -> usize {
-        self.values.len()
+        self.count
     }
 
-    /// The values of `record`, which was read last.
+    /// The kept values of `record`, which was read last.
     pub(crate) fn iter<'a>(&'a self, record: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
         self.values.iter().map(|value| match value {
             ValuePlace::Record(range) => &record[range.clone()],
@@ -132,7 +143,7 @@ impl SeparatedRecord {
         })
     }
 
-    /// A value of `record`, which was read last.
+    /// A kept value of `record`, which was read last.
     pub(crate) fn get<'a>(&'a self, record: &'a [u8], column: usize) -> Option<&'a [u8]> {
         self.iter(record).nth(column)
     }
@@ -157,7 +168,11 @@ mod tests {
             let mut record = SeparatedRecord::default();
             let mut at = 0;
             while reader.read_byte_record(&mut expected).unwrap() {
-                let place = record.read(delimiter, bytes, at).unwrap();
+                let place = record.read(delimiter, bytes, at, 1).unwrap();
+                prop_assert_eq!(record.len(), expected.len());
+                let first: Vec<&[u8]> = record.iter(&bytes[place]).collect();
+                prop_assert_eq!(first, [&expected[0]]);
+                let place = record.read(delimiter, bytes, at, usize::MAX).unwrap();
                 at = place.end;
                 prop_assert_eq!(at as u64, reader.position().byte());
                 let written = &bytes[place];
@@ -167,7 +182,7 @@ mod tests {
                 prop_assert!(written[last.end..].len() <= 1);
                 prop_assert_eq!(value_range(written, delimiter, record.len()), None);
             }
-            prop_assert_eq!(record.read(delimiter, bytes, at), None);
+            prop_assert_eq!(record.read(delimiter, bytes, at, usize::MAX), None);
         }
     }
 }

@@ -238,8 +238,8 @@ fn bad_separated_values() {
         assert!(error.contains(expected), "{error}");
     }
     for (record, expected) in [
-        ("a", "a record of 1 values, the header has 2 columns"),
-        ("a,b,c", "a record of 3 values, the header has 2 columns"),
+        ("a", "the number of values differs from the header (1 instead of 2); put quotes"),
+        ("a,b,c", "the number of values differs from the header (3 instead of 2)"),
         (",b", "the id is empty"),
         ("a,\0", "binary"),
         ("a,\"b", "a quoted value begins in this record and never ends"),
@@ -253,6 +253,17 @@ fn bad_separated_values() {
     let bytes = b"x,id,text\n\xE9,a,\"\"\"\xE9\"\n";
     assert!(message(read("x.csv", bytes)).contains("not UTF-8 at byte 8"));
     assert!(read("x.csv", "id,text\n").unwrap().documents.is_empty());
+}
+
+#[test]
+fn tables_have_a_maximum_of_columns() {
+    let header = |columns: usize| format!("id,text{}\n", ",x".repeat(columns - 2));
+    assert!(read("x.csv", header(65_536)).unwrap().documents.is_empty());
+    let error = message(read("x.csv", header(65_537)));
+    assert!(
+        error.contains("the header has 65537 columns, and a table has at most 65536"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -97,9 +97,9 @@ pub fn draw_share(
     limit: u64,
     progress: &dyn Progress,
 ) -> Result<Vec<DrawnDocument>, AuditError> {
-    let lots = IdHasher::new(options.seed);
+    let hasher = IdHasher::new(options.seed);
     let drawers = each_document(share, options.threads, progress, || ShareDrawer {
-        lots,
+        hasher,
         limit,
         cutter: ShingleCutter::of_rule(params.shingle(), options.kernel),
         reference: false,
@@ -110,7 +110,7 @@ pub fn draw_share(
 
 /// The work of one thread of [`draw_share`].
 struct ShareDrawer {
-    lots: IdHasher,
+    hasher: IdHasher,
     limit: u64,
     cutter: ShingleCutter,
     reference: bool,
@@ -121,7 +121,7 @@ impl DocumentSink for ShareDrawer {
     type Error = FindError;
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), FindError> {
-        if self.lots.document(document.id) > self.limit {
+        if self.hasher.document(document.id) > self.limit {
             return Ok(());
         }
         let mut shingles = Vec::new();
@@ -167,7 +167,7 @@ impl AuditSample {
         progress: &dyn Progress,
     ) -> Result<Self, AuditError> {
         check_confidence(options.confidence)?;
-        let lots = IdHasher::new(options.seed);
+        let hasher = IdHasher::new(options.seed);
         let mut sample = DocumentSample::new(options.sample.get());
         for DrawnDocument { id, reference, fingerprint, shingles } in drawn {
             if shingles.is_empty() || !shingles.is_sorted() {
@@ -178,9 +178,9 @@ impl AuditSample {
             let block = BlockNumber { source: u32::from(reference), index: 0 };
             let document =
                 SampledDocument { position: (block, 0), fingerprint, reference, set: shingles };
-            sample.insert(lots.document(&id), id, document);
+            sample.insert(hasher.document(&id), id, document);
         }
-        let searched = SearchedSample::new(params, lots, sample, documents, progress)?;
+        let searched = SearchedSample::new(params, hasher, sample, documents, progress)?;
         Ok(Self { searched, options: options.clone(), documents })
     }
 
@@ -222,8 +222,8 @@ impl AuditSample {
             let tally = tally
                 .ok_or_else(|| damaged(format!("no range {range} of {document} was drawn")))?;
             tally.count = count;
-            for (lot, id) in &kept {
-                tally.keep(*lot, id);
+            for (id_hash, id) in &kept {
+                tally.keep(*id_hash, id);
             }
         }
         Ok(ShareNeighbours(found))
@@ -265,7 +265,7 @@ impl ShareNeighbours {
         let neighbours = numbered.flat_map(|(document, each)| {
             let ranges = (0u32..).zip(&each.bins).filter(|(_, tally)| tally.count > 0);
             ranges.map(move |(range, tally)| {
-                let kept = tally.kept.keys().map(|(lot, id)| (lot, id.clone())).collect();
+                let kept = tally.kept.keys().map(|(id_hash, id)| (id_hash, id.clone())).collect();
                 RangeRow { document, range, count: tally.count, kept }
             })
         });

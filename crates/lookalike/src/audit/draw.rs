@@ -59,14 +59,14 @@ impl DocumentSample {
         Self(IdSample::new(most))
     }
 
-    /// Whether a document with the hash `lot` may be in the sample.
-    pub(super) fn wants(&self, lot: u64) -> bool {
-        self.0.wants(lot)
+    /// Whether a document with the hash `id_hash` may be in the sample.
+    pub(super) fn wants(&self, id_hash: u64) -> bool {
+        self.0.wants(id_hash)
     }
 
-    /// Adds a document with the hash `lot`.
-    pub(super) fn insert(&mut self, lot: u64, id: String, document: SampledDocument) {
-        self.0.insert(lot, id, document, precedes);
+    /// Adds a document with the hash `id_hash`.
+    pub(super) fn insert(&mut self, id_hash: u64, id: String, document: SampledDocument) {
+        self.0.insert(id_hash, id, document, precedes);
     }
 
     /// Adds the documents drawn by another thread.
@@ -99,15 +99,15 @@ mod tests {
     }
 
     fn sample(seed: u64, most: usize, numbers: impl Iterator<Item = u32>) -> Vec<String> {
-        let lots = IdHasher::new(seed);
+        let hasher = IdHasher::new(seed);
         let mut parts =
             [DocumentSample::new(most), DocumentSample::new(most), DocumentSample::new(most)];
         for number in numbers {
             let id = format!("d{number}");
-            let lot = lots.document(&id);
+            let id_hash = hasher.document(&id);
             let part = &mut parts[number as usize % 3];
-            if part.wants(lot) {
-                part.insert(lot, id, drawn(number));
+            if part.wants(id_hash) {
+                part.insert(id_hash, id, drawn(number));
             }
         }
         let [mut all, second, third] = parts;
@@ -154,8 +154,8 @@ mod tests {
 
     #[test]
     fn order_and_seed_change_neighbour_hashes() {
-        let lots = IdHasher::new(1);
-        assert_ne!(lots.neighbour("a", "b"), lots.neighbour("b", "a"));
-        assert_ne!(lots.neighbour("a", "b"), IdHasher::new(2).neighbour("a", "b"));
+        let hasher = IdHasher::new(1);
+        assert_ne!(hasher.neighbour("a", "b"), hasher.neighbour("b", "a"));
+        assert_ne!(hasher.neighbour("a", "b"), IdHasher::new(2).neighbour("a", "b"));
     }
 }

@@ -118,15 +118,15 @@ pub fn true_neighbours<E: Into<AuditError>>(
         }
         Ok(collection)
     };
-    let lots = IdHasher::new(options.seed);
+    let hasher = IdHasher::new(options.seed);
     let collection = open()?;
     let (drawn, draw_time) = timed(progress, Stage::Draw, collection.bytes(), || {
-        draw(&collection, params, lots, options, progress)
+        draw(&collection, params, hasher, options, progress)
     });
     let (sample, seen) = drawn?;
     let collection = open()?;
     let (result, search_time) = timed(progress, Stage::Search, collection.bytes(), || {
-        let mut searched = SearchedSample::new(params, lots, sample, seen, progress)?;
+        let mut searched = SearchedSample::new(params, hasher, sample, seen, progress)?;
         if let Some(decisions) = &options.decisions {
             searched.separated = SeparatedPairs::new(decisions);
         }
@@ -151,13 +151,13 @@ fn check_confidence(confidence: f64) -> Result<(), AuditError> {
 fn draw(
     collection: &Collection,
     params: &Params,
-    lots: IdHasher,
+    hasher: IdHasher,
     options: &AuditOptions,
     progress: &dyn Progress,
 ) -> Result<(DocumentSample, u64), AuditError> {
     let most = options.sample.get();
     let drawers = each_document(collection, options.threads, progress, || Drawer {
-        lots,
+        hasher,
         cutter: ShingleCutter::of_rule(params.shingle(), options.kernel),
         sample: DocumentSample::new(most),
         documents: 0,
@@ -176,7 +176,7 @@ fn draw(
 /// The work of one thread of the first pass. A document is shingled only if its hash is among the
 /// smallest so far. For a sample of n, this holds for about n·ln(N/n) of N documents.
 struct Drawer {
-    lots: IdHasher,
+    hasher: IdHasher,
     cutter: ShingleCutter,
     sample: DocumentSample,
     documents: u64,
@@ -191,8 +191,8 @@ impl DocumentSink for Drawer {
         let id = document.id;
         self.documents += 1;
         self.position.1 += 1;
-        let lot = self.lots.document(id);
-        if !self.sample.wants(lot) {
+        let id_hash = self.hasher.document(id);
+        if !self.sample.wants(id_hash) {
             return Ok(());
         }
         let mut set = Vec::new();
@@ -202,7 +202,7 @@ impl DocumentSink for Drawer {
             let position = self.position;
             let reference = self.reference;
             let drawn = SampledDocument { position, fingerprint, reference, set };
-            self.sample.insert(lot, id.to_owned(), drawn);
+            self.sample.insert(id_hash, id.to_owned(), drawn);
         }
         Ok(())
     }

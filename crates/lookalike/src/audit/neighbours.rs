@@ -82,15 +82,15 @@ impl BinTally {
         Self { count: 0, kept: IdSample::new(most) }
     }
 
-    fn add(&mut self, lot: u64, id: &str) {
+    fn add(&mut self, id_hash: u64, id: &str) {
         self.count += 1;
-        self.keep(lot, id);
+        self.keep(id_hash, id);
     }
 
     /// Keeps the id of a neighbour that is already counted, if its hash is small enough.
-    pub(super) fn keep(&mut self, lot: u64, id: &str) {
-        if self.kept.wants(lot) {
-            self.kept.insert(lot, id.to_owned(), (), |(), ()| false);
+    pub(super) fn keep(&mut self, id_hash: u64, id: &str) {
+        if self.kept.wants(id_hash) {
+            self.kept.insert(id_hash, id.to_owned(), (), |(), ()| false);
         }
     }
 
@@ -113,9 +113,15 @@ impl DocumentNeighbours {
     }
 
     /// Counts a true neighbour: another document with this overlap.
-    pub(super) fn add(&mut self, lots: IdHasher, bins: &Bins, neighbour: &str, overlap: &Overlap) {
+    pub(super) fn add(
+        &mut self,
+        hasher: IdHasher,
+        bins: &Bins,
+        neighbour: &str,
+        overlap: &Overlap,
+    ) {
         if let Some(tally) = self.bins.get_mut(bins.of(overlap)) {
-            tally.add(lots.neighbour(&self.id, neighbour), neighbour);
+            tally.add(hasher.neighbour(&self.id, neighbour), neighbour);
         }
     }
 
@@ -208,10 +214,10 @@ mod tests {
         let ids: Vec<String> = (0..200).map(|n| format!("n{n}")).collect();
         let mut times = [0u32; 200];
         for seed in 0..2_000 {
-            let lots = IdHasher::new(seed);
+            let hasher = IdHasher::new(seed);
             let mut parts = [(); 2].map(|()| DocumentNeighbours::new("a".to_owned(), &bins));
             for (n, id) in ids.iter().enumerate() {
-                parts[n % 2].add(lots, &bins, id, &overlap(900 + n as u64 % 2));
+                parts[n % 2].add(hasher, &bins, id, &overlap(900 + n as u64 % 2));
             }
             let [mut whole, other] = parts;
             whole.merge(other);

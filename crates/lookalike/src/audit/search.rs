@@ -27,7 +27,7 @@ pub(super) fn text_digest(check: u64) -> u64 {
 /// The sample, shared by all threads. Equal documents are stored once.
 pub(super) struct SearchedSample {
     params: Params,
-    pub(super) lots: IdHasher,
+    pub(super) hasher: IdHasher,
     pub(super) bins: Bins,
     /// Ids in the order in which they were drawn, and whether they belong to a reference
     /// collection.
@@ -51,7 +51,7 @@ impl SearchedSample {
     /// documents without a token.
     pub(super) fn new(
         params: &Params,
-        lots: IdHasher,
+        hasher: IdHasher,
         sample: DocumentSample,
         documents: u64,
         progress: &dyn Progress,
@@ -79,7 +79,7 @@ impl SearchedSample {
         }
         let params = params.clone();
         let separated = SeparatedPairs::default();
-        Ok(Self { params, lots, bins, ids, classes, index, separated })
+        Ok(Self { params, hasher, bins, ids, classes, index, separated })
     }
 
     /// Returns the neighbours found in all documents. `documents` is the number of documents in the
@@ -207,9 +207,9 @@ impl<'a> Searcher<'a> {
             if drawn == id {
                 self.found.met[document] |= class.fingerprint == fingerprint;
             } else if !separated.contains((drawn, *reference), (id, self.reference)) {
-                let lots = self.searched.lots;
+                let hasher = self.searched.hasher;
                 let bins = &self.searched.bins;
-                self.found.sample[document].add(lots, bins, id, overlap);
+                self.found.sample[document].add(hasher, bins, id, overlap);
             }
         }
     }

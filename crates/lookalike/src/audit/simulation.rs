@@ -73,21 +73,21 @@ impl Population {
     }
 
     fn audit(&self, sample: usize, seed: u64) -> Audit {
-        let lots = IdHasher::new(seed);
+        let hasher = IdHasher::new(seed);
         let mut drawn = DocumentSample::new(sample);
         for (number, id) in self.ids.iter().enumerate() {
-            let lot = lots.document(id);
-            if drawn.wants(lot) {
+            let id_hash = hasher.document(id);
+            if drawn.wants(id_hash) {
                 let position = (BlockNumber { source: 0, index: 0 }, number as u32);
                 let document =
                     SampledDocument { position, fingerprint: 0, reference: false, set: Vec::new() };
-                drawn.insert(lot, id.clone(), document);
+                drawn.insert(id_hash, id.clone(), document);
             }
         }
         let sample = drawn.into_documents().map(|(id, document)| {
             let mut sampled = DocumentNeighbours::new(id, &self.bins);
             for (other, overlap, _) in &self.neighbours[document.position.1 as usize] {
-                sampled.add(lots, &self.bins, &self.ids[*other], overlap);
+                sampled.add(hasher, &self.bins, &self.ids[*other], overlap);
             }
             sampled
         });

@@ -8,7 +8,7 @@ use lookalike_core::shingle::Shingler;
 use std::time::Instant;
 
 /// A rule is too long if more than this share of the documents has fewer tokens than a shingle.
-const MOST_SHORT: f64 = 0.05;
+const MAX_SHORT_SHARE: f64 = 0.05;
 /// A rule is saturated if unrelated documents have at least this mean similarity. At 0.05 they
 /// share a tenth of their shingles. The means for articles of 260 words are 0.10 for single words,
 /// 0.06 for five characters, 0.012 for two words, and below 0.001 from three words on.
@@ -58,7 +58,7 @@ impl Profile {
 
     /// Whether too many documents are shorter than a shingle.
     pub fn is_too_long(&self) -> bool {
-        self.short_share() > MOST_SHORT
+        self.short_share() > MAX_SHORT_SHARE
     }
 
     /// The number of tokens, far from each other, that can be replaced in a document of median

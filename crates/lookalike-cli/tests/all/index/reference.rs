@@ -78,7 +78,7 @@ fn an_index_decides_as_its_documents_do() {
 }
 
 #[test]
-fn what_stays_is_added_and_found_the_next_time() {
+fn kept_documents_are_added_to_the_reference() {
     let place = place();
     place.run(&["index", "create", "news", "old.jsonl", "--store", "texts"]).ok();
     let args = [

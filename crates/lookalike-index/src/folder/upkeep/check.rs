@@ -141,7 +141,7 @@ fn counts(snapshot: &FolderSnapshot, problems: &mut Vec<IndexProblem>) -> Result
     ];
     for (name, stored, there) in pairs {
         if stored != there {
-            let what = format!("{stored} {name} are counted, but the index has {there}");
+            let what = format!("the stored count is {stored} {name}, but the index has {there}");
             problems.push(IndexProblem { place: "state".to_owned(), what, repairable: true });
         }
     }

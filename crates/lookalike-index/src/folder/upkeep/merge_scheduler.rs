@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lags_most_is_next() {
+    fn latest_merge_is_next() {
         assert_eq!(next([].into_iter(), true), NextStep::Nothing);
         assert_eq!(next([-0.1, -0.2].into_iter(), false), NextStep::Wait);
         assert_eq!(next([-0.1, -0.2].into_iter(), true), NextStep::Step(0));

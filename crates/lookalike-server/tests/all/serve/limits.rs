@@ -355,7 +355,7 @@ fn rest_of_answer(stream: &mut TcpStream) {
 }
 
 #[test]
-fn who_takes_nothing_is_cut_off() {
+fn clients_that_read_nothing_are_disconnected() {
     let served = with_a_long_document(Duration::from_millis(200));
     let left: Vec<_> = (0..2).map(|_| ask_and_leave(&served)).collect();
     // One that sends nothing for longer than `idle` is cut off, and has its status all the same.

@@ -56,7 +56,7 @@ pub(super) fn write(
 }
 
 /// Returns the part of a reason that all records with the same problem share: `not UTF-8` from
-/// `not UTF-8 at byte 7`, `a record of … values` from `a record of 3 values, …`.
+/// `not UTF-8 at byte 7`, `more than … bytes` from `more than 512 bytes, …`.
 fn kind(reason: &str) -> String {
     let end = reason.find([':', ',', ';', '(']).unwrap_or(reason.len());
     let head = reason.get(..end).unwrap_or(reason);
@@ -140,8 +140,12 @@ mod tests {
     fn kinds_are_without_particulars() {
         for (reason, expected) in [
             ("not UTF-8 at byte 7", "not UTF-8"),
-            ("a record of 3 values, the header has 4 columns", "a record of … values"),
+            (
+                "the number of values differs from the header (3 instead of 4)",
+                "the number of values differs from the header",
+            ),
             ("no field \"text\"; the record has a, b", "no field \"text\""),
+            ("more than 67108864 bytes, the maximum of a document", "more than … bytes"),
             ("hidden (--all-files reads it)", "hidden"),
             ("the id is already used at a:7", "the id is already used"),
             (": x", "other reasons"),
