@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The figures of docs/guides/choosing.md: what settings of `find` find on documents whose truth is
-known.
+"""Computes the figures of docs/guides/choosing.md: how settings of `find` perform on known pairs.
 
     bench/choosing.py --program target/release/lookalike --data ../shared/data [SECTION]...
 
-Every figure is of pairs that `lookalike find --exact --pairs` writes, counted against a truth:
-people's judgements (judged, plagiarism), or names of files (the same page of another release, the
-same source file of another version). The document sets are not part of this repository; a section
-whose set is missing is skipped, with a message. Python 3.10, standard library only.
+Most sections compare the pairs that `lookalike find --pairs` writes with a truth. The truth is
+people's judgements (judged, plagiarism) or names of files (the same page in another release, the
+same source file in another version). Jaccard pairs are found with `--exact`. The document sets
+are not part of this repository. A section whose set is missing is skipped with a message. Needs
+Python 3.10 and only the standard library.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def section(function):
 
 
 class Missing(Exception):
-    """A document set that is not there."""
+    """A document set does not exist."""
 
 
 class Bench:
@@ -44,7 +44,7 @@ class Bench:
         return path
 
     def pairs(self, source, least, options=(), measure="jaccard"):
-        """The similarity of every pair of documents from `least` on."""
+        """Returns the similarity of each pair of documents at or above `least`, by sorted ids."""
         out = os.path.join(self.folder, "pairs.csv")
         command = [self.program, "find", source, "--quiet", "--threshold", str(least)]
         command += ["--exact"] if measure == "jaccard" else ["--measure", measure]
@@ -149,7 +149,8 @@ def plagiarism(bench):
         (["--shingle", "bag"], "containment", [0.6, 0.5]),
         (["--shingle", "bag", "--stop-words", "en"], "containment", [0.5, 0.4, 0.3]),
     ]
-    # An answer is compared with the source of its question; the id of a source begins with `orig`.
+    # The truth pairs each answer with the source of its question. Ids of sources begin with
+    # `orig`.
     without = {pair[0] for pair, category in truth.items() if category == "non"}
     head = ["between answers", "of these, one written without the source", "both"]
     rows = [["options of `find`", *(f"{kind} ({counts[kind]})" for kind in kinds), *head]]
@@ -184,7 +185,7 @@ def plagiarism(bench):
 
 
 def by_name(bench, source, same, settings, thresholds, least):
-    """Rows with recall and precision for the pairs of documents of one name."""
+    """Yields rows with recall and precision. `same` contains the true pairs."""
     for name, options in settings:
         found = bench.pairs(source, least, options)
         for threshold in thresholds:
@@ -194,7 +195,7 @@ def by_name(bench, source, same, settings, thresholds, least):
 
 
 def versions(ids, name):
-    """Pairs of ids that are versions of one document: equal names."""
+    """Returns the pairs of ids with equal names, which are versions of one document."""
     groups = {}
     for id in ids:
         groups.setdefault(name(id), []).append(id)
@@ -365,7 +366,8 @@ def short(bench):
             row.append(f"{found.get(('a', 'b'), 0):.2f}")
         rows.append(row)
     table("Jaccard similarity of a text and itself with one word in the middle changed", *rows)
-    # Five shingles of n − 4 hold a word in the middle: n − 9 of n + 1 are shared.
+    # A text of n words has n − 4 shingles, and five of them contain the changed word. Both texts
+    # share n − 9 of n + 1 shingles.
     least = next(n for n in itertools.count(10) if (n - 9) / (n + 1) >= 0.8)
     print(f"\nThe fewest words of which one can change at 0.8, words:5: {least}")
 

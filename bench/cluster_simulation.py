@@ -4,27 +4,27 @@
         [--stages] [--check OTHER.json] [--machines 100] [--cores 16] [--network 1e9] [--disk 1e9]
         [--price 0.8] [--task-memory BYTES] [--share 0.2] [--chain 1000]
 
-The package for Python must be installed. `bench/spark.py --costs` writes the three files: SMALL and
+The Python package must be installed. `bench/spark.py --costs` writes the three files. SMALL and
 LARGE differ in the number of documents, LARGE and BANDS in the number of bands.
 `bench/cluster_costs/` has an example of each. Assumptions:
 
-- CPU seconds of a stage are a fixed part and a part for each document (SMALL, LARGE); the part of
-  `keys` for each document, and the bytes that it shuffles, grow with the bands (LARGE, BANDS). The
-  fixed part was measured for one application on two executors, and is counted once.
+- The CPU seconds of a stage are a fixed part and a part for each document (SMALL, LARGE). For
+  the stage `keys`, the CPU seconds and shuffled bytes of a document grow with the bands (LARGE,
+  BANDS). The fixed part is measured for one application on two executors, and counts once.
 - `lookalike.stages.plan(documents=N)` chooses bands and rows.
-- Documents in components shuffle as many bytes as in LARGE. `--share` is their share, on which the
-  number of rounds depends.
-- Up to 10 million documents in components, their labels go to all executors, and texts stay where
-  they are read. Above, labels and all texts are shuffled for the second reading: as many bytes as
-  the file has. No column contains its CPU time.
-- Forests are joined 16 to a task; the last task gets 24 bytes for each document in a component. No
-  column contains its time on one core. If it would exceed `--task-memory`, rounds find the
-  components: log2 of `--chain`, the longest chain of documents, rounded up. A round shuffles 16
-  bytes for each document in a component three times, and takes as much CPU time as the stage
-  `components` takes for as many shuffled bytes.
-- A stage ends when its CPU seconds are spent on all cores, or its bytes have been read from disks
-  or moved through the network, whichever is later; the slowest task of a stage takes `--straggler`
-  times as long.
+- All other shuffled bytes of a document are the same as in LARGE. `--share` is the share of
+  documents in components. The number of rounds depends on it.
+- Up to 10 million documents in components, all executors get the labels, and texts stay where
+  they are read. Above, the second reading shuffles labels and all texts: as many bytes as the
+  file has. The table omits the CPU time of this shuffle.
+- Each task joins 16 forests. The last task gets 24 bytes for each document in a component. The
+  table omits its time on one core. If it would exceed `--task-memory`, rounds find the
+  components. Their number is log2 of `--chain`, the longest chain of documents, rounded up. A
+  round shuffles 16 bytes for each document in a component three times. A shuffled byte takes as
+  much CPU time as in the stage `components`.
+- A stage ends when the cores have spent its CPU seconds, the disks have read and written its
+  bytes, and the network has moved its bytes. The slowest task makes the CPU seconds take
+  `--straggler` times as long.
 """
 
 from __future__ import annotations
@@ -39,12 +39,13 @@ from typing import Any
 
 #: Stages that read the documents.
 READING = ("keys", "decide")
-#: Bytes of a document in the last task that joins forests, and of its edge when it is shuffled.
+#: Bytes of a document in the last task that joins forests, and of its edge in a shuffle.
 NODE_BYTES, EDGE_BYTES = 24, 16
-#: The shuffles of a round.
+#: Number of shuffles in a round.
 ROUND_STEPS = 3
-#: Documents in components up to which their labels go to all executors, and the least bytes of
-#: edges that a task may hold. Both values are the same as in `lookalike.spark`.
+#: Maximum number of documents in components whose labels are sent to all executors, and the
+#: least limit for the edges of a task, in bytes. Both values are the same as in
+#: `lookalike.spark`.
 BROADCAST, LEAST_TASK_BYTES = 10_000_000, 64 << 20
 
 
@@ -68,7 +69,7 @@ class Costs:
     def read(cls, file: Path) -> Costs:
         """Reads a file.
 
-        :raises CostsError: it is not one of the costs of stages on Spark.
+        :raises CostsError: the file does not contain the costs of stages on Spark.
         """
         try:
             content: dict[str, Any] = json.loads(file.read_text())
@@ -103,22 +104,22 @@ class StageCost:
 
 @dataclass(frozen=True)
 class Components:
-    """How the documents of a collection are connected."""
+    """Assumptions about the components of a collection."""
 
     #: The share of documents that are in components.
     share: float = 0.2
-    #: The most documents that a path between two documents of a component has.
+    #: The number of documents in the longest chain of a component.
     chain: int = 1000
-    #: The most bytes that a task may hold.
+    #: Maximum memory of a task, in bytes.
     task_memory: float = 2 << 30
 
     def rounds(self, documents: int) -> int:
-        """The rounds that find components; 0 if one task can find them."""
+        """Returns the number of rounds that find components; 0 if one task can find them."""
         fits = NODE_BYTES * self.share * documents <= max(self.task_memory, LEAST_TASK_BYTES)
         return 0 if fits else math.ceil(math.log2(max(self.chain, 2)))
 
     def are_sent(self, documents: int) -> bool:
-        """Whether all executors get the labels of documents."""
+        """Returns true if all executors get the labels of documents."""
         return self.share * documents <= BROADCAST
 
 
@@ -144,7 +145,7 @@ class Projection:
         self._large, self._small, self._bands, self.components = large, small, bands, components
 
     def stages(self, documents: int, bands: int) -> list[StageCost]:
-        """The costs of the stages."""
+        """Returns the costs of all stages."""
         return [self._stage(name, documents, bands) for name in self._large.seconds]
 
     def _stage(self, name: str, documents: int, bands: int) -> StageCost:
@@ -170,7 +171,7 @@ class Projection:
         return cost
 
     def _with_rounds(self, cost: StageCost, documents: int) -> StageCost:
-        """Adds the rounds to what joining forests takes."""
+        """Adds the cost of the rounds to the cost of joining forests."""
         added = (
             self.components.rounds(documents)
             * ROUND_STEPS
@@ -188,27 +189,28 @@ class Machines:
 
     machines: int
     cores: int
-    #: Bytes a second of the network and of the disks of one machine.
+    #: Bytes per second of the network and of the disks of one machine.
     network: float
     disk: float
-    #: Dollars an hour of one machine.
+    #: Dollars per hour of one machine.
     price: float
+    #: The duration of the slowest task, as a multiple of the mean.
     straggler: float
 
     def seconds(self, stage: StageCost) -> float:
-        """The wall-clock seconds of a stage."""
-        # Shuffled bytes are written and read again.
+        """Returns the wall-clock seconds of a stage."""
+        # Shuffled bytes are written to disks and read again.
         disk = (stage.read + 2 * stage.shuffled) / (self.machines * self.disk)
         network = stage.shuffled / (self.machines * self.network)
         return max(self.straggler * stage.cpu_seconds / (self.machines * self.cores), disk, network)
 
     def dollars(self, seconds: float) -> float:
-        """The price of all machines for some seconds."""
+        """Returns the price of all machines for a number of seconds."""
         return self.machines * self.price * seconds / 3600
 
 
 def chosen(documents: int) -> tuple[int, int]:
-    """The bands and rows that are chosen for a number of documents."""
+    """Returns the bands and rows that `lookalike` chooses for a number of documents."""
     from lookalike import stages
 
     parameters = stages.plan(threshold=0.8, recall=0.99, documents=documents).parameters
@@ -216,7 +218,7 @@ def chosen(documents: int) -> tuple[int, int]:
 
 
 def size(bytes_: float) -> str:
-    """A number of bytes with its unit."""
+    """Formats a number of bytes with a decimal unit."""
     for unit in ("B", "kB", "MB", "GB"):
         if bytes_ < 1000:
             return f"{bytes_:.3g} {unit}"
@@ -225,7 +227,7 @@ def size(bytes_: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time with its unit."""
+    """Formats a duration in minutes or hours."""
     if seconds < 3600:
         return f"{seconds / 60:.1f} min"
     return f"{seconds / 3600:.1f} h"
@@ -234,7 +236,7 @@ def duration(seconds: float) -> str:
 def print_table(
     projection: Projection, machines: Machines, all_documents: list[int], *, by_stage: bool
 ) -> None:
-    """Prints a row for each number of documents."""
+    """Prints a row for each number of documents, and for each stage if requested."""
     components = projection.components
     print(
         f"Projected, not measured: {machines.machines} machines of {machines.cores} cores, "
@@ -286,7 +288,7 @@ def print_table(
 
 
 def check(projection: Projection, measured: Costs) -> None:
-    """Prints how far the projection is from another measurement."""
+    """Compares the projection with another measurement, and prints the deviation."""
     stages = projection.stages(measured.documents, measured.bands)
     for name, got, expected in (
         ("CPU seconds", sum(stage.cpu_seconds for stage in stages), sum(measured.seconds.values())),

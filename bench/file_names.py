@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The figures of docs/reference/keep.md: which keep rules keep the final version of a file.
+"""Computes the figures of docs/reference/keep.md: which keep rules keep a file's final version.
 
     bench/file_names.py --program target/release/lookalike CLONE...
 
-Each CLONE is a clone of a Git repository. Its documents are exported, each with the time of the
-commit that changed it last. Two kinds of groups have a known final version: revisions of a paper
-(`p0847r6.html`, `p0847r7.html`) in one folder, and `README.md` with other READMEs in its folder,
-since GitHub displays `README.md`. Python 3.10, standard library only.
+Each CLONE is a clone of a Git repository. The program exports its documents, each with the time of
+the commit that changed it last. Two kinds of groups have a known final version: revisions of a
+paper (`p0847r6.html`, `p0847r7.html`) in one folder, and `README.md` with other READMEs in its
+folder, because GitHub displays `README.md`. Needs Python 3.10 and only the standard library.
 """
 
 import argparse
@@ -33,7 +33,8 @@ def git(clone, *arguments):
 
 
 def export(clone, folder, types):
-    """Writes the documents of the newest commit, with the times of their last change."""
+    """Writes the documents of the newest commit to a folder, with the times of their last
+    changes."""
     changed = {}
     time = 0
     for line in (
@@ -60,7 +61,7 @@ def export(clone, folder, types):
 
 
 def final_version(members):
-    """The kind of a group and its final version, if both are known."""
+    """Returns the kind of a group and its final version; ``None`` if they are unknown."""
     if len({os.path.dirname(member) for member in members}) == 1:
         revisions = {member: re.search(r"[rR](\d+)\.\w+$", member) for member in members}
         if all(revisions.values()):

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Instructions of two builds of lookalike, counted by callgrind, which other programs on the
-machine do not change.
+"""Compares the instructions that two builds of lookalike execute. Callgrind counts them, so other
+programs on the machine do not change the result.
 
     bench/instructions.py OLD NEW --corpus FILE.jsonl --pages FOLDER --mail FOLDER [--most 2]
 
-OLD and NEW are clones (or worktrees), each after `cargo build --release -p lookalike-cli` and
-`cargo build --release -p lookalike-python`. Prints what `find`, `index create`, `query` of the
-first text, the texts of web pages and of messages, and `update_batch` of `lookalike.datasketch`
-take, in millions, and ends with 1 where one of them grows by more than `--most` percent.
-`--version` is what every command takes before it begins; it has no bar, since it grows with the
-commands and options. The processor that valgrind shows to programs has AVX2 and no AVX-512, so
-these are instructions of the AVX2 kernels.
+OLD and NEW are clones or worktrees, each after `cargo build --release -p lookalike-cli` and
+`cargo build --release -p lookalike-python`. Prints millions of instructions of `find`, `index
+create` with the corpus, with web pages and with mail, a query with the first text, and
+`update_batch` of `lookalike.datasketch`. Exits with 1 if one of them grows by more than `--most`
+percent. The row `--version` shows the instructions that every command executes at its start. It
+has no limit, because they increase with each new command and option. Valgrind shows programs a
+processor with AVX2 and without AVX-512, so these are instructions of the AVX2 kernels.
 """
 
 import argparse
@@ -34,7 +34,7 @@ ONE_THREAD = ["--threads", "1"]
 
 
 def instructions(command, folder, **options):
-    """The instructions of a command with its threads, without processes that it starts."""
+    """Counts the instructions of a command and its threads, but not of its child processes."""
     counts = folder / "callgrind"
     valgrind = ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={counts}"]
     command = [*valgrind, *map(str, command)]
@@ -45,7 +45,7 @@ def instructions(command, folder, **options):
 
 
 def of_update_batch(clone, folder):
-    """The instructions of 20 sketches, without the start of the interpreter."""
+    """Counts the instructions of 20 sketches, without the start of the interpreter."""
     package = folder / "python" / "lookalike"
     shutil.copytree(clone / "python" / "lookalike", package)
     shutil.copy(clone / "target/release/liblookalike_engine.so", package / "_engine.abi3.so")
@@ -59,7 +59,7 @@ def of_update_batch(clone, folder):
 
 
 def measured(clone, options):
-    """The measured commands: their names and instructions."""
+    """Yields the name of each measured command and its instructions."""
     program = clone / "target/release/lookalike"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -67,8 +67,8 @@ def measured(clone, options):
             (folder / "text.txt").write_text(json.loads(next(lines))["text"], encoding="utf-8")
         out = ["--quiet", "--output", folder / "out.csv"]
         index = folder / "index"
-        # `find` measures other settings where a collection is small, which takes longer than its
-        # files.
+        # Pages and mail are measured with `index create`. For small collections, `find` also
+        # measures other settings, which takes longer than reading the files.
         create = ["index", "create", "--store", "sets", *ONE_THREAD]
         commands = {
             "--version": ["--version"],

@@ -1,43 +1,44 @@
 #!/usr/bin/env python3
-"""Measure other MinHash libraries next to `lookalike find`, on one file, in one run.
+"""Measures other MinHash libraries next to `lookalike find`, on one file, in one run.
 
     bench/peers.py --corpus FILE.jsonl --truth FILE.csv [--clusters FILE.csv]
                    [--binary target/release/lookalike] [--peers rensa,gaoya] [--limit-docs N]
 
-Makes a virtual environment in bench/.venv and installs the requested peers. A peer that cannot be
-installed is reported and left out. Python 3.9 or newer; Linux or macOS.
+Creates a virtual environment in bench/.venv and installs the requested peers. A peer that cannot be
+installed is reported and skipped. Needs Python 3.9 or newer on Linux or macOS.
 
-TASK      All near-duplicate pairs of the file (JSONL, `id` and `text`) at Jaccard 0.8 of word
-          5-grams, words by str.split(). Everything from the start of the process to the written
-          pairs counts: imports, reading, tokenising, signatures, the index, queries.
-COUNTED   CPU seconds (user and system, all threads) and peak memory of one process each, as the
-          system reports them for that process alone (wait4). Each process starts at some 18 MB,
-          the size of this script when it starts it. The median of --runs by CPU seconds counts.
-QUALITY   Reported pairs against the pairs of the truth at or above the threshold. Both are
-          restricted to the documents of the file. If a truth has only some of the pairs of a
-          cluster above --truth-cap documents, name the file that says which documents are in
-          which cluster with --clusters: pairs inside such clusters then count neither as found
-          nor as missed nor as wrong. The truth of `lookalike-bench generate` is complete.
+TASK      Find all near-duplicate pairs of the file (JSONL, `id` and `text`) at Jaccard 0.8 of word
+          5-grams, with words by str.split(). The whole process is measured, from its start to the
+          written pairs: imports, reading, tokenising, signatures, the index, queries.
+COUNTED   CPU seconds (user and system, all threads) and peak memory of one process, as the system
+          reports them for that process alone (wait4). The peak is at least about 18 MB, the size of
+          this script, which starts the process. The result is the median of --runs, ordered by CPU
+          seconds.
+QUALITY   Recall and precision of the reported pairs, against the pairs of the truth at or above the
+          threshold. Both sets are restricted to the documents of the file. A truth may contain only
+          some of the pairs of clusters with more than --truth-cap documents. In this case, name the
+          file of clusters with --clusters. Pairs within such clusters are then ignored. The truth
+          of `lookalike-bench generate` is complete.
 
-PEERS     Each is used as its documentation and its own benchmarks do for this task, with
-          num_perm 128. A text of fewer than five words is one shingle, an empty one is left out.
-  datasketch        MinHash.bulk, MinHashLSH(threshold=0.8, num_perm=128) with the bands its
-                    optimiser chooses (9 x 13), insertion_session, query: candidates as returned.
-  datasketch-21x6   the same with the bands lookalike uses, which find 0.998 of the pairs at 0.8,
-                    and candidates kept where MinHash.jaccard is at or above the threshold.
-  rensa             RMinHash.from_token_sets (the full-set sketch; its rho pipeline samples tokens
-                    and returns flags, not pairs), RMinHashLSH with 16 bands, insert_many,
-                    query_all, candidates kept where RMinHash.jaccard is at or above the threshold.
-                    The bands must divide 128: 16 x 8 find 0.95 of the pairs at 0.8, 8 x 16 find
-                    0.20.
-  rensa-8bands      the same with 8 bands, as in its own benchmarks.
+PEERS     Each library is used as in its documentation and benchmarks for this task, with num_perm
+          128. A text of fewer than five words is one shingle. Empty texts are skipped.
+  datasketch        MinHash.bulk, MinHashLSH(threshold=0.8, num_perm=128) with the bands that its
+                    optimiser chooses (9 x 13), insertion_session, query. Candidates are reported
+                    without a check.
+  datasketch-21x6   datasketch with the bands of lookalike, which find 0.998 of the pairs at 0.8.
+                    Candidates are kept if MinHash.jaccard reaches the threshold.
+  rensa             RMinHash.from_token_sets, RMinHashLSH with 16 bands, insert_many, query_all.
+                    Candidates are kept if RMinHash.jaccard reaches the threshold. (The rho pipeline
+                    samples tokens and returns flags, not pairs.) The number of bands must divide
+                    128: 16 x 8 find 0.95 of the pairs at 0.8, 8 x 16 find 0.20.
+  rensa-8bands      rensa with 8 bands, as in its own benchmarks.
   gaoya             MinHashStringIndex with its own analyzer (words, ngram_range (5, 5), in Rust,
-                    threads), bands by its own choice for 128 hashes (21 x 6), par_bulk_insert_docs,
-                    par_bulk_query, which keeps candidates at or above the threshold by estimate.
-                    Its words also end at ASCII punctuation, so its shingles differ slightly from
-                    the shingles of the truth. It takes all texts under five words for equal; these
-                    are grouped by their words here instead.
-  gaoya-split       the same with str.split() and 5-grams made in Python: the rule of the truth.
+                    threads), the bands that it chooses for 128 hashes (21 x 6),
+                    par_bulk_insert_docs, and par_bulk_query, which keeps candidates whose estimate
+                    reaches the threshold. Its words also end at ASCII punctuation, so its shingles
+                    differ slightly from the shingles of the truth. It considers all texts of fewer
+                    than five words equal, so this script groups them by their words instead.
+  gaoya-split       gaoya with str.split() and 5-grams made in Python, as in the truth.
 """
 
 import argparse
@@ -63,7 +64,7 @@ PART = 10000  # documents in one call of a bulk function
 
 # ---------------------------------------------------------------- one peer, in its own process
 def read(path):
-    """Yields (id, text)."""
+    """Yields the id and text of each line."""
     with open(path, encoding="utf-8") as file:
         for line in file:
             row = json.loads(line)
@@ -71,7 +72,7 @@ def read(path):
 
 
 def shingles(text):
-    """Word 5-grams; a shorter text is one, an empty one has none."""
+    """Returns the word 5-grams of a text. A shorter text is one shingle; an empty text has none."""
     words = text.split()
     if len(words) < SIZE:
         return [" ".join(words)] if words else []
@@ -79,7 +80,7 @@ def shingles(text):
 
 
 def shingle_lists(path, ids):
-    """Yields the shingles of every document that has any, and appends its id to `ids`."""
+    """Yields the shingles of each document that is not empty, and appends its id to `ids`."""
     for key, text in read(path):
         found = shingles(text)
         if found:
@@ -143,7 +144,8 @@ def run_gaoya(path, threshold, own_analyzer):
         elif few:
             ids.append(key)
             texts.append(text)
-    # In parts, for it holds the shingles of a whole call when they are made in Python.
+    # Insert in parts, because gaoya keeps the shingles of a whole call in memory if Python makes
+    # them.
     parts = [range(i, min(i + PART, len(ids))) for i in range(0, len(ids), PART)]
     for part in parts:
         index.par_bulk_insert_docs(list(part), texts[part.start : part.stop])
@@ -165,8 +167,8 @@ RUN = {
 
 
 def child(peer, path, threshold, out):
-    """The process that is measured. Says on standard output what the imports took and the
-    version."""
+    """Runs in the measured process. Prints the CPU seconds of the imports and the version of the
+    package, as JSON."""
     package = peer.split("-")[0]
     before = time.process_time()
     importlib.import_module("gaoya.minhash" if package == "gaoya" else package)
@@ -181,7 +183,7 @@ def child(peer, path, threshold, out):
 
 # ---------------------------------------------------------------- measuring
 def measured(command):
-    """Runs a command; returns (its standard output, CPU seconds, wall seconds, peak bytes)."""
+    """Runs a command. Returns (its standard output, CPU seconds, wall seconds, peak bytes)."""
     began = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
     output = process.stdout.read()
@@ -209,7 +211,8 @@ def loud(text):
 
 
 def environment(folder, packages):
-    """Returns the Python of the environment and the packages that are installed in it."""
+    """Creates the virtual environment if needed, and installs the packages. Returns its Python and
+    the installed packages."""
     python = os.path.join(folder, "bin", "python")
     if not os.path.exists(python):
         venv.create(folder, with_pip=True)
@@ -226,7 +229,8 @@ def environment(folder, packages):
 
 
 def first_lines(path, limit, folder):
-    """A file of the first `limit` lines, or the file itself."""
+    """Copies the first `limit` lines of a file, and returns the path of the copy. A limit of 0
+    returns `path` itself."""
     if not limit:
         return path
     out = os.path.join(folder, "corpus.jsonl")
@@ -237,7 +241,7 @@ def first_lines(path, limit, folder):
 
 # ---------------------------------------------------------------- quality
 class Truth:
-    """The pairs at or above the threshold, among the documents of the file."""
+    """The true pairs at or above the threshold, among the documents of the file."""
 
     def __init__(self, path, corpus, threshold, clusters, cap):
         documents = {key for key, _ in read(corpus)}
@@ -268,7 +272,7 @@ class Truth:
         return a in self.capped and self.capped[a] == self.capped.get(b)
 
     def score(self, path):
-        """(pairs reported, recall, precision); nan where there is nothing to divide by."""
+        """Returns (reported pairs, recall, precision). A share of no pairs is nan."""
         reported = set()
         with open(path, encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
@@ -311,7 +315,10 @@ def lookalike(binary, corpus, threshold, pairs):
 
 
 def measure_all(a, folder, corpus):
-    """[(name, version, imports, CPU s, wall s, peak bytes, file of pairs)], lookalike first."""
+    """Measures lookalike, then each installed peer.
+
+    Returns [(name, version, CPU s of imports, CPU s, wall s, peak bytes, file of pairs)].
+    """
     peers = [p for p in a.peers.split(",") if p]
     python, there = environment(a.venv, sorted({p.split("-")[0] for p in peers}))
     jobs = []
@@ -443,7 +450,8 @@ def main():
     folder = tempfile.mkdtemp(prefix="lookalike-peers-")
     try:
         corpus = first_lines(a.corpus, a.limit_docs, folder)
-        # The truth is read after the last measurement: a process starts with its parent's peak.
+        # The truth is read after the last measurement, because the peak of a process begins with
+        # the size of its parent.
         report(a, corpus, measure_all(a, folder, corpus))
     finally:
         shutil.rmtree(folder)

@@ -1,4 +1,4 @@
-"""CPU seconds and memory of this process and its descendants."""
+"""Measures CPU seconds and memory of this process and its descendants."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass
 class Processes:
-    """The CPU seconds and the memory of this process and its descendants, by kind of process."""
+    """CPU seconds of this process and its descendants, by kind of process."""
 
-    #: The last seen CPU seconds of each process, and its kind.
+    #: The kind of each process, and its CPU seconds when it was last seen.
     seen: dict[int, tuple[str, float]] = field(default_factory=dict)
-    #: The greatest memory of a Python process of the engine, in MB.
+    #: The peak memory of the largest Python process of the engine, in MB.
     python_peak: float = 0.0
 
     def look(self) -> None:
@@ -38,7 +38,7 @@ class Processes:
                 processes[int(entry.name)] = (command, (int(after[11]) + int(after[12])) / TICKS)
         for process, (command, seconds) in processes.items():
             if self._is_ours(process, parents):
-                # A process that has ended but is not waited for has no command any more.
+                # A process that has ended, but whose parent has not waited for it, has no command.
                 is_ended = not command and process in self.seen
                 kind = self.seen[process][0] if is_ended else _kind(process, command)
                 self.seen[process] = (kind, seconds)
@@ -46,7 +46,7 @@ class Processes:
                     self.python_peak = max(self.python_peak, _peak(process))
 
     def _is_ours(self, process: int, parents: dict[int, int]) -> bool:
-        """Whether a process is this one or a descendant. A process that was seen before still
+        """Returns true for this process and its descendants. A process that was seen before still
         counts after its parent has ended."""
         if process in self.seen:
             return True
@@ -57,7 +57,7 @@ class Processes:
         return False
 
     def seconds(self) -> dict[str, float]:
-        """CPU seconds by kind."""
+        """Returns the CPU seconds by kind of process."""
         sums: dict[str, float] = {}
         for kind, seconds in self.seen.values():
             sums[kind] = sums.get(kind, 0.0) + seconds
@@ -102,7 +102,7 @@ class Cost:
         return sum(self.seconds.values())
 
     def by_kind(self) -> str:
-        """The CPU seconds of each kind of process, as text."""
+        """Formats the CPU seconds of each kind of process. Omits kinds below 0.05 s."""
         return ", ".join(
             f"{kind} {seconds:.1f}"
             for kind, seconds in sorted(self.seconds.items())
@@ -132,7 +132,7 @@ def measured(cost: list[Cost]) -> Iterator[None]:
         processes.look()
         after = processes.seconds()
         spent = {kind: after[kind] - before.get(kind, 0.0) for kind in after}
-        # The watcher's time is not a cost of the work.
+        # The time of the watcher is not a cost of the work.
         spent["driver"] = max(spent.get("driver", 0.0) - sum(own), 0.0)
         cost.append(Cost(spent, time.monotonic() - start, processes.python_peak))
 

@@ -1,11 +1,11 @@
-"""lookalike.datasketch next to datasketch and rensa: time of the processor, as Markdown tables.
+"""Measures lookalike.datasketch next to datasketch and rensa. Prints Markdown tables.
 
     python bench/python_datasketch.py [--rounds 5]
     python bench/python_datasketch.py --kept 300000
 
-Both libraries take turns in one process; each figure is the least of the rounds. Of bulk calls with
-one thread, `user` time of the process is measured. With `--kept`, an index of this many keys in
-memory and in a folder instead, each in a process of its own: time, and how much memory it grows by.
+The libraries take turns in one process. Each figure is the least CPU time (user and system) of the
+rounds. `--kept` measures indexes with this number of keys instead, one in memory and one in a
+folder. Each index has a process of its own. The table shows times and the growth of memory.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import lookalike.datasketch as ours
 
 
 def least(calls: list[Callable[[], Any]], rounds: int) -> list[float]:
-    """Seconds of the processor that each call takes, the least of all rounds."""
+    """Returns the least CPU seconds of each call in all rounds."""
     best = [float("inf")] * len(calls)
     for _ in range(rounds):
         for at, call in enumerate(calls):
@@ -157,19 +157,19 @@ def beside_rensa(rounds: int) -> None:
         ),
     }
     print("\n| 500 sets of 200 words, 128 values | CPU ns a token |\n|---|---|")
-    # A call takes some milliseconds, so that many rounds are few seconds.
+    # A call takes a few milliseconds, so many rounds take only seconds.
     for name, seconds in zip(calls, least(list(calls.values()), 10 * rounds), strict=True):
         print(f"| {name} | {seconds * 1e9 / 100_000:.1f} |")
 
 
 def resident() -> float:
-    """MiB of memory that the process has of its own, without files that are mapped."""
+    """Returns the resident memory of the process without mapped files, in MiB."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(status.split("RssAnon:")[1].split()[0]) / 1024
 
 
 def sketch(number: int, like: Any) -> Any:
-    """One of a family of four that share most of their values."""
+    """Returns a sketch. Four sketches with consecutive numbers share most of their values."""
     values = np.random.default_rng(number // 4).integers(0, 1 << 32, 128, dtype=np.uint32)
     others = number % 4 * 8
     draw = np.random.default_rng(1 << 40 | number)
@@ -178,7 +178,7 @@ def sketch(number: int, like: Any) -> Any:
 
 
 def keep(name: str, keys: int) -> None:
-    """Prints what an index in memory or in a folder takes."""
+    """Measures an index in memory or in a folder, and prints a row of the table."""
     like = ours.MinHash(128)
     with tempfile.TemporaryDirectory() as above:
         folder = Path(above) / "index"

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Memory that `lookalike.find` adds to a table in memory, next to all that the program takes for
-the same texts.
+"""Measures the memory that `lookalike.find` needs in addition to a table in memory, next to the
+memory of the program `lookalike find` for the same texts.
 
     python bench/python_frames.py                      # 100 MB of texts
     python bench/python_frames.py --megabytes 300 --binary target/release/lookalike
 
-Each table is in a process of its own, which holds it, has the system forget its peak so far, and
-runs `find`; the figure is the new peak less what the process had before (`VmHWM` and `VmRSS` of
-`/proc/PID/status`, read by the process that started it). The program's is its `ru_maxrss`, code
-included, and it has the texts in no memory. All use two threads. Needs Linux, pyarrow, pandas and
-polars; the module and the program must be release builds.
+Each table is in a process of its own. The parent resets the peak of the process before `find`
+runs. The figure is the new peak (`VmHWM` of `/proc/PID/status`) minus the memory before (`VmRSS`).
+The figure of the program is its `ru_maxrss`, which includes its code. The program reads the texts
+from a file. All runs use two threads. Needs Linux, pyarrow, pandas and polars. The module and the
+program must be release builds.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def table(kind: str, path: str) -> Any:
 
 
 def serve(kind: str, path: str) -> None:
-    """Holds a table, says so, and runs `find` when it is let."""
+    """Runs in the measured process. Loads a table, prints `ready`, waits for a line, and runs
+    `find`."""
     import lookalike
 
     docs = table(kind, path)
@@ -62,7 +63,7 @@ def serve(kind: str, path: str) -> None:
 
 
 def status(process: int, name: str) -> float:
-    """A line of the status of a process, in MiB."""
+    """Returns a value of the status of a process, in MiB."""
     text = Path(f"/proc/{process}/status").read_text(encoding="ascii")
     return int(text.split(f"{name}:")[1].split()[0]) / 1024
 
@@ -83,7 +84,8 @@ def added(kind: str, path: str) -> tuple[float, float, str]:
 
 
 def program(binary: str, path: str) -> float:
-    """Measures the program from a small process: a child starts with the size of its parent."""
+    """Measures the program. Starts it from a small process, because the peak of a child includes
+    the size of its parent."""
     run = [sys.executable, __file__, "--program", binary, path]
     return float(subprocess.run(run, check=True, capture_output=True, text=True).stdout)
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""An index from Python next to the command line: documents added, queries, on the same documents.
+"""Measures additions and queries of an index from Python, next to the command line.
 
     bench/python_index.py --program target/release/lookalike documents.jsonl [--queries 5000]
 
-`documents.jsonl` has an id and a text a line; `lookalike` must be importable. All files are written
-to a temporary folder in the current one, so that the caller chooses the disk.
+Each line of `documents.jsonl` has an `id` and a `text`. `lookalike` must be importable. All files
+are written to a temporary folder in the current folder, so that the caller chooses the disk.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def percentile(values, share):
 
 
 class Timed:
-    """Seconds of the clock and of processors, of this process or of its children."""
+    """Measures the wall and CPU seconds of a `with` block, for this process or its children."""
 
     def __init__(self, who=resource.RUSAGE_SELF):
         self.who = who
@@ -52,7 +52,7 @@ def row(what, timed, count):
 
 
 def held(documents):
-    """The documents as a program may hold them."""
+    """Yields the documents as a list and, if pyarrow is installed, as an Arrow table."""
     yield "a list", documents
     try:
         import pyarrow

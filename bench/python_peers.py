@@ -1,30 +1,30 @@
 #!/usr/bin/env python3
-"""Measure `lookalike.find` on an Arrow column next to the program and other MinHash libraries.
+"""Measures `lookalike.find` on an Arrow table next to the program and other MinHash libraries.
 
     bench/python_peers.py --corpus FILE.jsonl [--truth FILE.csv --clusters FILE.csv]
                           [--binary target/release/lookalike] [--peers rensa,gaoya-split]
 
-Measures the libraries that are installed for the interpreter that runs it: lookalike (a release
-build, with pyarrow), rensa, gaoya and datasketch. A library that is not installed is reported and
-left out. Linux or macOS.
+Measures the libraries that are installed in the interpreter that runs this script: lookalike (a
+release build, with pyarrow), rensa, gaoya and datasketch. Other libraries are reported and skipped.
+Needs Linux or macOS.
 
-TASK      All near-duplicate pairs at Jaccard 0.8 of word 5-grams: words by str.split(), in lower
-          case. For lookalike that is tokens="whitespace". The rows "default words" use the default
-          word rule of `find`. They report groups and no pairs, hence no recall.
+TASK      Find all near-duplicate pairs at Jaccard 0.8 of word 5-grams, with words by str.split() in
+          lower case. lookalike uses tokens="whitespace". The rows "default words" use the default
+          words of `find`. They have groups but no pairs, and therefore no recall.
 COUNTED   For Python, the time from a pyarrow.Table in memory (id, text) to the pairs in memory.
           Each library runs in its own process. The time includes tokenising, signatures, the
           index, queries, and verification if the library verifies pairs. It excludes reading the
-          table and the imports. For the program, the whole process counts, from JSONL in the page
-          cache to the file that it writes. CPU seconds are user and system of all threads and of
+          table and the imports. For the program, the whole process is measured, from JSONL in the
+          page cache to the written file. CPU seconds are user and system of all threads and of
           child processes. The result is the median of --runs, ordered by CPU seconds. "tokens
-          given" is the cost of the library for existing tokens. It excludes lower case, words and
-          shingles, which this program creates in Python.
-QUALITY   Reported pairs against the truth. Without --truth, the truth is `find --exact`. Groups of
-          more than --truth-cap documents are left out on both sides, since every library finds
-          them and they have most pairs. A --truth of words in their original case contains other
-          pairs, so do not use one.
+          given" is the cost of the library for existing tokens. It excludes the words and shingles
+          that this script creates in Python.
+QUALITY   Recall and precision of the reported pairs, against the truth. Without --truth, the truth
+          is `find --exact`. Groups of more than --truth-cap documents are ignored, because every
+          library finds them and they have most pairs. Do not use a --truth of words in their
+          original case, because it contains other pairs.
 PEERS     The libraries of peers.py, whose --help describes the use of each, with 128 permutations.
-          They take texts in lower case.
+          Their texts are in lower case.
 """
 
 import argparse
@@ -50,7 +50,7 @@ OWN = [FIND, PROGRAM, FIND + PLAIN, PROGRAM + PLAIN]
 
 
 def options(name, threshold):
-    """The parameters of `find`, by their names in Python."""
+    """Returns the parameters of `lookalike.find`."""
     if name.endswith(PLAIN):
         return {"threshold": threshold}
     return {"threshold": threshold, "tokens": "whitespace", "pairs": True}
@@ -58,13 +58,13 @@ def options(name, threshold):
 
 # ---------------------------------------------------------------- one library, in its own process
 def spent():
-    """CPU seconds of this process and of its children that have ended."""
+    """Returns the CPU seconds of this process and of its finished children."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 class Timed:
-    """Elements of an iterable, and the CPU seconds that making them takes."""
+    """Sums the CPU seconds that iterables take to create their elements."""
 
     seconds = 0.0
 
@@ -83,7 +83,7 @@ class Timed:
 
 
 def child(name, corpus, threshold, out):
-    """Runs in the process that is measured. Prints the measurements as JSON."""
+    """Runs in the measured process. Prints the measurements as JSON."""
     import pyarrow
 
     package = FIND.split(".")[0] if name.startswith(FIND) else name.split("-")[0]
@@ -93,7 +93,7 @@ def child(name, corpus, threshold, out):
     cpu, wall = spent(), time.monotonic()
     if package == "lookalike":
         found = module.find(table, **options(name, threshold))
-        found.groups if name.endswith(PLAIN) else found.pairs  # reading it builds the table
+        found.groups if name.endswith(PLAIN) else found.pairs  # the first access builds the table
     else:
         # The adapters call `read` with a path. Here it returns the rows of the table instead.
         peers.read = lambda _: zip(
@@ -145,7 +145,7 @@ def program(binary, corpus, threshold, pairs, groups, *more):
 
 
 def run(name, a, corpus, table, folder):
-    """(CPU s, wall s, version, file of pairs or None, CPU s with tokens given or None)"""
+    """Returns (CPU s, wall s, version, file of pairs or None, CPU s with tokens given or None)."""
     pairs = os.path.join(folder, name.replace(" ", "_") + ".csv")
     if name.startswith(PROGRAM):
         pairs = None if name.endswith(PLAIN) else pairs
@@ -175,7 +175,7 @@ def run(name, a, corpus, table, folder):
 
 
 def measure_all(a, corpus, table, folder):
-    """Measures each program and library that is available. A failed one is reported and left out.
+    """Measures each available program and library. Reports and skips those that fail.
 
     Returns [(name, CPU s, wall s, version, file of pairs, CPU s with tokens given)].
     """
@@ -205,7 +205,8 @@ def measure_all(a, corpus, table, folder):
 
 
 def truth_of(a, corpus, folder):
-    """The truth from the given file or an exact run, restricted to groups of usual size."""
+    """Reads the truth from the given file or from an exact run. Ignores pairs within large
+    groups."""
     if a.truth:
         return peers.Truth(a.truth, corpus, a.threshold, a.clusters, a.truth_cap)
     if not os.path.exists(a.binary):

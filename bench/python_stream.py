@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Peak memory and time of `lookalike.find` over a generator, with and without a limit on memory.
+"""Measures peak memory and time of `lookalike.find` over a generator, with and without `memory=`.
 
     python bench/python_stream.py                      # 300 MB of texts
     python bench/python_stream.py --megabytes 1000 --memory 200MiB
 
-Each run is a process of its own, measured from outside: the peak is `ru_maxrss` of `wait4`. The
-module must be a release build.
+Each run is a process of its own. The peak is `ru_maxrss` of `wait4`. The module must be a release
+build.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from collections.abc import Iterator
 
 
 def documents(megabytes: int) -> Iterator[tuple[str, str]]:
-    """Texts of some 8,000 bytes of blocks that are drawn; every fourth is the one before it with a
-    word more."""
+    """Yields texts of about 8,000 bytes, made of random blocks. Every fourth text is the previous
+    one with an additional word."""
     draw = random.Random(1)
     words = [f"w{number}" for number in range(50_000)]
     blocks = [" ".join(draw.choices(words, k=130)) for _ in range(5_000)]

@@ -1,9 +1,10 @@
-"""CPU seconds and memory of `lookalike shard` next to `lookalike find` on the same files.
+"""Measures CPU seconds and memory of `lookalike shard` next to `lookalike find` on the same files.
 
     python3 bench/shard.py FOLDER [--program target/release/lookalike] [--tasks 8]
 
-FOLDER has files of records with the fields `id` and `text`. Every task is a process with one
-thread, one after the other, as a shell loop runs them; the outputs are compared byte for byte.
+FOLDER has files of records with the fields `id` and `text`. Each task is a process with one thread.
+The tasks run one after the other, as in a shell loop. The outputs of both commands are compared
+byte for byte.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 
 
 def cost(arguments: list[str]) -> tuple[float, float]:
-    """CPU seconds and peak memory (MB) of a process."""
+    """Runs a command. Returns its CPU seconds and peak memory in MiB."""
     process = subprocess.Popen(arguments, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     if status != 0:
@@ -41,7 +42,7 @@ def main() -> None:
 def measure(program: str, inputs: str, tasks: int, place: Path) -> None:
     job, one, divided = str(place / "job"), place / "one.csv", place / "divided.csv"
     find = [program, "find", inputs, "--threads", "1", "-q", "-o", str(one)]
-    cost(find)  # The files are in the page cache afterwards.
+    cost(find)  # Brings the files into the page cache.
     before = cost(find)
     all_tasks = [str(task) for task in range(tasks)]
     stages: dict[str, list[list[str]]] = {

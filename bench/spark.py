@@ -1,26 +1,24 @@
-"""CPU seconds, memory and shuffled bytes of `lookalike.spark`, `lookalike.ray` and
-`lookalike.spark` on Sail next to `lookalike find` on the same documents.
+"""Measures CPU seconds, memory and shuffled bytes of `lookalike.spark` (on Spark or on Sail) and
+`lookalike.ray`, next to `lookalike find` on the same documents.
 
-    python3 bench/spark.py FILE.parquet [--engine spark|sail|ray] [--program
-    target/release/lookalike]
-        [--partitions 8] [--kill TASK ...] [--mllib DOCUMENTS] [--bigcode SCRIPT] [--costs
-        FILE.json]
-        [--documents N]
+    python3 bench/spark.py FILE.parquet [--engine spark|sail|ray]
+        [--program target/release/lookalike] [--partitions 8] [--kill TASK ...]
+        [--mllib DOCUMENTS] [--bigcode SCRIPT] [--costs FILE.json] [--documents N]
 
 FILE.parquet has the columns `id` and `text`. Spark is a standalone cluster of a master and two
 workers of one core each, on the loopback interface. It uses Spark's external shuffle service. Ray
-is a node of two cores. Sail is one process. Every engine runs once to be warm, and once to be
-measured. The groups are compared byte for byte with the output of the program. CPU seconds count
-all processes of the run, sampled ten times a second.
+is a node of two cores. Sail is one process. Each engine runs twice, and the second run is measured.
+The groups are compared byte for byte with the output of the program. CPU seconds include all
+processes of the run, which are sampled ten times a second.
 
-`--kill KeyTask ConnectTask MergeTask LabelTask DecideTask LineTask` kills an executor once for each
-of these tasks, while it runs such a task. It prints the stage of the kill, and compares the cost
-with the mean of the runs before and after. `--mllib N` measures MinHashLSH of MLlib (3 tables) on
-the first N documents, on the same cluster. `--bigcode SCRIPT` measures BigCode's script
+`--kill KeyTask ConnectTask MergeTask LabelTask DecideTask LineTask` runs once for each of these
+tasks, and kills an executor while it runs such a task. Prints the stage of the kill, and compares
+the cost with the mean of the runs before and after. `--mllib N` measures MinHashLSH of MLlib (3
+tables) on the first N documents, on the same cluster. `--bigcode SCRIPT` measures BigCode's script
 (`near_deduplication/minhash_deduplication_spark.py` of bigcode-project/bigcode-dataset; it needs
-NumPy and SciPy) on the same documents, or on all documents without `--mllib`. Their pairs are
-compared with the verified pairs of the program. `--costs` writes the measurements as JSON, with the
-costs of each stage for `cluster_simulation.py`. `--documents N` uses the bands and rows of a
+NumPy and SciPy) on the same documents, or on all documents without `--mllib`. The results of both
+are compared with the verified pairs of the program. `--costs` writes the measurements as JSON, with
+the costs of each stage for `cluster_simulation.py`. `--documents N` uses the bands and rows for a
 collection of N documents.
 """
 
@@ -48,7 +46,7 @@ from spark_peers import compare_peers  # noqa: E402
 
 
 def run_once(spark: Any, args: argparse.Namespace, folder: Path) -> Any:
-    """Finds and writes the groups of the file."""
+    """Finds the groups of the file on Spark and writes them to a folder."""
     found = find_in(spark, args)
     found.write(str(folder))
     return found
@@ -56,7 +54,8 @@ def run_once(spark: Any, args: argparse.Namespace, folder: Path) -> Any:
 
 @contextlib.contextmanager
 def spark_session(place: Path) -> Iterator[Any]:
-    """A session of a cluster of two workers, which writes its event log to `events`."""
+    """Starts a cluster of two workers, and yields a session that writes its event log to
+    `events`."""
     import spark_cluster
 
     (place / "events").mkdir()
@@ -81,8 +80,8 @@ def spark_session(place: Path) -> Iterator[Any]:
 
 
 def shuffled(events: Path, after: float, before: float) -> list[tuple[int, int]]:
-    """The bytes that each stage wrote for a shuffle, in the order of the stages. Only tasks that
-    started between `after` and `before` count."""
+    """Returns the bytes that each stage of Spark wrote for a shuffle, in the order of the stages.
+    Only tasks that started between `after` and `before` count."""
     sums: dict[int, int] = {}
     for file in events.iterdir():
         for line in file.read_text().splitlines():
@@ -138,8 +137,7 @@ def on_spark(
 
 
 class StageCosts(logging.Handler):
-    """The CPU seconds of each stage, from when the library logs its beginning to when it logs its
-    end."""
+    """Measures each stage, from the log record of its beginning to the log record of its end."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -156,7 +154,7 @@ class StageCosts(logging.Handler):
 
     @contextlib.contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Adds the work of the `with` block as a stage."""
+        """Measures the `with` block as a stage."""
         costs: list[Cost] = []
         after = time.time()
         with measured(costs):
@@ -173,9 +171,9 @@ class StageCosts(logging.Handler):
 
 
 def stage_costs(spark: Any, args: argparse.Namespace, place: Path) -> list[dict[str, Any]]:
-    """The CPU seconds and the shuffled bytes of each stage. The run writes the result of each stage
-    to a folder. Without the folder, the stages of Spark would not end with the stages of the run.
-    """
+    """Returns the CPU seconds and the shuffled bytes of each stage. The run writes the result of
+    each stage to a folder. Without the folder, the stages of Spark would not end with the stages of
+    the run."""
     costs, log = StageCosts(), logging.getLogger("lookalike.spark")
     log.setLevel(logging.INFO)
     log.addHandler(costs)
@@ -185,7 +183,7 @@ def stage_costs(spark: Any, args: argparse.Namespace, place: Path) -> list[dict[
         log.removeHandler(costs)
     with costs.stage("write"):
         found.write(str(place / "groups-of-stages"))
-    # Spark writes its events some time after they happen.
+    # Spark writes its events with a delay.
     time.sleep(2)
     for each in costs.stages:
         each["shuffled"] = sum(
@@ -195,7 +193,7 @@ def stage_costs(spark: Any, args: argparse.Namespace, place: Path) -> list[dict[
 
 
 def find_in(spark: Any, args: argparse.Namespace, **options: Any) -> Any:
-    """Finds the groups of the file."""
+    """Finds the groups of the file on Spark or Sail."""
     import lookalike.spark
 
     return lookalike.spark.find(
@@ -207,7 +205,7 @@ def find_in(spark: Any, args: argparse.Namespace, **options: Any) -> Any:
 
 
 class KillStage(logging.Handler):
-    """Notes the stage in which a file appears."""
+    """Finds the stage in which a file appears."""
 
     def __init__(self, flag: Path) -> None:
         super().__init__()
@@ -215,7 +213,7 @@ class KillStage(logging.Handler):
         self._flag = flag
 
     def emit(self, record: logging.LogRecord) -> None:
-        # The stage has ended, so later records belong to other stages.
+        # Only the record of the end of a stage has `seconds`. Later records belong to other stages.
         if hasattr(record, "seconds") and self._flag.exists():
             self.stage = record.stage
             logging.getLogger("lookalike.spark").removeHandler(self)
@@ -224,9 +222,9 @@ class KillStage(logging.Handler):
 def killed(
     spark: Any, args: argparse.Namespace, place: Path, expected: bytes, before: Cost, task: str
 ) -> Cost:
-    """Runs once while an executor is killed in a task. Then runs again without a kill, so that
-    the new executor is warm. The speed of a shared machine changes within minutes. The cost of the
-    run with the kill is therefore compared with the mean of the runs before and after it.
+    """Runs once and kills an executor in a task. Then runs again without a kill, so that the new
+    executor is warm. The speed of a shared machine changes within minutes. The cost of the run with
+    the kill is therefore compared with the mean of the runs before and after it.
 
     :param before: the cost of the run before the kill.
     :returns: the cost of the run after the kill.
@@ -279,8 +277,8 @@ def on_sail(
     spark.conf.set("spark.sql.shuffle.partitions", str(args.partitions))
     costs: list[Cost] = []
     for number in range(2):
-        # Sail keeps no results of stages. Without a checkpoint, each stage runs all earlier stages
-        # again.
+        # Sail does not keep the results of stages. Without a checkpoint, each stage runs all
+        # earlier stages again.
         checkpoint = f"file://{place}/run{number}"
         with measured(costs):
             found = find_in(spark, args, checkpoint=checkpoint)
@@ -322,8 +320,7 @@ def on_ray(args: argparse.Namespace, place: Path, expected: bytes, _: int) -> di
 
 
 def bands_of(documents: int) -> list[str]:
-    """The options `--bands` and `--rows` of the program, for a collection of `documents`
-    documents."""
+    """Returns the options `--bands` and `--rows` of the program for a number of documents."""
     from lookalike import stages
 
     parameters = stages.plan(threshold=0.8, recall=0.99, documents=documents).parameters
@@ -369,7 +366,7 @@ def main() -> None:
         ]
         if args.documents:
             find += bands_of(args.documents)
-        cost(find)  # The file is in the page cache afterwards.
+        cost(find)  # Brings the file into the page cache.
         seconds, memory = cost(find)
         print(f"{documents} documents; `find --threads 1`: {seconds:.1f} CPU s, {memory:.0f} MB")
         engines = {"spark": on_spark, "sail": on_sail, "ray": on_ray}

@@ -1,5 +1,5 @@
-"""Other programs for near-duplicates on the same cluster of Spark and the same documents:
-MinHashLSH of MLlib, and BigCode's script, each next to `lookalike.spark`."""
+"""Measures other programs for near-duplicates next to `lookalike.spark`, on the same Spark cluster
+and the same documents: MinHashLSH of MLlib, and BigCode's script."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from unittest import mock
 
 from process_costs import Cost, measured, report
 
-#: Hash values of a document in BigCode's script: as many bands and rows as `lookalike` chooses.
+#: Bands and rows for BigCode's script, as `lookalike` chooses them.
 BANDS, ROWS = 21, 6
 
 
 @dataclass
 class Documents:
-    """The documents of a comparison, and the pairs of `lookalike find` among them."""
+    """The documents of a comparison, and their pairs by `lookalike find`."""
 
     file: Path
     number: int
-    #: Verified pairs, each with the lesser id first.
+    #: Verified pairs. The first id of a pair is the lesser one.
     pairs: set[tuple[str, str]]
 
     @classmethod
     def first_of(cls, file: str, number: int | None, program: str, place: Path) -> Documents:
-        """The first documents of a file, or all of them."""
+        """Takes the first `number` documents of a file, or all of them, and finds their pairs."""
         import pyarrow.parquet as parquet
 
         all_documents = parquet.read_metadata(file).num_rows
@@ -84,8 +84,8 @@ def compare_peers(spark: Any, args: Any, place: Path, find: Callable[[Any], Any]
 
 
 def mllib(spark: Any, documents: Documents) -> None:
-    """MinHashLSH with 3 tables at the same threshold. Documents of fewer than five words have no
-    5-gram there, so their pairs are left out of the comparison."""
+    """Measures MinHashLSH with 3 tables at the same threshold. MLlib has no 5-gram for documents of
+    fewer than five words, so the comparison ignores their pairs."""
     from pyspark.ml.feature import HashingTF, MinHashLSH, NGram
     from pyspark.sql import functions as f
 
@@ -122,7 +122,7 @@ def mllib(spark: Any, documents: Documents) -> None:
 
 
 class _ParquetTable:
-    """A Parquet file that a script reads instead of a table of BigQuery."""
+    """A Parquet file that the script reads instead of a table of BigQuery."""
 
     def __init__(self, spark: Any) -> None:
         self._spark, self._path = spark, ""
@@ -136,11 +136,12 @@ class _ParquetTable:
 
 
 def bigcode(spark: Any, script: str, partitions: int, documents: Documents, place: Path) -> None:
-    """BigCode's script, with as many bands, rows and words in a shingle as `lookalike`, and as many
-    partitions as the other runs: its own are twice the hash values, so its tasks cost more than its
-    work.
+    """Measures BigCode's script, with the bands, rows and shingle size of `lookalike`, and the
+    number of partitions of the other runs. By default the script has two partitions for each hash
+    value, so starting its tasks would cost more than their work.
 
-    Only the source of its documents is replaced. It needs NumPy and SciPy.
+    Only the number of partitions and the source of the documents are replaced. The script needs
+    NumPy and SciPy.
     """
     from pyspark import RDD
     from pyspark.sql import DataFrameReader
@@ -188,7 +189,7 @@ def bigcode(spark: Any, script: str, partitions: int, documents: Documents, plac
 
 
 def _ids_by_number(spark: Any, file: Path) -> dict[int, str]:
-    """The ids of documents by the numbers that the script assigns to them."""
+    """Returns the ids of documents by the numbers that the script assigns to them."""
     from pyspark.sql import functions as f
 
     rows = spark.read.parquet(str(file)).withColumn("number", f.monotonically_increasing_id())
@@ -198,9 +199,9 @@ def _ids_by_number(spark: Any, file: Path) -> dict[int, str]:
 def print_agreement(
     edges: list[tuple[str, str]], removed: set[str], pairs: set[tuple[str, str]]
 ) -> None:
-    """Prints how far components and removed documents agree with the verified pairs.
+    """Compares components and removed documents with the verified pairs, and prints the result.
 
-    :param edges: connect the documents of each component.
+    :param edges: the edges of the components.
     """
     resembling: dict[str, set[str]] = {}
     for a, b in pairs:
@@ -222,7 +223,7 @@ def print_agreement(
 
 
 def components(edges: set[tuple[str, str]] | list[tuple[str, str]]) -> set[frozenset[str]]:
-    """The components of a graph."""
+    """Returns the components of a graph."""
     parents: dict[str, str] = {}
 
     def root(node: str) -> str:

@@ -1,16 +1,16 @@
-"""The memory of the tasks of a divided run that hold most: one that connects a part, one that
-decides about a component, and the last one that joins forests.
+"""Measures the memory of the tasks of a divided run that need most: a task that connects a part, a
+task that decides about a component, and the last task that joins forests.
 
-    python3 bench/stage_memory.py [--parts 32 64 128] [--mebibytes 64 128 256] [--documents 1e6 2e6
-    4e6]
+    python3 bench/stage_memory.py [--parts 32 64 128] [--mebibytes 64 128 256]
+        [--documents 1e6 2e6 4e6]
 
-The package for Python must be installed, and pyarrow. Each row is a process of its own. Its
-peak is printed next to the peak of a process with ten documents:
+The Python package and pyarrow must be installed. Each row is measured in a process of its own. The
+table shows the peak, and its difference from the peak of a process with ten documents. The tasks:
 
-- `connect`: rows of that size, a bucket for each of 21 bands of each document; two documents share
-  a fifth of the buckets
-- `decide`: a component of that size, a document of 2.1 KB and edits of one word of it
-- `merge`: a forest of that number of documents in components of two
+- `connect` gets rows of `--parts` MiB, with a bucket for each of 21 bands of each document. Every
+  fifth document shares all its buckets with the previous one.
+- `decide` gets a component of `--mebibytes` MiB: edits of a text of 2.1 KB, each in one word.
+- `merge` gets a forest of `--documents` documents, in components of two.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ import pyarrow as pa
 
 from lookalike import stages
 
-#: Words of a document, and of the batches that tasks are given.
+#: Number of words in a document, and number of documents in a batch.
 WORDS, BATCH = 230, 10_000
-#: Bands, and bytes of a document in the rows of a part: a bucket for each band, and its identity.
+#: Number of bands, and bytes of a document in a part: 16 for each band, and 24 for its identity.
 BANDS, ROW_BYTES = 21, 21 * 16 + 24
 #: No limit on a component or forest, so that the measurement shows all of its memory.
 NO_LIMIT = 1 << 50
 
 
 def text(number: int) -> str:
-    """A text with one word that depends on the number."""
+    """Returns a text in which one word depends on the number."""
     words = [f"word{at:05}" for at in range(WORDS)]
     words[number % WORDS] = f"edit{number}"
     return " ".join(words)
 
 
 def component(documents: int) -> Iterator[pa.RecordBatch]:
-    """The rows of a component."""
+    """Yields the rows of a component in batches."""
     for start in range(0, documents, BATCH):
         numbers = range(start, min(documents, start + BATCH))
         same = pa.array([1] * len(numbers), pa.int64())
@@ -60,7 +60,7 @@ def component(documents: int) -> Iterator[pa.RecordBatch]:
 def block(
     kind: str, memberships: list[int], edges: list[int], identities: list[int]
 ) -> pa.RecordBatch:
-    """A row with a block (docs/reference/stages.md)."""
+    """Returns a row with a block, whose format docs/reference/stages.md describes."""
     numbers = [*memberships, *edges, *identities]
     counts = struct.pack("<3I", len(memberships) // 2, len(edges) // 2, len(identities) // 3)
     rows = b"lkb1" + counts + struct.pack(f"<{len(numbers)}Q", *numbers)
@@ -75,7 +75,7 @@ def block(
 
 
 def part(documents: int) -> Iterator[pa.RecordBatch]:
-    """The rows of a part; every fifth document has the buckets of the one before it."""
+    """Yields the rows of a part. Every fifth document has the buckets of the previous one."""
     for start in range(0, documents, BATCH):
         numbers = range(start, min(documents, start + BATCH))
         keys = [
@@ -93,7 +93,7 @@ def part(documents: int) -> Iterator[pa.RecordBatch]:
 
 
 def forest(documents: int) -> Iterator[pa.RecordBatch]:
-    """Edges between two documents each."""
+    """Yields edges. Each connects two documents that have no other edge."""
     for start in range(0, documents // 2, BATCH):
         numbers = range(start, min(documents // 2, start + BATCH))
         yield block(
@@ -118,7 +118,7 @@ def run(task: str, documents: int) -> None:
 
 
 def peak(task: str, documents: int) -> int:
-    """The peak of a process that runs a task."""
+    """Runs a task in a new process, and returns the peak of the process in bytes."""
     command = [sys.executable, __file__, "--run", task, "--documents", str(documents)]
     return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Measures the CPU seconds and the memory of finding repeated text with a suffix array, for
-comparison with passages (bench/others.md). It works like google-research/deduplicate-text-datasets,
+"""Measures the CPU seconds and memory of a search for repeated text with a suffix array, for
+comparison with passages (bench/others.md). Works like google-research/deduplicate-text-datasets,
 but in memory, with pydivsufsort (libdivsufsort, and Kasai's longest common prefixes).
 
     pip install pydivsufsort
     bench/suffix_arrays.py c100k.jsonl [--length 300]
 
-The texts of all records are laid end to end, with a line end between them. The program counts
-repeated bytes. A byte is repeated if the `--length` bytes that start there also occur at another
-place (300 bytes are about 50 words). The seconds exclude reading the records. The program needs 16
-bytes of memory for each byte of text.
+The program joins the texts of all records, each with a line end. It counts the positions whose
+`--length` following bytes also occur at another position (300 bytes are about 50 words). The
+seconds exclude reading the records. The program needs 16 bytes of memory for each byte of text.
 """
 
 import argparse

@@ -84,7 +84,7 @@ def files_bytes(folder):
 
 
 def packed(folder, at):
-    """Packs the pages with zip, zstd, and tar with zstd. Returns the sizes."""
+    """Packs the pages with zip, with zstd, and with tar and zstd. Returns the sizes."""
     sizes = {}
     quiet = {"check": True, "cwd": folder, "stdout": subprocess.DEVNULL}
     subprocess.run(["zip", "-q", "-9", "-r", at / "pages.zip", "."], **quiet)

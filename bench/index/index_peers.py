@@ -1,23 +1,22 @@
 #!/usr/bin/env python3
-"""Measure datasketch as an index, in memory and with Redis, next to `cargo x bench index`.
+"""Measures datasketch as an index, in memory and with Redis, next to `cargo x bench index`.
 
     bench/index/index_peers.py [--docs 100000] [--queries 2000] [--peers memory,redis]
                          [--redis-server redis-server]
 
-Needs datasketch and redis (`pip install datasketch redis`). The peer `redis` also needs the program
-of the Redis server. The measurement starts it with an append-only file, which the server syncs once
-a second, its default. A peer that is not available is reported and left out. Python 3.9 or newer;
-Linux.
+Needs Linux, Python 3.9 or newer, datasketch and redis (`pip install datasketch redis`). The peer
+`redis` also needs the program of the Redis server. The measurement starts the server with an
+append-only file, which it syncs once a second by default. An unavailable peer is reported and
+skipped.
 
-TASK      An index of signed documents: signatures of 128 values, 21 bands of 6 rows, ids of 26
-          bytes; every tenth document agrees with an earlier one in each value with probability
-          0.85. They are added in sessions of 5,000. Queries are then for indexed and for new
-          documents.
-          Each answer is estimated from the signatures: datasketch keeps signatures outside of its
-          index, here in a dict, and verifies nothing exactly.
-COUNTED   Documents per second and per CPU second (user and system; with Redis, the server's too),
-          microseconds per question, and the growth of memory per document (Redis: its own
-          used_memory as well).
+TASK      An index of signatures: 128 values, 21 bands of 6 rows, ids of 26 bytes. Every tenth
+          signature copies each value of an earlier one with probability 0.85. The signatures are
+          added in sessions of 5,000. Then the index is queried with indexed and with new
+          signatures. The similarity of each candidate is estimated from the signatures, which
+          datasketch does not store in its index. They are kept in a dict here.
+COUNTED   Documents per second and per CPU second (user and system, with the Redis server),
+          microseconds per query, and the growth of memory per document (for Redis also its
+          used_memory).
 """
 
 import argparse
@@ -34,7 +33,7 @@ PEERS = ["memory", "redis"]
 
 
 def signatures(np, docs, seed):
-    """One row of values per document; every tenth resembles an earlier one."""
+    """Returns a row of values for each document. Every tenth row resembles an earlier one."""
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, 2**32, size=(docs, NUM_PERM), dtype=np.uint64)
     for i in range(10, docs, 10):
@@ -44,20 +43,20 @@ def signatures(np, docs, seed):
 
 
 def own_memory():
-    """Bytes of this process in memory."""
+    """Returns the resident memory of this process, in bytes."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def cpu_of(pid):
-    """CPU seconds of another process."""
+    """Returns the CPU seconds of another process."""
     with open(f"/proc/{pid}/stat", encoding="ascii") as file:
         fields = file.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Redis:
-    """A separate server on a free port. `stop` ends the server and removes its folder."""
+    """A Redis server on a free port. `stop` ends the server and removes its folder."""
 
     def __init__(self, program):
         self.folder = tempfile.mkdtemp(prefix="redis-")
@@ -145,7 +144,8 @@ def measure(peer, args):
 
 
 def ask(lsh, kept, probes):
-    """Median and 99th percentile of a question, in microseconds."""
+    """Queries the index with each probe. Returns the median and 99th percentile of the times, in
+    microseconds."""
     times = []
     for probe in probes:
         start = time.perf_counter()

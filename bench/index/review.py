@@ -1,12 +1,12 @@
-"""Times of the service while people decide about groups.
+"""Measures the response times of `lookalike serve` during a review of groups.
 
     python bench/index/review.py INDEX [--walk]
 
-Starts `lookalike serve INDEX` (the release build), waits until the groups are computed, and
-measures from outside, in milliseconds: the first page of the queue, 1,000 steps of a review (a
-decision, and the comparison of the next pair), and a list of 50,000 decisions at once. Then checks
-that the index has all of them after `kill -9`. `--walk` first decides 200 groups by keyboard in
-headless Chromium (needs Node, chromedriver and Chromium). The program changes INDEX: use a copy.
+Starts `lookalike serve INDEX` (the release build) and waits until it has computed the groups. Then
+measures the first page of the queue, 1,000 steps of a review (the comparison of a pair and a
+decision about it), and 50,000 decisions in requests of 10,000. Checks that the index has all
+decisions after `kill -9`. `--walk` first decides about 200 groups by keyboard in headless Chromium
+(needs Node, chromedriver and Chromium). The program changes INDEX, so use a copy.
 """
 
 import http.client
@@ -43,7 +43,7 @@ def start(index):
 
 
 def ask(connection, method, path, body=None):
-    """The answer, and how long it took in ms."""
+    """Returns the answer to a request, and its duration in milliseconds."""
     text = None if body is None else json.dumps(body)
     since = time.perf_counter()
     connection.request(method, path, text, {"content-type": "application/json"} if text else {})
@@ -56,7 +56,7 @@ def ask(connection, method, path, body=None):
 
 
 def queue(connection):
-    """The first page of the queue, once it is computed."""
+    """Waits until the groups are computed, and returns the first page of the queue."""
     while True:
         found, took = ask(connection, "GET", QUEUE + "&limit=20")
         if found.get("status") != "pending":
@@ -65,7 +65,11 @@ def queue(connection):
 
 
 def review(connection, found):
-    """Decides about pairs, and looks at the next one, as the page does; the times of both."""
+    """Compares pairs and decides about them, as the page does.
+
+    :returns: the decided pairs, the milliseconds of each step, and the milliseconds of each
+        further page of the queue.
+    """
     decided, times, pages = [], [], []
     while len(times) < STEPS:
         for group in found["groups"]:
@@ -90,7 +94,7 @@ def review(connection, found):
 
 
 def pairs(connection, most):
-    """Undecided pairs and the last decision seen, a page of 1,000 groups at a time."""
+    """Returns at most `most` undecided pairs, each with the number of the last decision."""
     found, after = [], ""
     while len(found) < most:
         page = ask(connection, "GET", f"{QUEUE}&limit=1000{after}")[0]
@@ -106,7 +110,7 @@ def pairs(connection, most):
 
 
 def stored(connection):
-    """How many decisions the index has."""
+    """Returns the number of decisions in the index."""
     count, after = 0, 0
     while True:
         page = ask(connection, "GET", f"/v1/decisions?limit=10000&after={after}")[0]
@@ -140,7 +144,7 @@ def main(index, walks):
     print(f"first page of the queue: {first:.0f} ms")
     if walks:
         walk()
-        # The server may have closed a connection that was idle meanwhile.
+        # The server may have closed the connection, which was idle during the walk.
         connection = http.client.HTTPConnection(*ADDRESS)
         found, _ = queue(connection)
     before = stored(connection)

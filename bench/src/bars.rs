@@ -1,5 +1,5 @@
-//! `bar`: compares the whole command, measured from outside, with its limits. Takes the name of a
-//! bar and a collection. Prints a row for each run and, if there is a truth, the run's score.
+//! `bar`: runs the program `lookalike` and compares its CPU time and peak memory with limits.
+//! Prints a row for each run, and scores of the found pairs if the collection has a truth.
 
 use crate::collection::BenchCollection;
 use crate::measure::{self, ProcessCost};
@@ -14,27 +14,27 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// The limits that a run must not exceed.
+/// The upper limits for a run.
 #[derive(Debug, Clone, Copy, Default)]
 struct RunLimit {
     /// CPU seconds.
     cpu: Option<f64>,
-    /// Bytes of memory at the most.
+    /// Peak memory in bytes.
     peak: Option<u64>,
 }
 
-/// The names, for a message.
+/// The names of the bars, for messages.
 pub(crate) const NAMES: &str = "memory, exact, audit, containment, dedup, passages and many";
 
 const MIB: u64 = 1 << 20;
-/// The peak may exceed `--memory` by a tenth.
+/// The peak memory may exceed `--memory` by a tenth.
 const TOLERANCE: f64 = 1.1;
-/// Documents that are compared with all others by the audit.
+/// Number of documents that the audit compares with all others.
 const SAMPLE: &str = "2000";
 
-/// Measures and prints. Options: `--binary FILE` (`lookalike` next to this program), `--runs N` (1;
-/// the median counts). `many` and `passages` also accept `--smaller FILE`, a smaller collection of
-/// the same kind.
+/// Measures the bar `name` and prints the results. Options: `--binary FILE` (default: `lookalike`
+/// next to this program) and `--runs N` (default: 1; the median counts). `many` and `passages` also
+/// accept `--smaller FILE`, a smaller collection of the same kind.
 pub(crate) fn bar(
     name: &str,
     collection: &BenchCollection,
@@ -73,7 +73,7 @@ struct LimitBench<'a> {
     collection: &'a BenchCollection,
     documents: u64,
     table: TextTable,
-    /// Findings that are not rows of the table.
+    /// Lines to print after the table.
     notes: Vec<String>,
 }
 
@@ -93,8 +93,8 @@ impl LimitBench<'_> {
         self.score("--memory 512MiB", limit, "jaccard", 0.8)
     }
 
-    /// Compares exact runs with signatures at three thresholds. From a million documents on, exact
-    /// runs have 8 GiB.
+    /// Compares exact runs with runs on signatures, at three thresholds. From a million documents
+    /// on, exact runs have a memory limit of 8 GiB.
     fn exact(&mut self) -> Result<(), BenchError> {
         for (text, threshold) in [("0.8", 0.8), ("0.7", 0.7), ("0.5", 0.5)] {
             let out = self.result("groups.jsonl");
@@ -117,7 +117,8 @@ impl LimitBench<'_> {
         Ok(())
     }
 
-    /// The audit of 2,000 documents must take at most the CPU time of the run itself.
+    /// Measures an audit of 2,000 documents, which must take at most the CPU
+    /// time of the run itself.
     fn audit(&mut self) -> Result<(), BenchError> {
         let report = self.result("report.json");
         let find = self.arguments("find", &["--json"]);
@@ -135,7 +136,8 @@ impl LimitBench<'_> {
         Ok(())
     }
 
-    /// Recall of planted excerpts, with the numbers of candidates and of compared pairs.
+    /// Measures the recall of planted excerpts, and the numbers of candidates
+    /// and of compared pairs.
     fn containment(&mut self) -> Result<(), BenchError> {
         let options = ["--measure", "containment"];
         let report = self.result("report.json");
@@ -163,7 +165,8 @@ impl LimitBench<'_> {
         Ok(())
     }
 
-    /// Measures `dedup`, which writes the kept documents, next to `find`, which writes only groups.
+    /// Measures `dedup`, which writes the kept documents, and for comparison `find`, which writes
+    /// only groups.
     fn dedup(&mut self) -> Result<(), BenchError> {
         let groups = self.result("groups.jsonl");
         self.find("find, groups", &[], &groups, RunLimit::default())?;
@@ -176,10 +179,11 @@ impl LimitBench<'_> {
         Ok(())
     }
 
-    /// Writes all passages of 50 words, and the documents without them, without a memory limit and
-    /// within limits. All runs must write the same bytes. Within the first limit, a document must
-    /// cost at most 1.3 times a document of `smaller` without a limit. Lower limits have no bound
-    /// on time.
+    /// Measures `passages` and `cut` without a memory limit and within limits. All runs of a
+    /// command must write the same bytes. Without a limit, `passages` must take at most four times
+    /// the CPU time of `find`, and 1 GB for less than a million documents. Within the first limit,
+    /// a document must cost at most 1.3 times a document of `smaller` without a limit. Lower limits
+    /// have no bound on time.
     fn passages(&mut self, smaller: Option<&Path>) -> Result<(), BenchError> {
         let is_large = self.documents >= 1_000_000;
         let limits: &[&str] = if is_large { &["1GiB", "256MiB"] } else { &["200MiB"] };
@@ -201,7 +205,7 @@ impl LimitBench<'_> {
         self.limited("cut", &[], limits, RunLimit::default(), None)
     }
 
-    /// CPU seconds of `passages` for each document of another collection.
+    /// Measures `passages` on another collection. Returns CPU seconds per document.
     fn passages_each(&mut self, of: &Path) -> Result<f64, BenchError> {
         let documents = count_lines(of)?;
         let out = self.result("limited.jsonl");
@@ -212,7 +216,7 @@ impl LimitBench<'_> {
     }
 
     /// Runs a command without a memory limit and within each limit. All runs must write the same
-    /// bytes. The run within the first limit must take at most `cpu` seconds.
+    /// bytes. The run within the first limit must take at most `cpu` seconds, if set.
     fn limited(
         &mut self,
         command: &str,
@@ -260,7 +264,7 @@ impl LimitBench<'_> {
         self.score(&name, &limit, "jaccard", 0.8)
     }
 
-    /// Path of a result in the temporary folder.
+    /// Returns the path of a result in the temporary folder.
     fn result(&self, name: &str) -> PathBuf {
         self.results.path().join(name)
     }
@@ -305,7 +309,7 @@ impl LimitBench<'_> {
         Ok(())
     }
 
-    /// Scores all pairs of another run with these options, if there is a truth.
+    /// Scores all pairs of a further run with these options, if the collection has a truth.
     fn score(
         &mut self,
         name: &str,
@@ -334,7 +338,7 @@ impl LimitBench<'_> {
     }
 }
 
-/// Arguments of a command that reads JSON lines from `input` and writes `out`.
+/// Returns the arguments of a command that reads JSON lines from `input` and writes `out`.
 fn output_of(command: &str, more: &[&str], input: &Path, out: &Path) -> Vec<OsString> {
     let mut arguments = vec![OsString::from(command), input.into()];
     arguments.extend(["--format", "jsonl", "--quiet"].iter().chain(more).map(OsString::from));
@@ -342,7 +346,7 @@ fn output_of(command: &str, more: &[&str], input: &Path, out: &Path) -> Vec<OsSt
     arguments
 }
 
-/// Whether two files have the same bytes.
+/// Returns true if two files have the same bytes.
 fn are_equal(a: &Path, b: &Path) -> Result<bool, BenchError> {
     let open = |path: &Path| {
         let failed = |error| BenchError::new(path.display(), error);
@@ -400,7 +404,7 @@ fn cells(name: &str, documents: u64, spent: ProcessCost, bar: RunLimit) -> Vec<S
     ]
 }
 
-/// Lines of a file. Reading it also brings it into the page cache.
+/// Counts the lines of a file. Reading it also loads it into the page cache.
 fn count_lines(path: &Path) -> Result<u64, BenchError> {
     let failed = |error| BenchError::new(path.display(), error);
     let mut file = File::open(path).map_err(failed)?;

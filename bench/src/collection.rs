@@ -1,20 +1,20 @@
-//! The documents that are measured.
+//! The documents of a measurement.
 
 use crate::excerpt;
 use std::path::PathBuf;
 
-/// A collection with its truth, if it has one.
+/// A collection of documents, with the known similar pairs if it has a truth.
 pub(crate) struct BenchCollection {
-    /// JSONL with `id` and `text`.
+    /// The JSONL file with `id` and `text`.
     pub(crate) documents: PathBuf,
-    /// CSV with `id_a`, `id_b`, `jaccard`.
+    /// The CSV file of similar pairs: `id_a`, `id_b`, `jaccard`.
     pub(crate) truth: Option<PathBuf>,
-    /// CSV with `id_a`, `id_b`, `containment`: planted excerpts.
+    /// The CSV file of planted excerpts: `id_a`, `id_b`, `containment`.
     pub(crate) excerpts: Option<PathBuf>,
 }
 
 impl BenchCollection {
-    /// With the planted excerpts, if they are in the folder of the truth.
+    /// Creates a collection. Includes the planted excerpts if their file exists next to the truth.
     pub(crate) fn of(documents: PathBuf, truth: Option<PathBuf>) -> Self {
         let excerpts = truth.as_deref().map(excerpt::file).filter(|path| path.exists());
         Self { documents, truth, excerpts }

@@ -1,22 +1,22 @@
 //! A collection of any size with planted near-duplicates. The words of a document are a function of
-//! the plan and the document's number, so only the vocabulary is kept in memory.
+//! the plan and the document's number, so only the vocabulary and the plan are in memory.
 //!
 //! Single documents share at most every second clause with each other, so their Jaccard similarity
 //! J stays far below 0.5. The members of a cluster are edits of one text at known levels of J. The
-//! level is only a target; `truth` computes the J of the members.
+//! level is only a target. `truth` computes the exact J of the members.
 
 use crate::vocabulary::{Token, Vocabulary};
 use lookalike_core::hash::{SplitMix64, mix64};
 
-/// Tokens in a shingle, for the edits and for the truth.
+/// Number of tokens in a shingle, for the edits and for the truth.
 pub(crate) const SHINGLE: usize = 5;
 /// Lower limit of `least_words`. In a shorter document, one shared clause could be half of the
 /// text.
 pub(crate) const LEAST_WORDS: u64 = 40;
-/// Levels of J aimed at, in percent.
+/// Target levels of J, in percent.
 const LEVELS: [u64; 12] = [40, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 100];
-/// Lengths as thousandths of the mean: 33 quantiles of the log-normal distribution with σ = 0.7
-/// and mean 1 (cut at 0.2 % and 99.8 %). A table, so that every platform makes the same bytes.
+/// Lengths in thousandths of the mean: 33 quantiles of the log-normal distribution with σ = 0.7 and
+/// mean 1, cut at 0.2 % and 99.8 %. A table ensures that every platform generates the same bytes.
 const LENGTHS: [u64; 33] = [
     104, 212, 267, 311, 350, 386, 421, 455, 488, 522, 556, 591, 626, 663, 701, 741, 783, 827, 874,
     924, 978, 1037, 1102, 1174, 1255, 1348, 1456, 1587, 1751, 1969, 2291, 2883, 5869,
@@ -25,23 +25,23 @@ const LENGTHS: [u64; 33] = [
 /// The size and content of the collection to generate.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
-    /// Documents in all.
+    /// Total number of documents.
     pub(crate) docs: u64,
     /// Equal seeds and requests produce equal bytes.
     pub(crate) seed: u64,
-    /// Mean length in words, of all but short, empty and edited documents.
+    /// Mean length in words of documents that are not short, empty, edited or excerpts.
     pub(crate) mean_words: u64,
-    /// Minimum length of the same documents in words, before a random number below 20 is added.
+    /// Minimum length of these documents in words, before a random number below 20 is added.
     pub(crate) least_words: u64,
-    /// Documents that are members of planted clusters.
+    /// Number of documents in planted clusters.
     pub(crate) planted: u64,
-    /// Documents of the mega cluster, which repeats one page.
+    /// Number of documents in the mega cluster, which repeats one page.
     pub(crate) mega: u64,
-    /// Documents of two words. Each text of two words occurs in one to eight documents.
+    /// Number of documents of two words. Each of these texts occurs in one to eight documents.
     pub(crate) short: u64,
-    /// Documents without a word.
+    /// Number of documents without a word.
     pub(crate) empty: u64,
-    /// Documents that are excerpts: each is a run of words of one of the single documents. Every
+    /// Number of excerpts. An excerpt is a run of words of a single document. Every
     /// second excerpt is edited.
     pub(crate) excerpts: u64,
 }
@@ -51,23 +51,26 @@ pub(crate) struct Request {
 pub(crate) enum MemberLayout {
     /// Line ends after sentences.
     Sentences,
-    /// Line ends after every twelfth word, and two blanks here and there. The words do not change.
+    /// Line ends after every twelfth word, and two blanks between some words. The
+    /// words do not change.
     Reflowed,
 }
 
-/// A document's words and how they are set.
+/// The words and the layout of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CorpusDocument {
     pub(crate) tokens: Vec<Token>,
     pub(crate) layout: MemberLayout,
 }
 
-/// The collection. Documents have a *place* in the file and a number in the *plan*; the plan has
-/// the planted clusters first, then the mega cluster, short, empty, excerpted and single documents.
+/// The collection. A document has a *place* in the file and a number in the *plan*. The plan
+/// starts with the planted clusters. The mega cluster and the short, empty, excerpted and
+/// single documents follow.
 pub(crate) struct Corpus {
     request: Request,
     vocabulary: Vocabulary,
-    /// The first member of every planted cluster and the end of the last one, in the plan.
+    /// The number in the plan of the first member of each planted cluster, and the end
+    /// of the last cluster.
     starts: Vec<u64>,
     step: u64,
     step_back: u64,
@@ -113,7 +116,7 @@ impl Corpus {
         (product % u128::from(self.request.docs)) as u64
     }
 
-    /// The document at `place` of the file.
+    /// Returns the document at `place` of the file.
     pub(crate) fn document(&self, place: u64) -> CorpusDocument {
         let docs = self.request.docs;
         let product = u128::from(place + docs - self.shift) * u128::from(self.step_back);
@@ -137,12 +140,13 @@ impl Corpus {
         }
     }
 
-    /// A document without near-duplicates.
+    /// Returns a document without near-duplicates.
     pub(crate) fn single(&self, number: u64) -> Vec<Token> {
         self.prose(&mut self.random(9, number, 0))
     }
 
-    /// Where in the plan the planted, mega, short, empty and excerpted documents end.
+    /// The numbers in the plan at which the planted, mega, short, empty and
+    /// excerpted documents end.
     pub(crate) fn ends(&self) -> [u64; 5] {
         let mega = self.starts.last().copied().unwrap_or(0);
         let short = mega + self.request.mega;
@@ -151,24 +155,23 @@ impl Corpus {
         [mega, short, empty, excerpts, excerpts + self.request.excerpts]
     }
 
-    /// Planted clusters; each has two members or more.
+    /// The number of planted clusters. Each has at least two members.
     pub(crate) fn cluster_count(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// The places of the members of planted cluster `cluster`, in the order of
-    /// [`Self::members`].
+    /// Returns the places of the members of a planted cluster, in the order of [`Self::members`].
     pub(crate) fn places(&self, cluster: usize) -> Vec<u64> {
         (self.starts[cluster]..self.starts[cluster + 1]).map(|number| self.place(number)).collect()
     }
 
-    /// The places of the mega cluster.
+    /// Returns the places of the documents in the mega cluster.
     pub(crate) fn mega_places(&self) -> Vec<u64> {
         let [mega, short, ..] = self.ends();
         (mega..short).map(|number| self.place(number)).collect()
     }
 
-    /// The places of the short documents, in groups of equal words.
+    /// Returns the places of the short documents, in groups with equal text.
     pub(crate) fn short_places(&self) -> Vec<Vec<u64>> {
         let [_, short, empty, ..] = self.ends();
         let mut groups: Vec<Vec<u64>> = Vec::new();
@@ -252,12 +255,12 @@ impl Corpus {
         SplitMix64::new(mix64(seed ^ mix64(number ^ (member << 48))))
     }
 
-    /// Applies one of the edits. Its extent brings J near a level of `LEVELS`. The J of a text of
-    /// `s` shingles depends on the kind of edit:
+    /// Applies a random edit. Its extent brings J near a level of `LEVELS`. The J of a text of `s`
+    /// shingles depends on the kind of edit:
     ///
     /// - replacing `r` shingles: (s − r) / (s + r),
     /// - adding `r`: s / (s + r),
-    /// - leaving out `r`: (s − r) / s.
+    /// - removing `r`: (s − r) / s.
     fn edit(&self, random: &mut SplitMix64, source: &[Token], chain: bool) -> CorpusDocument {
         let drawn = LEVELS[random.below(LEVELS.len() as u64) as usize];
         let level = if chain { drawn.max(70) } else { drawn };
@@ -281,7 +284,7 @@ impl Corpus {
         CorpusDocument { tokens, layout: MemberLayout::Sentences }
     }
 
-    /// Replaces, removes or inserts single words, one in every stretch of equal length.
+    /// Replaces, removes or inserts single words: one in each of several stretches of equal length.
     pub(crate) fn replace_words(
         &self,
         random: &mut SplitMix64,
@@ -329,7 +332,8 @@ impl Corpus {
         tokens
     }
 
-    /// Returns two words. The second is a number that no other text contains.
+    /// Returns the two words of a short document. The second word is a number that
+    /// identifies the text.
     fn short(&self, number: u64) -> Vec<Token> {
         let (text, _) = short_text(number);
         let word = self.vocabulary.any_word(&mut self.random(6, text, 0));
@@ -366,8 +370,8 @@ fn stride(docs: u64) -> (u64, u64) {
     }
 }
 
-/// The greatest common divisor of `a` and `n`, with the inverse of `a` modulo `n` if the divisor
-/// is 1 (extended Euclid).
+/// Returns the greatest common divisor of `a` and `n`, with the inverse of `a` modulo `n` if the
+/// divisor is 1. Uses the extended Euclidean algorithm.
 fn inverse(a: u64, n: u64) -> (u64, u64) {
     let mut r0 = i128::from(n);
     let mut r1 = i128::from(a % n);

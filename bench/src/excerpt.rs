@@ -1,6 +1,5 @@
-//! Planted excerpts: runs of 20 to 120 words of documents outside the clusters, every second one
-//! edited. Takes the number of an excerpt, returns its words and the places of the excerpt and its
-//! host.
+//! Planted excerpts: runs of 20 to 120 words of documents outside the clusters. Every second
+//! excerpt is edited. The document that contains an excerpt is its host.
 
 use crate::corpus::Corpus;
 use crate::vocabulary::Token;
@@ -9,22 +8,23 @@ use std::path::{Path, PathBuf};
 /// A host has at least this many times the words of its excerpt. Their Jaccard similarity is then
 /// too low for the truth of near-duplicates.
 const TIMES: usize = 4;
-/// Words of an excerpt.
+/// The number of words of an excerpt.
 const WORDS: std::ops::Range<u64> = 20..121;
-/// One word in this many is edited, in every second excerpt.
+/// Every second excerpt has one edit for each started run of this many words.
 const EDITED: usize = 33;
-/// Documents that are tried as hosts. If none is long enough, the longest is used.
+/// Maximum number of documents to try as the host. If none is long enough, the
+/// longest becomes the host.
 const TRIED: u64 = 16;
 /// The `kind` for [`Corpus::random`].
 const KIND: u64 = 10;
 
-/// The path of the truth of the excerpts, next to the truth of near-duplicates.
+/// Returns the path of the truth of the excerpts, next to the truth of near-duplicates.
 pub(crate) fn file(truth: &Path) -> PathBuf {
     truth.with_extension("excerpts.csv")
 }
 
 impl Corpus {
-    /// The words of excerpt `number`.
+    /// Returns the words of excerpt `number`.
     pub(crate) fn excerpt(&self, number: u64) -> Vec<Token> {
         let host = self.single(self.host(number));
         let mut random = self.random(KIND, number, 0);
@@ -41,15 +41,15 @@ impl Corpus {
         self.replace_words(&mut random, words, shingles as u64)
     }
 
-    /// The places of excerpt `number` and of its host.
+    /// Returns the places of excerpt `number` and of its host.
     pub(crate) fn excerpt_and_host(&self, number: u64) -> (u64, u64) {
         let [.., excerpts, _] = self.ends();
         (self.place(excerpts + number), self.place(self.host(number)))
     }
 
-    /// Returns the plan's number of the host of excerpt `number`. Each excerpt has its own stretch
-    /// of the single documents. Its host is the first document there that is long enough for any
-    /// excerpt.
+    /// Returns the number in the plan of the host of excerpt `number`. Each excerpt has its own
+    /// stretch of the single documents. Its host is the first document there that is long enough
+    /// for any excerpt.
     fn host(&self, number: u64) -> u64 {
         let [.., singles] = self.ends();
         let stretch = (self.request().docs - singles) / self.request().excerpts.max(1);

@@ -1,5 +1,6 @@
-//! `files`: measures the extraction of texts from the files of a folder, kind by kind. Counts CPU
-//! seconds of this process, one file after the other, from bytes in memory.
+//! `files`: measures the extraction of texts from the files of a folder, separately for each kind
+//! of file. Extracts one file after the other from bytes in memory, and counts the CPU seconds of
+//! this process.
 
 use crate::measure;
 use crate::options::{BenchError, BenchOptions};
@@ -34,7 +35,7 @@ impl PartSink for Sums {
     }
 }
 
-/// Measures every kind of file below `--folder`.
+/// Measures every kind of file in `--folder` and its subfolders.
 ///
 /// # Errors
 ///

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// Reads the options of `generate`. The default values suit measurements.
+/// Reads and checks the options of `generate`. The default values suit measurements.
 pub(crate) fn request(options: &mut BenchOptions) -> Result<Request, BenchError> {
     let docs: u64 = options.number("docs", 100_000)?;
     let share: f64 = options.number("dup-rate", 0.2)?;
@@ -78,7 +78,8 @@ pub(crate) fn generate(
     Ok((bytes, pairs.len()))
 }
 
-/// Writes the text of a document as the content of a JSON string. Only the separators need escapes.
+/// Writes the text of a document as the content of a JSON string. Only separators need escapes, and
+/// they are already escaped.
 fn write_text(corpus: &Corpus, place: u64, line: &mut Vec<u8>) {
     const BLANK: [&str; 5] = ["", " ", "\\n", "\\t\\n", "\u{3000}"];
     let CorpusDocument { tokens, layout } = corpus.document(place);

@@ -1,6 +1,6 @@
-//! `index`: fills an index in a folder or in a PostgreSQL database with made-up documents. Measures
-//! the documents added per second at the beginning and at the end, the bytes on disk per document,
-//! and the times of opening, single writes and verified queries.
+//! `index`: fills an index in a folder or in a PostgreSQL database with invented documents.
+//! Measures the documents added per second at the beginning and at the end, the bytes on disk per
+//! document, and the times of opening, single writes and queries.
 
 use crate::measure;
 use crate::options::{BenchError, BenchOptions};
@@ -20,11 +20,11 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Documents that are measured together.
+/// Number of documents in one measurement of adding.
 const WINDOW: u64 = 100_000;
-/// Shingles of a document.
+/// Number of shingles of a document.
 const SHINGLES: u64 = 340;
-/// One in this many documents resembles an earlier one.
+/// One in this many documents is a changed copy of an earlier document.
 const ORIGINALS: u64 = 10;
 const WRITE: Access = Access::Write { wait: Duration::ZERO };
 
@@ -32,7 +32,7 @@ const WRITE: Access = Access::Write { wait: Duration::ZERO };
 ///
 /// # Errors
 ///
-/// When the folder cannot be written to.
+/// If the folder or the index cannot be written.
 pub(crate) fn index(mut options: BenchOptions) -> Result<(), BenchError> {
     let documents: u64 = options.number("docs", 1_000_000)?;
     let with_sets: u64 = options.number("sets", documents.min(200_000))?;
@@ -57,19 +57,19 @@ pub(crate) fn index(mut options: BenchOptions) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Returns the character before a further parameter of a URL.
+/// Returns the character that separates a further parameter from a URL.
 fn separator(url: &str) -> char {
     if url.contains('?') { '&' } else { '?' }
 }
 
-/// Documents made from their numbers.
+/// Creates documents from their numbers.
 struct DocumentMaker {
     store: StoredContent,
     signer: Signer,
     num_hashes: usize,
 }
 
-/// The data that an entry borrows.
+/// An invented document. An entry of the index borrows its data.
 #[derive(Default, Clone)]
 struct MadeDocument {
     id: String,
@@ -88,7 +88,7 @@ impl DocumentMaker {
     }
 
     fn make(&mut self, number: u64) -> MadeDocument {
-        // One document in ten is a changed copy of an earlier document.
+        // Numbers that are multiples of ten belong to changed copies of earlier documents.
         let mut random = SplitMix64::new(mix64(number ^ 0x5eed));
         let is_copy = number.is_multiple_of(ORIGINALS) && number > 0;
         let original = if is_copy { random.below(number) } else { number };
@@ -161,7 +161,7 @@ impl MadeDocument {
 
 struct IndexBench<'a> {
     batch: u64,
-    /// Queries for the nearest documents.
+    /// The number of queries for the nearest documents.
     nearest: u64,
     table: &'a mut TextTable,
 }
@@ -234,8 +234,8 @@ impl IndexBench<'_> {
         Ok(())
     }
 
-    /// Adds all documents in batches. Counts the CPU seconds of the process, including merges but
-    /// not the making of documents.
+    /// Adds all documents in batches. Counts the CPU seconds of the process, which include merges
+    /// of segments but not the creation of documents.
     fn fill(
         &mut self,
         name: &str,
@@ -287,7 +287,8 @@ impl IndexBench<'_> {
         Ok(())
     }
 
-    /// Queries for documents that resemble some, and for documents that resemble none.
+    /// Measures queries for documents of the index, and queries for documents without
+    /// near-duplicates in it.
     fn queries(
         &mut self,
         name: &str,
@@ -312,14 +313,15 @@ impl IndexBench<'_> {
             let mut seconds = Vec::new();
             let mut cpu = 0.0;
             let mut found = 0;
-            // The first half warms up.
+            // The first half of the queries warms the caches.
             for turn in 0..2 * queries {
-                // Every second one is a near-duplicate of an earlier document.
+                // Every second number is a multiple of ten: a near-duplicate of
+                // an earlier document.
                 let number = from + random.below(documents) / ORIGINALS * ORIGINALS + turn % 2;
                 let made = maker.make(if from == 0 {
                     number.min(documents - 1)
                 } else {
-                    // Not a multiple of ten, so that it resembles nothing.
+                    // Such a number is not a multiple of ten, so the document resembles no other.
                     number / ORIGINALS * ORIGINALS + 3
                 });
                 let probe = QueryDocument {
@@ -350,8 +352,8 @@ impl IndexBench<'_> {
         Ok(())
     }
 
-    /// Queries for the ten nearest documents: of documents of the index, and of documents that
-    /// resemble nothing, which take the most comparisons.
+    /// Measures queries for the ten nearest documents: of documents of the index, and of documents
+    /// that resemble no other. The second kind needs the most comparisons.
     fn nearest(
         &mut self,
         name: &str,
@@ -413,7 +415,7 @@ impl IndexBench<'_> {
         Ok(())
     }
 
-    /// Writes one document at a time.
+    /// Measures writes of one document each.
     fn single(
         &mut self,
         name: &str,

@@ -1,5 +1,5 @@
-//! `json`: reads id and text of every record in this thread, with the scanner of lookalike and with
-//! other JSON parsers. Also prints where each of them reports an error.
+//! `json`: reads the id and text of every record in this thread, with the scanner of lookalike and
+//! with other JSON parsers. Also prints the column at which each of them reports an error.
 
 use crate::collection::BenchCollection;
 use crate::measure;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use std::path::Path;
 
-/// A record as the other parsers read it: strings without escapes are borrowed from the line.
+/// A record for the other parsers. It borrows strings without escapes from the line.
 #[derive(Deserialize)]
 struct BorrowedRecord<'a> {
     #[serde(borrow)]
@@ -26,7 +26,8 @@ impl BorrowedRecord<'_> {
     }
 }
 
-/// A parser of one line: the bytes of id and text, or the column at which it reports an error.
+/// Parses one line. Returns the number of bytes of id and text, or the column at which the parser
+/// reports an error.
 type PeerParser = fn(&mut [u8]) -> Result<u64, usize>;
 
 const PEERS: [(&str, PeerParser); 3] =
@@ -42,10 +43,10 @@ const BROKEN: [&str; 6] = [
     r#"{"id":"6","text":truth}"#,
 ];
 
-/// Measures and prints. Options: `--runs N` (5; the median counts).
+/// Measures the parsers and prints the results. Option: `--runs N` (default: 5; the median counts).
 ///
 /// # Errors
-/// The collection cannot be read, or a parser reads another amount of text than lookalike.
+/// If the collection cannot be read, or a parser reads another amount of text than lookalike.
 pub(crate) fn json(
     collection: &BenchCollection,
     mut options: BenchOptions,
@@ -77,7 +78,7 @@ pub(crate) fn json(
     Ok(())
 }
 
-/// The median of the CPU seconds, and the result of the last run.
+/// Returns the median of the CPU seconds, and the result of the last run.
 fn median_of(
     runs: usize,
     mut work: impl FnMut() -> Result<u64, BenchError>,
@@ -92,7 +93,7 @@ fn median_of(
     Ok((measure::median(seconds), result))
 }
 
-/// The bytes of all ids and texts.
+/// Returns the number of bytes of all ids and texts.
 fn read_lines(file: &Path, parse: PeerParser) -> Result<u64, BenchError> {
     let mut bytes = std::fs::read(file).map_err(|error| BenchError::new(file.display(), error))?;
     let mut sum = 0;
@@ -121,7 +122,7 @@ fn simd_json(line: &mut [u8]) -> Result<u64, usize> {
         .map_err(|error| error.index() + 1)
 }
 
-/// The column that each parser reports for lines with one error.
+/// Returns a table with the column that each parser reports for each broken line.
 fn error_columns(file: &Path) -> Result<TextTable, BenchError> {
     let failed = |error| BenchError::new(file.display(), error);
     std::fs::write(file, BROKEN.join("\n")).map_err(failed)?;

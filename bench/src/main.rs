@@ -1,14 +1,14 @@
-//! Measures lookalike. Its commands are:
+//! Measures lookalike. The commands of this program are:
 //!
 //! - `stages`: every stage alone
-//! - `run`: the whole command next to `wc -w`
-//! - `generate`: makes a collection with known near-duplicates
-//! - `bar NAME`: runs with limits on their cost, next to these limits
+//! - `run`: the program `lookalike`, compared with `wc -w`
+//! - `generate`: creates a collection with known near-duplicates
+//! - `bar NAME`: the cost of runs, compared with limits
 //! - `matrix`: all scripts, shingles, formats and jobs
 //! - `files`: text extraction from files
 //! - `index`: an index in a folder or in a PostgreSQL database
-//! - `json`: the scanner of JSON records next to other parsers
-//! - `serve`: how quickly a server answers
+//! - `json`: the scanner of JSON records, compared with other parsers
+//! - `serve`: the response times of a server
 //!
 //! Without a command, runs `stages` and `run`. See `contributing/measuring.md`. `bench/peers.py`
 //! measures other libraries.
@@ -114,7 +114,7 @@ fn collection(options: &mut BenchOptions) -> Result<BenchCollection, BenchError>
     let request = generate::request(options)?;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
     std::fs::create_dir_all(&folder).map_err(|error| BenchError::new(folder.display(), error))?;
-    // Every option is part of the name, so that an old file is never taken for another request.
+    // The name contains every option, so that a file is used only for the request that created it.
     let name = format!(
         "{}-{}-{}-{}-{}-{}-{}-{}-{}",
         request.docs,

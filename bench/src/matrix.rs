@@ -1,6 +1,6 @@
-//! `matrix`: measures the command by script, shingle, measure, format and job, next to other
-//! programs on the same file (floors). Prints CPU seconds, MB per CPU second, and the wall time of
-//! all threads relative to one thread.
+//! `matrix`: measures the program by job, shingle, measure, format and script. For comparison, also
+//! measures other programs on the same file (floors). Prints CPU seconds, MB per CPU second, and
+//! the wall time with all threads relative to one thread.
 
 use crate::collection::BenchCollection;
 use crate::measure::{self, ProcessCost};
@@ -13,8 +13,8 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Jobs on the collection, with their arguments except the file. `OUT` stands for a path in the
-/// folder of results.
+/// Jobs on the collection, with their arguments except the input file. `OUT` represents a path in
+/// the folder of results.
 const JOBS: [(&str, &str); 9] = [
     ("find", "find -o OUT.csv"),
     ("find --shingle bag", "find --shingle bag -o OUT.csv"),
@@ -40,11 +40,11 @@ const SCRIPTS: [(&str, u32, u32, bool); 8] = [
     ("Han", 0x4e00, 37, false),
 ];
 
-/// Documents per script.
+/// Maximum number of documents per script.
 const SCRIPT_DOCUMENTS: usize = 20_000;
 
-/// Measures and prints. Options: `--binary FILE` (`lookalike` next to this program), `--runs N` (3;
-/// the median counts).
+/// Measures all jobs and prints the results. Options: `--binary FILE` (default: `lookalike` next to
+/// this program) and `--runs N` (default: 3; the median counts).
 pub(crate) fn matrix(
     collection: &BenchCollection,
     mut options: BenchOptions,
@@ -115,7 +115,7 @@ pub(crate) fn matrix(
 struct JobMatrix {
     binary: PathBuf,
     runs: usize,
-    /// Results and inputs made for one row, removed at the end.
+    /// The folder of results and created inputs. It is removed at the end.
     results: TempDir,
 }
 
@@ -156,7 +156,7 @@ fn size(file: &Path) -> Result<u64, BenchError> {
     Ok(found.map_err(|error| BenchError::new(file.display(), error))?.len())
 }
 
-/// Writes the first documents of a file with the letters of a script, and returns the bytes.
+/// Writes the first documents of a file with the letters of a script. Returns the number of bytes.
 fn transliterate(
     from: &Path,
     to: &Path,
@@ -177,7 +177,8 @@ fn transliterate(
     })
 }
 
-/// Writes the documents of a file as CSV with quotes around all values, and returns the bytes.
+/// Writes the documents of a file as CSV with quotes around all values. Returns
+/// the number of bytes.
 fn separate(from: &Path, to: &Path) -> Result<u64, BenchError> {
     rewrite(from, to, usize::MAX, |number, record, out| {
         if number == 0 {
@@ -188,7 +189,7 @@ fn separate(from: &Path, to: &Path) -> Result<u64, BenchError> {
     })
 }
 
-/// Writes the first documents of a file in another form, and returns the bytes.
+/// Writes the first documents of a file in another form. Returns the number of bytes.
 fn rewrite(
     from: &Path,
     to: &Path,

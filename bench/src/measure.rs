@@ -1,7 +1,8 @@
-//! Clocks: CPU seconds and peak memory of a child process, CPU seconds of a closure, medians.
+//! Measures the CPU seconds and peak memory of a child process and the CPU seconds of a closure,
+//! and computes medians.
 //!
-//! CPU seconds are user and system time together. Comparisons use them, because on a shared machine
-//! wall time says more about the neighbours.
+//! CPU seconds are the sum of user and system time. Comparisons use them, because on a shared
+//! machine the wall time depends on other processes.
 
 use crate::options::BenchError;
 use nix::sys::resource::{Usage, UsageWho, getrusage};
@@ -16,19 +17,19 @@ use tempfile::TempDir;
 /// The cost of one run of a process.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProcessCost {
-    /// User and system time of the process and the children it waited for.
+    /// User and system time of the process and of the children that it waited for.
     pub(crate) cpu_seconds: f64,
-    /// From start to end.
+    /// Time from the start to the end of the process.
     pub(crate) wall_seconds: f64,
-    /// Peak memory (resident set) in bytes. At least about 3 MB, the size of the process that
-    /// starts it.
+    /// Peak memory (resident set) in bytes. It is at least about 3 MB, the size of the process that
+    /// starts the program.
     pub(crate) peak_bytes: u64,
 }
 
 /// The hidden subcommand that [`child_to`] runs.
 pub(crate) const MEASURE_ONE: &str = "measure-one";
 
-/// [`child_to`] with the output discarded.
+/// Like [`child_to`], but discards the output.
 ///
 /// # Errors
 ///
@@ -37,15 +38,15 @@ pub(crate) fn child(program: &Path, arguments: &[OsString]) -> Result<ProcessCos
     child_to(program, arguments, None)
 }
 
-/// Runs `program` with `arguments` (its output discarded or written to a file, its errors shown)
-/// and measures it.
+/// Runs `program` with `arguments` and measures it. Writes its output to the file `out`, or
+/// discards the output. Shows its error output.
 ///
-/// The system keeps one peak for all children of a process together. So this program starts itself
-/// again as [`MEASURE_ONE`], whose only child is the measured program.
+/// The system records one peak for all children of a process. So this program starts itself again
+/// as [`MEASURE_ONE`], whose only child is the measured program.
 ///
 /// # Errors
 ///
-/// When the program cannot be started or ends with another code than 0.
+/// If the program cannot be started or ends with another code than 0.
 pub(crate) fn child_to(
     program: &Path,
     arguments: &[OsString],
@@ -70,9 +71,9 @@ pub(crate) fn child_to(
     }
 }
 
-/// The other side of [`child_to`]: runs the program and returns "CPU seconds, wall seconds, peak
-/// bytes". The first argument names the file for the program's output; if it is empty, the output
-/// is discarded.
+/// Runs a program for [`child_to`]. Returns its CPU seconds, wall seconds and peak bytes as
+/// text. The first argument names the file for the program's output. If it is empty, the
+/// output is discarded.
 ///
 /// # Errors
 ///
@@ -104,8 +105,8 @@ pub(crate) fn measure_one(
     Ok(format!("{} {wall} {}", cpu_seconds(&usage), peak_bytes(&usage)))
 }
 
-/// Creates a temporary folder for the results of the measured programs. Dropping the folder removes
-/// them.
+/// Creates a temporary folder for the results of the measured programs. Dropping the
+/// value removes the folder.
 ///
 /// # Errors
 ///
@@ -117,23 +118,22 @@ pub(crate) fn results_folder() -> Result<TempDir, BenchError> {
         .map_err(|error| BenchError::new("the temporary folder of results", error))
 }
 
-/// The CPU seconds that this thread spent in `work`, to the microsecond, and the result of `work`.
-/// If the system does not tell threads apart, all threads of the process count.
+/// Runs `work`. Returns the CPU seconds that this thread spent in it, and its result.
 ///
 /// # Errors
 ///
-/// When the system does not answer.
+/// If the clock cannot be read.
 pub(crate) fn thread_cpu<T>(work: impl FnOnce() -> T) -> Result<(f64, T), BenchError> {
     let before = thread_seconds()?;
     let result = work();
     Ok((thread_seconds()? - before, result))
 }
 
-/// Like [`thread_cpu`], for all threads of this process.
+/// Like [`thread_cpu`], but counts all threads of this process.
 ///
 /// # Errors
 ///
-/// When the system does not answer.
+/// If the clock cannot be read.
 pub(crate) fn process_cpu<T>(work: impl FnOnce() -> T) -> Result<(f64, T), BenchError> {
     let before = seconds_of(ClockId::CLOCK_PROCESS_CPUTIME_ID)?;
     let result = work();
@@ -149,13 +149,14 @@ fn seconds_of(clock: ClockId) -> Result<f64, BenchError> {
     Ok(now.tv_sec() as f64 + now.tv_nsec() as f64 / 1e9)
 }
 
-/// The median of `numbers`: the lower middle one of an even number, and 0 if there are none.
+/// Returns the median of `numbers`. For an even count, returns the lower of the two middle numbers.
+/// Returns 0 for an empty list.
 pub(crate) fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);
     numbers.get(numbers.len().saturating_sub(1) / 2).copied().unwrap_or(0.0)
 }
 
-/// The run with the median CPU time among `runs` (at least one) of `work`.
+/// Runs `work` `runs` times, at least once. Returns the run with the median CPU time.
 ///
 /// # Errors
 ///

@@ -1,15 +1,15 @@
-//! Options of the form `--name value`, and errors in them.
+//! Parses options of the form `--name value`, and defines the error of this program.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// The error that stopped the program: a whole sentence, with the remedy.
+/// The error that stopped the program, as a message for the user.
 #[derive(Debug)]
 pub(crate) struct BenchError(pub(crate) String);
 
 impl BenchError {
-    /// "`doing`: `error`".
+    /// Creates the message "`doing`: `error`".
     pub(crate) fn new(doing: impl fmt::Display, error: impl fmt::Display) -> Self {
         Self(format!("{doing}: {error}"))
     }
@@ -21,7 +21,7 @@ impl fmt::Display for BenchError {
     }
 }
 
-/// Options that the command has not read yet, in the order given.
+/// Options that the command has not read yet, in the order of the command line.
 pub(crate) struct BenchOptions(Vec<(String, String)>);
 
 impl BenchOptions {
@@ -45,7 +45,7 @@ impl BenchOptions {
         Ok(Self(options))
     }
 
-    /// The value of `--name`; the last one if it was given more than once.
+    /// Reads the value of `--name`. If the option occurs several times, the last value counts.
     pub(crate) fn text(&mut self, name: &str) -> Option<String> {
         let mut found = None;
         self.0.retain(|(given, value)| {
@@ -58,19 +58,19 @@ impl BenchOptions {
         found
     }
 
-    /// The value of `--name` as a path.
+    /// Reads the value of `--name` as a path.
     pub(crate) fn path(&mut self, name: &str) -> Option<PathBuf> {
         self.text(name).map(PathBuf::from)
     }
 
-    /// The value of `--name`, or `default` if it was not given.
+    /// Reads the number of `--name`. Returns `default` if the option is absent.
     pub(crate) fn number<T: FromStr>(&mut self, name: &str, default: T) -> Result<T, BenchError> {
         self.text(name).map_or(Ok(default), |value| {
             value.parse().map_err(|_| BenchError(format!("--{name} {value:?}: a number is needed")))
         })
     }
 
-    /// Returns an error if an option was given that the command did not read.
+    /// Fails if the command line contains an option that the command did not read.
     pub(crate) fn finish(self) -> Result<(), BenchError> {
         self.0.first().map_or(Ok(()), |(name, _)| {
             Err(BenchError(format!(

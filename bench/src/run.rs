@@ -1,5 +1,5 @@
-//! `run`: measures the whole command as its users start it, next to `wc -w` on the same file, and
-//! compares the pairs that it found with the truth.
+//! `run`: measures the program `lookalike` as users start it, and for comparison `wc -w` on the
+//! same file. Compares the found pairs with the truth.
 
 use crate::collection::BenchCollection;
 use crate::measure::{self, ProcessCost};
@@ -9,9 +9,10 @@ use crate::table::TextTable;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Measures and prints. Options: `--binary FILE` (`lookalike` next to this program), `--threshold
-/// T` (0.8), `--runs N` (3; the median counts), `--pairs FILE` (keeps the pairs). The number of
-/// pairs grows with the square of a cluster's size, so `find` writes them only if there is a truth.
+/// Measures the runs and prints the results. Options: `--binary FILE` (default: `lookalike` next to
+/// this program), `--threshold T` (default: 0.8), `--runs N` (default: 3; the median counts),
+/// `--pairs FILE` (keeps the pairs). The number of pairs grows with the square of a cluster's size,
+/// so `find` writes them only if the collection has a truth.
 pub(crate) fn run(
     collection: &BenchCollection,
     mut options: BenchOptions,
@@ -54,11 +55,13 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Options of `find` for the shingles of the truth: five words, split at white space, case kept.
+/// Options of `find` for the shingles of the truth: five words, split at white
+/// space, with their case.
 pub(crate) const FIND_BY_THE_TRUTH: [&str; 7] =
     ["--format", "jsonl", "--tokens", "whitespace", "--case", "keep", "--quiet"];
 
-/// Returns the arguments of `find`. `option` is the output option, `result` the file it writes.
+/// Returns the arguments of `find`. `option` is the output option, and `result` is
+/// the file of the output.
 fn find_arguments(file: &Path, threshold: f64, option: &str, result: &Path) -> Vec<OsString> {
     let threshold = threshold.to_string();
     let mut arguments = vec![OsString::from("find"), file.into()];
@@ -85,7 +88,7 @@ fn table(bytes: u64, measured: &[(&str, ProcessCost)]) -> TextTable {
     table
 }
 
-/// The score as a line.
+/// Formats a score as a line.
 pub(crate) fn score_text(score: &FoundScore) -> String {
     format!(
         "recall {:.5} ({} of {}), precision {:.5} ({} of {}), similarities that differ: {}",
@@ -99,7 +102,8 @@ pub(crate) fn score_text(score: &FoundScore) -> String {
     )
 }
 
-/// Returns the path of `lookalike` in the folder of this program. A release build puts both there.
+/// Returns the path of `lookalike` in the folder of this program. A release
+/// build creates both there.
 pub(crate) fn beside_this() -> Result<PathBuf, BenchError> {
     let this = std::env::current_exe();
     let this = this.map_err(|error| BenchError::new("the folder of this program", error))?;

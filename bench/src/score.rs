@@ -1,6 +1,6 @@
-//! Recall and precision of reported pairs against a truth. Both are CSV files with the columns
-//! `id_a`, `id_b` and a similarity, which is compared in integer millionths. Does not use the
-//! library's `evaluate`, so that it can check `evaluate`.
+//! Computes the recall and precision of reported pairs against a truth. Both are CSV files with the
+//! columns `id_a`, `id_b` and a similarity. Similarities are compared as whole millionths. Does not
+//! use the library's `evaluate`, so that it can check `evaluate`.
 
 use crate::options::BenchError;
 use std::collections::HashMap;
@@ -11,36 +11,37 @@ use std::path::Path;
 /// The numbers of pairs that a run found and missed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct FoundScore {
-    /// Pairs of the truth at or above the threshold.
+    /// Number of pairs of the truth at or above the threshold.
     pub(crate) expected: u64,
-    /// Pairs reported.
+    /// Number of reported pairs.
     pub(crate) reported: u64,
-    /// Pairs in both.
+    /// Number of pairs that are expected and reported.
     pub(crate) found: u64,
-    /// Pairs in both whose similarities differ in the six decimals.
+    /// Number of found pairs whose similarities differ in the six decimals.
     pub(crate) differing: u64,
 }
 
 impl FoundScore {
-    /// Share of the expected pairs that were found; 1 if none is expected.
+    /// The share of the expected pairs that were reported, or 1 if no pair is expected.
     pub(crate) fn recall(&self) -> f64 {
         share(self.found, self.expected)
     }
 
-    /// Share of the reported pairs that were found; 1 if none is reported.
+    /// The share of the reported pairs that are expected, or 1 if no pair is reported.
     pub(crate) fn precision(&self) -> f64 {
         share(self.found, self.reported)
     }
 }
 
-/// Compares the pairs of `reported` with the pairs of `truth` from `threshold` (in millionths) on.
-/// `column` names the similarity in both files. Holds the truth in memory, not the report.
-/// Similarities have six decimals, so one within half a millionth of the threshold counts as equal
-/// to it. This only happens for unions above 400,000 shingles.
+/// Compares the pairs of `reported` with the pairs of `truth` whose similarity is at least
+/// `threshold` (in millionths). `column` names the similarity in both files. Keeps the truth
+/// in memory, but not the report. Similarities have six decimals, so a similarity within
+/// half a millionth of the threshold counts as equal to it. This only happens for unions
+/// above 400,000 shingles.
 ///
 /// # Errors
 ///
-/// When a file cannot be read or is not such a CSV file.
+/// If a file cannot be read or is not such a CSV file.
 pub(crate) fn score(
     reported: &Path,
     truth: &Path,
@@ -78,7 +79,7 @@ fn read(path: &Path, column: &str, each: impl FnMut(&str, &str, u32)) -> Result<
         .map_err(|problem| BenchError::new(path.display(), problem))
 }
 
-/// Calls `each` with ids and similarity of every line.
+/// Calls `each` with the ids and the similarity of every line.
 fn parse(
     mut file: impl BufRead,
     similarity: &str,
@@ -117,7 +118,7 @@ fn parse(
     Ok(())
 }
 
-/// "0.815287" as 815287.
+/// Parses a similarity with six decimals as millionths: 815287 for "0.815287".
 fn millionths(text: &str) -> Option<u32> {
     let (whole, decimals) = text.split_once('.')?;
     let digits = decimals.len() == 6 && decimals.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,5 +1,5 @@
-//! Measures the response times of a running server. Requests are due at a steady rate, whether or
-//! not the server has answered the earlier requests.
+//! `serve`: measures the response times of a running server. Requests are due at a steady rate,
+//! whether or not the server has answered the earlier requests.
 
 use crate::options::{BenchError, BenchOptions};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -24,7 +24,7 @@ struct Load {
 /// second.
 const UNDISTURBED: f64 = 0.02;
 
-/// The answers on one connection: their times, and the number of errors.
+/// The response times on one connection, and the number of errors.
 #[derive(Default)]
 struct LoadOutcome {
     /// The second in which a request was due, and the µs from then to the end of its answer.
@@ -32,9 +32,9 @@ struct LoadOutcome {
     errors: u64,
 }
 
-/// `serve --address HOST:PORT --documents FILE.jsonl [--rate N --seconds N --connections N
-/// --bytes N --pid N]`: sends queries with texts of the file, cut to `--bytes` bytes. Skips shorter
-/// texts.
+/// Runs `serve --documents FILE.jsonl [--address HOST:PORT --rate N --seconds N
+/// --connections N --bytes N --pid N]`. Sends queries with texts of the file, cut to
+/// `--bytes` bytes. Skips shorter texts.
 pub(crate) fn serve(mut options: BenchOptions) -> Result<(), BenchError> {
     let address = options.text("address").unwrap_or_else(|| "127.0.0.1:8377".to_owned());
     let documents = options.path("documents");
@@ -73,8 +73,8 @@ pub(crate) fn serve(mut options: BenchOptions) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// The share of the processors' time that went to other machines of the host, in each second from
-/// `start`. Empty if the system does not report it.
+/// Measures the share of the processors' time that other machines of the host took, in each second
+/// from `start`. Empty if the system does not report it.
 fn stolen_by_seconds(start: Instant, seconds: usize) -> Vec<f64> {
     let Some(mut before) = processor_time() else { return Vec::new() };
     let mut stolen = Vec::with_capacity(seconds);
@@ -88,7 +88,8 @@ fn stolen_by_seconds(start: Instant, seconds: usize) -> Vec<f64> {
     stolen
 }
 
-/// The stolen time and the total time of all processors since the system started (`/proc/stat`).
+/// Reads the stolen time and the total time of all processors since the system started, in
+/// `/proc/stat`.
 fn processor_time() -> Option<(f64, f64)> {
     let text = std::fs::read_to_string("/proc/stat").ok()?;
     let times = text.lines().next()?.split_whitespace().skip(1);
@@ -133,7 +134,7 @@ fn quantiles(mut took: Vec<u64>) -> String {
     )
 }
 
-/// The bytes of the HTTP requests with the queries.
+/// Builds the HTTP requests with the queries.
 fn requests(documents: &Path, address: &str, bytes: usize) -> Result<Vec<Vec<u8>>, BenchError> {
     let unread = |error| BenchError::new(documents.display(), error);
     let file = std::fs::File::open(documents).map_err(unread)?;
@@ -218,7 +219,7 @@ impl Load {
     }
 }
 
-/// Memory that a process has in RAM.
+/// Returns the resident memory of a process in KiB.
 fn resident_kib(pid: &str) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -1,7 +1,7 @@
-//! `stages`: measures every stage alone, in this thread, on the same documents. Prints CPU seconds,
-//! and the cost of a byte or another unit of work. A stage is a line of [`stages`] and a closure.
-//! The closure returns a number that depends on all its work, so that the compiler cannot leave any
-//! work out.
+//! `stages`: measures every stage separately, in this thread, on the same documents. Prints CPU
+//! seconds, and the cost of a byte or another unit of work. A stage is a call of
+//! [`StageBench::stage`] with a closure. The closure returns a number that depends on all its work,
+//! so that the compiler cannot remove any work.
 
 use crate::collection::BenchCollection;
 use crate::measure;
@@ -21,7 +21,7 @@ use lookalike::read::{
 use std::hint::black_box;
 use std::path::Path;
 
-/// How much work a stage does: bytes of text or file, or a number of something else.
+/// The amount of work of a stage: bytes of a text or file, or a number of other units.
 enum Amount {
     Bytes(usize),
     Units(usize, &'static str),
@@ -79,7 +79,7 @@ impl DocumentSink for StageTexts {
     }
 }
 
-/// Counts bytes, for reading alone.
+/// Counts the bytes of ids and texts, to measure reading only.
 #[derive(Default)]
 pub(crate) struct ByteCounter(pub(crate) u64);
 
@@ -98,7 +98,7 @@ impl DocumentSink for ByteCounter {
     }
 }
 
-/// Measures and prints. Options: `--runs N` (5; the median counts).
+/// Measures all stages and prints the results. Option: `--runs N` (default: 5; the median counts).
 pub(crate) fn stages(
     collection: &BenchCollection,
     mut options: BenchOptions,
@@ -140,7 +140,7 @@ pub(crate) fn stages(
 /// Sends all documents of a file to the sink, in this thread.
 ///
 /// # Errors
-/// The file cannot be read.
+/// If the file cannot be read.
 pub(crate) fn read_all(
     file: &Path,
     options: &ReadOptions,
@@ -159,7 +159,7 @@ fn count_words(bytes: &[u8]) -> u64 {
     bytes.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count() as u64
 }
 
-/// Stages from text to shingles, signatures and sets, by kernel, length and scheme.
+/// Measures the stages from text to shingles, signatures and sets, by kernel, length and scheme.
 fn text_stages(bench: &mut StageBench, texts: &[String], size: &Amount) -> Result<(), BenchError> {
     let words = ShingleRule::default();
     for kernel in Kernel::available().into_iter().rev() {
@@ -222,7 +222,8 @@ fn sign_stage(
     })
 }
 
-/// Stages from shingle hashes to signatures, by kernel and number of shingles in a document.
+/// Measures the stage from shingle hashes to signatures, by kernel and number of
+/// shingles in a document.
 fn signature_stages(bench: &mut StageBench) -> Result<(), BenchError> {
     let mut random = SplitMix64::new(1);
     let hashes: Vec<u32> = (0..1_000_000).map(|_| random.next_u32()).collect();
@@ -243,7 +244,8 @@ fn signature_stages(bench: &mut StageBench) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Stages from signatures to bucket keys, keys to buckets, and sets to overlaps.
+/// Measures the stages from signatures to bucket keys, from keys to buckets, and
+/// from sets to overlaps.
 fn later_stages(bench: &mut StageBench, texts: &[String]) -> Result<(), BenchError> {
     let params =
         Params::new(&ParamsBuilder::default()).map_err(|error| BenchError(error.to_string()))?;
@@ -284,14 +286,14 @@ fn later_stages(bench: &mut StageBench, texts: &[String]) -> Result<(), BenchErr
     })
 }
 
-/// The published case of SOURCES: 12,000 documents, 100 hashes, 5 bands of 20 rows. Makes the
-/// buckets once (published: 265 ms), then looks up every document (published: 948 ms).
+/// Measures the published case of SOURCES: 12,000 documents, 100 hashes, 5 bands of 20 rows.
+/// Creates the buckets (published: 265 ms), then looks up every document (published: 948 ms).
 fn twelve_thousand(bench: &mut StageBench) -> Result<(), BenchError> {
     const DOCUMENTS: u32 = 12_000;
     let mut signer = Signer::new(Scheme::MultiplyShift, 100, 1);
     let signatures: Vec<Vec<u32>> = (0..DOCUMENTS)
         .map(|d| {
-            // Every third document equals the one before.
+            // Every third document equals the previous one.
             let first = (d - u32::from(d % 3 == 1)) * 200;
             let shingles: Vec<u32> =
                 (first..first + 200).map(|x| x.wrapping_mul(0x9e37_79b1)).collect();

@@ -1,13 +1,13 @@
-//! Tables for people: Markdown with columns of equal width.
+//! Formats tables as Markdown whose columns are padded, so that they are readable in a terminal.
 
 use std::fmt;
 
-/// Rows of text under a heading; every row must have as many cells as the heading.
+/// A heading and rows of text. Every row must have as many cells as the heading.
 pub(crate) struct TextTable(Vec<Vec<String>>);
 
 impl TextTable {
-    /// An empty table with these columns. The first is aligned to the left, the others to the
-    /// right.
+    /// Creates an empty table with these columns. The first column is aligned to the left, the
+    /// others to the right.
     pub(crate) fn new(columns: &[&str]) -> Self {
         Self(vec![columns.iter().map(|&column| column.to_owned()).collect()])
     }

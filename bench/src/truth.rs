@@ -1,22 +1,23 @@
-//! The exact truth of a generated collection: every pair inside a planted cluster with its exact
-//! Jaccard similarity. The similarities are computed from the tokens, in integers only.
+//! Computes the truth of a generated collection: the similar pairs inside its clusters with their
+//! exact Jaccard similarity. The similarities are computed from the tokens, with integers only.
 
 use crate::corpus::{Corpus, SHINGLE};
 use crate::vocabulary::Token;
 use std::cmp::Ordering;
 use std::io::{self, Write};
 
-/// Least similarity listed, in hundredths.
+/// Least similarity of a listed pair, in hundredths.
 const LEAST: u64 = 30;
 
 type Shingle = [Token; SHINGLE];
 
-/// Two documents' places in the file, the smaller first, and their similarity in millionths.
+/// A pair of documents: their places in the file, the smaller one first, and their
+/// similarity in millionths.
 type TruthPair = (u64, u64, u32);
 
-/// Returns all pairs inside a cluster with J ≥ 0.3 over word 5-shingles, sorted. A cluster of m
-/// documents takes m² / 2 comparisons. A cluster of 1,000 documents of 340 words takes 0.2 s, and
-/// its pairs 9 MB.
+/// Returns all pairs inside a cluster with J ≥ 0.3, sorted. J is over shingles of five words. A
+/// cluster of m documents takes m² / 2 comparisons. A cluster of 1,000 documents of 340 words takes
+/// 0.2 s, and its pairs 9 MB.
 pub(crate) fn pairs(corpus: &Corpus) -> Vec<TruthPair> {
     let mut pairs = Vec::new();
     for cluster in 0..corpus.cluster_count() {
@@ -107,8 +108,8 @@ fn common(mut left: &[Shingle], mut right: &[Shingle]) -> u64 {
     common
 }
 
-/// `part / whole` in millionths, rounded half to even. It is 1,000,000 only if `part` equals
-/// `whole`.
+/// Returns `part / whole` in millionths, rounded half to even. The result is 1,000,000 only if
+/// `part` equals `whole`.
 fn millionths(part: u64, whole: u64) -> u32 {
     if part == whole {
         return 1_000_000;

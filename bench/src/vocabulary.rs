@@ -1,18 +1,19 @@
-//! Words and clauses made by the program. Takes a seed, returns invented words with frequencies as
-//! in prose, and a pool of clauses that documents share. Knows nothing of documents.
+//! Generates words and clauses from a seed: invented words with frequencies as in prose, and a pool
+//! of clauses that documents share.
 
 use lookalike_core::hash::SplitMix64;
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// Words in the vocabulary.
+/// Number of words in the vocabulary.
 const WORDS: usize = 20_000;
-/// Slots of the frequency table. The number of a word's slots is proportional to its frequency. One
-/// draw in eight ignores the table, so that rare words also occur.
+/// Number of slots of the frequency table. The number of a word's slots is proportional to its
+/// frequency. One draw in eight ignores the table, so that rare words also occur.
 const SLOTS: usize = 1 << 16;
-/// Clauses in the pool: enough that two documents of one topic rarely share more than one.
+/// Number of clauses in the pool. With this number, two documents of one topic rarely share more
+/// than one clause.
 const CLAUSES: u64 = 120_000;
-/// Clauses of one topic: a window of the pool.
+/// Number of clauses of one topic, which is a window of the pool.
 const TOPIC: u64 = 4_000;
 
 const ONSETS: [&str; 24] = [
@@ -22,9 +23,9 @@ const ONSETS: [&str; 24] = [
 const VOWELS: [&str; 12] = ["a", "e", "i", "o", "u", "a", "e", "o", "ai", "ou", "ea", "é"];
 const CODAS: [&str; 12] = ["", "", "", "", "", "n", "r", "s", "l", "t", "m", "nd"];
 
-/// One word of a text: a word of the vocabulary with capital and punctuation, or a number. Equal
-/// tokens have equal text and different tokens different text, so shingles of tokens are equal
-/// exactly if the shingles of words are.
+/// One word of a text: a word of the vocabulary with its capital and punctuation, or a number. Two
+/// tokens are equal exactly if their texts are equal. So shingles of tokens are equal exactly if
+/// the shingles of words are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Token(u32);
 
@@ -34,7 +35,7 @@ impl Token {
     const COMMA: u32 = 2;
     const STOP: u32 = 4;
 
-    /// The number `n` (below 2³¹) in decimal digits.
+    /// A token for the number `n` (below 2³¹), written in decimal digits.
     pub(crate) fn number(n: u32) -> Self {
         Self(n | Self::NUMBER)
     }
@@ -43,27 +44,29 @@ impl Token {
         Self(index << 3)
     }
 
-    /// Whether a full stop follows.
+    /// Returns true if the token ends with a full stop.
     pub(crate) fn ends_sentence(self) -> bool {
         self.0 & (Self::NUMBER | Self::STOP) == Self::STOP
     }
 }
 
-/// The words, how often each is used, and the shared clauses.
+/// The words, their frequencies, and the shared clauses.
 pub(crate) struct Vocabulary {
-    /// All words one after the other, followed by the same words with a capital.
+    /// All words without separators, followed by the same words with a capital.
     text: String,
-    /// The end of each word in `text`, preceded by 0; capitalised words follow the plain ones.
+    /// 0, then the end of each word in `text`. The ends of capitalised words follow
+    /// those without a capital.
     ends: Vec<u32>,
     /// The word of each slot.
     slots: Vec<u16>,
-    /// The clauses one after the other, and where each begins; the last entry is the end.
+    /// The clauses without separators, and in `starts` the position of each. The
+    /// last entry is the end.
     clauses: Vec<Token>,
     starts: Vec<u32>,
 }
 
 impl Vocabulary {
-    /// Makes the words and clauses of `seed`. Takes some 20 ms and 8 MB.
+    /// Generates the words and clauses of `seed`. Takes about 20 ms and 8 MB.
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = SplitMix64::new(seed);
         let (text, ends) = words(&mut random);
@@ -78,7 +81,7 @@ impl Vocabulary {
         vocabulary
     }
 
-    /// A word by frequency, without capital or punctuation.
+    /// Draws a word by its frequency, without capital or punctuation.
     pub(crate) fn any_word(&self, random: &mut SplitMix64) -> Token {
         let bits = random.next_u32();
         Token::word(if bits.is_multiple_of(8) {
@@ -88,7 +91,7 @@ impl Vocabulary {
         })
     }
 
-    /// Adds a clause of 5 to 16 words that other documents have only by chance.
+    /// Appends a new clause of 5 to 16 words, which other documents contain only by chance.
     pub(crate) fn fresh_clause(&self, random: &mut SplitMix64, out: &mut Vec<Token>) {
         let length = 5 + random.below(12) as usize;
         let first = out.len();
@@ -105,8 +108,9 @@ impl Vocabulary {
         random.below(CLAUSES)
     }
 
-    /// Returns a clause of the pool. Three in five are of the topic. The others are from the whole
-    /// pool, so skewed that the first hundred clauses are in about one document of ten.
+    /// Draws a clause of the pool. Three in five belong to the topic. The others are from the whole
+    /// pool, with a preference for its first clauses: about one document in ten contains one of the
+    /// first hundred.
     pub(crate) fn shared_clause(&self, random: &mut SplitMix64, topic: u64) -> &[Token] {
         let number = if random.below(5) < 3 {
             (topic + random.below(TOPIC)) % CLAUSES
@@ -117,7 +121,7 @@ impl Vocabulary {
         &self.clauses[self.starts[number] as usize..self.starts[number + 1] as usize]
     }
 
-    /// Adds the text of `token`.
+    /// Appends the text of `token`.
     pub(crate) fn write(&self, token: Token, out: &mut Vec<u8>) {
         if token.0 & Token::NUMBER != 0 {
             out.extend_from_slice((token.0 & !Token::NUMBER).to_string().as_bytes());
@@ -137,7 +141,7 @@ impl Vocabulary {
     }
 }
 
-/// All words, short ones first, and the same again with a capital.
+/// Generates all words, short ones first, and then the same words with a capital.
 fn words(random: &mut SplitMix64) -> (String, Vec<u32>) {
     let mut seen = HashSet::new();
     let mut words = Vec::with_capacity(WORDS);

@@ -11,18 +11,18 @@
 ... ]
 [('final', ['draft'])]
 
-- ``find``: groups of near-duplicates; ``find_files`` for files
-- ``dedup``: the documents without them, in the type of the input; ``dedup_files`` for files
-- ``passages``: text that several documents repeat
-- ``cut``: the documents without these passages; ``cut_files`` for files
+- ``find``: finds groups of near-duplicates; ``find_files`` for files
+- ``dedup``: removes near-duplicates and returns the type of the input; ``dedup_files`` for files
+- ``passages``: finds passages that are repeated in one or several documents
+- ``cut``: removes such passages from documents; ``cut_files`` for files
 - ``Files``: files and folders, for every argument that takes documents
-- ``contamination``: the items of a benchmark that a corpus contains
-- ``compare``: the similarity of two texts, and their differences
-- ``prepare``: signatures and bucket keys
-- ``audit``: the measured recall of a run
-- ``evaluate``: precision and recall of a run against known duplicates
-- ``tune``: bands and rows for a threshold and a recall, and their cost
-- ``Index``: a collection in a folder that answers queries
+- ``contamination``: finds the items of a benchmark that a corpus contains
+- ``compare``: computes the similarity of two texts, and their differences
+- ``prepare``: computes signatures and bucket keys
+- ``audit``: measures the recall of a run
+- ``evaluate``: computes precision and recall of a run against known duplicates
+- ``tune``: chooses bands and rows for a threshold and a recall, and predicts their cost
+- ``Index``: a collection of documents in a folder that answers queries
 - ``lookalike.aio``: an index for event loops
 - ``lookalike.pandas`` and ``lookalike.polars``: importing one of them registers ``df.lookalike``
 - ``lookalike.sklearn``: signatures as features, and splits that keep near-duplicates together

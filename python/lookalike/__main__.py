@@ -1,4 +1,4 @@
-"""The command ``lookalike``: ``python -m lookalike``, and the script of that name."""
+"""The command ``lookalike``, as an installed script and as ``python -m lookalike``."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["main"]
 def main() -> int:
     """Runs the command in ``sys.argv``, as the program ``lookalike`` does.
 
-    The output and the exit code equal the program's. Python's handler of SIGINT is removed, so that
-    Ctrl-C ends the process at once.
+    The output and the exit code are the same as the program's. Removes Python's handler of SIGINT,
+    so that Ctrl-C ends the process at once.
 
     Returns:
-        The exit code: 0 for success, 1 for an error, 2 for wrong use, 3 for the condition of
-        ``--exit-code``.
+        The exit code: 0 for success, 1 for an error, 2 for wrong arguments, 3 if the condition of
+        ``--exit-code`` is true.
     """
     _open_standard_streams()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -33,7 +33,8 @@ def main() -> int:
 def _open_standard_streams() -> None:
     """Opens closed standard streams, as every Rust program does when it starts.
 
-    Otherwise the next opened file would have the number of the stream, and receive the output.
+    Otherwise the next opened file would get the number of the closed stream and receive its
+    output.
     """
     for number in range(3):
         try:

@@ -17,21 +17,23 @@ from lookalike.errors import DocumentTypeError
 
 @dataclass(frozen=True)
 class Difference:
-    """A part of both texts. The ``a`` of all parts in order make up the first text, the ``b`` of
-    all parts the second.
+    """A part of the first text, and the corresponding part of the second.
+
+    The parts ``a`` of all differences, joined in order, are the first text. The parts ``b`` are
+    the second text.
     """
 
     kind: str
-    """``equal`` byte for byte, ``replace``, ``delete`` (only in the first text) or ``insert`` (only
-    in the second).
+    """``equal`` (byte for byte), ``replace``, ``delete`` (only in the first text) or ``insert``
+    (only in the second).
     """
     a: str
     """The part of the first text; empty for an insertion."""
     b: str
     """The part of the second text; empty for a deletion."""
     same_words: bool = False
-    """Whether both parts have the same words, by the shingle rule's case and tokens. If they are
-    not equal, they differ in case, punctuation or white space.
+    """Whether both parts have the same words, by the options ``tokens`` and ``case``. Parts of
+    other kinds than ``equal`` then differ in case, punctuation or white space only.
     """
 
 
@@ -40,15 +42,17 @@ class DifferenceCounts:
     """Numbers of places where two texts differ."""
 
     words: int
-    """Places with different words."""
+    """The number of places with different words."""
     same_words: int
-    """Places with the same words and other differences."""
+    """The number of places that have the same words in both texts, but differ otherwise."""
     case: int
-    """Places of ``same_words`` that differ in case. A place may count here and in the next two."""
+    """The number of places of ``same_words`` that differ in case. One place can count in ``case``,
+    ``punctuation`` and ``white_space``.
+    """
     punctuation: int
-    """Places of ``same_words`` that differ in punctuation or symbols."""
+    """The number of places of ``same_words`` that differ in punctuation or symbols."""
     white_space: int
-    """Places of ``same_words`` that differ in white space."""
+    """The number of places of ``same_words`` that differ in white space."""
 
 
 @dataclass(frozen=True)
@@ -56,33 +60,35 @@ class CompareResult:
     """The similarity of two texts, and their differences."""
 
     jaccard: float
-    """The exact share of the shingles of both texts that they have in common, 0 to 1."""
+    """The exact Jaccard similarity, 0 to 1: the number of shared shingles, divided by the number
+    of different shingles in the two texts together.
+    """
     containment_a: float
     """The share of the first text's shingles that the second text contains, 0 to 1."""
     containment_b: float
     """The share of the second text's shingles that the first text contains, 0 to 1."""
     estimate: float | None
-    """The Jaccard similarity, estimated from signatures. ``None`` if a text has no token, and for
-    ``exact`` and containment, which use no signatures.
+    """The Jaccard similarity, estimated from signatures. ``None`` if a text has no token. Also
+    ``None`` with ``exact=True`` or ``measure="containment"``, which use no signatures.
     """
     shared: int
-    """Shingles in common."""
+    """The number of shingles that both texts contain."""
     shingles_a: int
-    """Different shingles of the first text."""
+    """The number of different shingles of the first text."""
     shingles_b: int
-    """Different shingles of the second text."""
+    """The number of different shingles of the second text."""
     similar: bool
-    """Whether the texts reach the threshold."""
+    """Whether the similarity of the texts reaches the threshold."""
     differences: tuple[Difference, ...] = ()
     """The equal and different parts of the texts; empty unless ``differences=True``."""
     difference_counts: DifferenceCounts | None = None
-    """The numbers of different parts by kind; ``None`` unless ``differences=True``."""
+    """The numbers of places that differ, by kind; ``None`` unless ``differences=True``."""
     # The options of the comparison.
     _options: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def _repr_html_(self) -> str | None:
-        """The page for notebooks: both texts side by side with their differences marked. ``None``
-        without ``differences``.
+        """Returns the page for notebooks: both texts side by side with marked differences. Returns
+        ``None`` without ``differences``.
         """
         if not self.differences:
             return None
@@ -116,10 +122,11 @@ def compare(
     Args:
         a: A text, or the ``pathlib.Path`` of a file that ``find`` can read.
         b: The other text or file.
-        differences: Whether to compute the differences, word by word. This takes at most two
-            seconds for texts that share little. Then the differences contain more words than
-            necessary.
-        options: Options of ``lookalike.find`` for similarity and signatures, and of ``Files``.
+        differences: Whether to compute the differences word by word. The search for the shortest
+            list of differences ends after two seconds. For long texts that share little, the list
+            is then longer than necessary.
+        options: ``threshold`` and ``recall``, the options of ``lookalike.find`` for similarity and
+            signatures, and the options of ``Files``.
 
     Raises:
         DocumentError: A text cannot be used, or a file contains several documents.

@@ -1,4 +1,4 @@
-"""Items of a benchmark that a corpus contains."""
+"""Finds the items of a benchmark that a corpus contains."""
 
 from __future__ import annotations
 
@@ -51,14 +51,18 @@ class ContaminationResult:
     @property
     @once
     def items(self) -> Table:
-        """A row for each item, field after field, in the order of the benchmark.
+        """A row for each item, in the order of the benchmark. The items of the first field come
+        first, then the items of the second field.
 
         The columns are:
 
-        - ``benchmark``: the file; ``against`` for items in memory
-        - ``field`` (null without ``against_field``), ``id``, ``words``
-        - ``covered``: the number of words in runs that a document contains
-        - ``share``, ``contaminated``
+        - ``benchmark``: the file of the item; ``against`` for items in memory
+        - ``field``: the field of the item; null without ``against_field``
+        - ``id``: the id of the item
+        - ``words``: the number of words of the item
+        - ``covered``: the number of its words in runs that a document contains
+        - ``share``: ``covered`` divided by ``words``
+        - ``contaminated``: whether the share reaches the threshold
         - ``documents``: the number of documents that contain such a run
         """
         return Table(self._findings.items())
@@ -71,11 +75,11 @@ class ContaminationResult:
         The columns are:
 
         - ``benchmark``, ``field`` and ``id`` of the item
-        - ``source`` and ``document``
-        - ``words``
+        - ``source`` and ``document``: the source and the id of the document
+        - ``words``: the number of words of the run
         - the range of the run in the item: ``item_byte_start``, ``item_byte_end``,
           ``item_char_start``, ``item_char_end``
-        - its first range in the document: ``byte_start``, ``byte_end``, ``char_start``,
+        - the first range of the run in the document: ``byte_start``, ``byte_end``, ``char_start``,
           ``char_end``
         """
         return Table(self._findings.matches())
@@ -83,8 +87,8 @@ class ContaminationResult:
     @property
     @once
     def documents(self) -> Table:
-        """A row for each document with a run of a contaminated item: ``id`` and ``source``, for
-        ``drop`` of ``lookalike.dedup``.
+        """A row for each document that contains a run of a contaminated item: ``id`` and
+        ``source``. The option ``drop`` of ``lookalike.dedup`` takes this table.
         """
         return Table(self._findings.documents())
 
@@ -99,7 +103,9 @@ class ContaminationResult:
     @property
     @once
     def skipped(self) -> Table:
-        """Skipped records of both sides, with the columns of ``FindResult.skipped``."""
+        """The skipped records of the corpus and the benchmark, with the columns of
+        ``FindResult.skipped``.
+        """
         return Table(self._findings.skipped())
 
     @property
@@ -123,8 +129,8 @@ class ContaminationResult:
         return len(self.items)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Writes every item with its matches to a file ``.jsonl`` (also ``.gz``, ``.zst``). The
-        bytes are the same as with ``lookalike contamination -o``.
+        """Writes every item with its matches to a file ``.jsonl``, ``.jsonl.gz`` or
+        ``.jsonl.zst``. The bytes are the same as with ``lookalike contamination -o``.
 
         Raises:
             FileError: The file cannot be written, or its name has no known ending.
@@ -132,20 +138,27 @@ class ContaminationResult:
         self._findings.write("items", path_option("path", path))
 
     def write_report(self, path: str | os.PathLike[str]) -> None:
-        """Writes a report. A file ``.html`` is a page with the runs of items and documents side by
-        side. A file ``.json`` contains the counts of each benchmark and the skipped records, like
-        ``lookalike contamination --json``.
+        """Writes a report to a file ``.html`` or ``.json``. The HTML page shows the matching runs
+        of items and documents side by side. The JSON file contains the counts of each benchmark
+        and the skipped records, like ``lookalike contamination --json``.
+
+        Raises:
+            FileError: The file cannot be written, or its name has no known ending.
         """
         self._findings.write("report", path_option("path", path))
 
     def write_documents(self, path: str | os.PathLike[str]) -> None:
-        """Writes the ids of the documents with a run of a contaminated item to a file ``.jsonl``,
-        for ``lookalike dedup --drop`` and ``drop`` of ``lookalike.dedup``.
+        """Writes the ids of the documents that contain a run of a contaminated item to a file
+        ``.jsonl``. ``lookalike dedup --drop`` and the option ``drop`` of ``lookalike.dedup`` read
+        this file.
+
+        Raises:
+            FileError: The file cannot be written, or its name has no known ending.
         """
         self._findings.write("documents", path_option("path", path))
 
     def _repr_html_(self) -> str:
-        """The page of ``write_report`` in a frame, for notebooks."""
+        """Returns the page of ``write_report`` in a frame, for notebooks."""
         return frame_page(self.write_report, repr(self))
 
     def __reduce__(self) -> NoReturn:
@@ -171,20 +184,22 @@ def contamination(
     progress: bool | Progress | None = False,
     **options: Unpack[ContaminationOptions],
 ) -> ContaminationResult:
-    """Finds the items of a benchmark that a corpus contains, and the share of each. Ignores line
-    breaks, punctuation and case.
+    """Finds the items of a benchmark that a corpus contains, and the share of the words of each
+    item. Ignores line breaks, punctuation and case.
 
     See ``lookalike.find`` for other errors, and ``docs/guides/contamination.md`` for definitions.
 
     Args:
         docs: The corpus, as for ``lookalike.find``.
         against: The items of the benchmark, in any type of ``docs``.
-        against_field: The column or field of the items to search for; by default ``text``. Each of
-            several columns is counted as a separate benchmark.
-        ngram: Length of a run in words, 2 or more. An item of fewer words is compared as a whole.
-        threshold: The least share of covered words of a contaminated item; above 0, at most 1.
-        text: The column of texts of the corpus.
-        id: The column of ids of both sides.
+        against_field: The column or field of the benchmark with the texts of the items; by default
+            the column ``text``. If you name several columns, each counts as a separate benchmark.
+        ngram: The least number of words of a run, 2 or more; 13 by default. An item of fewer words
+            is compared as a whole.
+        threshold: An item is contaminated if at least this share of its words is covered by runs;
+            above 0, at most 1.
+        text: The column of texts of the corpus; ``"text"`` by default.
+        id: The column of ids of the corpus and the benchmark, as for ``lookalike.find``.
         progress: As for ``lookalike.find``.
         options: Options of ``lookalike contamination``, with ``_`` for ``-``: ``tokens``, ``case``,
             ``normalize``, ``memory``, ``temp_dir``, ``threads``, ``skip_bad``.
@@ -224,7 +239,7 @@ def contamination(
     for field, side in zip(fields, sides, strict=True):
         if field is not None and "text" in side.unused:
             raise OptionError(side.unused["text"].replace("text=", "against_field=", 1))
-    # Columns of the benchmark do not have to exist in the corpus.
+    # A column of `against_field` need not exist in the corpus.
     refuse_unused(corpus, *(sides if fields == [None] else ()))
     reading = reading_options(corpus, *sides)
     arguments = {**token_rule(arguments, corpus, *sides), **reading}

@@ -1,4 +1,4 @@
-"""Documents without their repeated passages."""
+"""Removes repeated passages from documents."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class CutResult:
     kept: int
     """The number of kept documents."""
     removed: int
-    """The number of documents without enough remaining words."""
+    """The number of removed documents: they keep fewer words than ``min_left``."""
     files: int
     """The number of written files."""
     changed: int
@@ -35,7 +35,7 @@ class CutResult:
     """The number of documents that ``drop`` removed."""
     sources: Table = field(repr=False, compare=False)
     """A row for each source: ``source``, ``documents``, ``changed``, ``removed``, ``words`` and
-    ``cut_words``.
+    ``cut_words``. All columns except ``source`` are numbers.
     """
 
 
@@ -67,27 +67,32 @@ def cut(
     progress: bool | Progress | None = False,
     **options: Unpack[CutOptions],
 ) -> Any:
-    """Returns documents without their repeated passages. Keeps the first place of each passage, by
-    ``keep``. The result has the type of the input, as for ``dedup``.
+    """Returns documents without their repeated passages. Keeps the first place of each passage:
+    the place in the document that is first in the order of ``keep``. The result has the type of
+    the input, as for ``dedup``.
 
     Args:
         docs: As for ``dedup``.
-        min_words: Words of the shortest passage, 2 or more.
-        text: The column of texts, as for ``find``; only one.
+        min_words: The number of words of the shortest passage, 2 or more.
+        text: The column of texts, as for ``find``, but not several columns.
         id: As for ``find``.
-        reference: Documents whose passages are cut from ``docs``, as for ``find``.
+        reference: Documents that are never changed, of the types that ``find`` takes. Their
+            passages are cut from ``docs``.
         progress: As for ``find``.
         options: Options of ``passages`` except ``unit``, ``drop`` of ``dedup``, and:
 
             - ``at``: ``"word"`` (the default) cuts words; ``"line"``, ``"paragraph"`` and
               ``"sentence"`` cut whole units if all their words are repeated.
-            - ``min_left``: removes documents that lose words and keep fewer than this number.
-            - ``min_documents``, ``min_share``: cut passages that are in at least this number or
-              share of the documents. They are cut from all documents, also at the first place.
-            - ``per_source``: counts the documents of each source on their own.
+            - ``min_left``: removes documents that lose words and keep fewer words than this
+              number; 1 by default.
+            - ``min_documents``, ``min_share``: cut only passages that are in at least this number
+              or share of the documents. These passages are cut from all documents, also at the
+              first place.
+            - ``per_source``: counts the documents of each source separately for ``min_documents``
+              and ``min_share``.
 
     Raises:
-        OptionError: An option is unknown, or has an invalid value.
+        OptionError: An option is unknown or has an invalid value, or ``docs`` are files.
 
     See ``passages`` for other errors and cost, and ``docs/guides/passages.md`` for definitions.
 
@@ -121,14 +126,15 @@ def cut_files(
     progress: bool | Progress | None = False,
     **options: Unpack[CutFilesOptions],
 ) -> CutResult:
-    """Writes the documents of files without their repeated passages, as ``lookalike cut`` does.
+    """Reads the documents of files and writes them without their repeated passages, as ``lookalike
+    cut`` does.
 
     Args:
         paths: A file, a folder, or a pattern such as ``news/*.jsonl``; or several of these.
         output: The file or folder to write, as for ``dedup_files``.
-        min_words: Words of the shortest passage, 2 or more.
+        min_words: The number of words of the shortest passage, 2 or more.
         text: The field or column of texts; ``"text"`` by default.
-        id: The field or column of ids; ``"id"`` by default. ``":line"`` makes ids FILE:LINE.
+        id: The field or column of ids; ``"id"`` by default. ``":line"`` makes the ids FILE:LINE.
         reference: As for ``cut``. Files are read with the same options as ``paths``.
         progress: As for ``find``.
         options: Options of ``cut`` and of ``Files``.

@@ -28,30 +28,31 @@ class DecisionCounts:
     """The number of decisions that were read."""
     in_force: int
     """The number of decisions in force. The last decision about a pair or document replaces the
-    earlier ones. A ``keep_all`` is one decision.
+    earlier decisions about it. A ``keep_all`` counts as one decision.
     """
     applied: int
     """The number of decisions in force that had an effect on the run."""
     unapplied: list[dict[str, Any]]
-    """The decisions in force without an effect, each a dict of ``line`` (from 1), ``documents``
-    (ids) and ``reason``: ``unknown``, ``changed`` or ``empty``. A ``keep_all`` with an effect on
-    some of its documents counts as applied, and is listed with the others.
+    """The decisions in force that had no effect. Each is a dict of ``line`` (from 1),
+    ``documents`` (ids) and ``reason``: ``unknown``, ``changed`` or ``empty``. A ``keep_all`` that
+    had an effect on some of its documents counts as applied, and is listed here with its other
+    documents.
     """
     contradictions: list[dict[str, Any]]
-    """Decisions that contradict each other, each a dict of ``lines``, ``documents`` and ``kind``:
-    ``two_people``, ``connected`` or ``both_kept``.
+    """The decisions that contradict each other. Each is a dict of ``lines``, ``documents`` and
+    ``kind``: ``two_people``, ``connected`` or ``both_kept``.
     """
 
     @property
     def asked_again(self) -> list[dict[str, Any]]:
-        """The decisions of ``unapplied`` whose texts have changed since, so that users should
-        decide again.
+        """The decisions of ``unapplied`` that users should make again, because a text has changed
+        since the decision.
         """
         return [decision for decision in self.unapplied if decision["reason"] == "changed"]
 
 
 def decision_counts(engine: str | None) -> DecisionCounts | None:
-    """Reads the JSON of the engine."""
+    """Reads the counts from the JSON of the engine; ``None`` for a run without decisions."""
     return None if engine is None else DecisionCounts(**json.loads(engine))
 
 
@@ -96,6 +97,6 @@ def _line(place: int, decision: object) -> bytes:
 
 
 def _id(document: object) -> object:
-    """Converts an id for the engine: rows, numbers and UUIDs to text."""
+    """Converts an id for the engine: a number (such as a row) or a UUID becomes a text."""
     is_number = isinstance(document, int) and not isinstance(document, bool)
     return str(document) if is_number or isinstance(document, UUID) else document

@@ -1,4 +1,4 @@
-"""Documents without their near-duplicates."""
+"""Removes near-duplicates from documents."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ class DedupResult:
     kept: int
     """The number of kept documents."""
     removed: int
-    """The number of documents that were removed, or marked."""
+    """The number of removed documents; with ``annotate``, of documents marked as removed."""
     files: int
     """The number of written files."""
     parameters: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     """The chosen parameters (bands, rows, …), as in ``FindResult.parameters``."""
     better_setting: dict[str, Any] | None = field(default=None, repr=False, compare=False)
-    """A setting that finds clearly more, as in ``FindResult.better_setting``."""
+    """A setting that finds clearly more duplicates, as in ``FindResult.better_setting``."""
     decisions: DecisionCounts | None = field(default=None, repr=False, compare=False)
-    """The effect of decisions, as in ``FindResult.decisions``."""
+    """The effect of the user decisions, as in ``FindResult.decisions``."""
     dropped: int = 0
     """The number of documents that ``drop`` removed."""
     added: int = 0
-    """The number of documents that ``add`` added to the index."""
+    """The number of documents that were added to the index, with ``add``."""
 
     def __repr__(self) -> str:
         counts = f"kept={self.kept}, removed={self.removed}, files={self.files}"
@@ -131,39 +131,46 @@ def dedup(
 
     Args:
         docs: As for ``find``, except ``Files``: ``dedup_files`` writes files.
-        annotate: Keeps all documents and adds the decision about each. Lists become lists of pairs
-            (document, dict of the decision). Tables have the additional columns:
+        annotate: Keeps all documents and adds the result for each document
+            (``docs/guides/dedup.md``). Lists become lists of pairs (document, dict of the result);
+            the keys are the following names without ``lookalike_``. Tables get the columns:
 
-            - ``lookalike_kept``, ``lookalike_group``, ``lookalike_keeper``
-            - ``lookalike_jaccard`` (``lookalike_containment`` for that measure)
-            - ``lookalike_reason``, ``lookalike_neighbour``
-            - ``lookalike_neighbour_jaccard`` (or ``lookalike_neighbour_containment``)
-            - ``lookalike_group_size``: the number of documents in the group of a kept document,
+            - ``lookalike_kept``: whether the document is kept
+            - ``lookalike_group``: the number of its group, from 1
+            - ``lookalike_keeper``: the id of the document that is kept instead of it
+            - ``lookalike_jaccard``: its similarity to the keeper; ``lookalike_containment`` if
+              that is the measure
+            - ``lookalike_reason``: why the document is kept or removed
+            - ``lookalike_neighbour``: for a kept document that resembles only duplicates of other
+              documents, the id of the most similar duplicate
+            - ``lookalike_neighbour_jaccard`` (or ``lookalike_neighbour_containment``): its
+              similarity to the neighbour
+            - ``lookalike_group_size``: for a kept document, the number of documents in its group,
               including itself; 1 without a group
         threshold: As for ``find``.
         recall: As for ``find``.
         text: As for ``find``.
         id: As for ``find``.
         reference: As for ``find``.
-        add: Adds the kept documents to the ``reference``, an ``Index`` open for writing, and
-            records the removed documents for ``Index.group_sizes``. Documents need ids. Documents
-            without a token are not added.
+        add: Whether to add the kept documents to the ``reference``, which must be an ``Index``
+            open for writing. Also records the removed documents there, for ``Index.group_sizes``.
+            Documents need ids. Documents without a token are not added.
         progress: As for ``find``.
-        options: Options of ``find`` and ``drop``.
+        options: Options of ``find``, with these additions:
 
-            - ``drop``: documents to remove before the others are compared: the path of a list that
-              ``ContaminationResult.write_documents`` wrote, ids (or rows), or dicts of ``id`` and
-              ``source``, such as ``ContaminationResult.documents``. With ``annotate`` their reason
-              is ``dropped``.
+            - ``drop``: documents to remove before the other documents are compared. The value is
+              the path of a list that ``ContaminationResult.write_documents`` wrote, ids (or rows),
+              or dicts of ``id`` and ``source``, such as ``ContaminationResult.documents``. With
+              ``annotate`` their reason is ``dropped``.
             - ``unit``: removes duplicate parts of texts from their documents
               (``docs/guides/units.md``). A document without remaining parts is removed.
 
     Raises:
-        OptionError: An option is unknown or has an invalid value, a column of ``annotate`` exists,
-            or ``add`` has no index.
+        OptionError: An option is unknown or has an invalid value, a column of ``annotate`` already
+            exists, or ``reference`` is not an index with ``add``.
         StoreError: The index for ``add`` is closed, or cannot be written.
-        DocumentError: The index for ``add`` has an id with another text. The documents before it
-            are added.
+        DocumentError: The index for ``add`` contains an id of ``docs`` with another text. The
+            documents before this one are added.
 
     See ``find`` for other errors, warnings and cost.
 
@@ -225,20 +232,21 @@ def dedup_files(
     progress: bool | Progress | None = False,
     **options: Unpack[DedupFilesOptions],
 ) -> DedupResult:
-    r"""Writes the documents of files without their near-duplicates, as ``lookalike dedup`` does.
-    Inputs are never overwritten.
+    r"""Reads the documents of files and writes them without their near-duplicates, as ``lookalike
+    dedup`` does. Never overwrites an input.
 
     Args:
         paths: A file, a folder, or a pattern such as ``news/*.jsonl``; or several of these.
         output: The file or folder to write, in the format of the input. A folder that does not
             exist must be a ``str`` that ends in ``/`` (a ``Path`` cannot). Optional with ``add``.
-        annotate: Writes all documents with the decision about each (``docs/guides/dedup.md``).
-        removed: A file ``.csv`` or ``.jsonl`` to which the removed documents are written, each with
-            its keeper and the reason.
+        annotate: Whether to write all documents, each with the values of ``dedup``'s ``annotate``
+            (``docs/guides/dedup.md``).
+        removed: A file ``.csv`` or ``.jsonl`` for a list of the removed documents, each with its
+            keeper and the reason.
         threshold: As for ``find``.
         recall: As for ``find``.
         text: The field or column of texts; ``"text"`` by default.
-        id: The field or column of ids; ``"id"`` by default. ``":line"`` makes ids FILE:LINE.
+        id: The field or column of ids; ``"id"`` by default. ``":line"`` makes the ids FILE:LINE.
         reference: As for ``find``. Files are read with the same options as ``paths``.
         add: As for ``dedup``.
         progress: As for ``find``.
@@ -296,8 +304,8 @@ def _index_to_add_to(reference: object, options: Mapping[str, Any]) -> _engine.S
     """Returns the index that receives the kept documents.
 
     Raises:
-        OptionError: The reference is not an index, or the options compare parts of texts or changed
-            texts.
+        OptionError: The reference is not an index, or ``unit`` or ``normalize`` is set. The run
+            would then compare other texts than it adds.
         StoreError: The index is closed, or open for reading only.
     """
     if not isinstance(reference, Index):
@@ -321,7 +329,7 @@ def _index_to_add_to(reference: object, options: Mapping[str, Any]) -> _engine.S
 
 
 def _refuse_unnamed(documents: InputDocuments) -> None:
-    """Rejects documents without ids or texts, which cannot be added to an index.
+    """Rejects documents without ids or texts, because an index cannot store them.
 
     Raises:
         OptionError: The ids are row numbers, or the documents are lists of tokens.
@@ -341,10 +349,11 @@ def _refuse_unnamed(documents: InputDocuments) -> None:
 
 
 def rewriter(documents: InputDocuments) -> Any:
-    """Returns the function that returns the documents with other texts.
+    """Returns the function that rebuilds documents of the input type from a table of the remaining
+    texts.
 
     Raises:
-        OptionError: The documents have no such function.
+        OptionError: The documents are lists of tokens, or have a type that cannot be rebuilt.
     """
     if documents.tokens:
         raise OptionError(
@@ -358,10 +367,10 @@ def rewriter(documents: InputDocuments) -> Any:
 
 
 def output_option(output: str | os.PathLike[str] | None) -> str:
-    """Checks the file or folder to write.
+    """Checks the path of the file or folder to write.
 
     Raises:
-        OptionError: ``output`` is missing.
+        OptionError: ``output`` is missing, or is not a path.
     """
     if output is None:
         raise OptionError(

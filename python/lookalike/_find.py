@@ -1,4 +1,4 @@
-"""Groups of near-duplicates."""
+"""Finds groups of near-duplicates."""
 
 from __future__ import annotations
 
@@ -53,34 +53,35 @@ def find(
 ) -> FindResult:
     """Finds the near-duplicates among documents. Every reported pair was compared exactly.
 
-    Other threads can run meanwhile. Documents in memory are not copied, but the interpreter keeps a
-    copy in UTF-8 of each ``str`` with characters beyond ASCII. Cost: one pass over the texts at
-    some hundreds of MB per second and core, and about ``8 · bands + 130`` bytes of memory per
-    document.
+    Other threads of the interpreter can run during the call. Documents in memory are not copied,
+    but the interpreter keeps a copy in UTF-8 of each ``str`` with characters beyond ASCII. The
+    call makes one pass over the texts, at some hundreds of MB per second and core. It takes about
+    ``8 · bands + 130`` bytes of memory per document.
 
     Args:
         docs: A list of ``str``, ``(id, text)`` pairs or dicts; a dict of texts by id; a table of
             pyarrow, polars, pandas, DuckDB or Hugging Face datasets; any object with the Arrow
-            PyCapsule interface; or ``Files``. ``Documents`` is the type.
+            PyCapsule interface; or ``Files``. Its type is ``Documents``.
         threshold: The least exact similarity of two documents' shingles; above 0, at most 1.
-        recall: The minimum share of the pairs *at* the threshold that the run is predicted to find;
-            above 0, below 1. The run misses more similar pairs less often.
+        recall: The least predicted share of the pairs *at* the threshold that the run finds; above
+            0, below 1. The run finds a greater share of more similar pairs.
         text: The column of texts of tables, dicts and files; ``"text"`` by default. The texts of
-            several columns, such as ``["title", "body"]``, are joined, each a paragraph.
-        id: The column of ids (``str`` or ``int``, all different). By default ``"id"`` if the column
-            exists, otherwise row numbers from 0. ``False`` always uses row numbers. For files,
-            ``":line"`` makes ids FILE:LINE.
-        reference: Documents that are always kept, of any of these types, or an ``Index``. Documents
-            of ``docs`` that resemble one of them are its duplicates.
+            several columns, such as ``["title", "body"]``, are joined as paragraphs.
+        id: The column of ids (``str`` or ``int``, all different). By default the ids are the
+            column ``"id"`` if it exists, otherwise row numbers from 0. ``False`` always uses row
+            numbers. For files, ``":line"`` makes the ids FILE:LINE.
+        reference: Documents that are always kept, of any type of ``docs``, or an ``Index``. A
+            document of ``docs`` that resembles a reference document is its duplicate.
         pairs: Whether to list all verified pairs.
         reference_pairs: Whether to list only pairs with a document of ``reference``; needs
             ``pairs=True``.
         estimates: Whether pairs have the columns ``estimated_jaccard``, ``error`` and
             ``standard_error`` of their signatures; needs ``pairs=True``.
-        progress: ``True`` for bars by tqdm, or a function that takes the stage (``str``), the
-            amount done and the total (``int``, or ``None`` if it is unknown).
-        options: Options of the command line, with ``_`` for ``-``. ``OPTIONS`` describes each of
-            them.
+        progress: ``True`` for progress bars by tqdm, or a function that receives the name of the
+            stage (``str``), the amount done (``int``) and the total (``int``, or ``None`` if it is
+            unknown).
+        options: Options of the command line, with ``_`` instead of ``-``. ``lookalike.OPTIONS``
+            describes each of them.
 
             - similarity: ``measure``, ``exact``, ``shingle`` (such as ``Words(5)``), ``tokens``,
               ``case``, ``normalize``, ``stop_words``, ``frequencies``
@@ -92,14 +93,16 @@ def find(
 
     Raises:
         OptionError: An option is unknown, or has an invalid value.
-        DocumentError: A document cannot be used; ``row`` is its row number.
+        DocumentError: A document cannot be used. The attribute ``row`` is its row number.
         FileError: A file cannot be read.
-        KeyboardInterrupt: Ctrl-C. It is raised after the work has stopped, or after a second if the
-            call waits for a pipe. Signal handlers may raise other exceptions in the same way.
+        KeyboardInterrupt: The user pressed Ctrl-C. The call raises it when the work has stopped,
+            or after a second if the work waits for a pipe. It raises the exceptions of other
+            signal handlers in the same way.
 
     Warns:
-        RunawayWarning: Many documents look alike without being similar, which takes long.
-        IdWarning: The column ``id`` has values that cannot be ids, so that row numbers are the ids.
+        RunawayWarning: The run takes long, because many documents are compared that are not
+            similar.
+        IdWarning: The column ``id`` has values that cannot be ids, so the ids are row numbers.
 
     Examples:
         >>> import lookalike
@@ -135,7 +138,7 @@ def find_files(
         threshold: As for ``find``.
         recall: As for ``find``.
         text: The field or column of texts; ``"text"`` by default.
-        id: The field or column of ids; ``"id"`` by default. ``":line"`` makes ids FILE:LINE.
+        id: The field or column of ids; ``"id"`` by default. ``":line"`` makes the ids FILE:LINE.
         reference: As for ``find``. Files are read with the same options as ``paths``.
         pairs: As for ``find``.
         reference_pairs: As for ``find``.
@@ -168,10 +171,10 @@ def find_files(
 def _listed(
     pairs: bool, reference_pairs: bool, estimates: bool, has_reference: bool
 ) -> dict[str, Any]:
-    """The options for the list of pairs.
+    """Returns the options about the list of pairs.
 
     Raises:
-        OptionError: ``reference_pairs`` is given without pairs or a reference.
+        OptionError: ``reference_pairs`` is true without ``pairs=True`` or without a reference.
     """
     if flag_option("reference_pairs", reference_pairs) and not (pairs and has_reference):
         missing = "a reference" if pairs else "pairs=True"
@@ -211,13 +214,14 @@ class Run:
         check_options(options, function, accepted, others)
         self.options = _with_drop(with_decisions(with_columns(options, text, id_)))
         self._text, self._id = text, id_
-        # The columns that decide which documents are kept, in the order of the engine.
+        # The columns that `keep`, `path_field` and `source_field` name, in the order that the
+        # engine expects.
         deciding: dict[str, Any] = {key: options[key] for key in _DECIDING if key in options}
         self._fields = _engine.fields(deciding)
         self._given = options
         self._beside: list[InputDocuments] = []
         if isinstance(reference, Index):
-            # The engine opens it a second time, for reading.
+            # The engine opens the index a second time, for reading.
             opened = self._take(Files(reference.name))
             self._beside = [replace(opened, reading=None)]
         elif reference is not None:
@@ -225,12 +229,13 @@ class Run:
         self.reference = self._beside[0].engine if self._beside else None
 
     def take(self, docs: Documents, back: bool = False, changed: bool = False) -> InputDocuments:
-        """Converts documents, and completes the options for them.
+        """Converts documents for the engine, and adds the options that follow from their type.
 
         Args:
             docs: The documents.
-            back: Whether the caller returns some of them.
-            changed: Whether the caller changes their texts, which then remain in memory.
+            back: Whether the function returns some of the documents to its caller.
+            changed: Whether the function returns changed texts. The texts then stay in memory,
+                also with ``memory``.
         """
         taken = self._take(docs, back, changed)
         refuse_unused(taken, *self._beside)
@@ -254,7 +259,7 @@ class Run:
     def find(
         self, documents: InputDocuments, progress: bool | Progress | None, related: bool = False
     ) -> _engine.Findings:
-        """Runs the engine."""
+        """Runs the engine. ``related`` also collects the neighbours for annotations."""
         with reporting(progress) as reporter:
             return _engine.find(documents.engine, self.reference, self.options, related, reporter)
 
@@ -262,7 +267,7 @@ class Run:
         """Runs the engine and wraps its findings."""
         findings = self.find(documents, progress)
         rows = None if isinstance(documents.engine, list) else len(documents.engine)
-        # Options of files have no effect on texts that were read already.
+        # `explain` compares texts that were already read, so options of files do not apply.
         comparing = CompareOptions.__optional_keys__.difference(FILE_OPTIONS)
         options = {name: value for name, value in self.options.items() if name in comparing}
         return FindResult(findings, rows, options)

@@ -1,5 +1,5 @@
-"""Methods for tables and columns of other packages. They call the functions of this package with
-the table as first argument.
+"""Methods that extend tables and columns of other packages. They call the functions of this
+package with the table or column as first argument.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lookalike._prepare import PrepareResult, prepare
 from lookalike._results.find_result import FindResult
 
 KEPT, LABEL = "lookalike_kept", "lookalike_label"
-"""Names of the columns of results."""
+"""The names of the columns that ``is_kept`` and ``labels`` return."""
 
 _Docs = TypeVar("_Docs")
 _Kept = TypeVar("_Kept")
@@ -29,22 +29,24 @@ _Text = str | Sequence[str] | None
 
 
 class _Columns(Generic[_Docs, _Column]):
-    """The base class of the methods, which makes columns of results."""
+    """The base class, which makes columns of results."""
 
     def __init__(self, docs: _Docs) -> None:
         self._docs: Any = docs
 
     def _column(self, values: Sequence[Any], name: str) -> _Column:
-        """Makes a column of the other package with a value for each row: booleans for the name
-        ``KEPT``, 64-bit integers for other names.
+        """Makes a column of the other package, with a value for each row. The type is boolean for
+        the name ``KEPT``, and a 64-bit integer for other names.
         """
         raise NotImplementedError
 
 
 class FrameMethods(_Columns[_Docs, _Column], Generic[_Docs, _Kept, _Column]):
-    """The methods of a table. ``text`` is the column of texts (``"text"`` by default), or several
-    columns whose texts are joined. ``id`` is the column of ids. Other arguments are passed to the
-    function of the same name.
+    """The methods of a table.
+
+    ``text`` is the column of texts (``"text"`` by default), or several columns whose texts are
+    joined. ``id`` is the column of ids. Other arguments are passed to the function of the same
+    name; ``is_kept`` and ``labels`` pass them to ``lookalike.find``.
     """
 
     def find(self, text: _Text = None, *, id: _Id = None, **options: Any) -> FindResult:
@@ -64,13 +66,13 @@ class FrameMethods(_Columns[_Docs, _Column], Generic[_Docs, _Kept, _Column]):
         return kept
 
     def is_kept(self, text: _Text = None, *, id: _Id = None, **options: Any) -> _Column:
-        """Returns a column of booleans, ``lookalike_kept``, that tells which rows are kept."""
+        """Returns the column ``lookalike_kept``, which is true for each row that is kept."""
         return self._column(find(self._docs, text=text, id=id, **options).is_kept, KEPT)
 
     def labels(self, text: _Text = None, *, id: _Id = None, **options: Any) -> _Column:
-        """Returns a column of integers, ``lookalike_label``, with the least row number of each
-        row's group. With ``group="components"`` no two rows with different labels form a verified
-        pair.
+        """Returns the column ``lookalike_label``: for each row, the least row number of its group,
+        or its own row number without a group. With ``group="components"``, two rows of a verified
+        pair have the same label.
         """
         return self._column(find(self._docs, text=text, id=id, **options).labels, LABEL)
 
@@ -97,7 +99,11 @@ class FrameMethods(_Columns[_Docs, _Column], Generic[_Docs, _Kept, _Column]):
 
 
 class ColumnMethods(_Columns[_Docs, _Column], Generic[_Docs, _Column]):
-    """The methods of a column of texts. Arguments are passed to the function of the same name."""
+    """The methods of a column of texts.
+
+    Arguments are passed to the function of the same name; ``is_kept`` and ``labels`` pass them to
+    ``lookalike.find``.
+    """
 
     def find(self, **options: Any) -> FindResult:
         """Returns the groups of near-duplicates, as ``lookalike.find`` does."""
@@ -114,12 +120,12 @@ class ColumnMethods(_Columns[_Docs, _Column], Generic[_Docs, _Column]):
         return kept
 
     def is_kept(self, **options: Any) -> _Column:
-        """Returns a column of booleans, ``lookalike_kept``, that tells which texts are kept."""
+        """Returns the column ``lookalike_kept``, which is true for each text that is kept."""
         return self._column(find(self._docs, **options).is_kept, KEPT)
 
     def labels(self, **options: Any) -> _Column:
-        """Returns a column of integers, ``lookalike_label``, with the least row number of each
-        text's group, as for data frames.
+        """Returns the column ``lookalike_label``: for each text, the least row number of its
+        group, or its own row number without a group.
         """
         return self._column(find(self._docs, **options).labels, LABEL)
 

@@ -1,4 +1,4 @@
-"""The options of a run, named as on the command line with ``_`` for ``-``."""
+"""The options of a run. Their names are the names on the command line, with ``_`` for ``-``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from lookalike.errors import OptionError
 if TYPE_CHECKING:
     from typing_extensions import Unpack as Unpack
 else:
-    # Code that evaluates type hints at run time needs `Unpack`, or a substitute on Python 3.10.
+    # Code that evaluates type hints at run time needs a name `Unpack`. Python 3.10 has none, so it
+    # gets a substitute.
     try:
         from typing import Unpack as Unpack
     except ImportError:
@@ -30,11 +31,11 @@ Form = Literal["nfc", "nfkc", "fold", "unaccent", "language:auto", "segment:dict
 Measure = Literal["jaccard", "containment"]
 """The measure of similarity."""
 TokenRule = Literal["words", "word-runs", "whitespace", "given"]
-"""How texts are cut into tokens."""
+"""The rule that cuts texts into tokens."""
 Scheme = Literal["fss", "multiply-shift", "mod-prime", "xor", "xor-multiply"]
 """The family of hash functions of a signature."""
 Unit = Literal["document", "paragraph", "line", "sentence"]
-"""The part of a document that is compared."""
+"""The unit of comparison: whole documents, or parts of them."""
 FileFormat = Literal[
     "file", "text", "lines", "jsonl", "json", "csv", "tsv", "parquet", "mbox", "warc", "tar"
 ]
@@ -42,20 +43,22 @@ FileFormat = Literal[
 
 
 class Limits(TypedDict, total=False):
-    """Limits of files that are not plain text; bytes are numbers, or texts such as ``"1GiB"``."""
+    """Limits for reading one file that is not plain text. Amounts of bytes are numbers, or texts
+    such as ``"1GiB"``. ``docs/reference/files.md`` describes the limits.
+    """
 
     file_size: int | str
-    """Bytes of a file; 256 MiB by default."""
+    """The most bytes of the file; 256 MiB by default."""
     expanded: int | str
-    """Bytes of decompressed content and of its text."""
+    """The most bytes of its decompressed content, and of its text; 1 GiB by default."""
     depth: int
-    """Levels of files in files."""
+    """The most levels of files within files; 8 by default."""
     members: int
-    """Files in a file."""
+    """The most files in the file, such as members of an archive; 100,000 by default."""
     pages: int
-    """Pages of a PDF."""
+    """The most pages of a PDF; 20,000 by default."""
     seconds: int
-    """Seconds for one file."""
+    """The most seconds to decompress the file, and to extract its texts; 60 by default."""
 
 
 class _Wording(TypedDict, total=False):
@@ -88,7 +91,9 @@ class _Comparing(_Signing, total=False):
 
 
 class FileOptions(TypedDict, total=False):
-    """Options of ``lookalike.Files``. ``OPTIONS`` describes them. ``None`` is the default."""
+    """Options of ``lookalike.Files``. ``OPTIONS`` describes them. ``None`` means the default
+    value.
+    """
 
     format: FileFormat | None
     include: str | Sequence[str] | None
@@ -105,7 +110,7 @@ class FileOptions(TypedDict, total=False):
 
 
 FILE_OPTIONS: Final = tuple(FileOptions.__optional_keys__)
-"""Options without effect on documents in memory."""
+"""The names of the options that apply to files only."""
 
 
 class _Records(TypedDict, total=False):
@@ -114,12 +119,12 @@ class _Records(TypedDict, total=False):
 
 
 class Reading(FileOptions, _Records, total=False):
-    """Options for reading documents of files."""
+    """Options for reading documents from files."""
 
 
 class Options(_Comparing, _BandsOrAuto, _Records, total=False):
     """Options of ``lookalike.find``, besides its named arguments. ``OPTIONS`` describes each of
-    them. ``None`` is the default.
+    them. ``None`` means the default value.
     """
 
     keep: str | Sequence[str] | None
@@ -280,7 +285,7 @@ OPTIONS: dict[str, str] = {
     "per_source": "passages: count the documents of each source separately",
     "ngram": "words of a run that counts as contamination, 2 or more; 13 by default",
 }
-"""The meaning of each option, and of named arguments that several functions have."""
+"""The meaning of each option, and of the named arguments that several functions share."""
 
 
 OTHER_OPTIONS: Final = frozenset(
@@ -295,7 +300,9 @@ OTHER_OPTIONS: Final = frozenset(
         "estimates",
     )
 )
-"""Options that the engine rejects with its own reasons, and named arguments of functions."""
+"""Further names that ``check_options`` accepts by default: named arguments of functions, and
+options that the engine rejects with a more helpful message.
+"""
 
 _THREADS, _TEXT, _ID, _THRESHOLD = "threads=", "text=", "id=", "threshold="
 _FOREIGN: Final = {
@@ -374,9 +381,10 @@ def check_options(
 
     Args:
         options: The options.
-        function: The name of the function.
-        accepted: The options of the function, a ``TypedDict``.
-        others: Named arguments of the function, and options that are checked elsewhere.
+        function: The name of the function, for the message.
+        accepted: The ``TypedDict`` of the options of the function.
+        others: Other accepted names: named arguments of the function, and options that are checked
+            elsewhere.
 
     Raises:
         OptionError: An option is unknown.
@@ -396,13 +404,13 @@ def _remedy(name: str, function: str, known: Collection[str]) -> str:
         return f"pass it to lookalike.Files(paths, {name}=…) or to a function for files"
     if name in _FOREIGN:
         return f"use {_FOREIGN[name]}"
-    # An option of other functions is not a misspelling.
+    # The name of an option of another function is not a misspelling.
     near = [] if name in OPTIONS else difflib.get_close_matches(name, sorted(known), 1)
     return f"did you mean {near[0]!r}?" if near else f"see help(lookalike.{function}) for options"
 
 
 def refuse_add(options: Mapping[str, object]) -> None:
-    """Rejects ``add``, which works on one machine only.
+    """Rejects the argument ``add``, which exists on one machine only.
 
     Raises:
         OptionError: The option was passed.
@@ -415,7 +423,7 @@ def refuse_add(options: Mapping[str, object]) -> None:
 
 
 def with_columns(options: Mapping[str, Any], text: object, id_: object) -> dict[str, Any]:
-    """Adds the columns of texts and ids to the options, under the names of the options of files.
+    """Adds the columns of texts and ids to the options, under the names of the command line.
 
     Raises:
         OptionError: The name of a column is not a ``str``.
@@ -425,7 +433,7 @@ def with_columns(options: Mapping[str, Any], text: object, id_: object) -> dict[
     if id_ is not None and id_ is not False:
         _column("id", id_, "the name of a column (str), False for rows, or None")
     columns: dict[str, Any] = {}
-    # The texts of several columns are joined before the engine reads them.
+    # This package joins the texts of several columns before the engine reads them.
     if isinstance(text, (list, tuple)) and len(text) == 1:
         text = text[0]
     if isinstance(text, str):
@@ -438,11 +446,11 @@ def with_columns(options: Mapping[str, Any], text: object, id_: object) -> dict[
 
 
 LINE: Final = ":line"
-"""The value of ``id`` that makes ids FILE:LINE for records of files."""
+"""The value of ``id`` for the ids FILE:LINE of records in files."""
 
 
 def memory_options(options: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Returns the options about memory; ``None`` without a limit."""
+    """Returns the options ``memory`` and ``temp_dir``; ``None`` if memory has no limit."""
     if options.get("memory") is None:
         return None
     return {name: options[name] for name in ("memory", "temp_dir") if name in options}
@@ -465,7 +473,12 @@ def invalid_option(name: str, expected: str, got: object) -> OptionError:
 
 
 def whole_option(name: str, value: object, least: int, bits: int = 63) -> int:
-    """Checks a whole number below ``2**bits``, of any integer type except ``bool``."""
+    """Checks an option that is an integer from ``least`` to ``2**bits - 1``, and converts it to
+    ``int``. Accepts any integer type except ``bool``.
+
+    Raises:
+        OptionError: The value is not such a number.
+    """
     try:
         number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -476,8 +489,11 @@ def whole_option(name: str, value: object, least: int, bits: int = 63) -> int:
 
 
 def row_or_id(row: object, id_: object) -> tuple[int | None, object]:
-    """Returns the row or the id of the requested document, and None for the other. Reads a ``str``
-    as an id.
+    """Returns the row and the id of a requested document; one of them is ``None``. A ``str`` as
+    ``row`` is an id.
+
+    Raises:
+        OptionError: Both or none of them are passed, or the row is not a number from 0.
     """
     if (row is None) == (id_ is None):
         raise OptionError("expected either the row of a document or its id; pass one of them")
@@ -487,7 +503,11 @@ def row_or_id(row: object, id_: object) -> tuple[int | None, object]:
 
 
 def number_option(name: str, value: object) -> float:
-    """Checks a number and converts it to a ``float``."""
+    """Checks an option that is a number, and converts it to ``float``.
+
+    Raises:
+        OptionError: The value is not a number.
+    """
     try:
         if isinstance(value, (bool, str, bytes, bytearray)):
             raise TypeError
@@ -503,7 +523,11 @@ def flag_option(name: str, value: object) -> bool:
 
 
 def path_option(name: str, value: object) -> str:
-    """Checks the path of a file or folder."""
+    """Checks an option that is the path of a file or folder, and converts it to ``str``.
+
+    Raises:
+        OptionError: The value is not a path, or cannot be the name of a file.
+    """
     try:
         path = os.fsdecode(value)  # type: ignore[arg-type]
     except TypeError:

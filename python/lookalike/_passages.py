@@ -1,4 +1,4 @@
-"""Passages that are repeated in documents."""
+"""Finds passages that are repeated in documents."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Passage:
     words: int
     """The number of words."""
     places: int
-    """The number of places of the words, alone or within longer repeated runs."""
+    """The number of places where these words occur, also within longer repeated runs."""
     documents: int
-    """The number of documents with these places."""
+    """The number of documents that contain these places."""
     id: Any
-    """The document with the first place, by the keep order."""
+    """The id of the document with the first place, in the keep order."""
     text: str
-    """The beginning of the first place."""
+    """The beginning of the text of the first place."""
 
 
 class PassagesResult:
@@ -55,7 +55,9 @@ class PassagesResult:
         self._findings = findings
 
     def __iter__(self) -> Iterator[Passage]:
-        """Yields the passages by descending numbers of documents, then of places, then of words."""
+        """Yields the passages, sorted by the numbers of documents, then of places, then of words,
+        all descending.
+        """
         table = self.passages
         names = ("words", "places", "documents", "id", "text")
         for row in zip(*(table[name] for name in names), strict=True):
@@ -68,41 +70,50 @@ class PassagesResult:
     @property
     @once
     def passages(self) -> Table:
-        """A row for each passage: ``passage`` (from 1), ``words``, ``places``, ``documents``, the
-        ``id`` of the document with the first place (for documents in memory also its ``row``), and
-        ``text``, the beginning of that place.
+        """A row for each passage.
+
+        The columns are:
+
+        - ``passage``: its number, from 1
+        - ``words``, ``places`` and ``documents``, as in ``Passage``
+        - ``id``, and for documents in memory ``row``: the document with the first place
+        - ``text``: the beginning of the text of the first place
         """
         return Table(self._findings.passages())
 
     @property
     @once
     def places(self) -> Table:
-        """A row for each place: ``passage``, ``words``, ``places``, ``documents``, ``id``,
-        ``byte_start``, ``byte_end``, ``char_start``, ``char_end`` (in the unchanged text),
-        ``first`` and ``maximal``, and for documents in memory ``row``.
-        ``docs/reference/passages.md`` defines the columns.
+        """A row for each maximal run, and for the first place of each passage.
+
+        The columns are ``passage``, ``words``, ``places``, ``documents``, ``id``, ``byte_start``,
+        ``byte_end``, ``char_start``, ``char_end`` (in the unchanged text), ``first`` and
+        ``maximal``, and for documents in memory ``row``. ``docs/reference/passages.md`` defines
+        them.
         """
         return Table(self._findings.places())
 
     @property
     @once
     def sources(self) -> Table:
-        """A row for each source with its repeated words: ``source``, ``documents``,
-        ``documents_with_repeats``, ``words``, ``repeated_words`` and ``copied_words``.
+        """A row for each source, with the numbers of its documents and words: ``source``,
+        ``documents``, ``documents_with_repeats``, ``words``, ``repeated_words`` and
+        ``copied_words``.
         """
         return Table(self._findings.sources())
 
     @property
     @once
     def skipped(self) -> Table:
-        """Skipped records, with the columns of ``FindResult.skipped``."""
+        """The skipped records, with the columns of ``FindResult.skipped``."""
         return Table(self._findings.skipped())
 
     @property
     @once
     def counts(self) -> dict[str, int]:
-        """Numbers of documents, empty documents, skipped documents, words, passages, maximal runs,
-        documents with repeats, repeated words and copied words.
+        """The numbers of ``documents``, ``empty`` documents, ``skipped`` documents, ``words``,
+        ``passages``, maximal ``runs``, ``documents_with_repeats``, ``repeated_words`` and
+        ``copied_words``.
         """
         return self._findings.counts()
 
@@ -113,14 +124,16 @@ class PassagesResult:
         return dict(self._findings.times())
 
     def text(self, row: int | str | None = None, *, id: Any = None) -> str:
-        """Returns the unchanged text of a document, by its number in reading order (its row, for
-        documents in memory), or by its id. Raises the errors of ``FindResult.text``.
+        """Returns the unchanged text of a document.
+
+        Takes the arguments, and raises the errors, of ``FindResult.text``.
         """
         return self._findings.text(*row_or_id(row, id))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Writes all places to a file ``.jsonl``, ``.csv`` (also ``.gz``, ``.zst``) or
-        ``.parquet``. The bytes are the same as with ``lookalike passages -o``.
+        """Writes the rows of ``places`` to a file ``.jsonl`` or ``.csv``, which may be compressed
+        (``.gz``, ``.zst``), or to a file ``.parquet``. The bytes are the same as with ``lookalike
+        passages -o``.
 
         Raises:
             FileError: The file cannot be written, or its name has no known ending.
@@ -128,11 +141,15 @@ class PassagesResult:
         self._findings.write("places", path_option("path", path))
 
     def write_report(self, path: str | os.PathLike[str]) -> None:
-        """Writes the whole run to a file ``.json``, or to a page ``.html`` with marked passages."""
+        """Writes the whole run to a file ``.json``, or to a page ``.html`` with marked passages.
+
+        Raises:
+            FileError: The file cannot be written, or its name has no known ending.
+        """
         self._findings.write("report", path_option("path", path))
 
     def _repr_html_(self) -> str:
-        """The page of ``write_report`` in a frame, for notebooks."""
+        """Returns the page of ``write_report`` in a frame, for notebooks."""
         return frame_page(self.write_report, repr(self))
 
     def __reduce__(self) -> NoReturn:
@@ -155,21 +172,23 @@ def passages(
     progress: bool | Progress | None = False,
     **options: Unpack[PassageOptions],
 ) -> PassagesResult:
-    """Finds passages that are repeated within and between documents, also if the documents are not
-    near-duplicates. Hashes select candidates, whose words are then compared.
+    """Finds passages that are repeated within one document or in several documents. The documents
+    need not be near-duplicates. Hashes select candidates, and the words of the candidates are then
+    compared.
 
     Raises the errors of ``lookalike.find``. ``docs/guides/passages.md`` defines passages and
-    places. ``lookalike.cut`` removes them.
+    places. ``lookalike.cut`` removes repeated passages.
 
     Args:
         docs: As for ``lookalike.find``.
-        min_words: Words of the shortest passage, 2 or more.
+        min_words: The number of words of the shortest passage, 2 or more; 50 by default.
         text: As for ``lookalike.find``.
         id: As for ``lookalike.find``.
         progress: As for ``lookalike.find``.
-        options: Options of ``lookalike passages``, with ``_`` for ``-``: ``tokens``,
-            ``case``, ``normalize``, ``keep`` (which document has the first place),
-            ``source_field``, ``memory``, ``temp_dir``, ``threads``, ``skip_bad``, ``unit``.
+        options: Options of ``lookalike passages``, with ``_`` instead of ``-``: ``tokens``,
+            ``case``, ``normalize``, ``keep`` (the order of documents, which decides the first
+            place), ``source_field``, ``memory``, ``temp_dir``, ``threads``, ``skip_bad`` and
+            ``unit``.
 
     Examples:
         >>> import lookalike

@@ -1,4 +1,4 @@
-"""Signatures and bucket keys, for grouping in other systems."""
+"""Computes signatures and bucket keys, for systems that group documents by them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lookalike._results.table import Table
 
 
 class PrepareResult(Table):
-    """A table with a row for each document.
+    """A table of signatures and bucket keys, with a row for each document.
 
     The columns are:
 
@@ -25,7 +25,8 @@ class PrepareResult(Table):
     - ``signature`` (``num_hashes`` values of uint32)
     - ``band_keys`` (``bands`` keys of uint64)
 
-    A document without a token is similar to no document; its signature and band keys are zeros.
+    A document without a token is similar to no document. All values of its signature and all its
+    band keys are 0.
 
     Attributes:
         parameters: The parameters of the signatures. Only rows with the same parameters are
@@ -68,8 +69,9 @@ def prepare(
 
     Two documents are candidates if they have the same key at the same place of ``band_keys``.
     ``lookalike.tune`` predicts the probability of this for similar documents. Rows have the order
-    of the documents. With ``skip_bad``, the later one of two documents with the same id is also
-    left out. See ``lookalike.find`` for parameters, errors and cost.
+    of the documents. With ``skip_bad``, rows that cannot be used are left out, and of several
+    documents with the same id all except the first. See ``lookalike.find`` for parameters, errors
+    and cost.
 
     Examples:
         >>> import lookalike

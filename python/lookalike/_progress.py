@@ -1,4 +1,4 @@
-"""Progress of long calls, reported to a function of the caller or shown with tqdm."""
+"""Reports the progress of long calls to a function of the caller, or shows it with tqdm."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from typing import Any
 from lookalike.errors import OptionError, RunawayWarning
 
 Progress = Callable[[str, int, "int | None"], None]
-"""A function that receives the name of the stage, the amount done, and the total if known."""
+"""A function that receives the name of the stage, the amount done, and the total or ``None``."""
 
 
 @contextmanager
 def reporting(progress: bool | Progress | None) -> Iterator[Progress | None]:
-    """Provides, within a ``with`` block, the function to which the engine reports progress.
+    """Provides the function to which the engine reports progress during a ``with`` block. Closes
+    the progress bar at the end.
 
     Raises:
         ImportError: ``progress`` is ``True`` and tqdm is not installed.
+        OptionError: ``progress`` has another type.
     """
     if progress is None or progress is False:
         yield None
@@ -40,7 +42,9 @@ def reporting(progress: bool | Progress | None) -> Iterator[Progress | None]:
 
 
 def warn(text: str, category: type[Warning] = RunawayWarning) -> None:
-    """Issues a warning that names the line which called this package. The engine calls this."""
+    """Issues a warning whose location is the line that called this package. The engine also calls
+    this function.
+    """
     level = 1
     caller: FrameType | None = sys._getframe()
     while caller is not None and caller.f_globals.get("__name__", "").startswith("lookalike."):

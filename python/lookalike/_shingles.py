@@ -1,4 +1,4 @@
-"""Classes that build shingle rules, and keep rules with an argument, as strings."""
+"""Classes for shingle rules, and for keep rules with an argument. Their objects are strings."""
 
 from __future__ import annotations
 
@@ -42,8 +42,10 @@ class Bytes(_Rule):
 
 
 class Field(str):
-    """The keep rule that prefers the greatest value of a column, or the least value:
-    ``Field("date", least=True) == "field:date:asc"``.
+    """The keep rule that prefers the document with the greatest value of a column.
+
+    With ``least=True``, it prefers the least value: ``Field("date", least=True) ==
+    "field:date:asc"``.
     """
 
     __slots__ = ()
@@ -58,8 +60,11 @@ class Field(str):
 
 
 class PathPattern(str):
-    """The keep rule that prefers documents whose path matches a pattern, in which ``*`` stands for
-    any text without ``/``: ``PathPattern("*/final/*") == "path:*/final/*"``.
+    """The keep rule that prefers documents whose whole path matches a pattern:
+    ``PathPattern("*/final/*") == "path:*/final/*"``.
+
+    ``*`` stands for any text without ``/``, and ``**`` for any number of folders.
+    ``docs/reference/keep.md`` defines patterns.
     """
 
     __slots__ = ()

@@ -1,9 +1,9 @@
-"""The command of a second interpreter that reads files for this one.
+"""The command that starts a second interpreter, which reads files for this process.
 
-Parsers of formats such as PDF are not trusted. A parser that crashes or never ends affects only the
-second process. It is the same interpreter, which loads only the extension module, from the same
-file. So its code does not depend on the environment, the module path or the current folder, and
-imports nothing from there.
+Parsers of formats such as PDF are not trusted. If a parser crashes or never ends, only the second
+process is affected. It runs the same interpreter and loads only the extension module, from the
+file that this process has loaded. So its code does not depend on the environment, the module path
+or the current folder.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 import sys
 
-# Ctrl-C reaches the whole process group. Python would not raise an exception while the extension
-# reads a file, so the signal must end the process.
+# Ctrl-C sends a signal to the whole process group. Python cannot raise an exception while the
+# extension reads a file, so the signal must end the process.
 _PROGRAM = """\
 import importlib.util as util, signal, sys
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -25,11 +25,12 @@ engine.extract_worker()
 
 
 def command() -> tuple[str, list[str]] | None:
-    """Returns the program and its arguments.
+    """Returns the path of the interpreter and the arguments of the second process.
 
     Returns:
-        ``None`` if ``sys.executable`` is not an interpreter. A frozen application, or a program
-        that embeds Python, would start itself again. Files are then read in this process.
+        The path and the arguments, or ``None`` if ``sys.executable`` is not an interpreter. A
+        frozen application, or a program that embeds Python, would start itself again. This process
+        then reads the files.
 
     Example:
         >>> program, arguments = command()

@@ -1,5 +1,5 @@
-"""An index for event loops. Every method that reads or writes is awaited and does not block the
-loop.
+"""An asynchronous index for ``asyncio``. You await every method that reads or writes; none of them
+blocks the event loop.
 
 Examples:
     >>> import asyncio, tempfile, os
@@ -16,18 +16,20 @@ Examples:
     ['a']
 
 The engine runs in worker threads, without the interpreter's lock. Calls that read run in parallel,
-one for each worker. Calls that write run one at a time, in the order of the calls. Other calls wait
-in a queue.
+one for each worker. Calls that write run one at a time, in the order of the calls. Calls for which
+no worker is free wait in a queue.
 
-A cancelled task ends after its call has ended. No work continues in the background, and the index
-contains the results of all finished steps. A cancelled call ends:
+If you cancel a task that awaits a call, the task ends after the call has ended. No work continues
+in the background, and the index contains the results of all finished steps. A cancelled call ends:
 
 - in the queue: at once, without starting
 - ``add``, ``update``: before the next document of an iterator, otherwise before the next batch of
-  some thousand documents; earlier documents remain, as with Ctrl-C
+  some thousand documents; the documents before it remain, as with Ctrl-C
+- ``add_files``: at its next report of progress; the documents before it remain
 - ``groups``: at its next report of progress, without a result
+- ``categorise``: at its next report of progress; the earlier categories remain
 - ``query_stream``, ``ids``: after the current batch
-- other calls: when they are done, with everything written
+- other calls: when they are done, with all changes written
 """
 
 from __future__ import annotations
@@ -62,14 +64,19 @@ __all__ = ["AsyncIndex", "OpeningIndex"]
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
-# The number of ids that one call reads.
+# The maximum number of ids that one call reads.
 _PAGE = 4096
 
 
 def _awaited(
     method: Callable[Concatenate[Index, _Parameters], _Result], *, writes: bool = False
 ) -> Callable[Concatenate[AsyncIndex, _Parameters], Coroutine[Any, Any, _Result]]:
-    """Makes a method of ``AsyncIndex`` that calls a method of ``lookalike.Index`` in a worker."""
+    """Makes a method of ``AsyncIndex`` that calls a method of ``lookalike.Index`` in a worker.
+
+    Args:
+        method: The method of ``lookalike.Index``.
+        writes: Whether the method changes the index.
+    """
 
     async def awaited(
         self: AsyncIndex, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs
@@ -82,8 +89,8 @@ def _awaited(
 def _awaited_addition(
     method: Callable[Concatenate[Index, Any, _Parameters], _Result],
 ) -> Callable[Concatenate[AsyncIndex, Any, _Parameters], Coroutine[Any, Any, _Result]]:
-    """Like ``_awaited``, for a method that takes documents and reports progress. A cancelled call
-    ends at a document or a report.
+    """Like ``_awaited``, for a method that adds documents and reports progress. A cancelled call
+    ends before its next document or at its next report.
     """
 
     async def awaited(self: AsyncIndex, /, *args: Any, **kwargs: Any) -> _Result:
@@ -111,7 +118,9 @@ def _awaited_addition(
 def _awaited_search(
     method: Callable[Concatenate[Index, _Parameters], _Result], *, writes: bool = False
 ) -> Callable[Concatenate[AsyncIndex, _Parameters], Coroutine[Any, Any, _Result]]:
-    """Like ``_awaited``, for a method that reports progress. A cancelled call ends at a report."""
+    """Like ``_awaited``, for a method that reports progress. A cancelled call ends at its next
+    report.
+    """
 
     async def awaited(
         self: AsyncIndex, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs
@@ -124,7 +133,9 @@ def _awaited_search(
 
 
 def _stoppable(method: partial[_Result], stop: StopSignal) -> Callable[[], _Result]:
-    """Makes the call of a method end at a report of progress after ``stop``."""
+    """Returns a function that calls the method. The call ends at its first report of progress
+    after ``stop.stop()``.
+    """
 
     def call() -> _Result:
         with reporting(method.keywords.get("progress")) as reporter:
@@ -143,7 +154,9 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def _described(method: Callable[..., Any], awaited: _Method) -> _Method:
-    """Copies the name, the signature and the first paragraph of the docstring of ``method``."""
+    """Copies the name, the signature and the first paragraph of the docstring of ``method`` to
+    ``awaited``.
+    """
     module = awaited.__module__
     described: Any = wraps(method)(awaited)
     described.__module__ = module
@@ -155,8 +168,8 @@ def _described(method: Callable[..., Any], awaited: _Method) -> _Method:
 
 
 class OpeningIndex:
-    """An index that is being opened: ``async with opening as index``, or ``index = await
-    opening``.
+    """An index that is not open yet. ``await`` opens it and returns the ``AsyncIndex``. ``async
+    with`` opens it, and closes it at the end of the block.
     """
 
     def __init__(self, open_: Callable[[], Index]) -> None:
@@ -173,7 +186,7 @@ class OpeningIndex:
                 await run(pool.submit, lambda: opened.append(self._open()), StopSignal())
                 return AsyncIndex(opened[0])
             except BaseException:
-                # The index was opened, but the caller was cancelled.
+                # Close an index that was opened although the caller was cancelled.
                 for index in opened:
                     index.close()
                 raise
@@ -202,16 +215,20 @@ def _opening(method: Callable[_Parameters, Index]) -> Callable[_Parameters, Open
 class AsyncIndex:
     """A ``lookalike.Index`` for coroutines.
 
-    Methods have the parameters, results and errors of the methods of ``lookalike.Index``, and are
-    awaited. ``create`` and ``open`` return an ``OpeningIndex``. Use ``await index.count()`` instead
-    of ``len(index)``, and ``await index.contains(id)`` instead of ``id in index``. Functions for
-    ``progress`` are called in a worker thread; use ``loop.call_soon_threadsafe`` in them to reach
-    the loop.
+    You await its methods. They have the parameters, results and errors of the methods of
+    ``lookalike.Index``. ``create`` and ``open`` return an ``OpeningIndex``. Use ``await
+    index.count()`` instead of ``len(index)``, and ``await index.contains(id)`` instead of ``id in
+    index``. A function that you pass as ``progress`` is called in a worker thread; in it, use
+    ``loop.call_soon_threadsafe`` to reach the loop.
 
     Args:
         index: An open index. Closing the ``AsyncIndex`` closes it.
-        workers: The most calls that read at a time, 1 or more. Each of them uses as many threads as
-            its ``threads`` says.
+        workers: The maximum number of calls that read at the same time, 1 or more. The argument
+            ``threads`` of a call sets its number of threads, independently of ``workers``.
+
+    Raises:
+        DocumentTypeError: ``index`` is not a ``lookalike.Index``.
+        OptionError: ``workers`` is not a whole number from 1.
 
     Examples:
         >>> import asyncio, tempfile, os, lookalike
@@ -308,8 +325,15 @@ class AsyncIndex:
         return await self._run(False, partial(self._index.__contains__, id), StopSignal())
 
     async def ids(self, category: str | None = None) -> AsyncIterator[str]:
-        """Yields the ids of documents like ``lookalike.Index.ids``: of all that have not expired,
-        or of a category. Reads some thousand at a time.
+        """Yields the ids of documents, as ``lookalike.Index.ids`` does. Reads some thousand ids at
+        a time.
+
+        Args:
+            category: The path of a category: yields only documents of this category and of the
+                categories below it. ``"none"`` yields documents without a category.
+
+        Raises:
+            OptionError: The category does not exist.
         """
         ids = self._index.ids(category)
         while page := await self._run(False, lambda: list(islice(ids, _PAGE)), StopSignal()):
@@ -328,15 +352,16 @@ class AsyncIndex:
         threads: int | None = None,
         batch: int = 256,
     ) -> AsyncIterator[Matches]:
-        """Yields the matches of each text, in the order of the texts. The stream of texts can be
-        endless.
+        """Yields the matches of each text, in the order of the texts. The texts may be an endless
+        stream.
 
         See ``lookalike.Index.query_many`` for the other parameters and the errors.
 
         Args:
-            texts: The texts: an asynchronous iterable, or an iterable that runs in a worker.
-            batch: The number of texts that are queried together, 1 or more. The first matches
-                follow after a full batch or the end of the texts.
+            texts: The texts: an asynchronous iterable, or an iterable, over which a worker
+                iterates.
+            batch: The number of texts that are queried together, 1 or more. Matches are yielded
+                when a batch is full, and at the end of the texts.
         """
         options: dict[str, Any] = {
             "limit": limit,
@@ -371,8 +396,12 @@ class AsyncIndex:
             yield some
 
     async def close(self) -> None:
-        """Closes the index after all earlier calls have ended. Later calls raise ``StoreError``,
-        but ``close`` itself can be repeated. A cancelled ``close`` also ends after closing.
+        """Closes the index after all earlier calls have ended. Later calls raise ``StoreError``.
+        You may call ``close`` again. A cancelled ``close`` also closes the index before it ends.
+
+        Raises:
+            StoreError: An asynchronous iterable calls ``close`` while its documents are added to
+                this index.
         """
 
         def close() -> None:
@@ -408,7 +437,7 @@ class AsyncIndex:
         )
 
     def __bool__(self) -> Literal[True]:
-        """True, also for an index without documents."""
+        """Returns true, even for an index without documents."""
         return True
 
     def __repr__(self) -> str:

@@ -3,14 +3,14 @@
 The stages read and return Arrow batches, as in ``lookalike.stages``, and use the plan of the run:
 
     draw        documents → drawn documents       a task for each piece of the collection
-    search      documents, sample → findings      likewise; the sample is pickled with the task
-    merge       findings → findings               any number to a task
-    read_texts  blocks of the run → digests       any number to a task
-    SampleSearch.judge   findings, reports of the run about some ids → the figures
+    search      documents, sample → findings      a task for each piece; it contains the sample
+    merge       findings → findings               any number of rows to a task
+    read_texts  blocks of the run → digests       any number of rows to a task
+    SampleSearch.judge   findings, results of the run for the ids of the sample → figures
 
-The figures equal those on one machine, since the same documents are drawn and the findings of
-tasks add up. ``docs/reference/stages.md`` specifies the rows. ``lookalike.spark.audit`` runs the
-stages on Spark.
+The figures are the same as on one machine, because the stages draw the same documents and the
+findings of tasks add up. ``docs/reference/stages.md`` specifies the rows.
+``lookalike.spark.audit`` runs the stages on Spark.
 """
 
 from __future__ import annotations
@@ -40,22 +40,23 @@ __all__ = [
 ]
 
 DRAWN: Final = "id string, reference boolean, fingerprint binary, shingles binary"
-"""Columns of the rows of ``draw``, with their SQL types."""
+"""The columns of the rows of ``draw``, with their SQL types."""
 FOUND: Final = "note string"
-"""Columns of the rows of ``search`` and ``merge``, with their SQL types."""
+"""The columns of the rows of ``search`` and ``merge``, with their SQL types."""
 TEXTS: Final = "documents long, digest string"
-"""Columns of the rows of ``read_texts``, with their SQL types."""
+"""The columns of the rows of ``read_texts``, with their SQL types."""
 
 
 def draw_limit(population: int, sample: int, attempt: int = 0) -> int:
-    """Returns the greatest hash of an id that ``draw`` takes, so that it draws somewhat more
-    documents than ``sample``.
+    """Returns the ``limit`` for ``draw``: the greatest hash of a drawn id. Chooses it so that
+    somewhat more than ``sample`` documents are drawn. Fewer are drawn with a probability below
+    10⁻⁸.
 
     Args:
         population: The number of documents with a token.
         sample: The number of documents in the sample.
-        attempt: The number of earlier attempts, which drew fewer than ``sample`` ids. Each attempt
-            draws more. The limit ``2**64 - 1`` draws all documents.
+        attempt: The number of earlier attempts that drew fewer than ``sample`` ids. Each of them
+            makes the limit four times as large, up to ``2**64 - 1``, which draws all documents.
     """
     return _engine.draw_limit(population, sample, attempt)
 
@@ -66,8 +67,9 @@ def draw(
     """Yields the documents that may be in the sample, with their shingles (``DRAWN``).
 
     Args:
-        batches: Documents with the columns of the plan. With a reference collection they have
-            ``reference``.
+        plan: The plan of the run.
+        batches: Documents with the columns of the plan, and with ``reference`` (bool) if there is
+            a reference collection.
         seed: The random seed of the sample.
         limit: The result of ``draw_limit``.
     """
@@ -79,25 +81,25 @@ def draw(
 
 @dataclass(frozen=True)
 class AuditSample:
-    """The drawn documents, and the parameters of the drawing. A pickle takes about 8 bytes for each
-    shingle of the sample.
+    """The drawn documents, with the parameters of the audit. Its pickle takes about 8 bytes for
+    each shingle of the drawn documents.
     """
 
     plan: Plan
     """The plan of the run."""
     drawn: pyarrow.Table
-    """All rows of ``draw``."""
+    """The rows of all tasks of ``draw``."""
     documents: int
-    """The number of all documents, including documents without a token."""
+    """The number of documents in the collection, including documents without a token."""
     sample: int
-    """The number of documents in the sample, if the collection has as many."""
+    """The number of documents to sample. A smaller collection is sampled as a whole."""
     seed: int
     """The random seed of ``draw``."""
     confidence: float
-    """Confidence level of the intervals."""
+    """The confidence level of the intervals."""
 
     def searched(self) -> _engine.SampleSearch:
-        """Returns a new search for the documents similar to this sample."""
+        """Returns a new search, without findings, for documents that are similar to the sample."""
         self.plan.check()
         options = dict(self.plan.options)
         return _engine.SampleSearch(
@@ -108,9 +110,10 @@ class AuditSample:
 def search(
     sample: AuditSample, batches: Iterable[pyarrow.RecordBatch]
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Compares documents with the sample exactly, and yields one row (``FOUND``).
+    """Compares documents with the sample exactly, and yields the findings in one row (``FOUND``).
 
     Args:
+        sample: The sample.
         batches: Documents, as for ``draw``.
     """
     searched = sample.searched()
@@ -122,7 +125,7 @@ def search(
 def merge(
     sample: AuditSample, batches: Iterable[pyarrow.RecordBatch]
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Adds up the findings of several tasks, and yields one row (``FOUND``).
+    """Adds up the findings of several tasks, and yields the sum in one row (``FOUND``).
 
     Args:
         sample: The sample.
@@ -136,8 +139,9 @@ def merge(
 
 
 def read_texts(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """Yields the number and digest of the documents that a run has read, in one row (``TEXTS``).
-    They reveal whether the collection has changed.
+    """Yields the number and the digest of the documents that a run has read, in one row
+    (``TEXTS``). If both equal the values of the audit, the collection has not changed since the
+    run.
 
     Args:
         batches: Rows of ``lookalike.stages.connect`` of the kind ``identities``.
@@ -153,7 +157,7 @@ def read_texts(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.Recor
 
 
 def added(parts: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """Adds up the numbers and the digests of the documents of several parts."""
+    """Adds up the numbers of documents, and their digests modulo 2⁶⁴, of several parts."""
     documents, digest = 0, 0
     for part in parts:
         documents, digest = documents + part[0], (digest + part[1]) % (1 << 64)
@@ -165,7 +169,7 @@ def _found(searched: _engine.SampleSearch) -> Any:
 
 
 def _documents(plan: Plan, batches: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yields the documents of each batch, and its documents of the reference collection or None."""
+    """Yields, for each batch, its documents and its reference documents (or ``None``)."""
     pa = import_arrow()
     for batch in batches:
         if batch.num_rows == 0:

@@ -1,4 +1,4 @@
-"""The exceptions and warnings. Every error of this package is a ``LookalikeError``.
+"""The exceptions and warnings of this package. Every error of the package is a ``LookalikeError``.
 
     LookalikeError
     ├── OptionError       an option has an invalid value       (also a ValueError)
@@ -10,8 +10,8 @@
         ├── MismatchError       an index has other settings    (also a ValueError)
         └── DamagedError        stored data of an index is damaged
 
-A call that is unnecessarily slow warns with ``RunawayWarning``. A call that cannot use the column
-``id`` warns with ``IdWarning``. Both are a ``UserWarning``.
+A call issues a ``RunawayWarning`` if it takes unnecessarily long, and an ``IdWarning`` if it
+cannot use the column ``id``. Both are subclasses of ``UserWarning``.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class OptionError(LookalikeError, ValueError):
 
 
 class DocumentError(LookalikeError, ValueError):
-    """A document cannot be used. The message and ``row`` contain its row number, from 0."""
+    """A document cannot be used. The message and the attribute ``row`` contain its row number."""
 
     row: int | None = None
-    """The row of the document, from 0; ``None`` if it is unknown."""
+    """The row number of the document, from 0; ``None`` if it is unknown."""
 
 
 class DocumentTypeError(DocumentError, TypeError):
@@ -51,13 +51,13 @@ class DocumentTypeError(DocumentError, TypeError):
 
 
 class FileError(LookalikeError, OSError):
-    """A file, or a record in a file, cannot be read or written. ``errno`` is set if the system
-    reported a number.
+    """A file, or a record in a file, cannot be read or written. ``errno`` contains the error
+    number of the system, if there is one.
     """
 
 
 class ChangedError(LookalikeError):
-    """Documents changed during the work, or since the report of a run."""
+    """Documents changed during a call, or since the run whose report the call reads."""
 
 
 class StoreError(LookalikeError):
@@ -73,14 +73,18 @@ class DamagedError(StoreError):
 
 
 class IdWarning(UserWarning):
-    """The column ``id`` has values that cannot be ids, such as floats, so that row numbers are the
-    ids. Name another column by ``id=``, or use ``id=False`` for row numbers without a warning.
+    """The column ``id`` has values that cannot be ids, such as floats, so the ids are row numbers.
+
+    Name another column with ``id=``, or pass ``id=False`` to use row numbers without a warning.
     """
 
 
 class RunawayWarning(UserWarning):
-    """Many documents look alike without being similar, so that most comparisons end below the
-    threshold. The result is correct, but takes long. ``lookalike.find``, ``lookalike.dedup`` and
-    ``lookalike.Index.groups`` warn once in a call, while they work, and name options that save
-    time. If warnings are errors, the call stops.
+    """Most compared pairs are below the threshold, because many documents look alike without being
+    similar.
+
+    The result is correct, but the call takes long. ``lookalike.find``, ``lookalike.dedup`` and
+    ``lookalike.Index.groups`` issue this warning at most once in a call, while they work. The
+    message names options that save time. If a warning filter turns the warning into an error, the
+    call stops.
     """

@@ -32,8 +32,8 @@ __all__ = ["FrameAccessor", "SeriesAccessor"]
 
 
 class FrameAccessor(FrameMethods["pandas.DataFrame", "pandas.DataFrame", "pandas.Series"]):
-    """``df.lookalike`` of a ``pandas.DataFrame``. Columns of results have the index of the
-    frame.
+    """The methods ``df.lookalike`` of a ``pandas.DataFrame``. Returned columns have the index of
+    the frame.
 
     ``text`` is the column of texts (``"text"`` by default), or several columns whose texts are
     joined. ``id`` is the column of ids. Other arguments are passed to the function of the same
@@ -45,7 +45,8 @@ class FrameAccessor(FrameMethods["pandas.DataFrame", "pandas.DataFrame", "pandas
 
 
 class SeriesAccessor(ColumnMethods["pandas.Series", "pandas.Series"]):
-    """``series.lookalike`` of a ``pandas.Series`` of texts. Columns of results have its index.
+    """The methods ``series.lookalike`` of a ``pandas.Series`` of texts. Returned columns have its
+    index.
 
     Arguments are passed to the function of the same name; ``is_kept`` and ``labels`` pass them to
     ``lookalike.find``.
@@ -56,7 +57,7 @@ class SeriesAccessor(ColumnMethods["pandas.Series", "pandas.Series"]):
 
 
 def _made(values: Sequence[Any], name: str, index: pandas.Index) -> pandas.Series:
-    # A fixed type, since it cannot be inferred from a column without rows.
+    # Pandas cannot infer the type of a column without rows.
     return pandas.Series(values, index=index, name=name, dtype="bool" if name == KEPT else "int64")
 
 

@@ -42,7 +42,7 @@ __all__ = ["ExprNamespace", "FrameNamespace", "LazyFrameNamespace", "SeriesNames
 
 
 class FrameNamespace(FrameMethods[polars.DataFrame, polars.DataFrame, polars.Series]):
-    """``df.lookalike`` of a ``polars.DataFrame``.
+    """The methods ``df.lookalike`` of a ``polars.DataFrame``.
 
     ``text`` is the column of texts (``"text"`` by default), or several columns whose texts are
     joined. ``id`` is the column of ids. Other arguments are passed to the function of the same
@@ -54,10 +54,10 @@ class FrameNamespace(FrameMethods[polars.DataFrame, polars.DataFrame, polars.Ser
 
 
 class LazyFrameNamespace(FrameMethods[polars.LazyFrame, polars.DataFrame, polars.Series]):
-    """``lf.lookalike`` of a ``polars.LazyFrame``. Each method executes the query once. Within a
-    query, use an expression: ``lf.filter(pl.col("text").lookalike.is_kept())``.
+    """The methods ``lf.lookalike`` of a ``polars.LazyFrame``. Each method executes the query once.
+    Within a query, use an expression: ``lf.filter(pl.col("text").lookalike.is_kept())``.
 
-    The arguments are the arguments of ``FrameNamespace``.
+    The methods take the same arguments as the methods of ``FrameNamespace``.
     """
 
     def _column(self, values: Sequence[Any], name: str) -> polars.Series:
@@ -65,8 +65,10 @@ class LazyFrameNamespace(FrameMethods[polars.LazyFrame, polars.DataFrame, polars
 
 
 class SeriesNamespace(ColumnMethods[polars.Series, polars.Series]):
-    """``series.lookalike`` of a ``polars.Series`` of texts. Arguments are passed to the function of
-    the same name; ``is_kept`` and ``labels`` pass them to ``lookalike.find``.
+    """The methods ``series.lookalike`` of a ``polars.Series`` of texts.
+
+    Arguments are passed to the function of the same name; ``is_kept`` and ``labels`` pass them to
+    ``lookalike.find``.
     """
 
     def _column(self, values: Sequence[Any], name: str) -> polars.Series:
@@ -74,23 +76,24 @@ class SeriesNamespace(ColumnMethods[polars.Series, polars.Series]):
 
 
 class ExprNamespace:
-    """``pl.col("text").lookalike`` of an expression of texts. Arguments are passed to
-    ``lookalike.find``. All rows are compared with each other, which needs the whole column in
-    memory, also if polars executes the query in batches.
+    """The methods ``pl.col("text").lookalike`` of an expression of texts.
+
+    Arguments are passed to ``lookalike.find``. All rows are compared with each other. So the whole
+    column is in memory, even if polars executes the query in batches.
     """
 
     def __init__(self, texts: polars.Expr) -> None:
         self._texts = texts
 
     def is_kept(self, **options: Any) -> polars.Expr:
-        """Returns booleans that tell which texts are kept."""
+        """Returns an expression of booleans, true for each text that is kept."""
         return self._texts.map_batches(
             lambda texts: _made(find(texts, **options).is_kept, KEPT).alias(texts.name),
             return_dtype=polars.Boolean,
         )
 
     def labels(self, **options: Any) -> polars.Expr:
-        """Returns 64-bit integers that are equal for the texts of a group; see
+        """Returns an expression of 64-bit integers that are equal for the texts of a group, as in
         ``lookalike.FindResult.labels``.
         """
         return self._texts.map_batches(
@@ -100,7 +103,7 @@ class ExprNamespace:
 
 
 def _made(values: Sequence[Any], name: str) -> polars.Series:
-    # A fixed type, since it cannot be inferred from a column without rows.
+    # Polars cannot infer the type of a column without rows.
     return polars.Series(name, values, dtype=polars.Boolean if name == KEPT else polars.Int64)
 
 

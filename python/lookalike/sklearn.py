@@ -1,5 +1,5 @@
-"""Tools for scikit-learn: features of texts, and cross-validation without copies of test texts in
-the training texts.
+"""Tools for scikit-learn: features of texts, and cross-validation that keeps near-duplicates of
+test texts out of the training texts.
 
 Examples:
     >>> from lookalike.sklearn import NearDuplicateKFold, SignatureTransformer
@@ -18,10 +18,10 @@ Examples:
     [2, 3] [0, 1]
     [0, 1] [2, 3]
 
-- ``SignatureTransformer``: MinHash signatures as a sparse or a dense matrix
-- ``near_duplicate_groups``: the number of each text's group, for ``GroupKFold`` and everything that
-  takes ``groups``
-- ``NearDuplicateKFold``: a splitter that keeps these groups together
+- ``SignatureTransformer``: computes MinHash signatures as a sparse or a dense matrix
+- ``near_duplicate_groups``: numbers the group of each text, for ``GroupKFold`` and other splitters
+  that take ``groups``
+- ``NearDuplicateKFold``: a splitter that keeps near-duplicates together
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ from lookalike.errors import DocumentError, DocumentTypeError, OptionError
 
 __all__ = ["NearDuplicateKFold", "SignatureTransformer", "near_duplicate_groups"]
 
-# The most bits of a value that select a column.
+# The maximum number of bits of a hash value that select a column.
 _MOST_BITS = 16
 
 
 class GroupOptions(Options, total=False):
-    """Options of ``lookalike.find`` that ``near_duplicate_groups`` takes."""
+    """The options of ``lookalike.find`` that ``near_duplicate_groups`` takes."""
 
     threshold: float | None
     recall: float | None
@@ -61,35 +61,37 @@ class GroupOptions(Options, total=False):
 
 
 class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """MinHash signatures of texts, as features.
+    """Computes the MinHash signatures of texts, as features.
 
-    The transformer learns nothing and does not need to be fitted. ``fit`` checks the parameters.
-    The row of a text depends on this text only.
+    The transformer learns nothing, so you can call ``transform`` without ``fit``. ``fit`` only
+    checks the parameters. The row of a text depends on this text only.
 
     The argument ``output`` is one of:
 
     - ``"sparse"``: a CSR matrix of float64 with ``num_hashes * 2**bits`` columns. The lowest
-      ``bits`` bits of each hash value select a column, which is 1. The product of two rows, divided
-      by ``num_hashes``, is ``J + (1 - J) / 2**bits`` in the mean, where J is the Jaccard similarity
-      of the texts. So a linear model over these columns is a model over shared shingles (b-bit
-      minwise hashing: Li and König, WWW 2010).
-    - ``"dense"``: an array of uint32 with ``num_hashes`` columns of hash values. These are
-      categories, to be compared for equality. ``metric="hamming"`` is ``1 - J`` in the mean.
+      ``bits`` bits of each hash value select a column, which is 1. The expected product of two
+      rows, divided by ``num_hashes``, is ``J + (1 - J) / 2**bits``, where J is the Jaccard
+      similarity of the texts. A linear model over these columns is therefore a model over shared
+      shingles (b-bit minwise hashing: Li and König, WWW 2010).
+    - ``"dense"``: an array of uint32 with ``num_hashes`` columns of hash values. They are
+      categories: compare them only for equality. The expected distance of two rows is ``1 - J``
+      with ``metric="hamming"``.
 
-    A text without a token has a row of zeros. Columns that are computed with different parameters
-    are unrelated.
+    A text without a token has a row of zeros. Do not combine columns that were computed with
+    different parameters.
 
     Args:
-        output: The output of ``transform``.
-        num_hashes: Values of a signature, 1 to 8192. The standard error of an estimate of J is
-            ``sqrt(J * (1 - J) / num_hashes)``.
-        bits: The number of bits of a value that select a column, 1 to 16, for
+        output: The output of ``transform``: ``"sparse"`` or ``"dense"``.
+        num_hashes: The number of values of a signature, 1 to 8192. The standard error of an
+            estimate of J is ``sqrt(J * (1 - J) / num_hashes)``.
+        bits: The number of bits of a hash value that select a column, 1 to 16; used only with
             ``output="sparse"``.
 
-    The other arguments are options of ``lookalike.prepare``, which ``lookalike.OPTIONS`` describes.
+    The other arguments are options of ``lookalike.prepare``. ``lookalike.OPTIONS`` describes them.
 
     Raises:
-        OptionError: A parameter has an invalid value; raised by ``fit`` and ``transform``.
+        OptionError: A parameter has an invalid value. ``fit`` and ``transform`` raise this error,
+            not the constructor.
         DocumentTypeError: The texts are not documents in memory.
 
     Examples:
@@ -141,16 +143,34 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
         self.threads = threads
 
     def fit(self, X: Any, y: Any = None) -> SignatureTransformer:
-        """Checks the parameters without reading the texts."""
+        """Checks the parameters. Does not read the texts, except that it rejects a path or a
+        single ``str``.
+
+        Args:
+            X: The texts.
+            y: Ignored.
+
+        Returns:
+            The transformer itself.
+        """
         _refuse_paths(X)
         self.check_parameters()
-        # Preparing no texts lets the engine check its parameters.
+        # Prepare an empty list, so that the engine checks its options.
         self._prepared([])
         return self
 
     def transform(self, X: Any) -> Any:
-        """Computes a row for each text of a list, an array, a ``Series``, or another type of
-        documents in memory that ``lookalike.find`` takes.
+        """Computes a row for each text.
+
+        Args:
+            X: The texts: a list, an array, a ``Series``, or any other documents in memory that
+                ``lookalike.find`` takes.
+
+        Returns:
+            A CSR matrix for ``output="sparse"``, an array for ``output="dense"``.
+
+        Raises:
+            DocumentError: A text is missing (None, null or NaN).
         """
         _refuse_paths(X)
         self.check_parameters()
@@ -158,8 +178,11 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
         return signatures if self.output == "dense" else _one_hot(signatures, is_empty, self.bits)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Returns the names of the columns: ``minhash0``, …, or ``minhash0_0``, … with the value of
-        the bits.
+        """Returns the names of the columns: ``minhash0``, ``minhash1``, … for ``output="dense"``,
+        and ``minhash0_0``, ``minhash0_1``, … with the value of the bits for ``output="sparse"``.
+
+        Args:
+            input_features: Ignored.
         """
         self.check_parameters()
         names = [f"minhash{value}" for value in range(self.num_hashes)]
@@ -195,7 +218,7 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
             )
             error.row = missing[0]
             raise error
-        # The keys are not used, and one band has the fewest.
+        # Use one band, which has the fewest bucket keys: this class does not use the keys.
         return prepare_documents(documents, {**signing, "bands": 1, "rows": self.num_hashes})
 
     def __sklearn_tags__(self) -> Any:
@@ -217,7 +240,9 @@ def _refuse_paths(texts: Any) -> None:
 def _matrix(
     prepared: PrepareResult, num_hashes: int
 ) -> tuple[NDArray[numpy.uint32], NDArray[numpy.bool_]]:
-    """Returns the signatures, and a flag for each that tells whether its text has no token."""
+    """Returns a matrix of the signatures, and a flag for each text that is true if the text has no
+    token.
+    """
     columns = {name: data for name, _, _, data in prepared.engine.state()}
     (_, _, (values,), _) = columns["signature"][3][0]
     (shingles,) = columns["shingles"][2]
@@ -226,7 +251,9 @@ def _matrix(
 
 
 def _one_hot(signatures: NDArray[numpy.uint32], is_empty: NDArray[numpy.bool_], bits: int) -> Any:
-    """Converts the lowest bits of each value to a column that is 1."""
+    """Returns a matrix in which the lowest bits of each value select a column that is 1. Rows of
+    empty texts are zero.
+    """
     rows, values = signatures.shape
     kind = numpy.int32 if values << bits < 2**31 else numpy.int64
     columns = (signatures & numpy.uint32((1 << bits) - 1)).astype(kind)
@@ -242,19 +269,20 @@ def _one_hot(signatures: NDArray[numpy.uint32], is_empty: NDArray[numpy.bool_], 
 def near_duplicate_groups(
     docs: Documents, *, groups: Any = None, **options: Unpack[GroupOptions]
 ) -> NDArray[numpy.int64]:
-    """Returns a number for each document, which is equal for all documents connected by chains of
-    verified pairs: the ``groups`` of ``GroupKFold``, ``StratifiedGroupKFold``,
-    ``GroupShuffleSplit``, ….
+    """Returns the number of the group of each document. Documents that are connected by a chain of
+    verified pairs belong to the same group.
 
-    No verified pair connects two groups. Pairs that the run misses may connect groups. Use
-    ``exact=True`` to miss none, or ``lookalike.audit`` to measure their share.
+    Pass the result as ``groups`` to ``GroupKFold``, ``StratifiedGroupKFold`` or
+    ``GroupShuffleSplit``. No verified pair connects two groups, but a pair that the run misses may
+    connect two groups. Use ``exact=True`` to miss no pair, or ``lookalike.audit`` to measure the
+    share of missed pairs.
 
     Args:
         docs: Documents in memory, as for ``lookalike.find``.
-        groups: Other groups that are also kept together, such as authors: a value for each
-            document.
-        options: Options of ``lookalike.find``: ``threshold=0.8``, ``recall=0.99``, ``text``,
-            ``id``, ``measure``, ``exact``, …. ``group`` is always ``"components"``.
+        groups: Other groups to keep together as well, such as authors: a value for each document.
+        options: Options of ``lookalike.find``, such as ``threshold`` (0.8 by default), ``recall``
+            (0.99 by default), ``text``, ``id``, ``measure`` and ``exact``. You cannot pass
+            ``group``, which is always ``"components"``.
 
     Raises:
         OptionError: The documents are in files, or an option has an invalid value.
@@ -278,8 +306,12 @@ def near_duplicate_groups(
 
 
 def _joined(labels: NDArray[numpy.int64], groups: Any) -> NDArray[numpy.int64]:
-    """Joins two divisions into groups to connected components. The number of a component is its
-    least row.
+    """Joins groups that have a document in common, and returns the joined group of each document.
+    The number of a joined group is its least row.
+
+    Args:
+        labels: The number of the group of each document.
+        groups: A value for each document, equal in the same group.
     """
     others = numpy.asarray(groups)
     rows = len(labels)
@@ -289,7 +321,8 @@ def _joined(labels: NDArray[numpy.int64], groups: Any) -> NDArray[numpy.int64]:
             f"{others.shape}"
         )
     _, others = numpy.unique(others, return_inverse=True)
-    # Each document is connected to two nodes: its group in either division.
+    # In this graph, each document is connected to two nodes: its group in `labels` and its group
+    # in `groups`.
     nodes = numpy.concatenate((rows + labels, 2 * rows + others))
     documents = numpy.tile(numpy.arange(rows), 2)
     edges = coo_matrix(
@@ -301,19 +334,22 @@ def _joined(labels: NDArray[numpy.int64], groups: Any) -> NDArray[numpy.int64]:
 
 
 class NearDuplicateKFold(BaseCrossValidator):  # type: ignore[misc]
-    """K folds of texts, in which near-duplicates are on the same side of every split.
+    """Splits texts into K folds, so that near-duplicates are on the same side of every split.
 
-    Otherwise a model learns copies of test texts, and the score measures its memory. ``split(X)``
-    finds the near-duplicates among ``X``, which must be the texts, as in
-    ``cross_val_score(pipeline, texts, y, cv=NearDuplicateKFold(5))``. For other features use
-    ``GroupKFold`` with ``near_duplicate_groups`` of the texts.
+    Without this, a model learns copies of test texts, and the score measures its memory.
+    ``split(X)`` finds the near-duplicates among ``X``, which must be the texts, as in
+    ``cross_val_score(pipeline, texts, y, cv=NearDuplicateKFold(5))``. If ``X`` contains other
+    features, use ``GroupKFold`` with the ``near_duplicate_groups`` of the texts.
 
     Args:
         n_splits: The number of folds, 2 or more.
-        stratified: Whether folds have about the same shares of the classes ``y``.
+        stratified: Whether all folds have about the same shares of the classes ``y``.
         shuffle: Whether groups are assigned to folds at random.
-        random_state: The seed of the random assignment.
+        random_state: The seed of the random assignment, as in scikit-learn.
         options: Options of ``near_duplicate_groups``, such as ``threshold=0.7``.
+
+    Raises:
+        OptionError: ``n_splits`` is not a whole number from 2.
 
     Examples:
         >>> from lookalike.sklearn import NearDuplicateKFold
@@ -354,11 +390,12 @@ class NearDuplicateKFold(BaseCrossValidator):  # type: ignore[misc]
 
         Args:
             X: The texts.
-            y: The classes, which ``stratified=True`` needs.
-            groups: Other groups that are also kept together.
+            y: The class of each text, which ``stratified=True`` needs.
+            groups: Other groups to keep together as well: a value for each text.
 
         Raises:
             ValueError: There are fewer groups than folds.
+            OptionError: An option has an invalid value.
         """
         labels = near_duplicate_groups(X, groups=groups, **self.options)
         kind = StratifiedGroupKFold if self.stratified else GroupKFold

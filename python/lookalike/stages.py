@@ -1,8 +1,9 @@
 """The stages of ``lookalike.find`` for documents that are divided over tasks.
 
-Cluster software moves rows, and these functions decide about documents. They read and return Arrow
-batches and import no cluster software. Each depends on its rows alone, so that a task can run
-again. The order of the stages, with their rows:
+Cluster software moves rows between tasks, and the functions of this module decide about documents.
+They read and return Arrow batches, and import no cluster software. The result of a function
+depends only on its arguments, so a failed task can run again. The stages, in order, with their
+rows:
 
     plan                                     once
     count     documents  → counters          if Plan.is_counted; then total
@@ -12,21 +13,23 @@ again. The order of the stages, with their rows:
     stars     edges      → edges             instead of merge, if one task cannot hold all
                                              edges: rounds of three steps, a task for each part
     label     edges and identities → nodes of components       a task for each part
-    decide    documents of components → members, pairs, notes  whole components to a task, sorted;
-                                             in any order for decide_unsorted
+    decide    documents of components → members, pairs, notes  whole components to a task, sorted
+                                             (decide_unsorted: in any order)
     group_lines, pair_lines   sorted rows → the bytes of the reports
 
-If a component is larger than a task, its documents receive other keys: their rarest shingles. If
-these do not divide it either, its documents are decided in rounds over the keep order:
+If a component is too large for a task, its documents receive other keys: their rarest shingles. If
+these keys do not divide the component into parts that fit, its documents are decided in rounds
+over the keep order:
 
     count     documents  → counters          a task for each piece
     total     counters   → their sums        one task
     keys      documents  → blocks            with counters; then connect, merge and label
     places    documents  → places in the keep order            a task for each piece
-    decide    the first documents in the keep order            one task: their keepers are known
-    match     other documents and keepers → duplicates, pairs  a task for each piece; and again
+    decide    the first documents in the keep order            one task; finds their keepers
+    match     other documents and keepers → duplicates, pairs  a task for each piece
 
-``docs/reference/stages.md`` specifies the rows. ``lookalike.spark`` runs them on Spark.
+The last two stages are repeated until all documents are decided. ``docs/reference/stages.md``
+specifies the rows. ``lookalike.spark`` and ``lookalike.ray`` run the stages.
 """
 
 from __future__ import annotations
@@ -90,39 +93,41 @@ __all__ = [
 ]
 
 BLOCKS: Final = "kind string, part int, rows binary, note string"
-"""Columns of the rows of ``keys``, ``connect``, ``merge`` and ``count``, with their SQL types."""
+"""The columns of the rows of ``keys``, ``connect``, ``merge``, ``stars``, ``count`` and ``total``,
+with their SQL types.
+"""
 LABELS: Final = "node long, component long, check long, bytes long, documents long"
-"""Columns of the rows of ``label``, with their SQL types."""
+"""The columns of the rows of ``label``, with their SQL types."""
 PLACES: Final = (
     "node long, id string, reference boolean, place binary, fingerprint binary, bytes long, "
     "source string"
 )
-"""Columns of the rows of ``places``, with their SQL types."""
+"""The columns of the rows of ``places``, with their SQL types."""
 DECIDED: Final = (
     "kind string, size long, keeper string, reference boolean, role string, rank long, id string, "
     "intersection long, left long, right long, jaccard double, containment double, note string"
 )
-"""Columns of the rows of ``decide`` and ``match``, with their SQL types."""
-# Maximum similarity of unrelated documents, which share words, phrases, some boilerplate.
+"""The columns of the results of ``decide`` and ``match``, with their SQL types."""
+# The assumed similarity of unrelated documents, which share words, phrases and some boilerplate.
 _BACKGROUND: Final = 0.05
 # The most rows of a batch that a stage yields.
 _BATCH_ROWS = 1 << 16
-# The least and most values of a signature for an expected number of documents.
+# The least and the greatest signature length that `documents=N` chooses.
 _LEAST_HASHES: Final = 128
 _MOST_HASHES: Final = 512
-# The binary logarithm of the number of counters of shingles, which take 4 bytes each.
+# The binary logarithm of the number of shingle counters. A counter takes 4 bytes.
 _LOG2_COUNTERS: Final = 20
-# Batches of counters that are added up together.
+# The number of batches of counters that are added up at once.
 _PENDING_COUNTERS: Final = 8
 BATCH_BYTES: Final = 64 << 20
-"""Bytes of documents in one call of the engine, unless a component has more."""
+"""About the most bytes of documents in one call of the engine, unless a component has more."""
 
-# Keep rules that need a property which rows lack, with the reasons.
+# Keep rules that need a property that rows of a cluster lack, with the reason.
 _ORDERED: Final = {
     **dict.fromkeys(("first", "last"), "the rows of a data frame have no order"),
     **dict.fromkeys(("newest", "oldest"), "it compares the dates of files, and rows have none"),
 }
-# Options that work on one machine only, with the functions that have them.
+# Options that work on one machine only, with the function that has the option.
 _ONE_MACHINE: Final = {
     "estimates": "find",
     "reference_pairs": "find",
@@ -135,9 +140,9 @@ _ADDED: Final = ("node", "reference", "component", "check")
 INTERNAL: Final = "lookalike_"
 """The prefix of the columns that engines add. The columns of documents must not begin with it."""
 PART: Final = f"{INTERNAL}part"
-"""The column with the part of a row in a round."""
+"""The column with the part of a document in a round."""
 KEPT: Final = f"{INTERNAL}kept"
-"""The column that tells whether a document is kept."""
+"""The column that tells whether a document of a round is a kept document of its part."""
 StarStep: TypeAlias = Literal["request", "reply", "join"]
 """A step of ``stars``."""
 STAR_STEPS: Final[tuple[StarStep, ...]] = ("request", "reply", "join")
@@ -146,32 +151,36 @@ STAR_STEPS: Final[tuple[StarStep, ...]] = ("request", "reply", "join")
 
 @dataclass(frozen=True)
 class Plan:
-    """The shared data of all tasks of a run. It can be pickled. Workers with another version of
-    lookalike reject it.
+    """The data that all tasks of a run share. A plan can be pickled. Workers with another version
+    of lookalike reject it.
     """
 
     options: Mapping[str, Any]
     """The options of the engine, with all defaults resolved."""
     parameters: Mapping[str, Any]
-    """The parameters; see ``lookalike.FindResult.parameters``."""
+    """The chosen parameters, as in ``lookalike.FindResult.parameters``."""
     text: str = "text"
     """The column of texts."""
     id: str = "id"
     """The column of ids."""
     fields: Sequence[str] = ()
-    """Columns that decide which documents are kept and how they are counted, in this order."""
+    """The columns that ``keep``, ``path_field`` and ``source_field`` name, in the order of the
+    engine.
+    """
     version: str = field(default=_engine.VERSION)
     """The version of lookalike that made the plan."""
 
     @property
     def is_counted(self) -> bool:
-        """Whether keys are rare shingles. Then ``count`` runs before ``keys`` to find them."""
+        """Whether keys are shingles instead of bucket keys. If so, ``count`` and ``total`` run
+        before ``keys``, to find the rare ones.
+        """
         return bool(self.options.get("exact")) or self.is_probed
 
     @property
     def is_probed(self) -> bool:
-        """Whether sharing a rare shingle connects two documents only if one of them looks the
-        shingle up.
+        """Whether a shared shingle connects documents only if it is among the rarest shingles of
+        at least one of them, which looks it up. This is so for containment.
         """
         return bool(self.parameters["measure"] == "containment")
 
@@ -203,18 +212,26 @@ def plan(
     documents: int | None = None,
     **options: Any,
 ) -> Plan:
-    """Makes the plan of a run from options of ``lookalike.find``. Automatic choices are made here,
+    """Makes the plan of a run from options of ``lookalike.find``. Makes all automatic choices,
     once for all tasks.
 
     Args:
+        text: The column of texts.
+        id: The column of ids.
+        threshold: As for ``lookalike.find``.
+        recall: As for ``lookalike.find``.
+        pairs: Whether to list all verified pairs.
         documents: The expected number of documents. Signatures become as long as needed, up to 512
-            values, so that documents that share a twentieth of their shingles are seldom
-            candidates. With ``None``, bands and rows depend on the threshold and the recall alone,
-            as on one machine.
+            values, so that documents of a similarity of 0.05 are seldom candidates. With ``None``,
+            bands and rows depend on the threshold and the recall only, as on one machine.
+        options: Options of ``lookalike.find``.
 
     Raises:
-        OptionError: An option has an invalid value, or depends on an order of the documents, which
-            the rows of a cluster do not have.
+        OptionError: An option is unknown, has an invalid value, exists on one machine only, or
+            depends on an order of the documents, which the rows of a cluster do not have.
+
+    Warns:
+        UserWarning: Signatures of 512 values are too short for the number of ``documents``.
     """
     options = {name: value for name, value in options.items() if value is not None}
     _refuse_undivided(options)
@@ -249,7 +266,7 @@ def plan(
 
 
 def _refuse_undivided(options: Mapping[str, Any]) -> None:
-    """Rejects options that a divided run does not have."""
+    """Rejects options that divided runs do not support."""
     for name, function in _ONE_MACHINE.items():
         if options.get(name) not in (None, False):
             raise OptionError(
@@ -272,7 +289,7 @@ def _refuse_undivided(options: Mapping[str, Any]) -> None:
 
 
 def _check_names(text: object, id_: object) -> None:
-    """Rejects texts and ids that are not in one column each."""
+    """Rejects values of ``text`` and ``id`` that do not name one column each."""
     if not isinstance(text, str):
         raise invalid_option("text", "the name of a column (str)", text)
     if not isinstance(id_, str):
@@ -286,8 +303,8 @@ def _check_names(text: object, id_: object) -> None:
 
 
 def _refuse_order(keep: object) -> None:
-    """Rejects rules that need an order or dates, which rows do not have. The engine rejects values
-    that are not rules.
+    """Rejects keep rules that need an order of the documents or dates of files, which rows do not
+    have. The engine rejects values that are not rules.
     """
     for rule in keep if isinstance(keep, (list, tuple)) else [keep]:
         reason = _ORDERED.get(rule) if isinstance(rule, str) else None
@@ -307,8 +324,8 @@ def keep_rules(options: Mapping[str, Any]) -> list[str]:
 
 
 def _refuse_unnamed_paths(options: Mapping[str, Any]) -> None:
-    """Rejects patterns of paths if no column has paths. On one machine, they match the names of
-    files.
+    """Rejects keep rules about paths if ``path_field`` names no column of paths. On one machine,
+    these rules use the paths of files.
     """
     for rule in keep_rules(options):
         if rule == "name" or rule.startswith("path:"):
@@ -320,11 +337,13 @@ def _refuse_unnamed_paths(options: Mapping[str, Any]) -> None:
 
 
 def _bands(documents: int, options: dict[str, Any]) -> dict[str, int]:
-    """Chooses the shortest signature with which a document has at most one accidental candidate.
+    """Chooses the shortest signature with which a document is expected to have at most one
+    accidental candidate. Warns if no signature of up to 512 values is long enough.
 
-    Bands of :math:`r` rows make a pair of similarity :math:`s` a candidate with a probability of at
-    most :math:`b s^r`. If documents have more than one accidental candidate each, most of them are
-    connected (Erdős and Rényi 1960), and a single task receives them all.
+    With :math:`b` bands of :math:`r` rows, a pair of similarity :math:`s` is a candidate with a
+    probability of at most :math:`b s^r`. If documents have more than one accidental candidate
+    each, most of them are connected (Erdős and Rényi 1960). A single task would then receive them
+    all.
     """
     from lookalike import tune
 
@@ -392,7 +411,7 @@ def empty_table(columns: str) -> pyarrow.Table:
     """Returns a table without rows.
 
     Args:
-        columns: The columns: ``BLOCKS``, ``LABELS``, ``PLACES`` or ``DECIDED``.
+        columns: The columns with their SQL types, such as ``BLOCKS`` or ``DECIDED``.
     """
     schema = _schema(columns)
     pa = import_arrow()
@@ -401,9 +420,9 @@ def empty_table(columns: str) -> pyarrow.Table:
 
 
 def _rows(table: Any, columns: str) -> Iterator[pyarrow.RecordBatch]:
-    """Yields a table in batches without empty ones, with the column types that engines declare.
-    Batches are limited, since engines hold a whole batch and one component can have tens of
-    millions of pairs.
+    """Yields the rows of a table in batches that are not empty, with the column types that engines
+    declare. Limits the size of batches, because an engine holds a whole batch, and one component
+    can have tens of millions of pairs.
     """
     schema = _schema(columns)
     rows = read_table(table).select(schema.names).cast(schema)
@@ -411,8 +430,8 @@ def _rows(table: Any, columns: str) -> Iterator[pyarrow.RecordBatch]:
 
 
 def documents_of(plan: Plan, table: Any) -> _engine.Documents:
-    """Reads the documents of a table with the columns of a plan. With ``skip_bad`` the engine
-    skips rows without an id.
+    """Converts the rows of a table with the columns of a plan to documents for the engine. With
+    ``skip_bad``, the engine skips rows without an id later.
 
     Raises:
         DocumentError: An id is null or empty, and ``skip_bad`` is not set.
@@ -425,8 +444,8 @@ def documents_of(plan: Plan, table: Any) -> _engine.Documents:
 
 
 def _refuse_missing_ids(plan: Plan, ids: Any) -> None:
-    """Rejects rows without an id, since the engine's error names the number of a row in its batch,
-    which does not identify the row on a cluster.
+    """Rejects rows without an id. The engine's own error would name the number of the row in its
+    batch, which does not identify the row on a cluster.
     """
     if ids.null_count:
         raise _no_id(f'the column "{plan.id}" is null in this row')
@@ -443,8 +462,8 @@ def _no_id(reason: str) -> DocumentError:
 
 
 def empty_texts(column: Any) -> Any:
-    """Tells for each value of a column whether it is an empty text. Returns ``None`` for a column
-    of another type.
+    """Tells for each value of a column whether it is an empty text. Returns ``None`` if the column
+    does not contain texts.
     """
     pa = import_arrow()
     if pa.types.is_dictionary(column.type):
@@ -456,15 +475,18 @@ def empty_texts(column: Any) -> Any:
 
 
 def nodes(plan: Plan, table: pyarrow.Table, *, reference: bool = False) -> pyarrow.ChunkedArray:
-    """Computes the nodes of documents, for engines whose 64-bit hashes differ between machines.
+    """Computes the nodes of documents, for engines that lack a 64-bit hash function with the same
+    values on all machines.
 
     Args:
-        table: Documents, with the columns of the plan.
+        plan: The plan of the run.
+        table: Documents with the columns of the plan.
         reference: Whether the documents belong to the reference collection. A document and a
             reference document with the same id have different nodes.
 
     Raises:
-        DocumentError: A row has no id. With ``skip_bad`` such rows have nodes.
+        DocumentError: A row has no id, and ``skip_bad`` is not set. With ``skip_bad``, such a row
+            has the node of a placeholder.
     """
     if plan.options.get("skip_bad"):
         table = _with_any_ids(plan, table)
@@ -472,7 +494,7 @@ def nodes(plan: Plan, table: pyarrow.Table, *, reference: bool = False) -> pyarr
 
 
 def _with_any_ids(plan: Plan, table: Any) -> Any:
-    """Fills missing ids with a placeholder."""
+    """Replaces missing and empty ids by a placeholder."""
     pa, pc, ids = import_arrow(), _compute(), table[plan.id]
     text = pa.large_string()
     if pa.types.is_integer(ids.type) or pa.types.is_null(ids.type):
@@ -488,19 +510,22 @@ def _with_any_ids(plan: Plan, table: Any) -> Any:
 def keys(
     plan: Plan, batches: Iterable[pyarrow.RecordBatch], parts: int, *, counters: bytes | None = None
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Yields the keys of documents (``BLOCKS``). Similar documents share a key.
+    """Yields the keys, identities and notes of documents (``BLOCKS``). Similar documents share a
+    key with the predicted recall; if keys are shingles, always.
 
     Args:
-        batches: Documents with the columns of the plan and ``node`` (int64). With a reference
-            collection they have ``reference`` (bool). If an earlier stage has read the documents,
-            they have the ``check`` of ``label``.
+        plan: The plan of the run.
+        batches: Documents with the columns of the plan and ``node`` (int64). If there is a
+            reference collection, they have ``reference`` (bool). If an earlier stage has read the
+            documents, they have the ``check`` of ``label``.
         parts: The number of parts into which keys and documents are divided.
-        counters: The sums of ``total``, with which keys are the rarest shingles. Required if
-            ``Plan.is_counted``. Without counters, keys are the buckets of signatures.
+        counters: The counters of ``total``, by which the rarest shingles of a document are found.
+            Required if ``Plan.is_counted``. The keys are then these shingles; for containment,
+            they are all shingles. Without counters, keys are the bucket keys of signatures.
 
     Raises:
         DocumentError: A document cannot be used, and ``skip_bad`` is not set.
-        ChangedError: A document does not agree with its ``check``.
+        ChangedError: The shingles of a document do not agree with its ``check``.
     """
     plan.check()
     pa = import_arrow()
@@ -509,7 +534,7 @@ def keys(
         if batch.num_rows == 0:
             continue
         for reference, rows in sides_of(pa.Table.from_batches([batch])):
-            # Combining columns without chunks would import pandas.
+            # An empty table may have no chunks, and combining no chunks would import pandas.
             if rows.num_rows == 0:
                 continue
             checks = _whole(rows["check"]) if "check" in rows.column_names else None
@@ -521,10 +546,12 @@ def keys(
 
 
 def count(plan: Plan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """Counts shingles and yields rows of the kind ``counters`` (``BLOCKS``).
+    """Counts shingles approximately and yields at most one row, of the kind ``counters``
+    (``BLOCKS``).
 
     Args:
-        batches: Documents, with the columns of the plan.
+        plan: The plan of the run.
+        batches: Documents with the columns of the plan.
     """
     plan.check()
     pa = import_arrow()
@@ -538,8 +565,8 @@ def count(plan: Plan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarro
 
 
 def total(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """Adds counters up and yields at most one row (``BLOCKS``). Its ``rows`` are the ``counters``
-    of ``keys``.
+    """Adds up counters and yields at most one row (``BLOCKS``). The value of its column ``rows``
+    is the argument ``counters`` of ``keys``.
 
     Args:
         batches: Rows of ``count`` or of this function.
@@ -565,11 +592,13 @@ def places(plan: Plan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarr
     """Yields the places of documents in the keep order (``PLACES``).
 
     Args:
-        batches: Documents with the columns of the plan, ``node`` and ``check``. With a reference
-            collection they have ``reference``.
+        plan: The plan of the run.
+        batches: Documents with the columns of the plan, ``node`` and ``check`` (int64). If there
+            is a reference collection, they have ``reference`` (bool).
 
     Raises:
-        ChangedError: A document does not agree with its ``check``.
+        ChangedError: The shingles of a document do not agree with its ``check``, or a document is
+            missing.
     """
     plan.check()
     pa = import_arrow()
@@ -600,15 +629,17 @@ def match(
     Yields rows (``DECIDED``):
 
     - of the kind ``member``: each document that resembles a kept document before it in the keep
-      order, with the best of these. ``size`` counts the documents of this call only.
-    - of the kind ``pair``, if the plan lists pairs: the verified pairs of a document and such a
-      kept document
-    - notes with the counts ``candidates`` and ``verified``
+      order, with the best of these kept documents. ``size`` counts the documents of this call
+      only.
+    - of the kind ``pair``, if the plan lists pairs: the verified pairs of a document and a kept
+      document
+    - of the kind ``note``, with the counts ``candidates`` and ``verified``
 
     Args:
-        documents: Documents with the columns of the plan.
-        kept: Kept documents with the columns of the plan. With a reference collection they have
-            ``reference``.
+        plan: The plan of the run.
+        documents: Documents with the columns of the plan, none of them a reference document.
+        kept: Kept documents with the columns of the plan. If there is a reference collection, they
+            have ``reference`` (bool).
     """
     plan.check()
     options = dict(plan.options)
@@ -620,7 +651,7 @@ def match(
 
 
 def _whole(column: Any) -> Any:
-    """A column as one array."""
+    """Converts a column to one array."""
     whole = column.combine_chunks()
     return (
         whole
@@ -630,8 +661,8 @@ def _whole(column: Any) -> Any:
 
 
 def sides_of(table: Any) -> list[tuple[bool, Any]]:
-    """Splits a table into the documents and the documents of the reference collection. The first
-    value of each item tells whether they are references.
+    """Splits a table into the documents and the reference documents. Returns pairs of a flag, true
+    for reference documents, and a table. Without the column ``reference`` there is one pair.
     """
     if "reference" not in table.column_names:
         return [(False, table)]
@@ -643,11 +674,11 @@ def sides_of(table: Any) -> list[tuple[bool, Any]]:
 def connect(
     batches: Iterable[pyarrow.RecordBatch], parts: int, *, probed: bool = False
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Connects documents that share a key and yields their edges (``BLOCKS``).
+    """Connects documents that share a key. Yields edges, identities and notes (``BLOCKS``).
 
     Args:
-        batches: All rows of ``keys`` in the parts of this task. Notes pass through.
-        parts: The ``parts`` of ``keys``.
+        batches: All rows of ``keys`` in the parts of this task. Their notes are yielded unchanged.
+        parts: The number of parts, as for ``keys``.
         probed: ``Plan.is_probed``.
     """
     yield from _of_blocks(batches, lambda table: _engine.connect(table, parts, probed), BLOCKS)
@@ -656,10 +687,11 @@ def connect(
 def merge(
     batches: Iterable[pyarrow.RecordBatch], parts: int, *, task_bytes: int = 2 << 30
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Joins forests into one and yields its edges (``BLOCKS``).
+    """Joins forests into one forest and yields its edges (``BLOCKS``).
 
     Args:
         batches: Rows of ``connect`` or ``merge`` of the kind ``edges``.
+        parts: The number of parts, as for ``keys``.
         task_bytes: The most bytes that the edges may take, at 24 bytes each. At least 64 MiB are
             allowed.
 
@@ -687,16 +719,16 @@ def stars(
     batches: Iterable[pyarrow.RecordBatch], parts: int, step: StarStep
 ) -> Iterator[pyarrow.RecordBatch]:
     """Runs one step of a round that finds components if ``merge`` cannot hold all edges. Yields
-    edges (``BLOCKS``).
+    edges, and notes of the last step (``BLOCKS``).
 
-    The steps run in turn, each with the rows of the step before, divided by their parts. The rounds
-    end when no task of ``join`` yields a note ``unsettled``, which is a number of edges. Then the
-    rows go to ``label``.
+    A round consists of the steps ``STAR_STEPS``, in order. The rows of a step, divided by their
+    parts, are the input of the next step. The rounds end when no task of the step ``join`` yields
+    a note ``unsettled``, a number of edges. The rows are then the input of ``label``.
 
     Args:
         batches: All rows of ``connect`` or of this function in the parts of this task. Rows of
             other kinds than ``edges`` are ignored.
-        parts: The ``parts`` of ``keys``.
+        parts: The number of parts, as for ``keys``.
         step: The step.
     """
     pc = _compute()
@@ -742,17 +774,19 @@ def _of_blocks(batches: Iterable[Any], work: Any, columns: str) -> Iterator[Any]
 def decide(
     plan: Plan, batches: Iterable[pyarrow.RecordBatch], *, task_bytes: int = 2 << 30
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Verifies and groups whole components and yields the results (``DECIDED``).
+    """Verifies the pairs of whole components, groups their documents, and yields the results
+    (``DECIDED``).
 
     Args:
-        batches: Documents of components, sorted by ``component``, with the columns of the plan,
-            ``component`` and ``check`` (int64). With a reference collection they have
-            ``reference``.
+        plan: The plan of the run.
+        batches: Documents of whole components, sorted by ``component``, with the columns of the
+            plan, ``component`` and ``check`` (int64). If there is a reference collection, they
+            have ``reference`` (bool).
         task_bytes: The most bytes that the documents of a component may take.
 
     Raises:
-        ChangedError: A document has changed since ``keys``.
-        DocumentError: The rows are not sorted, or one has no component.
+        ChangedError: The shingles of a document do not agree with its ``check``.
+        DocumentError: The rows are not sorted, or a row has no component.
         OptionError: A component is too large.
     """
     plan.check()
@@ -783,17 +817,19 @@ def decide(
 def decide_unsorted(
     plan: Plan, rows: pyarrow.Table, *, slice_bytes: int = BATCH_BYTES
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Like ``decide``, for rows in any order from engines that do not sort them. Texts are not
-    copied.
+    """Like ``decide``, for rows in any order from engines that do not sort them. Does not copy
+    texts.
 
     Args:
-        rows: Documents of whole components, with the columns of ``decide``.
-        slice_bytes: About the number of bytes of texts that one call of the engine processes. A
-            larger component is one call.
+        plan: The plan of the run.
+        rows: Documents of whole components, with the columns that ``decide`` requires.
+        slice_bytes: About the number of bytes of texts that one call of the engine processes, 1 or
+            more. A larger component is processed in one call.
 
     Raises:
-        ChangedError: A document has changed since ``keys``.
+        ChangedError: The shingles of a document do not agree with its ``check``.
         DocumentError: A row has no component.
+        OptionError: ``slice_bytes`` is less than 1.
     """
     plan.check()
     if slice_bytes < 1:
@@ -830,8 +866,8 @@ def decide_unsorted(
 
 
 def _slices(rows: Any, documents: Any, order: Any, slice_bytes: int) -> list[int]:
-    """Returns the bounds of slices of whole components in an order by component: the start of each
-    slice, and the end of the last one.
+    """Divides documents, ordered by component, into slices of whole components. Returns the start
+    of each slice, and the end of the last slice, as places in the order.
     """
     pa, pc = import_arrow(), _compute()
     components = _whole(rows["component"]).take(order)
@@ -839,7 +875,7 @@ def _slices(rows: Any, documents: Any, order: Any, slice_bytes: int) -> list[int
     begins = pc.add(
         pc.indices_nonzero(pc.not_equal(components[1:], components[:-1])), int_scalar(1)
     )
-    # The bytes of texts before a component determine the number of its slice.
+    # The number of the slice of a component follows from the bytes of texts before the component.
     slices = pc.divide(
         pc.cumulative_sum(sizes).take(pc.subtract(begins, int_scalar(1))), int_scalar(slice_bytes)
     )
@@ -848,8 +884,11 @@ def _slices(rows: Any, documents: Any, order: Any, slice_bytes: int) -> list[int
 
 
 def _by_component(batches: Iterable[Any]) -> Iterator[Any]:
-    """Yields the batches that are not empty. Rejects rows in another order, which would divide a
-    component and so change its groups.
+    """Yields the batches that are not empty. Rejects rows that are not sorted by component,
+    because a divided component would have other groups.
+
+    Raises:
+        DocumentError: The rows are not sorted, or a row has no component.
     """
     pc, before = _compute(), None
     for batch in batches:
@@ -907,21 +946,24 @@ def group_lines(
     """Formats groups as ``lookalike find -o`` writes them.
 
     Args:
+        plan: The plan of the run.
         rows: Rows of ``decide`` of the kind ``member``, of whole groups, sorted by ``size``
             (descending), ``keeper``, ``reference``, ``role`` (descending), ``rank`` (descending)
             and ``id``.
         first: The number of the first group, from 1.
-        header: Whether the lines begin with the header of a CSV file.
+        header: Whether to begin with the header of a CSV file.
         format: The format of the lines.
     """
     return _engine.group_lines(rows, str(plan.parameters["measure"]), format, first, header)
 
 
 def pair_lines(plan: Plan, rows: pyarrow.Table, *, header: bool = False) -> bytes:
-    """Formats pairs as ``lookalike find --pairs`` writes them.
+    """Formats pairs as ``lookalike find --pairs`` writes them to a CSV file.
 
     Args:
-        rows: Rows of ``decide`` of the kind ``pair``, sorted by ``keeper`` and ``id``.
-        header: Whether the lines begin with the header.
+        plan: The plan of the run.
+        rows: Rows of ``decide`` of the kind ``pair``, sorted by ``keeper``, ``id``,
+            ``intersection``, ``left`` and ``right``.
+        header: Whether to begin with the header.
     """
     return _engine.pair_lines(rows, str(plan.parameters["measure"]), header)

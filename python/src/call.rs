@@ -20,9 +20,9 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Longest delay of a Ctrl-C.
+/// Maximum time between two checks for signals such as Ctrl-C.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
-/// How long cancelled work may take to stop before [`reading`] abandons it.
+/// Time that cancelled work has to stop before [`reading`] abandons it.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// The progress of the work, and whether the caller cancelled it.
@@ -57,7 +57,7 @@ impl Watch {
         Ok(self.advance(0)?)
     }
 
-    /// Returns the first warning, once.
+    /// Returns the first warning of the work. Later calls return `None`.
     fn warning(&self) -> Option<&Warning> {
         let warning = self.warning.get()?;
         (!self.is_warned.swap(true, Ordering::Relaxed)).then_some(warning)
@@ -66,7 +66,7 @@ impl Watch {
     /// Takes the unreported progress: completed stages and the current one.
     fn news(&self, is_done: bool) -> Vec<StageProgress> {
         let mut stages = self.stages.lock();
-        // The last stage may have ended because it failed.
+        // While the work runs, the last stage may have ended because it failed.
         let open = usize::from(!is_done && stages.now.is_none());
         let completed = stages.ended.len().saturating_sub(open);
         let mut news: Vec<StageProgress> = stages.ended.drain(..completed).collect();
@@ -94,7 +94,7 @@ impl Progress for Watch {
     fn end(&self, stage: Stage, _: Duration) {
         let mut stages = self.stages.lock();
         let total = stages.now.take().and_then(|(_, total)| total);
-        // Some of the work is not counted, such as unread columns of a file.
+        // Reports a known total as done, because some work is not counted, such as unread columns.
         let done = total.unwrap_or_else(|| self.done.load(Ordering::Relaxed));
         stages.ended.push((stage, done, total));
     }
@@ -104,8 +104,8 @@ impl Progress for Watch {
     }
 }
 
-/// Runs work on another thread, without the interpreter. Calls `progress` about twenty times a
-/// second with the stage, the amount done and the total, and once when the stage is completed.
+/// Runs work on another thread, without the interpreter's lock. Calls `progress` about twenty times
+/// a second with the stage, the amount done and the total, and once for each completed stage.
 ///
 /// # Errors
 /// If the work fails. An exception of a signal handler or of `progress` is raised after the work
@@ -124,14 +124,14 @@ pub(crate) fn long<T: Send>(
             .spawn_scoped(scope, move || drop(sender.send(work(watch))))
             .map_err(|error| no_thread(&error))?;
         let done = poll_signals(py, watch, receiver, progress, None);
-        // `done` already contains the result, also after a panic.
+        // After a panic, `done` contains an error.
         let _ = py.detach(|| worker.join());
         done
     })
 }
 
-/// Like [`long`], for work that only reads and that owns its data. A second after a cancellation,
-/// abandons work that still waits for something else, such as a read from a pipe without a writer.
+/// Like [`long`], for work that only reads and that owns its data. Abandons work that does not stop
+/// within one second of a cancellation, such as a read from a pipe without a writer.
 ///
 /// # Errors
 /// If the work fails, or if a signal handler or `progress` raises an exception.
@@ -156,9 +156,9 @@ pub(crate) fn no_thread(error: &io::Error) -> PyErr {
     ))
 }
 
-/// Waits without the interpreter until another thread sends a value. Returns `None` if the thread
-/// ends without a value. Calls `poll` with the interpreter about twenty times a second; `false`
-/// ends the wait with `None`.
+/// Waits until another thread sends a value. Returns `None` if the thread ends without a value.
+/// Releases the interpreter's lock while waiting. Calls `poll` with the lock about twenty times a
+/// second. If `poll` returns false, the wait ends with `None`.
 ///
 /// # Errors
 /// Returns the errors of `poll` at once.
@@ -182,7 +182,7 @@ pub(crate) fn wait<T: Send>(
     }
 }
 
-/// Waits until the work is done or abandoned.
+/// Checks signals and reports progress until the work is done or abandoned.
 fn poll_signals<T: Send>(
     py: Python<'_>,
     watch: &Watch,

@@ -18,7 +18,7 @@ use pyo3::types::PyDict;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Longest search for the shortest list of differences.
+/// Longest time to search for the shortest list of differences.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A part of both texts: its kind, its text in each document, and whether both have the same words.
@@ -27,8 +27,8 @@ type PartTuple = (&'static str, String, String, bool);
 /// Figures by name, parts, and the number of differences of each kind.
 type ComparisonTuple = (Py<PyDict>, Vec<PartTuple>, Option<[usize; 5]>);
 
-/// Compares two documents. Returns their figures by name and, on request, the parts in which they
-/// are equal or differ, with the number of places of each kind.
+/// Compares two documents. Returns their figures by name. With `differences`, also returns the
+/// equal and different parts of the texts, and the number of differences of each kind.
 #[pyfunction]
 pub(crate) fn compare(
     py: Python<'_>,
@@ -120,7 +120,8 @@ pub(crate) fn comparison_page(
     String::from_utf8(page).map_err(|_| unexpected("the page of two texts is not UTF-8"))
 }
 
-/// At most two texts of a collection, the number of its documents, and the first skipped record.
+/// The texts of a collection of at most two documents, the number of its documents, and its first
+/// skipped record. A larger collection has no texts here.
 #[derive(Default)]
 struct PairTexts {
     found: Vec<String>,

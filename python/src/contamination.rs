@@ -22,18 +22,20 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The share of each item that the corpus contains.
+/// The findings of a contamination check: the share of each benchmark item that
+/// the corpus contains.
 #[pyclass(frozen, name = "ContaminationFindings", module = "lookalike._engine")]
 pub(crate) struct PyContamination {
     found: Contamination,
     options: ContaminationOptions,
-    /// The sides of the benchmark, and the corpus.
+    /// The benchmark, once for each text field, and the corpus.
     inputs: Vec<ComparedInputs>,
     ids: IdKind,
     item_ids: IdKind,
 }
 
-/// Finds the items of a benchmark in a corpus; `against` is the benchmark, once for each field.
+/// Finds the items of a benchmark in a corpus. `against` contains the benchmark once for each of
+/// its text fields.
 #[pyfunction]
 #[pyo3(signature = (documents, against, options, progress=None))]
 pub(crate) fn contamination(
@@ -69,8 +71,8 @@ pub(crate) fn contamination(
     Ok(PyContamination { found, options, inputs, ids, item_ids })
 }
 
-/// The exception for an error in a record of the benchmark. The message names the argument
-/// `against_field`, which states the text field of the benchmark.
+/// The exception for an error in the benchmark. If the error concerns the text field, the message
+/// names the argument `against_field`.
 fn benchmark_error(error: &FindError) -> PyErr {
     let text = error.spelled(|parameter| match parameter {
         Parameter::TextField => Parameter::AgainstField.to_string(),
@@ -117,8 +119,9 @@ impl PyContamination {
         ])
     }
 
-    /// A row for each run of words of an item that a document contains: `benchmark`, `field` and
-    /// `id` of the item, `source`, `document`, `words`, and its position in both.
+    /// A row for each run of words of an item that a document contains. The columns are the item's
+    /// `benchmark`, `field` and `id`, the `source` and `document`, the number of `words`, and the
+    /// positions of the run in the item and in the document.
     fn matches(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let columns = py.detach(|| {
             let mut texts: [TextColumn; 3] = Default::default();
@@ -169,7 +172,7 @@ impl PyContamination {
         ArrowTable::new(columns)
     }
 
-    /// A row for each document with a run of a contaminated item: `id`, `source`.
+    /// A row for each document that contains a run of words of a contaminated item: `id`, `source`.
     fn documents(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let columns = py.detach(|| {
             let mut ids = IdColumn::new(self.ids);
@@ -203,7 +206,7 @@ impl PyContamination {
         ArrowTable::new(columns)
     }
 
-    /// The skipped records of both sides.
+    /// The skipped records of the corpus and of the benchmark.
     fn skipped(&self) -> PyResult<ArrowTable> {
         let mut columns = SkippedColumns::new(self.ids.is_held() || self.item_ids.is_held());
         self.found.skipped.iter().for_each(|skipped| columns.push(skipped));

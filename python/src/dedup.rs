@@ -21,14 +21,14 @@ use std::path::{Path, PathBuf};
 /// Formats of a list of removed documents.
 const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
 
-/// The numbers of kept documents, of removed documents, of documents that a list left out, of
-/// files, and of documents added to an index. Then the parameters of the run, a setting that finds
-/// more, and the effects of decisions as JSON.
+/// The numbers of kept documents, of removed documents, of documents that the option `drop`
+/// excluded, of files, and of documents added to an index. Then the parameters of the run, a
+/// setting that finds more, and the effects of decisions as JSON.
 type DedupTuple<'py> =
     (u64, u64, u64, u64, u64, Bound<'py, PyDict>, BetterSettingTuple<'py>, Option<String>);
 
-/// Writes the kept documents to `output`, if it is set, and adds them to the index `add`, which
-/// they were compared with, if it is set.
+/// Finds duplicates in files. Writes the kept documents to `output` and adds them to the index
+/// `add`, if these are set. `add` is the index that the documents were compared with.
 #[pyfunction]
 #[pyo3(signature = (paths, reference, options, output, annotate, removed, add, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "the package names each of them")]
@@ -60,8 +60,8 @@ pub(crate) fn dedup<'py>(
     let is_dry_run = false;
     let undo_folder = None;
     let request = DedupRequest { find, outputs, action, script, undo_folder, is_dry_run };
-    // Inputs may be pipes, possibly without a writer or with a thread of this process as the
-    // writer.
+    // Opening may wait for a pipe. The pipe may never have a writer, or its writer may be a Python
+    // thread of this process, so this thread must release the interpreter's lock.
     let opened = call::reading(py, None, move |_| Ok(request.open().map_err(refused)))??;
     let found = call::reading(py, progress.as_ref(), move |watch| {
         Ok(opened.find(watch).map_err(without_field)?)
@@ -80,11 +80,11 @@ pub(crate) fn dedup<'py>(
     Ok((kept, removed, dropped, files, added, parameters, better, decisions))
 }
 
-/// The numbers of kept documents, of removed documents, of documents that a list left out, of
-/// shortened documents, and of files. Then the removed amounts of each source.
+/// The numbers of kept documents, of removed documents, of documents that the option `drop`
+/// excluded, of shortened documents, and of files. Then the removed amounts of each source.
 type CutTuple = (u64, u64, u64, u64, u64, ArrowTable);
 
-/// Writes documents without repeated passages.
+/// Removes repeated passages from the documents of files and writes the documents to `output`.
 #[pyfunction]
 #[pyo3(signature = (paths, reference, options, output, progress=None))]
 pub(crate) fn dedup_passages(
@@ -118,7 +118,8 @@ fn named_file(output: PathBuf) -> PathBuf {
     if output == Path::new("-") { Path::new(".").join(output) } else { output }
 }
 
-/// The exception for a request that its inputs do not allow.
+/// The exception for an error while a request is opened. Options that its inputs do not support
+/// raise `OptionError`.
 fn refused(error: DedupError) -> PyErr {
     match error {
         DedupError::Survivors {

@@ -1,4 +1,4 @@
-//! Conversion of errors to the classes of `lookalike.errors`.
+//! Converts errors to the classes of `lookalike.errors`.
 
 use lookalike::audit::AuditError;
 use lookalike::contamination::ContaminationError;
@@ -97,7 +97,8 @@ fn audit_error(error: &AuditError, text: String) -> PyErr {
     }
 }
 
-/// The row number of a document in memory and its prefix.
+/// Returns the prefix and the row number of a document in memory. Returns `None` for
+/// a document in a file.
 fn row(location: &Location) -> Option<(&'static str, u64)> {
     match location {
         Location::Row { source, row } => Some((side(source)?, *row)),
@@ -105,12 +106,12 @@ fn row(location: &Location) -> Option<(&'static str, u64)> {
     }
 }
 
-/// The prefix of the row numbers of a source.
+/// Returns the prefix of row numbers in messages for a source in memory.
 pub(crate) fn side(name: &str) -> Option<&'static str> {
     HELD.iter().position(|held| *held == name).map(|at| SIDES[at])
 }
 
-/// The error of a document in memory.
+/// Creates the error of a document in memory, with its attribute `row`.
 fn in_row((side, row): (&str, u64), what: &str) -> PyErr {
     let error = DocumentError::new_err(format!("{side}row {row}: {what}"));
     Python::attach(|py| match error.value(py).setattr("row", row) {
@@ -119,7 +120,7 @@ fn in_row((side, row): (&str, u64), what: &str) -> PyErr {
     })
 }
 
-/// A parameter as an argument of Python.
+/// Spells a parameter as an argument of Python.
 pub(crate) fn argument(parameter: Parameter) -> String {
     match parameter {
         Parameter::TextField => "text=".to_owned(),
@@ -168,7 +169,7 @@ pub(crate) fn read_error(error: ReadError) -> PyErr {
 /// `ENOENT`, which has this number on all platforms of Python.
 const NOT_FOUND: i32 = 2;
 
-/// An error with `errno`, as other file errors have it.
+/// Creates a `FileError` with its attribute `errno`.
 fn numbered(text: String, number: i32) -> PyErr {
     let error = FileError::new_err(text);
     Python::attach(|py| match error.value(py).setattr("errno", number) {
@@ -177,7 +178,7 @@ fn numbered(text: String, number: i32) -> PyErr {
     })
 }
 
-/// The exception for an error of an index, with the remedy in Python.
+/// The exception for an error of an index. Its message contains the remedy in Python.
 pub(crate) fn index_error(error: IndexError) -> PyErr {
     let text = index_message(&error);
     match error {

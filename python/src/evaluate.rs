@@ -1,4 +1,5 @@
-//! `evaluate`: precision and recall of a report, measured against a truth.
+//! `evaluate`: measures the precision and recall of a report against a file of
+//! true pairs or groups.
 
 use crate::call;
 use crate::error::{DocumentError, OptionError};
@@ -9,7 +10,7 @@ use lookalike::report::json;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// Compares two files. Returns JSON, as the command line prints it.
+/// Compares a report with a truth file. Returns JSON, as the command line prints it.
 #[pyfunction]
 pub(crate) fn evaluate(
     py: Python<'_>,

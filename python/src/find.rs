@@ -28,12 +28,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
-/// The result of a run, with its inputs.
+/// The findings of a run, with its inputs.
 #[pyclass(frozen, name = "Findings", module = "lookalike._engine")]
 pub(crate) struct PyFindings {
     run: RunFindings,
     inputs: Arc<ComparedInputs>,
-    /// Whether the documents are in an index, so that this object cannot read them again.
+    /// Whether the documents come from an index. This object cannot read their texts again.
     of_index: bool,
 }
 
@@ -78,16 +78,16 @@ pub(crate) fn fields(options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
 
 #[pymethods]
 impl PyFindings {
-    /// Documents of groups: `group`, `id`, `role`, `keeper`, `jaccard` (and `containment`).
-    /// Documents in memory also have `row` and `keeper_row`, which are null for documents of a
-    /// reference.
+    /// A row for each document of a group: `group`, `id`, `role`, `keeper`, `jaccard` (and
+    /// `containment`). For documents in memory also `row` and `keeper_row`, which are null for
+    /// documents of a reference.
     fn groups(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         py.detach(|| GroupColumns::of(&self.run)).map_err(run_error)?.table(&self.run)
     }
 
-    /// The user decisions in force about two documents. Returns the judgment of the pair (true for
-    /// duplicates) with the line of the decision, and for each document the line of the decision to
-    /// keep it.
+    /// Returns the user decisions about two documents. The first value is the judgment of the pair
+    /// (true for duplicates) with the line of this decision. The other values are, for each
+    /// document, the line of a decision to keep it.
     fn judged(&self, a: &str, b: &str) -> (Option<(bool, u64)>, Option<u64>, Option<u64>) {
         let Some(decisions) = &self.run.options.decisions else { return (None, None, None) };
         let shown = |id| self.run.rows.ids.shown(id);
@@ -100,8 +100,8 @@ impl PyFindings {
         (judged, kept(a).map(|kept| kept.line), kept(b).map(|kept| kept.line))
     }
 
-    /// Verified pairs: `id_a`, `id_b`, `jaccard` (and `containment`); with estimates also
-    /// `estimated_jaccard`, `error`, `standard_error`.
+    /// A row for each verified pair: `id_a`, `id_b`, `jaccard` (and `containment`). With estimates
+    /// also `estimated_jaccard`, `error`, `standard_error`.
     fn pairs(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let Some(pairs) = &self.run.findings.pairs else {
             return Err(OptionError::new_err("pairs were not requested; find with pairs=True"));
@@ -149,15 +149,15 @@ impl PyFindings {
         self.run.findings.pairs.is_some()
     }
 
-    /// Skipped records: `source`, `line` (from 1), `id`, `reason`, and the `row` of documents in
-    /// memory (from 0).
+    /// A row for each skipped record: `source`, `line` (from 1), `id`, `reason`, and for documents
+    /// in memory `row` (from 0).
     fn skipped(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let RunFindings { findings, rows, .. } = &self.run;
         py.detach(|| skipped::columns(findings, rows.ids)).map_err(run_error)?.table()
     }
 
-    /// Documents without a token: `id`, `same_text_as` (the id of the first document with the same
-    /// text).
+    /// A row for each document without a token: `id`, and `same_text_as`, the id of the first
+    /// document with the same text.
     fn empty(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let ids = py.detach(|| {
             let mut ids = self.run.rows.id_column();
@@ -210,8 +210,8 @@ impl PyFindings {
         decisions.map(|decisions| crate::input::reviewed::counts(decisions, ids)).transpose()
     }
 
-    /// Documents by source, in reading order: `source`, `reference`, `documents`, `bytes`,
-    /// `duplicates` and `duplicate_bytes`.
+    /// A row for each source, in reading order: `source`, `reference`, and the numbers `documents`,
+    /// `bytes`, `duplicates` and `duplicate_bytes`.
     fn sources(&self) -> PyResult<ArrowTable> {
         let mut names = TextColumn::default();
         let mut references = BooleanBuilder::new();
@@ -230,8 +230,8 @@ impl PyFindings {
         ArrowTable::new(columns)
     }
 
-    /// Counts of cut text of mail messages: messages with quotations, messages with signatures, and
-    /// the words and bytes of the signatures.
+    /// Counts of text cut from mail messages: messages with quotations, messages with signatures,
+    /// and the words and bytes of the signatures.
     fn cut_from_mail<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let cut = &self.run.findings.cut_from_mail;
         let dict = PyDict::new(py);
@@ -242,7 +242,7 @@ impl PyFindings {
         Ok(dict)
     }
 
-    /// How many documents of a sample the normal form `fold` changes.
+    /// The effect of the normal form `fold` on a sample of the documents.
     fn folding<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         crate::tune::folding(py, &self.run.findings.folding)
     }
@@ -252,27 +252,27 @@ impl PyFindings {
         crate::parameters::of_run(py, &self.run.options)
     }
 
-    /// A setting that finds more, if the run found few groups. Returns JSON in the format of
+    /// Returns a setting that finds more, if the run found few groups: JSON in the format of
     /// `docs/reference/report.md`, and the changed options as arguments of `find`.
     fn better_setting<'py>(&self, py: Python<'py>) -> PyResult<BetterSettingTuple<'py>> {
         crate::parameters::better_setting(py, self.run.findings.better_setting.as_ref())
     }
 
-    /// Seconds of each stage, in order.
+    /// The stages of the run in order, with their times in seconds.
     fn times(&self) -> Vec<(String, f64)> {
         let times = self.run.findings.times.iter();
         times.map(|(stage, elapsed)| (stage.to_string(), elapsed.as_secs_f64())).collect()
     }
 
-    /// The texts of rows in memory after removal of duplicate units: `kept`, and `text`, which is
-    /// null if the text is unchanged.
+    /// A row for each of `rows` documents in memory, after the removal of duplicate units: `kept`,
+    /// and `text`, which is null if the text is unchanged.
     fn texts_left(&self, py: Python<'_>, rows: usize) -> PyResult<ArrowTable> {
         let left = py.detach(|| RemainingTexts::of_units(&self.run.findings, rows));
         left.map_err(run_error)?.table()
     }
 
-    /// Returns the text of the document `id`. Without an id, returns the text of the row `row` in
-    /// memory, or of the document with this number.
+    /// Returns the text of the document `id`. Without an id, returns the text of row `row` of
+    /// documents in memory, or of the document number `row` of files.
     #[pyo3(signature = (row, id=None))]
     fn text(
         &self,
@@ -343,7 +343,7 @@ impl PyFindings {
 }
 
 impl PyFindings {
-    /// The findings, the reopened inputs, and the options of the run.
+    /// Returns the findings, the inputs opened again, and the options of the run.
     ///
     /// # Errors
     /// If the inputs cannot be read.

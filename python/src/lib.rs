@@ -1,5 +1,5 @@
 //! The module `lookalike._engine`: the Rust part of the package `lookalike`. It converts arguments
-//! and results; all decisions about documents are made in the crate `lookalike`.
+//! and results. The crate `lookalike` makes all decisions about documents.
 //!
 //! ```text
 //! Python objects ─ capsule, text, column → documents ─┐
@@ -35,8 +35,8 @@ use pyo3::prelude::*;
 
 /// The Rust functions and classes, private to the package.
 ///
-/// Python versions that can run without the interpreter lock enable it for this module, because
-/// reading lists and borrowing objects rely on it.
+/// Python versions that can run without the interpreter's lock enable the lock for this module.
+/// Reading lists and borrowing objects rely on it.
 #[pymodule(gil_used = true)]
 mod _engine {
     use pyo3::prelude::*;

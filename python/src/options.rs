@@ -1,5 +1,5 @@
-//! Arguments of a call → options of the engine. The arguments have the names of the command line's
-//! options, with `_` for `-`.
+//! Converts the arguments of a call to options of the engine. The arguments have the names of the
+//! command line's options, with `_` for `-`.
 
 use crate::error::{OptionError, params_error, run_error};
 use crate::input::compared_input::ComparedInput;
@@ -21,20 +21,21 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Options by name. Missing options and `None` mean the default.
+/// The options of a call by name. Missing options and `None` mean the default.
 pub(crate) struct KeywordOptions<'py>(Bound<'py, PyDict>);
 
 /// The options of a run.
 pub(crate) struct RunArguments {
     pub(crate) find: FindOptions,
-    /// The builder from which bands and rows are chosen, if they are chosen for the documents.
+    /// The builder of the parameters, if the run chooses bands and rows for its documents.
     pub(crate) auto: Option<ParamsBuilder>,
     pub(crate) reading: ReadOptions,
 }
 
 impl RunArguments {
     /// # Errors
-    /// `OptionError` for invalid values and for options that a run does not have.
+    /// `OptionError` for invalid values and unknown options. Read errors for the files of
+    /// `decisions` and `drop`.
     pub(crate) fn new(
         options: &Bound<'_, PyDict>,
         documents: &ComparedInput,
@@ -54,8 +55,8 @@ impl RunArguments {
 }
 
 impl<'py> KeywordOptions<'py> {
-    /// Copies all options. Reading an option removes it, so that [`finish`](Self::finish) finds the
-    /// unknown ones.
+    /// Copies all options. Reading an option removes it from the copy, so that
+    /// [`finish`](Self::finish) finds the unknown ones.
     pub(crate) fn new(options: &Bound<'py, PyDict>) -> PyResult<Self> {
         Ok(Self(options.copy()?))
     }
@@ -76,7 +77,7 @@ impl<'py> KeywordOptions<'py> {
         Ok(value.filter(|value| !value.is_none()))
     }
 
-    /// A number, integer or not.
+    /// Reads a number, which may be an integer.
     pub(crate) fn number(&self, name: &str) -> PyResult<Option<f64>> {
         let Some(value) = self.take(name)? else { return Ok(None) };
         // Number types of other packages and booleans have `__float__`; booleans are not accepted.
@@ -85,7 +86,7 @@ impl<'py> KeywordOptions<'py> {
         number.map(Some).ok_or_else(|| wrong(name, "a number", &value))
     }
 
-    /// An integer from 0.
+    /// Reads an integer of at least 0.
     pub(crate) fn whole(&self, name: &str) -> PyResult<Option<u64>> {
         let Some(value) = self.take(name)? else { return Ok(None) };
         let is_bool = value.is_instance_of::<PyBool>();
@@ -93,7 +94,7 @@ impl<'py> KeywordOptions<'py> {
         number.map(Some).ok_or_else(|| wrong(name, "a whole number from 0 to 2**64 - 1", &value))
     }
 
-    /// An integer from 1.
+    /// Reads an integer of at least 1.
     pub(crate) fn count(&self, name: &str) -> PyResult<Option<NonZeroUsize>> {
         let Some(number) = self.whole(name)? else { return Ok(None) };
         let count = usize::try_from(number).ok().and_then(NonZeroUsize::new);
@@ -101,31 +102,31 @@ impl<'py> KeywordOptions<'py> {
         count.map(Some).ok_or_else(refused)
     }
 
-    /// A boolean, false by default.
+    /// Reads a boolean, which is false by default.
     pub(crate) fn flag(&self, name: &str) -> PyResult<bool> {
         let Some(value) = self.take(name)? else { return Ok(false) };
         value.extract().map_err(|_| wrong(name, "True or False", &value))
     }
 
-    /// A string.
+    /// Reads a string.
     pub(crate) fn text(&self, name: &str) -> PyResult<Option<String>> {
         let Some(value) = self.take(name)? else { return Ok(None) };
         value.extract().map(Some).map_err(|_| wrong(name, "a str", &value))
     }
 
-    /// A path.
+    /// Reads a path.
     pub(crate) fn path(&self, name: &str) -> PyResult<Option<PathBuf>> {
         let Some(value) = self.take(name)? else { return Ok(None) };
         value.extract().map(Some).map_err(|_| wrong(name, "a path", &value))
     }
 
-    /// A value of one of the engine's enumerations.
+    /// Reads a value of one of the engine's enumerations.
     pub(crate) fn choice<T: FromStr<Err = ParamsError>>(&self, name: &str) -> PyResult<Option<T>> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         text.parse().map(Some).map_err(|error| params_error(&error))
     }
 
-    /// The position of the option's value in `words`.
+    /// Reads one of `words`. Returns its position in the list.
     pub(crate) fn word(&self, name: &str, words: &[&str]) -> PyResult<Option<usize>> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         let place = words.iter().position(|word| *word == text);
@@ -135,7 +136,7 @@ impl<'py> KeywordOptions<'py> {
         place.map(Some).ok_or_else(refused)
     }
 
-    /// A number of bytes: an integer, or a string such as `512MiB`.
+    /// Reads a number of bytes: an integer, or a string such as `512MiB`.
     pub(crate) fn bytes(&self, name: &str) -> PyResult<Option<u64>> {
         let Some(value) = self.take(name)? else { return Ok(None) };
         if let Ok(text) = value.extract::<String>() {
@@ -148,7 +149,7 @@ impl<'py> KeywordOptions<'py> {
         bytes.map(Some).ok_or_else(|| wrong(name, "bytes, or a text such as '512MiB'", &value))
     }
 
-    /// The normal forms of all texts: one, or a list.
+    /// Reads the normal forms of all texts: one form, or a list.
     pub(crate) fn normalization(&self) -> PyResult<Normalization> {
         let Some(value) = self.take("normalize")? else { return Ok(Normalization::default()) };
         let refused = || {
@@ -160,13 +161,14 @@ impl<'py> KeywordOptions<'py> {
         parts.join(", ").parse().map_err(|_| refused())
     }
 
-    /// A string, or a list of strings.
+    /// Reads a string, or a list of strings.
     fn texts(&self, name: &str) -> PyResult<Vec<String>> {
         let Some(value) = self.take(name)? else { return Ok(Vec::new()) };
         text_list(&value).ok_or_else(|| wrong(name, "a str, or a list of them", &value))
     }
 
-    /// The definition of a shingle.
+    /// Reads the definition of a shingle: the options `shingle`, `tokens`, `case`, `frequencies`
+    /// and `stop_words`.
     pub(crate) fn shingle(&self, normalization: Normalization) -> PyResult<ShingleRule> {
         let list = self.take("stop_words")?;
         if list.is_some() && normalization.stop_words_by_language {
@@ -187,8 +189,8 @@ impl<'py> KeywordOptions<'py> {
         })
     }
 
-    /// Removes `bands='auto'` and returns true if bands and rows are to be chosen for the
-    /// documents.
+    /// Returns true if the option `bands` is 'auto', and removes it. The run then chooses bands and
+    /// rows for its documents.
     fn bands_auto(&self) -> PyResult<bool> {
         let bands = self.0.get_item("bands")?;
         let is_auto =
@@ -203,7 +205,7 @@ impl<'py> KeywordOptions<'py> {
         Ok(true)
     }
 
-    /// The number of bands.
+    /// Reads the number of bands.
     fn bands(&self) -> PyResult<Option<usize>> {
         let bands = self.0.get_item("bands")?;
         if let Some(value) = bands.filter(|value| value.extract::<String>().is_ok()) {
@@ -213,13 +215,14 @@ impl<'py> KeywordOptions<'py> {
         Ok(self.count("bands")?.map(NonZeroUsize::get))
     }
 
-    /// The builder of [`Params`], and whether bands and rows are to be chosen for the documents.
+    /// Reads the builder of [`Params`], and whether the run chooses bands and
+    /// rows for its documents.
     pub(crate) fn builder_or_auto(&self, shingle: ShingleRule) -> PyResult<(ParamsBuilder, bool)> {
         let auto = self.bands_auto()?;
         Ok((self.builder(shingle)?, auto))
     }
 
-    /// The builder of [`Params`].
+    /// Reads the builder of [`Params`].
     pub(crate) fn builder(&self, shingle: ShingleRule) -> PyResult<ParamsBuilder> {
         let default = ParamsBuilder::default();
         let count = |name| Ok::<_, PyErr>(self.count(name)?.map(NonZeroUsize::get));
@@ -237,14 +240,14 @@ impl<'py> KeywordOptions<'py> {
         })
     }
 
-    /// The parameters of similarity.
+    /// Reads the parameters of similarity.
     pub(crate) fn params(&self, normalization: Normalization) -> PyResult<Params> {
         let builder = self.builder(self.shingle(normalization)?)?;
         Params::new(&builder).map_err(|error| params_error(&error))
     }
 
-    /// The options of a run. Also returns the builder from which bands and rows are chosen, if they
-    /// are chosen for the documents.
+    /// Reads the options of a run. Also returns the builder of the parameters, if the run chooses
+    /// bands and rows for its documents.
     pub(crate) fn run(
         &self,
         normalization: Normalization,
@@ -257,7 +260,7 @@ impl<'py> KeywordOptions<'py> {
         Ok((self.find(params)?, auto.then_some(builder)))
     }
 
-    /// The number of threads; all processors by default.
+    /// Reads the number of threads. The default is one per processor.
     pub(crate) fn threads(&self) -> PyResult<NonZeroUsize> {
         self.threads_or(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
     }
@@ -278,7 +281,7 @@ impl<'py> KeywordOptions<'py> {
         Ok(threads)
     }
 
-    /// The options of a run with the given parameters.
+    /// Reads the options of a run with the given parameters.
     pub(crate) fn find(&self, params: Params) -> PyResult<FindOptions> {
         let mut options = FindOptions::new(params);
         let keep = self.keep()?;
@@ -302,14 +305,14 @@ impl<'py> KeywordOptions<'py> {
         Ok(rules.map(KeepPolicy::new))
     }
 
-    /// The memory limit and the folder of temporary files.
+    /// Reads the memory limit and the folder of temporary files.
     pub(crate) fn memory(&self) -> PyResult<Memory> {
         let temp_dir = self.path("temp_dir")?.unwrap_or_else(std::env::temp_dir);
         let limit = self.bytes("memory")?;
         Ok(Memory { limit, temp_dir: Some(temp_dir), ..Memory::default() })
     }
 
-    /// The options of a search for passages.
+    /// Reads the options of a search for passages.
     pub(crate) fn passages(&self) -> PyResult<PassageOptions> {
         let min_words = self.whole("min_words")?.map_or(DEFAULT_WORDS, |words| words as usize);
         let tokens = self.choice("tokens")?.unwrap_or(TokenRule::Words);
@@ -322,7 +325,7 @@ impl<'py> KeywordOptions<'py> {
         Ok(options.with_memory(self.memory()?).with_threads(self.threads()?))
     }
 
-    /// The rule by which repeated passages are cut.
+    /// Reads the rule for cutting repeated passages.
     pub(crate) fn cuts(&self) -> PyResult<CutOptions> {
         const UNITS: [&str; 4] = ["word", "line", "paragraph", "sentence"];
         let unit = self.word("at", &UNITS)?.filter(|unit| *unit > 0);
@@ -361,7 +364,7 @@ impl<'py> KeywordOptions<'py> {
         Ok(CutOptions { rule, unit, min_left: self.whole("min_left")?.unwrap_or(1) })
     }
 
-    /// The options of a contamination check.
+    /// Reads the options of a contamination check.
     pub(crate) fn contamination(&self) -> PyResult<ContaminationOptions> {
         let default = ContaminationOptions::new().map_err(|error| params_error(&error))?;
         let tokens = self.choice("tokens")?.unwrap_or(TokenRule::Words);
@@ -373,12 +376,13 @@ impl<'py> KeywordOptions<'py> {
             memory: self.memory()?,
             threads: self.threads()?,
             kernel: default.kernel,
-            // The page with the matches may be requested later.
+            // The caller may later request the page with the matches, which contains excerpts.
             matches: MatchList::WithExcerpts,
         })
     }
 
-    /// The options of reading files. `extract` selects the process that parses untrusted files.
+    /// Reads the options for reading files. `extract` selects the process that
+    /// parses untrusted files.
     pub(crate) fn reading(
         &self,
         normalization: Normalization,
@@ -429,8 +433,8 @@ impl<'py> KeywordOptions<'py> {
         Ok(options)
     }
 
-    /// Sets the limits of `max`, a mapping. Returns the limit of expanded content in bytes if the
-    /// mapping contains it.
+    /// Reads the dictionary `max` and sets its limits. Returns the limit of expanded content in
+    /// bytes if the dictionary contains it.
     fn limits(&self, limits: &mut Limits) -> PyResult<Option<u64>> {
         let Some(value) = self.take("max")? else { return Ok(None) };
         let expected = "a dict with some of 'file_size', 'expanded', 'depth', 'members', 'pages' \
@@ -458,12 +462,12 @@ impl<'py> KeywordOptions<'py> {
     }
 }
 
-/// A string, or the strings of a list.
+/// Converts a string or a list of strings.
 fn text_list(value: &Bound<'_, PyAny>) -> Option<Vec<String>> {
     value.extract::<String>().map(|text| vec![text]).or_else(|_| value.extract()).ok()
 }
 
-/// A rule, or several rules that are applied in order.
+/// Converts a keep rule, or a list of rules, which apply in order.
 fn keep_rules(value: &Bound<'_, PyAny>) -> PyResult<Vec<KeepRule>> {
     let expected = "a rule such as 'longest', or a list of rules";
     let texts = text_list(value).ok_or_else(|| wrong("keep", expected, value))?;
@@ -471,7 +475,7 @@ fn keep_rules(value: &Bound<'_, PyAny>) -> PyResult<Vec<KeepRule>> {
     rules.map_err(|error| params_error(&error))
 }
 
-/// The built-in list of a language, or the given list.
+/// Returns the built-in stop words of a language, or the stop words of a list.
 fn stop_word_list(value: &Bound<'_, PyAny>) -> PyResult<StopWords> {
     if let Ok(language) = value.extract::<String>() {
         return stop_words(&language).map_err(|error| params_error(&error));

@@ -1,4 +1,4 @@
-//! The parameters of a run as Python objects.
+//! Converts the parameters of a run to Python objects.
 
 use crate::error::LookalikeError;
 use lookalike::core::params::Params;
@@ -8,7 +8,7 @@ use lookalike::tune::SettingChanges;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The parameters with the predicted recall, under the names of the options.
+/// Returns the parameters by the names of the options, with the predicted recall.
 pub(crate) fn dict<'py>(py: Python<'py>, params: &Params) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("threshold", params.threshold())?;
@@ -30,7 +30,8 @@ pub(crate) fn dict<'py>(py: Python<'py>, params: &Params) -> PyResult<Bound<'py,
     Ok(dict)
 }
 
-/// The parameters of a run, with the size of the sample for which its bands were chosen.
+/// Returns the parameters of a run. If the run chose its bands, also `bands_sample`, the number of
+/// documents in the sample for this choice.
 pub(crate) fn of_run<'py>(py: Python<'py>, options: &FindOptions) -> PyResult<Bound<'py, PyDict>> {
     let dict = dict(py, &options.params)?;
     if let Some(documents) = options.bands_sample {
@@ -43,7 +44,7 @@ pub(crate) fn of_run<'py>(py: Python<'py>, options: &FindOptions) -> PyResult<Bo
 /// `find`.
 pub(crate) type BetterSettingTuple<'py> = Option<(String, Bound<'py, PyDict>)>;
 
-/// The advice of a run with few results.
+/// Converts the advice of a run with few results.
 pub(crate) fn better_setting<'py>(
     py: Python<'py>,
     setting: Option<&find::BetterSetting>,

@@ -1,4 +1,5 @@
-//! `passages`: repeated passages of documents, as tables and files, and documents without them.
+//! `passages`: finds repeated passages of documents, returns them as tables and files, and cuts
+//! them from documents in memory.
 
 use crate::arrow::table::ArrowTable;
 use crate::arrow::text_column::TextColumn;
@@ -84,7 +85,7 @@ pub(crate) fn passages(
 }
 
 /// Cuts repeated passages from documents in memory. Returns for each row whether it is kept, and
-/// its text if that changes.
+/// its text if the text changes.
 #[pyfunction]
 #[pyo3(signature = (documents, reference, options, rows, progress=None))]
 pub(crate) fn cut_passages(
@@ -121,8 +122,8 @@ fn append_numbers(columns: &mut [UInt64Builder; 4], passage: &FoundPassage) {
 
 #[pymethods]
 impl PyPassages {
-    /// A row for each passage: `passage`, `words`, `places`, `documents`, `id` (and `row`) of the
-    /// document with its first place, `text` (the beginning).
+    /// A row for each passage: `passage`, `words`, `places`, `documents`, the `id` (and `row`) of
+    /// the document with its first place, and `text`, the beginning of the passage.
     fn passages(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let columns = py.detach(|| {
             let mut numbers: [UInt64Builder; 4] = Default::default();
@@ -149,8 +150,8 @@ impl PyPassages {
         ArrowTable::new(columns)
     }
 
-    /// A row for each place, with the columns of written files, and the `row` of documents in
-    /// memory.
+    /// A row for each place, with the columns of the files that `write` creates. For documents in
+    /// memory also `row`.
     fn places(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         let columns = py.detach(|| {
             let mut numbers: [UInt64Builder; 4] = Default::default();
@@ -182,7 +183,7 @@ impl PyPassages {
         ArrowTable::new(columns)
     }
 
-    /// The repeated amount of each source.
+    /// The amount of repeated text of each source.
     fn sources(&self) -> PyResult<ArrowTable> {
         let sources = self.found.sources.iter().map(|source| {
             let numbers = [
@@ -224,13 +225,14 @@ impl PyPassages {
         Ok(dict)
     }
 
-    /// Seconds of each stage, in order.
+    /// The stages of the search in order, with their times in seconds.
     fn times(&self) -> Vec<(String, f64)> {
         let times = self.found.run.times.iter();
         times.map(|(stage, elapsed)| (stage.to_string(), elapsed.as_secs_f64())).collect()
     }
 
-    /// The original text of a document, by its row or number, or by its id.
+    /// Returns the original text of the document `id`. Without an id, returns the text of row `row`
+    /// of documents in memory, or of the document number `row` of files.
     #[pyo3(signature = (row, id=None))]
     fn text(
         &self,
@@ -243,7 +245,7 @@ impl PyPassages {
         py.detach(|| self.found.written_text(document)).map_err(run_error)
     }
 
-    /// Writes places or the report, as the command line does.
+    /// Writes the places (`what` is "places") or the report, as the command line does.
     fn write(&self, py: Python<'_>, what: &str, path: PathBuf) -> PyResult<()> {
         self.inputs.check_output(&path)?;
         let kind = if what == "places" { PassageOutput::Places } else { PassageOutput::Report };
@@ -263,7 +265,7 @@ impl PyPassages {
     }
 }
 
-/// Columns of numbers by name.
+/// Returns columns of numbers with their names.
 pub(crate) fn named<const N: usize>(
     names: [&'static str; N],
     numbers: [UInt64Builder; N],
@@ -272,7 +274,7 @@ pub(crate) fn named<const N: usize>(
     columns.map(|(name, mut column)| (name, Arc::new(column.finish()) as _, false)).collect()
 }
 
-/// A table with a row for each source and its counts.
+/// Returns a table with the counts of each source.
 fn counts_by_source<'a, const N: usize>(
     sources: impl Iterator<Item = (&'a str, [u64; N])>,
     names: [&'static str; N],
@@ -288,7 +290,7 @@ fn counts_by_source<'a, const N: usize>(
     ArrowTable::new(columns)
 }
 
-/// The amounts that were cut from each source.
+/// Returns a table with the amounts that were cut from each source.
 pub(crate) fn cuts_by_source(sources: &[SourceCuts]) -> PyResult<ArrowTable> {
     let rows = sources.iter().map(|source| {
         let SourceCuts { name, documents, changed, removed, words, cut_words } = source;

@@ -1,4 +1,4 @@
-//! `prepare`: signatures and bucket keys of documents, a row for each document.
+//! `prepare`: computes signatures and bucket keys of documents.
 
 use crate::arrow::table::ArrowTable;
 use crate::call;
@@ -21,10 +21,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
-/// Signs and bands documents: `id`, `shingles` (the number of different ones), `fingerprint` (16
-/// bytes), `signature` (a list of 32-bit values) and `band_keys` (a list of 64-bit keys). For a
-/// document without a token, both lists are zeros and `shingles` is 0. Also returns the parameters
-/// and the skipped records.
+/// Computes a row for each document: `id`, `shingles` (the number of distinct shingles),
+/// `fingerprint` (16 bytes), `signature` (a list of 32-bit values) and `band_keys` (a list of
+/// 64-bit keys). For a document without a token, both lists are zeros and `shingles` is 0. Also
+/// returns the parameters and the skipped records.
 #[pyfunction]
 #[pyo3(signature = (documents, options, progress=None))]
 pub(crate) fn prepare(

@@ -1,4 +1,5 @@
-//! `tune`: bands, rows and advice for a threshold, a recall and optional documents.
+//! `tune`: chooses bands and rows for a threshold and a recall, and advises on shingle rules if
+//! documents are passed.
 
 use crate::call;
 use crate::error::{OptionError, params_error};
@@ -13,7 +14,7 @@ use lookalike::tune::{BandPlan, MeasuredSample, Profile, SampleSimilarities};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// The probability that a pair becomes a candidate, at each similarity.
+/// Returns the probability that a pair becomes a candidate, for each similarity.
 #[pyfunction]
 pub(crate) fn curve(similarities: Vec<f64>, bands: usize, rows: usize) -> PyResult<Vec<f64>> {
     if bands == 0 || rows == 0 {
@@ -29,8 +30,8 @@ pub(crate) fn curve(similarities: Vec<f64>, bands: usize, rows: usize) -> PyResu
     similarities.into_iter().map(probability).collect()
 }
 
-/// Chooses bands and rows for a threshold and a recall, from a sample of documents if there are
-/// any. Returns the choice, all bandings of its signature length, and the effect of each shingle
+/// Chooses bands and rows for a threshold and a recall. If `documents` is set, uses a sample of
+/// them. Returns the choice, all bandings of its signature length, and the effect of each shingle
 /// rule on the sample.
 #[pyfunction]
 #[pyo3(signature = (documents, options, sample, count, tried, progress=None))]
@@ -45,7 +46,7 @@ pub(crate) fn tune(
 ) -> PyResult<Py<PyDict>> {
     let options = KeywordOptions::new(options)?;
     let normalization = options.normalization()?;
-    // The choice equals the choice of bands='auto'.
+    // Ignore bands='auto', which makes the same choice.
     let (builder, _) = options.builder_or_auto(options.shingle(normalization)?)?;
     let reading = options.reading(normalization, crate::extraction::options(py)?)?;
     options.finish()?;
@@ -68,7 +69,7 @@ pub(crate) fn tune(
     Ok(dict.unbind())
 }
 
-/// The chosen banding, and the alternatives of its signature length.
+/// Returns the chosen banding, and the alternatives of its signature length.
 fn planned<'py>(py: Python<'py>, plan: &BandPlan) -> PyResult<Bound<'py, PyDict>> {
     let Choice { num_hashes, bands, rows } = plan.best;
     let banding = plan.banding(plan.best);
@@ -87,7 +88,7 @@ fn planned<'py>(py: Python<'py>, plan: &BandPlan) -> PyResult<Bound<'py, PyDict>
     Ok(dict)
 }
 
-/// Adds the measurements of the sample, if there is one.
+/// Adds the measurements of the sample. Without a sample, adds their default values.
 fn add_measured(
     dict: &Bound<'_, PyDict>,
     measured: Option<&MeasuredSample>,
@@ -111,7 +112,8 @@ fn add_measured(
     dict.set_item("folding", folding)
 }
 
-/// The number of documents of a sample that the normal form `fold` changes.
+/// Returns the effect of the normal form `fold` on a sample: the number of `documents`, the number
+/// of `changed` documents, and the changed documents by script.
 pub(crate) fn folding<'py>(
     py: Python<'py>,
     effect: &FoldingEffect,

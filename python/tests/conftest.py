@@ -1,4 +1,4 @@
-"""What all tests rely on."""
+"""Fixtures and settings of all tests."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-# A shell starts what runs in the background with Ctrl-C ignored, and what that starts inherits it;
-# the tests that press it would wait for ever.
+# A shell starts background processes with Ctrl-C ignored, and their children inherit this. Tests
+# that send Ctrl-C would then wait forever.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
 def program() -> str:
-    """The binary; ``cargo x python`` says where it is."""
+    """The path of the program ``lookalike``, which ``cargo x python`` sets."""
     path = os.environ.get("LOOKALIKE_PROGRAM")
     if path is None:
         pytest.skip("LOOKALIKE_PROGRAM does not say where the binary is; run cargo x python")
@@ -28,8 +28,8 @@ def program() -> str:
 
 @pytest.fixture(scope="session")
 def check_types(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], None]:
-    """Has mypy check a file; what it knows of the libraries serves all tests. A process of its own,
-    since what mypy leaves in this one is looked at by each collection of garbage."""
+    """A function that checks a file with mypy. All tests share the cache of mypy. mypy runs in its
+    own process, because its many objects would slow down garbage collection in this one."""
     pytest.importorskip("mypy", reason="mypy checks the types")
     options = [
         "--strict",

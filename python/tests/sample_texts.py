@@ -1,4 +1,4 @@
-"""Texts of which some resemble each other."""
+"""Sample texts, some of which resemble each other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 
 
 def texts(count: int, seed: int = 7) -> list[str]:
-    """Every third text begins again; the two behind it have a word more."""
+    """Returns texts in groups of three: a new text, and two copies with an added word."""
     words = random.Random(seed)
     made: list[str] = []
     text = ""

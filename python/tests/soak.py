@@ -1,4 +1,4 @@
-"""Whether tests run at their full size: ``cargo x soak`` and ``cargo x spark`` set it."""
+"""The switch for tests of full size, which ``cargo x soak`` and ``cargo x spark`` turn on."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ import os
 import pytest
 
 IS_SOAK = "LOOKALIKE_SOAK" in os.environ
-#: Tests that take long on a cluster; continuous integration has four minutes for all of them.
+#: Marks slow tests on a cluster. Continuous integration has four minutes for all cluster tests.
 slow = pytest.mark.skipif(not IS_SOAK, reason="LOOKALIKE_SOAK is not set")

@@ -1,6 +1,6 @@
-"""Waiting for a state of the code under test, never for a length of time.
+"""Waits for a state of the code under test, never for a fixed time.
 
-Deadlines only bound failures: what does not come within :data:`PATIENCE` seconds fails.
+A state that is not reached within :data:`PATIENCE` seconds is a failure.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-#: Seconds after which a state that does not come is a failure.
+#: Seconds after which waiting fails.
 PATIENCE = 60.0
 #: A thread at the same instruction this many times in a row is in native code without the lock.
 LOOKS = 20
 
 
 def wait_until(is_so: Callable[[], bool], what: str) -> None:
-    """Waits for a state; ``what`` names it where it does not come."""
+    """Waits for a state. ``what`` names it in the error message."""
     deadline = time.monotonic() + PATIENCE
     while not is_so():
         assert time.monotonic() < deadline, f"{what}: not within {PATIENCE:.0f} s"
@@ -30,11 +30,13 @@ def wait_until(is_so: Callable[[], bool], what: str) -> None:
 
 
 class NativeCode:
-    """Whether a thread is in native code that has released the interpreter's lock.
+    """Detects that a thread is in native code that has released the interpreter's lock.
 
-    A thread that executes Python moves on between two looks, and one that waits for the lock gets
-    it while the caller sleeps. A short loop may be seen at the same instruction every time, so the
-    code under test is called with arguments that are ready.
+    Call the object repeatedly, with a short sleep between the calls. It returns true once
+    :data:`LOOKS` consecutive calls found the thread at the same instruction as the call before. A
+    thread that executes Python changes its position, and a thread that waits for the lock gets it
+    during the sleep. A short loop may appear at the same instruction every time, so create the
+    arguments of the code under test before the call.
     """
 
     def __init__(self, thread: int) -> None:
@@ -51,8 +53,8 @@ class NativeCode:
 
 
 def interrupt(begun: threading.Event | None = None) -> None:
-    """Presses Ctrl-C when the calling thread, the main one, is in native code, or ``begun`` is
-    set."""
+    """Sends SIGINT when the calling thread, which must be the main thread, is in native code or
+    ``begun`` is set."""
     in_native_code = NativeCode(threading.get_ident())
 
     def press() -> None:
@@ -66,8 +68,7 @@ def interrupt(begun: threading.Event | None = None) -> None:
 
 
 def writer(pipe: Path) -> BinaryIO:
-    """The writing end of a named pipe, once something has it open, or is opening it, for
-    reading."""
+    """Waits until a reader has opened or is opening a named pipe. Returns the writing end."""
     ends: list[int] = []
 
     def has_reader() -> bool:

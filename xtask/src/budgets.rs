@@ -1,7 +1,7 @@
-//! Budgets for defects that the sources still have: their numbers may only fall.
+//! Budgets for known defects of the sources. The number of defects may only fall.
 //!
-//! [`FILE`] has a section `[TITLE]` for each measurement, with lines `NUMBER NAME`. A name that has
-//! no line has the budget 0.
+//! [`FILE`] has a section `[TITLE]` for each measurement, with lines `NUMBER NAME`. A name without
+//! a line has the budget 0.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,10 +16,10 @@ const HEADER: &str = "\
 # the current numbers.
 ";
 
-/// Numbers by names of files, folders or types; 0 is left out.
+/// Numbers of defects by the names of files, folders or types. Omits names without defects.
 pub(crate) type Counts = BTreeMap<String, usize>;
 
-/// Counted defects of one kind.
+/// The counted defects of one kind.
 pub(crate) struct Measurement {
     /// The title of the section with the budgets.
     pub(crate) title: &'static str,
@@ -37,7 +37,7 @@ impl Budgets {
     /// Reads the budgets.
     ///
     /// # Errors
-    /// The file cannot be read, or a line has no number.
+    /// If the file cannot be read, or a line has no number.
     pub(crate) fn read(root: &Path) -> Result<Self, String> {
         let text = std::fs::read_to_string(root.join(FILE));
         Self::parse(&text.map_err(|error| format!("cannot read {FILE}: {error}"))?)
@@ -81,8 +81,8 @@ impl Budgets {
         }
     }
 
-    /// Lowers the budgets to the numbers. The budget of a file that does not exist any more is
-    /// passed on to new files.
+    /// Lowers the budgets to the current numbers. New files share the budgets of files that no
+    /// longer exist. A missing section receives the current numbers.
     pub(crate) fn lower(&mut self, root: &Path, measurement: &Measurement) {
         let Measurement { title, counts, .. } = measurement;
         let Some(budgets) = self.0.get_mut(*title) else {
@@ -111,7 +111,7 @@ impl Budgets {
     /// Writes the budgets.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// If the file cannot be written.
     pub(crate) fn write(&self, root: &Path) -> Result<(), String> {
         std::fs::write(root.join(FILE), self.to_text())
             .map_err(|error| format!("cannot write {FILE}: {error}"))

@@ -11,8 +11,9 @@ pub(crate) type TestVariables = &'static [(&'static str, &'static str)];
 /// memory.
 pub(crate) const FULL_SIZE: TestVariables = &[("LOOKALIKE_SOAK", "1"), ("LOOKALIKE_LARGE", "1")];
 
-/// A command without the variables that `cargo run` sets for this program. Build scripts that read
-/// these variables would run again, and compile their sources again, after a `cargo` from a shell.
+/// Creates a command without the variables that `cargo run` sets for this program. Build scripts
+/// read these variables. With other values than in a `cargo` from a shell, they would run and
+/// compile again.
 pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(name);
     let is_set_by_cargo = |name: &str| {
@@ -32,7 +33,7 @@ pub(crate) fn cargo(root: &Path, args: &[&str], env: &[(&str, &str)]) -> Result<
     call(command.args(args).envs(env.iter().copied()).current_dir(root))
 }
 
-/// Runs a command, shows it and passes its output on.
+/// Prints and runs a command. Its output is visible.
 pub(crate) fn call(command: &mut Command) -> Result<(), String> {
     let shown = shown(command);
     eprintln!("$ {shown}");
@@ -42,7 +43,7 @@ pub(crate) fn call(command: &mut Command) -> Result<(), String> {
 /// Returns the standard output of a command.
 ///
 /// # Errors
-/// The command does not start, fails, or prints bytes that are not UTF-8.
+/// If the command does not start, fails, or prints bytes that are not UTF-8.
 pub(crate) fn output(root: &Path, name: &str, args: &[&str]) -> Result<String, String> {
     let mut command = program(name);
     command.args(args).current_dir(root).stderr(Stdio::inherit());
@@ -71,14 +72,14 @@ pub(crate) fn succeeded(shown: &str, status: std::io::Result<ExitStatus>) -> Res
     }
 }
 
-/// Whether a program starts and succeeds; its output is hidden.
+/// Returns true if a program starts and succeeds. Hides its output.
 pub(crate) fn succeeds(name: &str, args: &[&str]) -> bool {
     let mut command = program(name);
     let command = command.args(args).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
-/// The folder that cargo builds into, which contains this program.
+/// Returns the target folder of cargo, which contains this program.
 pub(crate) fn target() -> Result<PathBuf, String> {
     let program =
         std::env::current_exe().map_err(|e| format!("cannot locate this program: {e}"))?;
@@ -86,7 +87,7 @@ pub(crate) fn target() -> Result<PathBuf, String> {
     folder.map(Path::to_owned).ok_or_else(|| format!("{} is in no folder", program.display()))
 }
 
-/// The value of an environment variable, unless it is empty.
+/// Returns the value of an environment variable, or `None` if it is unset or empty.
 #[expect(clippy::disallowed_methods, reason = "this is a command line tool")]
 pub(crate) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())

@@ -1,16 +1,16 @@
-//! CPU seconds of the processes that this one starts.
+//! Measures the CPU seconds of the processes that this process starts.
 
-/// Ticks of a second in `/proc`, the same on every Linux.
+/// Ticks per second in `/proc`, the same on every Linux.
 const TICKS: f64 = 100.0;
 
-/// User and system seconds of child processes and their children. Processes count when they have
-/// ended and were waited for. `None` without `/proc`.
+/// Returns the user and system seconds of child processes and their children. A process counts
+/// after it has ended and its parent has waited for it. `None` without `/proc`.
 pub(crate) fn of_children() -> Option<f64> {
     parse(&std::fs::read_to_string("/proc/self/stat").ok()?)
 }
 
-/// The columns 16 and 17 of a line of `stat`. The name of the program, in column 2, may have
-/// blanks.
+/// Adds the columns 16 and 17 of a line of `stat`. The name of the program, in column 2, may
+/// contain blanks and brackets.
 fn parse(line: &str) -> Option<f64> {
     let (_, columns) = line.rsplit_once(')')?;
     let mut columns = columns.split_whitespace().skip(13).map(str::parse::<f64>);

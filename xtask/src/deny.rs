@@ -1,18 +1,18 @@
-//! The checks of cargo-deny by `deny.toml`: licences, sources and versions of the dependencies, and
-//! the database of advisories.
+//! Runs cargo-deny with `deny.toml`: checks the licences, sources and versions of the dependencies,
+//! and the database of advisories.
 
 use crate::commands;
 use crate::stages::TestCounts;
 use std::path::Path;
 use std::process::Command;
 
-/// The message of cargo-deny without a network.
+/// Part of the message of cargo-deny without a network.
 const NO_DATABASE: &str = "failed to fetch advisory database";
 
 /// Runs cargo-deny. Reports a skipped check if the program or the database is missing.
 ///
 /// # Errors
-/// A check fails.
+/// If a check fails.
 pub(crate) fn run(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
     if !commands::succeeds("cargo-deny", &["--version"]) {
         counts.say_skipped(
@@ -37,7 +37,7 @@ pub(crate) fn run(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
 fn command(root: &Path) -> Command {
     let mut command = commands::program("cargo-deny");
     command.args(["--all-features", "--locked", "check"]).current_dir(root);
-    // Entries of deny.toml that are not needed any more.
+    // Fail for entries of deny.toml that are no longer needed.
     for stale in ["unmatched-skip", "unnecessary-skip", "license-not-encountered"] {
         command.args(["--deny", stale]);
     }

@@ -1,14 +1,14 @@
-//! The site of the documentation, built by MkDocs.
+//! Builds the site of the documentation with MkDocs.
 
 use crate::commands;
 use crate::stages::TestCounts;
 use std::path::Path;
 
-/// Builds the site in `target/site`; warnings are errors. Reports a skipped step if MkDocs is not
-/// installed.
+/// Builds the site in `target/site`. Warnings are errors. Reports a skipped step if
+/// MkDocs is not installed.
 ///
 /// # Errors
-/// MkDocs warns or fails.
+/// If MkDocs warns or fails.
 pub(crate) fn run(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
     if !commands::succeeds("mkdocs", &["--version"]) {
         counts.say_skipped("the site is not built: `pip install -r docs/requirements.txt`");

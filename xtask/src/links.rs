@@ -1,20 +1,20 @@
-//! The relative links of Markdown files: each names an existing file and one of its headings.
+//! Checks the relative links of Markdown files: the file and the heading of each link must exist.
 
 use crate::source;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The list of pages for programs.
+/// The list of pages for language models.
 const LIST: &str = "llms.txt";
 
-/// The pages with the help of each command, which the list does not name.
+/// The folder of the pages with the help of each command. The list does not contain these pages.
 const HELP: &str = "docs/reference/commands/";
 
 /// Reports relative links of Markdown files whose file or heading does not exist, and pages that
 /// `llms.txt` does not list.
 ///
 /// # Errors
-/// A file cannot be read.
+/// If a file cannot be read.
 pub(crate) fn check(
     root: &Path,
     files: &[String],
@@ -72,7 +72,7 @@ fn without_code_blocks(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// The relative links of a page, each with its line.
+/// Returns the relative links of a page with their line numbers.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut links = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -85,8 +85,8 @@ fn links(text: &str) -> Vec<(usize, &str)> {
     links
 }
 
-/// The anchors of a page's headings, as forges form them. The site names repeated headings
-/// differently.
+/// Returns the anchors of a page's headings, as GitHub and GitLab form them. The site has other
+/// anchors for repeated headings.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut counts = BTreeMap::<String, usize>::new();
     let mut anchors = BTreeSet::new();
@@ -101,7 +101,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     anchors
 }
 
-/// The path of a link's target, from the root. `None` above the root.
+/// Returns the path of a link's target from the root, or `None` if it leads out of the root.
 fn resolve(page: &str, link: &str) -> Option<String> {
     let mut parts: Vec<&str> = page.split('/').collect();
     parts.pop();

@@ -1,4 +1,4 @@
-//! The commands of the developers of lookalike, which continuous integration also runs. `cargo x`
+//! The commands for developers of lookalike, which continuous integration also runs. `cargo x`
 //! lists them. Each command stops at the first error and prints the remedy.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
@@ -67,10 +67,10 @@ cargo x msrv            compiles the workspace with the minimum Rust version
 cargo x unicode         writes the Unicode table; with --check only compares it
 ";
 
-/// Property tests try the same cases in each run; `soak` tries others.
+/// Property tests try the same cases in each run. Only `soak` tries other cases.
 const SAME_CASES: TestVariables = &[("PROPTEST_RNG_SEED", "2026")];
 
-/// Lint, documentation and tests compile the same features, so that dependencies are compiled once.
+/// Lint, documentation and tests use the same features, so that cargo compiles dependencies once.
 const FEATURES: [&str; 2] = ["--workspace", "--all-features"];
 
 fn main() -> ExitCode {
@@ -123,7 +123,7 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
             in_stages(CommandRole::Last, |stages| python::run_spark(root, stages, FULL_SIZE))
         }
         ["bench", rest @ ..] => {
-            // The bench measures the binary that lies next to it.
+            // The benchmark measures the program in its own folder.
             let build = ["build", "--release", "--package", "lookalike-cli"];
             cargo(root, &build, &[])?;
             let bench = ["run", "--release", "--package", "lookalike-bench", "--"];
@@ -151,7 +151,7 @@ fn run(root: &Path, args: &[&str]) -> Result<(), String> {
     }
 }
 
-/// Runs a command, and prints its stages with their times unless a later command does.
+/// Runs a command, and prints its stages with their times unless a later command prints them.
 fn in_stages(
     role: CommandRole,
     command: impl FnOnce(&mut Stages) -> Result<(), String>,
@@ -179,11 +179,11 @@ fn lint(root: &Path, stages: &mut Stages) -> Result<(), String> {
     stages.run("Unicode table", |_| unicode::run(root, true))
 }
 
-/// Runs all tests, and writes the names of the skipped ones for [`test_skipped`]. `variables` set
+/// Runs all tests, and writes the names of the skipped tests for [`test_skipped`]. `variables` set
 /// the size of the tests.
 fn test(root: &Path, stages: &mut Stages, variables: TestVariables) -> Result<(), String> {
-    // Compilation is a separate stage, so that the stage of the tests shows only their time. The
-    // packages are downloaded meanwhile.
+    // Compilation is a separate stage, so that the time of the stage `tests` excludes it. The
+    // packages for Python are downloaded in parallel.
     let mut package = None;
     let create_package = |stages: &mut Stages| {
         package = python::create_if_possible(root, stages, variables);
@@ -230,12 +230,13 @@ fn test_skipped(root: &Path, stages: &mut Stages, variables: TestVariables) -> R
     python::test_skipped(root, stages, variables, &skipped, tests)
 }
 
-/// Runs clippy on every crate: once with all features off, and once for each single feature. `lint`
-/// takes all features, so it does not find code that is dead or missing without some of them.
+/// Runs clippy on every crate: once without features, and once with each single feature. `lint`
+/// uses all features, so it does not find code that is unused or missing without some of them.
 fn check(root: &Path) -> Result<(), String> {
     let has_default = |member: &WorkspaceCrate| member.features.contains_key("default");
-    // A feature of a crate turns on the feature of that name in its dependencies. All crates with a
-    // default are therefore checked at once. The other crates would turn on every feature.
+    // A feature of a crate turns on the feature of that name in its dependencies, so all crates
+    // with a default are checked at once. Together, the other crates would turn on every feature,
+    // so each of them is checked separately.
     let (divided, others) = members::of(root)?.into_iter().partition::<Vec<_>, _>(has_default);
     for members in std::iter::once(&divided[..]).chain(others.chunks(1)) {
         let base = ["clippy", "--all-targets", "--no-default-features"];

@@ -1,16 +1,16 @@
-//! Sizes and structure of the sources: lines, lengths of functions and files, import cycles, packed
-//! tuples.
+//! Measures the size and structure of the sources: lines, lengths of functions and files, import
+//! cycles, packed tuples.
 
 use crate::source::{self, SourceCrate};
 use std::path::Path;
 
-/// Functions above this length are counted.
+/// Functions of more than this number of lines are counted as long.
 const LONG_FUNCTION: usize = 100;
 
 /// Prints the measurements of all crates.
 ///
 /// # Errors
-/// Files cannot be listed, read or parsed.
+/// If files cannot be listed, read or parsed.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     let files = crate::tidy::files(root)?;
     let crates = source::crates(root, &files)?;
@@ -19,8 +19,8 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// A table of files, lines and functions: a row for each crate, for the Python package and for
-/// other languages.
+/// Returns a table of files, lines and functions: a row for each crate, for the Python package and
+/// for other languages.
 fn counts(crates: &[SourceCrate]) -> Vec<String> {
     let row = |name: &str, [files, lines, code, functions]: [usize; 4]| {
         format!("{name:<28} {files:>5} {lines:>7} {code:>7} {functions:>9}")
@@ -48,7 +48,7 @@ fn counts(crates: &[SourceCrate]) -> Vec<String> {
 }
 
 fn lengths(crates: &[SourceCrate]) -> Vec<String> {
-    // Only the parser of Rust finds the ends of functions.
+    // Only the Rust parser finds the ends of functions.
     let rust = || crates.iter().filter(|source| source.is_rust());
     let files = || rust().flat_map(|source| &source.files);
     let functions: Vec<usize> = files().flat_map(|file| file.functions.iter().copied()).collect();
@@ -60,7 +60,7 @@ fn lengths(crates: &[SourceCrate]) -> Vec<String> {
     ]
 }
 
-/// The places of packed tuples.
+/// Lists the lines of packed tuples.
 fn packed_tuples(crates: &[SourceCrate]) -> Vec<String> {
     let files = crates.iter().flat_map(|source| &source.files);
     let places = files.flat_map(|file| {
@@ -78,7 +78,7 @@ fn cycles(crates: &[SourceCrate]) -> Vec<String> {
     head.into_iter().chain(lines).collect()
 }
 
-/// Median, 99th percentile and maximum.
+/// Formats the median, the 99th percentile and the maximum.
 fn quantiles(mut values: Vec<usize>) -> String {
     values.sort_unstable();
     let at = |share: usize| {

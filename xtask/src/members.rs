@@ -1,4 +1,4 @@
-//! The crates of the workspace, as cargo reports them.
+//! Lists the crates of the workspace, as cargo reports them.
 
 use crate::commands::output;
 use serde::Deserialize;
@@ -11,7 +11,7 @@ pub(crate) struct WorkspaceCrate {
     /// The name of its package.
     pub(crate) name: String,
     manifest_path: PathBuf,
-    /// The features it declares, with the features that each turns on.
+    /// The features that the crate declares, with the features that each of them turns on.
     pub(crate) features: BTreeMap<String, Vec<String>>,
     dependencies: Vec<Dependency>,
 }
@@ -19,7 +19,7 @@ pub(crate) struct WorkspaceCrate {
 #[derive(Debug, Deserialize)]
 struct Dependency {
     name: String,
-    /// `dev` or `build`; `None` for a dependency of the crate itself.
+    /// `dev` or `build`. `None` for a dependency of the crate itself.
     kind: Option<String>,
 }
 
@@ -34,17 +34,18 @@ impl WorkspaceCrate {
         self.manifest_path.parent().unwrap_or(&self.manifest_path)
     }
 
-    /// Whether the crate, and not only its tests, depends directly on one of these packages.
+    /// Returns true if the crate depends directly on one of these packages. Dependencies of its
+    /// tests and of its build script do not count.
     pub(crate) fn depends_on(&self, packages: &[&str]) -> bool {
         let mut dependencies = self.dependencies.iter().filter(|other| other.kind.is_none());
         dependencies.any(|dependency| packages.contains(&dependency.name.as_str()))
     }
 }
 
-/// All members.
+/// Returns all crates of the workspace.
 ///
 /// # Errors
-/// Cargo fails.
+/// If cargo fails.
 pub(crate) fn of(root: &Path) -> Result<Vec<WorkspaceCrate>, String> {
     let metadata = output(root, "cargo", &["metadata", "--no-deps", "--format-version", "1"])?;
     let metadata: WorkspaceMetadata = serde_json::from_str(&metadata)

@@ -1,4 +1,5 @@
-//! The minimum Rust version: it compiles the workspace, and no dependency states a later one.
+//! Checks the minimum Rust version: it must compile the workspace, and no dependency may state a
+//! later version.
 
 use crate::commands::{self, cargo, output, say};
 use crate::stages::TestCounts;
@@ -8,11 +9,12 @@ use std::path::Path;
 /// A version of Rust: major, minor, patch. A missing patch is 0.
 type RustVersion = [u64; 3];
 
-/// Compiles the workspace with the version that `Cargo.toml` states. Uses the running compiler if
-/// it has this version, otherwise a compiler of rustup.
+/// Compiles the workspace with the version that `Cargo.toml` states. Uses the current compiler if
+/// it has this version, otherwise a toolchain of rustup. Reports a skipped check if rustup does not
+/// have this version either.
 ///
 /// # Errors
-/// A dependency states a later version, or the workspace does not compile.
+/// If a dependency states a later version, or the workspace does not compile.
 pub(crate) fn run(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
     let version = compare(root)?;
     let check = ["check", "--workspace", "--all-features", "--locked"];
@@ -26,16 +28,17 @@ pub(crate) fn run(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
         return Ok(());
     }
     let mut command = commands::program("rustup");
-    // Cargo has set these variables for the running toolchain.
+    // Cargo has set these variables for the current toolchain.
     command.env_remove("CARGO").env_remove("RUSTC").env_remove("RUSTDOC");
     let command = command.args(["run", &version, "cargo"]).args(check).current_dir(root);
     commands::call(command)
 }
 
-/// Like [`run`], after clippy has compiled the workspace with the running compiler.
+/// Like [`run`], but compiles nothing if the current compiler has the version, because clippy has
+/// already compiled the workspace with it.
 ///
 /// # Errors
-/// As for [`run`].
+/// Errors of [`run`].
 pub(crate) fn run_after_clippy(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
     let version = compare(root)?;
     if is_running(root, &version)? {
@@ -45,7 +48,7 @@ pub(crate) fn run_after_clippy(root: &Path, counts: &mut TestCounts) -> Result<(
     run(root, counts)
 }
 
-/// Returns the minimum version if no dependency states a later one.
+/// Returns the minimum version. Fails if a dependency states a later version.
 fn compare(root: &Path) -> Result<String, String> {
     let metadata = ["metadata", "--format-version", "1", "--all-features", "--locked"];
     let metadata = output(root, "cargo", &metadata)?;
@@ -63,8 +66,8 @@ fn compare(root: &Path) -> Result<String, String> {
     ))
 }
 
-/// The latest version that a crate of the workspace states. `lookalike-core` states an earlier one,
-/// which clippy checks (`incompatible_msrv`).
+/// Returns the latest version that a crate of the workspace states. `lookalike-core` states an
+/// earlier version, which clippy checks (`incompatible_msrv`).
 fn workspace_version(metadata: &Value) -> Result<String, String> {
     let mut latest: Option<(RustVersion, &str)> = None;
     for package in metadata["packages"].as_array().into_iter().flatten() {
@@ -105,7 +108,7 @@ fn parse(version: &str) -> Result<RustVersion, String> {
     Ok(parsed)
 }
 
-/// Whether the running compiler has this version. The patch may differ.
+/// Returns true if the current compiler has this version. The patch may differ.
 fn is_running(root: &Path, version: &str) -> Result<bool, String> {
     let running = output(root, "rustc", &["--version"])?;
     let running = running.split(' ').nth(1).unwrap_or_default();
@@ -113,7 +116,7 @@ fn is_running(root: &Path, version: &str) -> Result<bool, String> {
     Ok(parse(running)?[..2] == parse(version)?[..2])
 }
 
-/// Whether rustup has this toolchain, or can install it.
+/// Returns true if rustup has this toolchain, or can install it.
 fn has_toolchain(version: &str) -> bool {
     commands::succeeds("rustup", &["run", version, "cargo", "--version"])
         || commands::succeeds("rustup", &["toolchain", "install", version, "--profile", "minimal"])

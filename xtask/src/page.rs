@@ -1,8 +1,8 @@
-//! The web page: checks of its JavaScript, and a server for quick edits.
+//! Checks the JavaScript of the web page, and serves the page for quick edits.
 //!
-//! The tools come from npm, in the versions of `package-lock.json`. They are installed into
-//! `target/page`, which `tsconfig.json` and `biome.jsonc` name, whatever the target folder of cargo
-//! is.
+//! The tools come from npm, in the versions of `package-lock.json`. They are always installed into
+//! `target/page`, because `tsconfig.json` and `biome.jsonc` contain this path. The target folder of
+//! cargo may be another.
 
 use crate::commands::{self, call};
 use crate::stages::TestCounts;
@@ -10,20 +10,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The tests of the page, with the list of the tools.
+/// The folder of the tests of the page, which also contains the list of the tools.
 const TESTS: &str = "crates/lookalike-server/tests/page";
 
-/// The description of the API.
+/// The OpenAPI description of the server.
 const DESCRIPTION: &str = "crates/lookalike-server/src/openapi.json";
 
-/// Error codes of npm without a network. The first is the answer to its option `--offline`.
+/// Error codes of npm without a network. npm reports the first one with the option `--offline`.
 const NO_NETWORK: [&str; 5] = ["ENOTCACHED", "ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ETIMEDOUT"];
 
 /// Checks format, lints and types of the page, of its tests and of the script of reports. Reports a
 /// skipped check without Node, or if npm cannot fetch the tools.
 ///
 /// # Errors
-/// A check fails.
+/// If a check fails.
 pub(crate) fn lint(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
     if !commands::succeeds("npm", &["--version"]) {
         counts.say_skipped("the page is not checked: npm, a part of Node, is not installed");
@@ -44,23 +44,24 @@ pub(crate) fn lint(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
     call(tool(root, &tools, "typescript/bin/tsc").args(project))
 }
 
-/// Serves the page from its folder with the answers of the tests, until it is stopped.
+/// Serves the page from its folder with mock data, until the user stops the server.
 ///
 /// # Errors
-/// Node is missing, or the port is taken.
+/// If Node is missing, or the port is in use.
 pub(crate) fn serve(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let mut node = commands::program("node");
     call(node.arg(format!("{TESTS}/serve.mjs")).args(arguments).current_dir(root))
 }
 
-/// Installs the tools of the lock file, unless they are installed. Returns false without a network.
+/// Installs the tools of the lock file if they are not installed yet. Returns
+/// false without a network.
 ///
 /// # Errors
-/// A file cannot be read or written, or the lock file is invalid.
+/// If a file cannot be read or written, or the lock file is invalid.
 fn install(root: &Path, folder: &Path) -> Result<bool, String> {
     let lock = root.join(TESTS).join("package-lock.json");
     let wanted = read(&lock)?;
-    // Written last, so that an interrupted installation is repeated.
+    // This file is written last, so that an interrupted installation starts again.
     let installed = folder.join("installed.json");
     if fs::read(&installed).is_ok_and(|installed| installed == wanted) {
         return Ok(true);
@@ -70,7 +71,7 @@ fn install(root: &Path, folder: &Path) -> Result<bool, String> {
     for name in ["package.json", "package-lock.json", ".npmrc"] {
         fs::write(folder.join(name), read(&root.join(TESTS).join(name))?).map_err(failed)?;
     }
-    // The tools need no scripts to be installed.
+    // The tools work without their installation scripts.
     let mut npm = commands::program("npm");
     npm.args(["ci", "--ignore-scripts", "--loglevel=error"]).current_dir(folder);
     let shown = commands::shown(&npm);
@@ -88,7 +89,7 @@ fn read(path: &PathBuf) -> Result<Vec<u8>, String> {
     fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
-/// A command that runs a program of a package.
+/// Creates a command that runs a program of an npm package.
 fn tool(root: &Path, tools: &Path, program: &str) -> Command {
     let mut command = commands::program("node");
     command.arg(tools.join("node_modules").join(program)).current_dir(root);

@@ -1,9 +1,9 @@
-//! Checks that the tests exist that show the promises of the documents.
+//! Checks that each promise of the documents has existing tests.
 //!
 //! [`FILE`] has a section `[DOCUMENT]` for each document, with a line for each promise. The
-//! indented names of its tests follow this line. A name is `CRATE::FUNCTION`, without the file, so
-//! that moving a test needs no change. If functions of a crate share a name, the entry is
-//! `CRATE::PART::FUNCTION` with a folder or file of the path.
+//! indented names of the tests for a promise follow its line. A name is `CRATE::FUNCTION`, without
+//! the file, so that the list remains valid if a test moves. If several functions of a crate have
+//! the same name, the entry is `CRATE::PART::FUNCTION` with a folder or file of the path.
 
 use crate::source::extension;
 use std::collections::BTreeMap;
@@ -11,19 +11,20 @@ use std::path::Path;
 
 /// The list of promises.
 const FILE: &str = "xtask/promises.txt";
-/// The document whose list items are its promises, word by word.
+/// The document whose list items must be in the list word for word.
 const LISTED: &str = "docs/explanation/threat-model.md";
-/// Begins the part of a section of [`LISTED`] whose items are not promises.
+/// A line of [`LISTED`] that begins with this text starts items that are not promises.
 const NOT_PROMISED: &str = "Not promised";
 
-/// The files that define a test function, by the names of its crate and of the function.
+/// The files that define a test function. The key is the name of the crate and the
+/// name of the function.
 type TestFunctions<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a str>>;
 
 /// Reports promises without a test, tests that do not exist, and items of [`LISTED`] that are not
 /// in the list. `files` are the names of the files of the repository.
 ///
 /// # Errors
-/// A file cannot be read.
+/// If a file cannot be read.
 pub(crate) fn check(
     root: &Path,
     files: &[String],
@@ -114,7 +115,7 @@ fn check_list(list: &str, functions: &TestFunctions, listed: &str, findings: &mu
     }
 }
 
-/// Checks that a name in the list names exactly one test.
+/// Checks that a name in the list belongs to exactly one test.
 fn find_test(name: &str, functions: &TestFunctions) -> Result<(), String> {
     let parts: Vec<&str> = name.split("::").collect();
     let (crate_name, part, function) = match parts[..] {
@@ -135,14 +136,14 @@ fn find_test(name: &str, functions: &TestFunctions) -> Result<(), String> {
     }
 }
 
-/// The folder of a file's crate. The folders of the Python package and of the tools are at the
-/// root.
+/// Returns the folder of a file's crate. The folders of the Python package and of the tools are in
+/// the root of the repository.
 pub(crate) fn crate_of(path: &str) -> &str {
     let path = path.strip_prefix("crates/").unwrap_or(path);
     path.split('/').next().unwrap_or(path)
 }
 
-/// Whether test functions may be in a file.
+/// Returns true if a file may contain test functions.
 fn has_tests(path: &str) -> bool {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     match extension(name) {
@@ -152,9 +153,10 @@ fn has_tests(path: &str) -> bool {
     }
 }
 
-/// The names of the test functions that a file defines. In Rust, these have the attribute, are in a
-/// block `proptest!`, or are listed. They are listed by a test program with its own `main`, or by a
-/// macro `suite`, which makes tests of functions of other files.
+/// Returns the names of the test functions that a file defines. A Rust test has the
+/// attribute `#[test]`, is in a `proptest!` block, or is in a list. A test program with its
+/// own `main` contains such a list. The macro `suite` also does, and creates tests from
+/// functions of other files.
 fn test_functions<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
     let keyword = if extension(path) == "py" { "def " } else { "fn " };
     let has_main = text.contains("\nfn main(");
@@ -201,7 +203,7 @@ fn test_functions<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
     functions
 }
 
-/// The rest of a line after the keyword of a function, if it declares one.
+/// Returns the rest of a line after the keyword of a function, if the line declares a function.
 fn declared<'a>(code: &'a str, keyword: &str) -> Option<&'a str> {
     const QUALIFIERS: [&str; 5] = ["pub", "async", "const", "unsafe", "extern"];
     let (before, declaration) = match code.strip_prefix(keyword) {

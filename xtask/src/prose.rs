@@ -1,14 +1,14 @@
-//! The check of prose: `xtask/prose.py` counts constructions that make sentences hard to read.
+//! Checks prose: `xtask/prose.py` counts constructions that make sentences hard to read.
 
 use crate::budgets::Measurement;
 use crate::stages::TestCounts;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// The script, which needs no package.
+/// The script. It needs only the standard library of Python.
 const SCRIPT: &str = "xtask/prose.py";
 
-/// A running check of prose.
+/// A check of prose that runs in another process.
 pub(crate) struct ProseCheck(Option<Child>);
 
 impl ProseCheck {
@@ -23,10 +23,10 @@ impl ProseCheck {
         Self(child.ok())
     }
 
-    /// Waits for the numbers of matches of each file; `None` without Python.
+    /// Waits for the script. Returns the number of matches in each file, or `None` without Python.
     ///
     /// # Errors
-    /// The script fails.
+    /// If the script fails.
     pub(crate) fn finish(self) -> Result<Option<Measurement>, String> {
         let Some(child) = self.0 else { return Ok(None) };
         let output = child.wait_with_output().map_err(|error| format!("{SCRIPT}: {error}"))?;

@@ -8,20 +8,21 @@ use crate::without::{HIDDEN_MODULES, PYTHON_ENVIRONMENT};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The packages that the tests need.
+/// The list of packages that the tests need.
 const REQUIREMENTS: &str = "python/requirements-test.txt";
 
-/// The packages that the tests on clusters need in addition.
+/// The lists of packages that only the tests on clusters need.
 const CLUSTER_REQUIREMENTS: [&str; 2] =
     ["python/requirements-spark.txt", "python/requirements-ray.txt"];
-/// Other versions of Spark: the folder of the environment in the target folder, and the packages.
+/// Other versions of Spark: the folder of the environment in the target folder, and
+/// the list of packages.
 const OTHER_SPARKS: [(&str, &str); 2] = [
     ("spark-3.5-venv", "python/requirements-spark-3.5.txt"),
     ("spark-newest-venv", "python/requirements-spark-newest.txt"),
 ];
 /// The tests that `cargo x test` runs on other versions of Spark.
 const SPARK_CORE_TESTS: &str = "python/tests/clusters/test_spark_core.py";
-/// The tests that need a cluster of Spark, which are a separate stage.
+/// The tests that need a Spark cluster. They are a separate stage.
 const SPARK_TESTS: [&str; 7] = [
     "python/tests/clusters/test_spark.py",
     "python/tests/clusters/test_spark_audit.py",
@@ -31,23 +32,24 @@ const SPARK_TESTS: [&str; 7] = [
     "python/tests/clusters/test_cluster_guide.py",
     SPARK_CORE_TESTS,
 ];
-/// The tests that need a cluster of Ray.
+/// The tests that need a Ray cluster.
 const RAY_TESTS: &str = "python/tests/clusters/test_ray.py";
-/// The stage that waits for tests on clusters. They run in parallel with other tests, since a
+/// The stage that waits for tests on clusters. They run in parallel with other tests, because a
 /// cluster leaves processors idle while it starts and between its stages.
 const CLUSTERS: &str = "wait for clusters";
 /// The folder of all tests.
 const ALL_TESTS: &str = "python/tests";
 
-/// The arguments that start pytest so that it reports each skipped test by its name.
+/// The arguments for Python that run pytest with a line for each skipped test.
 const PYTEST: [&str; 5] = ["-m", "pytest", "-rs", "--no-fold-skipped", "--quiet"];
 
-/// Runs as many files of tests at once as there are processors. The tests of a file run in one
-/// process, because they may depend on their order in the file.
+/// The arguments for running as many test files at once as there are processors. The tests of a
+/// file run in one process, because they may depend on their order in the file.
 const PARALLEL: [&str; 4] = ["--numprocesses", "auto", "--dist", "loadfile"];
 
-/// Stub modules of the package. When Python imports a stub, a module of datasketch takes its place.
-/// pytest cannot collect such a stub, because the imported module comes from a different file.
+/// The arguments for ignoring modules of the package that a module of datasketch
+/// replaces on import. pytest cannot collect such a module, because the imported module
+/// comes from a different file.
 const BORROWED_STUBS: [&str; 5] = [
     "--ignore-glob=*/datasketch/AsyncMinHashLSH.py",
     "--ignore-glob=*/datasketch/HNSW",
@@ -67,15 +69,15 @@ pub(crate) struct PythonEnvironment {
 /// Builds, installs and tests the package.
 ///
 /// # Errors
-/// The environment cannot be created, or a step fails.
+/// If the environment cannot be created, or a step fails.
 pub(crate) fn run(root: &Path, stages: &mut Stages) -> Result<(), String> {
     let environment = stages.run("packages for Python", |_| PythonEnvironment::new(root, &[]))?;
     environment.install_checked(stages)?;
     environment.next_to_clusters(stages, |stages| environment.test(stages))
 }
 
-/// Creates the environment with the packages of the tests. Without Python or these packages, prints
-/// a warning and returns `None`.
+/// Creates the environment with the packages of the tests. If this fails, counts the tests of the
+/// package as skipped and returns `None`.
 pub(crate) fn create_if_possible(
     root: &Path,
     stages: &mut Stages,
@@ -97,7 +99,7 @@ pub(crate) fn create_if_possible(
 /// skipped. The tests on clusters run in parallel with `others`.
 ///
 /// # Errors
-/// A step or `others` fails.
+/// If a step or `others` fails.
 pub(crate) fn test_skipped(
     root: &Path,
     stages: &mut Stages,
@@ -137,7 +139,7 @@ pub(crate) fn test_skipped(
 /// Builds and installs the package, and runs pytest with these arguments.
 ///
 /// # Errors
-/// The environment cannot be created, or a step fails.
+/// If the environment cannot be created, or a step fails.
 pub(crate) fn run_pytest(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = PythonEnvironment::new(root, &[])?;
     environment.build_wheel()?;
@@ -148,7 +150,7 @@ pub(crate) fn run_pytest(root: &Path, arguments: &[&str]) -> Result<(), String> 
 /// Installs the package, Spark and Ray, and runs the tests on clusters.
 ///
 /// # Errors
-/// The environment cannot be created, or a step fails.
+/// If the environment cannot be created, or a step fails.
 pub(crate) fn run_spark(
     root: &Path,
     stages: &mut Stages,
@@ -166,10 +168,10 @@ pub(crate) fn run_spark(
     Ok(())
 }
 
-/// Installs Spark and Ray, or prints that this is not possible.
+/// Installs Spark and Ray. If this fails, reports it as skipped.
 ///
 /// # Errors
-/// None: the tests on clusters also report missing packages, and are skipped.
+/// Never fails. The tests on clusters report missing packages, and are skipped.
 pub(crate) fn install_clusters_if_possible(root: &Path, stages: &mut Stages) -> Result<(), String> {
     let install = |_: &mut TestCounts| {
         let environment = PythonEnvironment::new(root, &[]);
@@ -181,7 +183,7 @@ pub(crate) fn install_clusters_if_possible(root: &Path, stages: &mut Stages) -> 
     Ok(())
 }
 
-/// Options that leave out the tests on clusters.
+/// Returns the options of pytest that exclude the tests on clusters.
 fn ignored() -> Vec<&'static str> {
     SPARK_TESTS.iter().chain([&RAY_TESTS]).flat_map(|test| ["--ignore", test]).collect()
 }
@@ -190,7 +192,7 @@ impl PythonEnvironment {
     /// Tests the package on clusters while `others` runs.
     ///
     /// # Errors
-    /// A test on a cluster or `others` fails.
+    /// If a test on a cluster or `others` fails.
     pub(crate) fn next_to_clusters(
         &self,
         stages: &mut Stages,
@@ -214,7 +216,7 @@ impl PythonEnvironment {
         Ok(())
     }
 
-    /// Runs the tests on a cluster of Spark, or prints why there is none.
+    /// Runs the tests on a Spark cluster. Counts them as skipped if a part is missing.
     fn test_spark(&self, stages: &mut Stages) -> Result<(), String> {
         if let Some(reason) = self.missing_for_spark() {
             let reason = format!("lookalike.spark is not tested on a cluster: {reason}");
@@ -237,10 +239,11 @@ impl PythonEnvironment {
         other.pytest_stage(folder, tests, stages)
     }
 
-    /// Runs the tests that need no cluster, the examples, and the check of the extension's stubs.
+    /// Runs the tests that need no cluster, the examples of the docstrings, and the check of the
+    /// extension's stubs.
     ///
     /// # Errors
-    /// A test fails.
+    /// If a test fails.
     pub(crate) fn test(&self, stages: &mut Stages) -> Result<(), String> {
         let arguments = [&PARALLEL[..], &ignored(), &[ALL_TESTS]].concat();
         let tested = self.pytest_stage("pytest", &arguments, stages);
@@ -278,7 +281,8 @@ impl PythonEnvironment {
         stages::count_pytest(&mut self.pytest(arguments)?, &mut std::io::stdout(), counts)
     }
 
-    /// A command that runs pytest. Tests compare the package with the program `LOOKALIKE_PROGRAM`.
+    /// Creates a command that runs pytest. The variable `LOOKALIKE_PROGRAM` names the program with
+    /// which tests compare the package.
     fn pytest(&self, arguments: &[&str]) -> Result<Command, String> {
         let program = target()?.join("debug").join(program("lookalike"));
         let mut command = self.command(&self.root, &[&PYTEST[..], arguments].concat());
@@ -286,11 +290,11 @@ impl PythonEnvironment {
         Ok(command)
     }
 
-    /// Builds and installs the package, and checks its types meanwhile: each check takes one
+    /// Builds and installs the package, and checks its types in parallel. Each check uses one
     /// processor, and the build leaves a processor idle most of the time.
     ///
     /// # Errors
-    /// A step fails.
+    /// If a step fails.
     pub(crate) fn install_checked(&self, stages: &mut Stages) -> Result<(), String> {
         stages.run_next_to(
             "wait for the checks of types",
@@ -319,14 +323,14 @@ impl PythonEnvironment {
         stages.run("pyright", |_| call(&mut self.command(&sources, &pyright)))
     }
 
-    /// Builds the wheel, and the program that tests compare it with.
+    /// Builds the wheel, and the program with which tests compare it.
     fn build_wheel(&self) -> Result<(), String> {
-        // One build of both, so that their dependencies have the same features as in the tests.
+        // Build both at once, so that their dependencies have the same features as in the tests.
         let packages = ["--package", "lookalike-cli", "--package", "lookalike-python"];
         let build = [&["build", "--all-features"][..], &packages, &["--bin", "lookalike"]].concat();
         cargo(&self.root, &build, &[])?;
         let folder = wheel_folder()?;
-        // Removes the wheels of earlier versions.
+        // Remove the wheels of earlier versions.
         let _ = std::fs::remove_dir_all(&folder);
         let build = ["-m", "maturin", "build", "--profile", "dev", "--features"];
         let manifest = ["test-dependencies", "--manifest-path", "python/Cargo.toml"];
@@ -335,7 +339,7 @@ impl PythonEnvironment {
         self.run(&[&build[..], &manifest, &out, &interpreter].concat())
     }
 
-    /// Installs the wheel that was built.
+    /// Installs the wheel of [`build_wheel`](Self::build_wheel).
     fn install_wheel(&self) -> Result<(), String> {
         let folder = wheel_folder()?;
         let files = std::fs::read_dir(&folder)
@@ -348,8 +352,8 @@ impl PythonEnvironment {
         self.run(&[&install[..], &["--force-reinstall", &*wheel.to_string_lossy()]].concat())
     }
 
-    /// The environment in the target folder, created if it is absent. An active environment of the
-    /// shell belongs to the user and is not modified.
+    /// Returns the environment in the target folder, and creates it if it is absent. Does not use
+    /// an active environment of the shell, because it belongs to the user.
     fn new(root: &Path, variables: TestVariables) -> Result<Self, String> {
         let folder = match commands::variable(PYTHON_ENVIRONMENT) {
             Some(folder) => PathBuf::from(folder),
@@ -365,14 +369,14 @@ impl PythonEnvironment {
         Ok(environment)
     }
 
-    /// The environment in a folder, which may not exist yet.
+    /// Returns the environment in a folder. The folder may not exist yet.
     fn in_folder(root: &Path, folder: &Path, variables: TestVariables) -> Self {
         let inside = if cfg!(windows) { "Scripts" } else { "bin" };
         let python = folder.join(inside).join(program("python"));
         Self { root: root.to_owned(), python, variables }
     }
 
-    /// The environment of another version of Spark.
+    /// Returns the environment of another version of Spark.
     fn other(&self, folder: &str) -> Result<Self, String> {
         Ok(Self::in_folder(&self.root, &target()?.join(folder), self.variables))
     }
@@ -386,7 +390,8 @@ impl PythonEnvironment {
         call(Command::new("python3").args(create).current_dir(&self.root))
     }
 
-    /// Installs the packages that the tests need, unless the file `installed` lists them.
+    /// Installs the packages that the tests need, unless the file `installed`
+    /// contains the same list.
     fn install_requirements(&self, installed: &Path) -> Result<(), String> {
         let required = std::fs::read_to_string(self.root.join(REQUIREMENTS))
             .map_err(|e| format!("cannot read {REQUIREMENTS}: {e}"))?;
@@ -419,7 +424,7 @@ impl PythonEnvironment {
         self.run(&[&install[..], &[requirements]].concat())
     }
 
-    /// The missing part without which a cluster of Spark cannot start.
+    /// Returns the reason why a Spark cluster cannot start, or `None` if it can.
     fn missing_for_spark(&self) -> Option<String> {
         if !commands::succeeds("java", &["-version"]) {
             return Some("Java is missing; install default-jre-headless".to_owned());
@@ -435,7 +440,7 @@ impl PythonEnvironment {
 
     fn command(&self, folder: &Path, arguments: &[&str]) -> Command {
         let mut command = commands::program(&self.python);
-        // Python imports the installed package, not the sources.
+        // Python must import the installed package, not the sources.
         command.env_remove("PYTHONPATH").env_remove("CONDA_PREFIX").env_remove("VIRTUAL_ENV");
         if let Some(folder) = commands::variable(HIDDEN_MODULES) {
             command.env("PYTHONPATH", folder);

@@ -1,4 +1,4 @@
-//! `cargo x quick`: checks and tests of the changed crates, for the time between two edits.
+//! `cargo x quick`: checks and tests the changed crates between two edits.
 
 use crate::commands::{cargo, output, say};
 use crate::members::{self, WorkspaceCrate};
@@ -6,14 +6,14 @@ use crate::stages::{self, Stages};
 use crate::tidy;
 use std::path::Path;
 
-/// Checks the format, clippy and the tests of changed crates, compiles the crates that depend on
-/// them directly, and runs tidy.
+/// Runs tidy. Checks the format of changed crates, runs clippy and their tests, and compiles the
+/// crates that depend on them directly.
 ///
-/// Without `base`, crates with uncommitted changes count; if there are none, crates that differ
-/// from the branch `main`.
+/// A crate is changed if it differs from `base`. Without `base`, a crate is changed if it has
+/// uncommitted changes. If no crate has any, crates that differ from the branch `main` are changed.
 ///
 /// # Errors
-/// A check or test fails, or git does not know `base`.
+/// If a check or test fails, or git does not know `base`.
 pub(crate) fn run(root: &Path, base: Option<&str>, stages: &mut Stages) -> Result<(), String> {
     stages.run("tidy", |counts| tidy::run(root, false, counts))?;
     let root = root.canonicalize().map_err(|error| format!("{}: {error}", root.display()))?;
@@ -58,7 +58,7 @@ fn is_changed(member: &WorkspaceCrate, root: &Path, files: &[String]) -> bool {
     files.iter().any(|file| root.join(file).starts_with(member.folder()))
 }
 
-/// The files that differ from `base`, and the files that git does not know.
+/// Lists the files that differ from `base`, and the files that git does not track.
 fn uncommitted_files(root: &Path, base: &str) -> Result<Vec<String>, String> {
     let others = output(root, "git", &["ls-files", "--others", "--exclude-standard"])?;
     let mut files = differing_files(root, base)?;

@@ -1,13 +1,13 @@
-//! Format and lint of all Python files with Ruff, by `ruff.toml`.
+//! Checks the format and lints of all Python files with Ruff and `ruff.toml`.
 
 use crate::commands;
 use crate::stages::TestCounts;
 use std::path::Path;
 
-/// Checks format and lint. Without Ruff, prints a warning.
+/// Checks format and lints. Reports a skipped check if Ruff is not installed.
 ///
 /// # Errors
-/// A check fails.
+/// If a check fails.
 pub(crate) fn run(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
     // The requirements of the tests include Ruff.
     let installed = commands::target()?.join("python-venv/bin/ruff");

@@ -1,17 +1,19 @@
-//! Signals that end a process. A shell makes commands in the background ignore Ctrl-C, and their
-//! child processes inherit this. Tests that end a program by a signal would then wait for ever.
+//! Restores the default effect of signals that end a process. A shell makes commands in the
+//! background ignore Ctrl-C, and their child processes inherit this. Tests that end a program by a
+//! signal would then never finish.
 
 #[cfg(unix)]
 use std::os::unix::process::CommandExt;
 #[cfg(unix)]
 use std::process::Command;
 
-/// SIGINT, SIGQUIT and SIGTERM: number, name. SIGHUP is not restored, since `nohup` sets it.
+/// The numbers and names of SIGINT, SIGQUIT and SIGTERM. SIGHUP remains ignored, because `nohup`
+/// sets this on purpose.
 #[cfg(unix)]
 const ENDING: [(u32, &str); 3] = [(2, "INT"), (3, "QUIT"), (15, "TERM")];
 
-/// If this process ignores a signal of [`ENDING`], starts this process again by the program `env`,
-/// with the default effect of the signal. If `env` cannot do this, the process continues.
+/// If this process ignores a signal of [`ENDING`], replaces it with itself, started by the program
+/// `env` with the default effect of the signal. If `env` cannot do this, the process continues.
 #[cfg(unix)]
 pub(crate) fn restore_defaults() {
     let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
@@ -24,7 +26,7 @@ pub(crate) fn restore_defaults() {
         && let Ok(program) = std::env::current_exe()
     {
         let arguments = std::env::args_os().skip(1);
-        // Returns only if it fails.
+        // `exec` returns only if it fails.
         let _ = Command::new("env").arg(option).arg(program).args(arguments).exec();
     }
 }
@@ -32,7 +34,8 @@ pub(crate) fn restore_defaults() {
 #[cfg(not(unix))]
 pub(crate) fn restore_defaults() {}
 
-/// The names of the signals that a process ignores, by its `/proc/PID/status`.
+/// Returns the names of the signals that a process ignores, from the text of its
+/// `/proc/PID/status`.
 #[cfg(unix)]
 fn ignored(status: &str) -> Vec<&'static str> {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,11 +1,12 @@
-//! The tests that the last `cargo x test` skipped, which `cargo x test --skipped` runs again.
+//! The tests that the last `cargo x test` skipped. `cargo x test --skipped` runs them again.
 
 use crate::commands;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The name of the thread on which tests run if there is only one thread. It does not name a test.
+/// The name of the thread that runs all tests if the test runner uses only one thread. It is not
+/// the name of a test.
 const MAIN_THREAD: &str = "main";
 
 /// Skipped tests, by the runner that reported them.
@@ -18,7 +19,8 @@ pub(crate) struct SkippedTests {
 }
 
 impl SkippedTests {
-    /// Adds the skipped tests of a program; `None` and the main thread stand for all of its tests.
+    /// Adds the skipped tests of a program. `None` and the name of the main thread
+    /// represent all of its tests.
     pub(crate) fn add_program(&mut self, program: &Path, tests: Vec<Option<String>>) {
         if tests.is_empty() {
             return;
@@ -31,7 +33,7 @@ impl SkippedTests {
     /// Reads the list of skipped tests that an earlier command wrote.
     ///
     /// # Errors
-    /// No command wrote the list, or the file is damaged.
+    /// If no command wrote the list, or the file is damaged.
     pub(crate) fn read() -> Result<Self, String> {
         let file = file()?;
         let remedy = "run `cargo x test` first";
@@ -44,7 +46,7 @@ impl SkippedTests {
     /// Writes the list for a later command.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// If the file cannot be written.
     pub(crate) fn write(&self) -> Result<(), String> {
         let file = file()?;
         let text = serde_json::to_string(self).map_err(|error| error.to_string())?;
@@ -63,7 +65,7 @@ pub(crate) struct AllowedSkips(Vec<String>);
 
 impl AllowedSkips {
     /// # Errors
-    /// The file cannot be read.
+    /// If the file cannot be read.
     pub(crate) fn read(file: &Path) -> Result<Self, String> {
         let text = std::fs::read_to_string(file)
             .map_err(|error| format!("cannot read {}: {error}", file.display()))?;
@@ -77,7 +79,7 @@ impl AllowedSkips {
     }
 
     /// # Errors
-    /// A reason contains no allowed part; the message lists these reasons.
+    /// If a reason contains no allowed part. The message lists these reasons.
     pub(crate) fn check<'a>(&self, reasons: impl Iterator<Item = &'a str>) -> Result<(), String> {
         let is_allowed = |reason: &str| self.0.iter().any(|part| reason.contains(part.as_str()));
         let rejected: Vec<&str> = reasons.filter(|reason| !is_allowed(reason)).collect();

@@ -1,7 +1,7 @@
-//! The stages of a command: how long each takes, and how many tests they run.
+//! Measures the time of each stage of a command, and counts the tests that the stages run.
 //!
-//! `.ci/run` names a file in `XTASK_STAGES`; commands that run after each other append to it, and
-//! the last one prints all stages.
+//! `.ci/run` sets `XTASK_STAGES` to a file. Each of several commands adds its stages to this file,
+//! and the last command prints all stages.
 
 use crate::cpu_time;
 use crate::skipped_tests::SkippedTests;
@@ -17,30 +17,30 @@ use std::time::{Duration, Instant};
 /// The environment variable with the file of earlier stages.
 const FILE: &str = "XTASK_STAGES";
 
-/// Begins a row with the reason why something is not tested, instead of a stage.
+/// The first cell of a row with a reason for skipped tests, instead of a stage.
 const SKIPPED: &str = "SKIPPED";
 
-/// Begins a row with the number of passed tests, instead of a stage.
+/// The first cell of a row with the number of passed tests, instead of a stage.
 const PASSED: &str = "PASSED";
 
-/// The interval at which a silent command is checked for its end.
+/// The interval for checking whether a silent command has ended.
 const POLL: Duration = Duration::from_millis(200);
 
-/// The sums of the results that test runners report.
+/// The sums of the results of test runners.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct TestCounts {
     passed: u64,
     failed: u64,
     ignored: u64,
-    /// Reasons for which something was not tested, and how often.
+    /// The reasons for skipped tests, with the number of skips.
     skipped: BTreeMap<String, u64>,
-    /// Skipped tests, as their runner reports them: a name in a test program, `None` if unknown,
-    /// or a node id of pytest.
+    /// The names of skipped tests: a name in a test program, or a node id of pytest. `None` if the
+    /// runner did not report the name.
     skipped_names: Vec<Option<String>>,
 }
 
 impl TestCounts {
-    /// Counts something that is not tested for a reason.
+    /// Counts skipped tests with their reason.
     pub(crate) fn skip(&mut self, reason: &str, times: u64) {
         let sets = ["shared/data", "shared data", "document sets", "TEST_DATA"];
         let reason = if sets.iter().any(|part| reason.contains(part)) {
@@ -51,13 +51,13 @@ impl TestCounts {
         *self.skipped.entry(reason.to_owned()).or_default() += times;
     }
 
-    /// Counts something that is not tested for a reason, and prints it.
+    /// Counts one skip with its reason, and prints it.
     pub(crate) fn say_skipped(&mut self, reason: &str) {
         eprintln!("SKIPPED: {reason}");
         self.skip(reason, 1);
     }
 
-    /// Removes and returns the names of the skipped tests that were counted so far.
+    /// Removes and returns the names of the skipped tests.
     pub(crate) fn take_skipped_names(&mut self) -> Vec<Option<String>> {
         std::mem::take(&mut self.skipped_names)
     }
@@ -67,7 +67,7 @@ impl TestCounts {
         self.skipped.keys().map(String::as_str)
     }
 
-    /// Whether a test was counted as skipped.
+    /// Returns true if a skip was counted.
     pub(crate) fn has_skipped(&self) -> bool {
         !self.skipped.is_empty()
     }
@@ -149,18 +149,19 @@ impl TestCounts {
     }
 }
 
-/// How long a stage took.
+/// The time of a stage.
 #[derive(Debug, Clone, Default)]
 struct StageTime {
     name: String,
     seconds: f64,
-    /// CPU seconds of all processes that ended meanwhile, including stages in parallel. Other
-    /// programs on the machine hardly change them. `None` if they are unknown.
+    /// CPU seconds of all child processes that ended during the stage, including
+    /// processes of parallel stages. They depend little on other programs on the machine.
+    /// `None` if they are unknown.
     cpu: Option<f64>,
 }
 
 impl StageTime {
-    /// A row of the file of earlier stages.
+    /// Formats a row of the file of earlier stages.
     fn row(&self) -> String {
         let cpu = self.cpu.map(|cpu| format!("\t{cpu}")).unwrap_or_default();
         format!("{}\t{}{cpu}\n", self.name, self.seconds)
@@ -172,12 +173,12 @@ impl StageTime {
     }
 }
 
-/// The role of a command in continuous integration, which runs several commands in order.
+/// The role of a command among the commands that continuous integration runs in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CommandRole {
     /// A later command prints its stages.
     Checks,
-    /// All tests. A later command runs the skipped ones again, and counts its own skips.
+    /// Runs all tests. A later command runs the skipped tests again, and counts its own skips.
     Tests,
     /// The last command.
     Last,
@@ -187,16 +188,16 @@ pub(crate) enum CommandRole {
 #[derive(Debug, Default)]
 pub(crate) struct Stages {
     finished: Vec<StageTime>,
-    /// Stages that ran at the same time as others.
+    /// Stages that ran in parallel with others.
     parallel: Vec<StageTime>,
     pub(crate) counts: TestCounts,
     file: Option<PathBuf>,
-    /// The skipped tests of a whole run, for the next command.
+    /// The skipped tests of all stages, for `cargo x test --skipped`.
     pub(crate) skipped_tests: SkippedTests,
 }
 
 impl Stages {
-    /// Starts with the stages of earlier commands, if the environment names their file.
+    /// Reads the stages of earlier commands, if the environment names their file.
     pub(crate) fn new() -> Self {
         let file = crate::commands::variable(FILE).map(PathBuf::from);
         let text = file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
@@ -214,7 +215,7 @@ impl Stages {
         stages
     }
 
-    /// Runs one stage.
+    /// Runs and measures one stage.
     ///
     /// # Errors
     /// The stage fails.
@@ -234,7 +235,7 @@ impl Stages {
     /// `others`. The wait for the thread is a stage named `wait`.
     ///
     /// # Errors
-    /// A stage fails. The other stages run to their end.
+    /// If a stage fails. The other stages run to their end.
     pub(crate) fn run_next_to<T>(
         &mut self,
         wait: &str,
@@ -256,14 +257,14 @@ impl Stages {
         })
     }
 
-    /// Adds a stage that ends.
+    /// Adds a stage that ends now.
     fn finish_stage(&mut self, name: &str, start: Instant, cpu: Option<f64>) {
         let cpu = cpu_time::of_children().zip(cpu).map(|(after, before)| after - before);
         let seconds = start.elapsed().as_secs_f64();
         self.finished.push(StageTime { name: name.to_owned(), seconds, cpu });
     }
 
-    /// Waits for the stages of another thread, and adds them. Their seconds are in no total.
+    /// Waits for the stages of another thread, and adds them. The total excludes their seconds.
     ///
     /// # Errors
     /// A stage fails.
@@ -288,7 +289,7 @@ impl Stages {
             let passed = format!("{PASSED}\t{}\n", self.counts.passed);
             let skipped = self.counts.skipped.keys().filter(|_| role != CommandRole::Tests);
             let skipped = skipped.map(|reason| format!("{SKIPPED}\t{reason}\n"));
-            // Without the file, the table has fewer rows.
+            // An error only means that a later table has fewer rows.
             let rows = finished.chain([passed]).chain(skipped).collect::<String>();
             let _ = std::fs::write(file, rows);
             if role == CommandRole::Checks {
@@ -322,10 +323,10 @@ impl Stages {
     }
 }
 
-/// Runs a command, copies its output to `out` as it comes, and counts the tests that it reports.
+/// Runs a command, copies its output to `out` while it runs, and counts the tests that it reports.
 ///
 /// # Errors
-/// The command does not start, or it fails.
+/// If the command does not start or fails.
 pub(crate) fn count(
     command: &mut Command,
     out: &mut impl Write,
@@ -338,7 +339,7 @@ pub(crate) fn count(
 /// Runs cargo in `root` and counts the tests that it reports.
 ///
 /// # Errors
-/// Cargo fails.
+/// If cargo fails.
 pub(crate) fn count_cargo(
     root: &Path,
     args: &[&str],
@@ -348,11 +349,11 @@ pub(crate) fn count_cargo(
     count(command.args(args).current_dir(root), &mut io::stdout(), counts)
 }
 
-/// Like [`count`], for pytest. pytest fails with a special code if it runs no test. This function
-/// succeeds if all tests were skipped.
+/// Like [`count`], for pytest. pytest fails with code 5 if it runs no test. This function succeeds
+/// in this case if all tests were skipped.
 ///
 /// # Errors
-/// The command does not start, or it fails.
+/// If the command does not start or fails.
 pub(crate) fn count_pytest(
     command: &mut Command,
     out: &mut impl Write,
@@ -380,7 +381,8 @@ fn run_counted(
     command.stdout(writer.try_clone()?).stderr(writer);
     eprintln!("$ {shown}");
     let mut child = command.spawn()?;
-    // The command keeps open the ends of the pipe to which it writes.
+    // Release the write ends of the pipe, which `command` still holds. Otherwise the reader would
+    // never reach the end.
     command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     let (sender, receiver) = mpsc::sync_channel(16);
     std::thread::spawn(move || {
@@ -395,11 +397,12 @@ fn run_counted(
     loop {
         match receiver.recv_timeout(POLL) {
             Ok(bytes) => {
-                // Without a reader of the output, the tests run to their end all the same.
+                // If the output cannot be written, the tests still run to their end.
                 let _ = out.write_all(&bytes).and_then(|()| out.flush());
                 lines.take(&bytes);
             }
-            // A process that outlives the command may keep the pipe open.
+            // A process that outlives the command may hold the pipe open, so check whether the
+            // command has ended.
             Err(RecvTimeoutError::Timeout) if matches!(child.try_wait(), Ok(None)) => {}
             Err(_) => break,
         }
@@ -408,7 +411,7 @@ fn run_counted(
     child.wait()
 }
 
-/// Cuts output into lines.
+/// Splits output into lines and counts the results in them.
 struct OutputLines<'a> {
     counts: &'a mut TestCounts,
     line: Vec<u8>,

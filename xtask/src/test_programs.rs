@@ -1,5 +1,5 @@
-//! The test programs of the workspace: cargo builds them, and several run at once, since many of
-//! their tests wait for a browser, a server or the end of a process.
+//! Builds the test programs of the workspace with cargo, and runs several at once, because many
+//! tests wait for a browser, a server or the end of a process.
 
 use crate::commands::{TestVariables, output};
 use crate::skipped_tests::SkippedTests;
@@ -16,18 +16,19 @@ use std::thread;
 /// A program that runs tests.
 pub(crate) struct TestProgram {
     executable: PathBuf,
-    /// The folder of its package. `cargo test` also runs it there.
+    /// The folder of its package, in which the program runs, as with `cargo test`.
     folder: PathBuf,
-    /// Whether it tests a crate from outside, with other processes.
+    /// Whether it is a program of integration tests, from a folder `tests`.
     is_integration_test: bool,
-    /// The tests to run; all if empty.
+    /// The tests to run. Empty for all tests.
     tests: BTreeSet<String>,
 }
 
-/// Builds the test programs. Programs of integration tests are first, since they take longest.
+/// Builds the test programs. Programs of integration tests are first in the result, because they
+/// take the most time.
 ///
 /// # Errors
-/// They do not compile.
+/// If they do not compile.
 pub(crate) fn build(root: &Path, features: &[&str]) -> Result<Vec<TestProgram>, String> {
     let format = ["test", "--no-run", "--message-format", "json-render-diagnostics"];
     let messages = output(root, "cargo", &[&format[..], features].concat())?;
@@ -41,7 +42,7 @@ pub(crate) fn build(root: &Path, features: &[&str]) -> Result<Vec<TestProgram>, 
     Ok(programs)
 }
 
-/// The test program that a message of cargo reports, if any.
+/// Returns the test program that a message of cargo reports, if any.
 fn test_program(message: &Value) -> Option<TestProgram> {
     message["profile"]["test"].as_bool().filter(|is_test| *is_test)?;
     let manifest = Path::new(message["manifest_path"].as_str()?);
@@ -53,7 +54,7 @@ fn test_program(message: &Value) -> Option<TestProgram> {
     })
 }
 
-/// Keeps the programs with skipped tests, and only these tests of each program.
+/// Keeps only the programs with skipped tests, and only the skipped tests of each program.
 pub(crate) fn retain_skipped(programs: &mut Vec<TestProgram>, skipped: &SkippedTests) {
     programs.retain_mut(|program| match skipped.programs.get(&program.executable) {
         Some(tests) => {
@@ -64,11 +65,11 @@ pub(crate) fn retain_skipped(programs: &mut Vec<TestProgram>, skipped: &SkippedT
     });
 }
 
-/// Runs the programs, as many at once as there are processors. Prints the output of a program when
-/// the program has ended. Returns the skipped tests.
+/// Runs the programs, as many at once as there are processors. Writes the output of a program to
+/// `out` when the program has ended. Returns the skipped tests.
 ///
 /// # Errors
-/// Programs that fail, by name. The others run to their end.
+/// If programs fail. The error names them, and the other programs run to their end.
 pub(crate) fn run(
     programs: Vec<TestProgram>,
     variables: TestVariables,
@@ -94,7 +95,7 @@ pub(crate) fn run(
             skipped.lock().add_program(&program.executable, counted.take_skipped_names());
             let mut counts = counts.lock();
             counts.add(counted);
-            // Without a reader of the output, the tests run to their end all the same.
+            // If the output cannot be written, the tests still run to their end.
             let _ = out.lock().write_all(&text);
             failed.lock().extend(result.err());
         }

@@ -1,5 +1,5 @@
-//! Rules that neither the compiler nor clippy checks: sizes of files and folders, the order of the
-//! stages, import cycles, names, prose, links, and contents that must not be committed.
+//! Checks rules that neither the compiler nor clippy checks: sizes of files and folders, the order
+//! of the stages, import cycles, names, prose, links, and contents that must not be committed.
 
 use crate::budgets::{Budgets, Counts, Measurement};
 use crate::prose::ProseCheck;
@@ -10,25 +10,25 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// The most lines of product code in a Rust file, tests not counted.
+/// Maximum number of lines in a Rust file, without its tests.
 const MAX_LINES: usize = 600;
-/// The most columns of a line of Rust; rustfmt does not wrap comments and texts.
+/// Maximum number of columns of a Rust line. rustfmt does not wrap comments and strings.
 const MAX_COLUMNS: usize = 100;
-/// The most files of a folder.
+/// Maximum number of files in a folder.
 const MAX_FILES: usize = 25;
-/// The largest file in the repository; larger inputs are generated.
+/// Maximum number of bytes of a file in the repository. Larger inputs must be generated.
 const MAX_BYTES: usize = 1 << 20;
 
 /// The crate with the stages.
 const CORE: &str = "crates/lookalike-core";
 
-/// The modules of the core that stages build on. They may use each other, and the stages only as
-/// [`EXTRA_EDGES`] says.
+/// The modules of the core that all stages may use. They may use each other. They may use stages
+/// only as [`EXTRA_EDGES`] allows.
 const BELOW: &[&str] =
     &["parameter", "error", "named", "params", "shingle_rule", "hash", "kernel", "unicode_table"];
 
-/// The stages of the core, in the order in which a document passes them. Each may use the earlier
-/// ones.
+/// The stages of the core, in the order in which a document passes them. Each stage
+/// may use earlier stages.
 const STAGES: &[&str] = &[
     "text",
     "shingle",
@@ -48,11 +48,12 @@ const STAGES: &[&str] = &[
 
 /// Allowed exceptions to this order: the module that uses another one, and the used module.
 const EXTRA_EDGES: &[(&str, &str)] = &[
-    ("params", "curve"), // parameters left open are chosen by the curve
-    ("kernel", "text"),  // the scanner cuts text by the class of its characters
+    ("params", "curve"), // the curve chooses parameters that the user leaves open
+    ("kernel", "text"),  // the scanner splits text by the classes of characters
 ];
 
-/// Texts that no file may contain. They are in pieces, so that this file does not contain them.
+/// Texts that no file may contain. They are divided into pieces, so that this file
+/// does not contain them.
 const FORBIDDEN: &[(&[&str], &str)] = &[
     (&["/", "work/"], "a path of one machine"),
     (&["/", "home/"], "a path of one machine"),
@@ -71,19 +72,19 @@ const FORBIDDEN_IN_RUST: &[(&[&str], &str)] = &[
 
 /// Code that opens a standard stream and so bypasses the filter of control characters.
 const STREAMS: &[&[&str]] = &[&["io::", "stdout()"], &["io::", "stderr()"], &["anstream::", "std"]];
-/// A folder, and its only file that may contain [`STREAMS`].
+/// A folder, and the only file in it that may contain [`STREAMS`].
 const PRINTING: (&str, &str) = ("crates/lookalike-cli/src/", "output/terminal.rs");
 
-/// Checks every file that is, or would be, committed. If `lowers` is true, the budgets are first
-/// lowered to the current numbers.
+/// Checks every file that git tracks or does not ignore. If `lowers` is true, first lowers the
+/// budgets to the current numbers.
 ///
 /// # Errors
-/// Every finding, with a line for each.
+/// All findings, with a line for each.
 pub(crate) fn run(root: &Path, lowers: bool, skips: &mut TestCounts) -> Result<(), String> {
     let mut findings = Vec::new();
     let files = files(root)?;
     let address = address(root)?;
-    // Python reads the prose while this process reads the sources.
+    // Python checks the prose while this process checks the sources.
     let prose = ProseCheck::start(root, skips);
     for name in &files {
         let bytes = std::fs::read(root.join(name));
@@ -123,7 +124,7 @@ pub(crate) fn run(root: &Path, lowers: bool, skips: &mut TestCounts) -> Result<(
     Err(format!("tidy found {} things:\n{}", findings.len(), findings.join("\n")))
 }
 
-/// The address of the repository without its scheme, from `Cargo.toml`.
+/// Reads the address of the repository from `Cargo.toml`, without its scheme.
 fn address(root: &Path) -> Result<String, String> {
     let manifest = std::fs::read_to_string(root.join("Cargo.toml"));
     let manifest = manifest.map_err(|error| format!("cannot read Cargo.toml: {error}"))?;
@@ -140,10 +141,10 @@ fn repository_address(name: &str, bytes: &[u8], address: &str, findings: &mut Ve
     }
 }
 
-/// The files that git tracks, or would track if everything were added.
+/// Lists the files that git tracks, and untracked files that git does not ignore.
 ///
 /// # Errors
-/// Git does not start or finds no repository.
+/// If git does not start or finds no repository.
 pub(crate) fn files(root: &Path) -> Result<Vec<String>, String> {
     let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let output = Command::new("git").args(list).current_dir(root).output();
@@ -182,7 +183,7 @@ fn file(name: &str, bytes: &[u8], findings: &mut Vec<String>) {
     }
 }
 
-/// Counts the files of folders that have more than [`MAX_FILES`].
+/// Counts the files of folders with more than [`MAX_FILES`] files.
 fn full_folders(files: &[String]) -> Measurement {
     let mut counts = Counts::new();
     for name in files {
@@ -244,7 +245,7 @@ fn columns(name: &str, text: &str, findings: &mut Vec<String>) {
     }
 }
 
-/// Reports files of Rust with more than [`MAX_LINES`].
+/// Reports Rust files with more than [`MAX_LINES`] lines.
 fn long_files(crates: &[SourceCrate], findings: &mut Vec<String>) {
     let rust = crates.iter().filter(|source| source.is_rust());
     for file in rust.flat_map(|source| &source.files).filter(|file| file.lines > MAX_LINES) {

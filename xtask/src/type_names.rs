@@ -1,4 +1,4 @@
-//! Checks of the names of types: each is a noun, and names only one type.
+//! Checks the names of types: each must be a noun, and belong to only one type.
 
 use crate::budgets::{Counts, Measurement};
 use crate::source::SourceCrate;
@@ -14,7 +14,7 @@ const PARTICIPLES: &[&str] = &[
 /// Nouns that end in `ed`.
 const NOUNS: &[&str] = &["Embed", "Feed", "Need", "Seed", "Speed"];
 
-/// Reports names that several types of Rust have. Python classes may have the name of a Rust type.
+/// Reports names that several Rust types have. A Python class may have the name of a Rust type.
 pub(crate) fn check(crates: &[SourceCrate], findings: &mut Vec<String>) {
     let files = crates.iter().filter(|source| source.is_rust());
     let files = files.flat_map(|source| &source.files);
@@ -28,7 +28,7 @@ pub(crate) fn check(crates: &[SourceCrate], findings: &mut Vec<String>) {
     }
 }
 
-/// Counts types and classes that a past participle names.
+/// Counts types and classes whose name ends in a past participle.
 pub(crate) fn participles(crates: &[SourceCrate]) -> Measurement {
     let files = crates.iter().flat_map(|source| &source.files);
     let mut counts = Counts::new();
@@ -38,7 +38,7 @@ pub(crate) fn participles(crates: &[SourceCrate]) -> Measurement {
     Measurement { title: "types named by a participle", remedy: "name the type by a noun", counts }
 }
 
-/// Whether a name ends in a past participle: `Given`, `_Tuned`, `RayFound`.
+/// Returns true if a name ends in a past participle, such as `Given`, `_Tuned` or `RayFound`.
 fn is_participle(name: &str) -> bool {
     let start = name.rfind(char::is_uppercase).unwrap_or(0);
     let word = &name[start..];

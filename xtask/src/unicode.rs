@@ -1,8 +1,8 @@
 //! Writes `crates/lookalike-core/src/unicode_table.rs`, the data of `text.rs` about characters.
 //!
-//! Two look-ups lead from a code point to its record. The record leads to flags and to the distance
-//! to the lower case. Cases come from the standard library, categories and scripts from two crates.
-//! All have one Unicode version, which the signatures freeze.
+//! Two look-ups lead from a code point to the number of its record. A record consists of flags and
+//! the distance to the lower case. Cases come from the standard library, categories and scripts
+//! from two crates. All must have the same Unicode version, because signatures depend on it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,8 +23,8 @@ const CASED: u8 = 8;
 const CASE_IGNORABLE: u8 = 16;
 const WHITE_SPACE: u8 = 32;
 
-/// The scripts written without spaces between words. UAX #14 permits a line break between their
-/// letters without a space (`LineBreak.txt`). Hangul is left out, because Korean writes spaces.
+/// The scripts without spaces between words. UAX #14 permits a line break between their letters
+/// without a space (`LineBreak.txt`). Hangul is not in the list, because Korean has spaces.
 const UNSPACED_SCRIPTS: &[Script] = &[
     // Classes ID, NS and CJ: ideographs, and the syllables written among them.
     Script::Han,
@@ -34,7 +34,7 @@ const UNSPACED_SCRIPTS: &[Script] = &[
     Script::Yi,
     Script::Tangut,
     Script::Nushu,
-    // Class SA: only a dictionary knows the ends of words.
+    // Class SA: only a dictionary can find the ends of words.
     Script::Thai,
     Script::Lao,
     Script::Khmer,
@@ -58,18 +58,19 @@ const UNSPACED_SCRIPTS: &[Script] = &[
     Script::Tulu_Tigalari,
 ];
 
-/// The record of a code point: flags, and the distance to its lower case.
+/// The record of a code point: its flags, and the distance to its lower case.
 type CodePointRecord = (u8, i32);
 
-/// Writes the table, or with `check` only compares it with the one in the repository.
+/// Writes the table. With `check`, only compares it with the table in the repository.
 ///
 /// # Errors
-/// The sources disagree on the Unicode version, the file cannot be written, or it is out of date.
+/// If the sources disagree on the Unicode version, or the file cannot be written. With `check`, if
+/// the table is out of date.
 pub(crate) fn run(root: &Path, check: bool) -> Result<(), String> {
     let path = root.join(PATH);
     let stored = std::fs::read_to_string(&path).unwrap_or_default();
     if check && !stored.contains(&version_line(char::UNICODE_VERSION)) {
-        // The table was made with another compiler. Its results are unchanged.
+        // Another compiler has generated the table. Its results remain valid.
         crate::commands::say(&format!("SKIPPED: {PATH} is not of this compiler's Unicode version"));
         return Ok(());
     }
@@ -85,10 +86,10 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// The text of the table.
+/// Generates the text of the table.
 ///
 /// # Errors
-/// The sources disagree on the Unicode version, or a law that `text.rs` relies on does not hold.
+/// If the sources disagree on the Unicode version, or violate a rule on which `text.rs` relies.
 fn generate() -> Result<String, String> {
     let std = char::UNICODE_VERSION;
     for (name, version) in [
@@ -126,7 +127,7 @@ fn generate() -> Result<String, String> {
     Ok(written(&records.into_keys().collect::<Vec<_>>(), &block_of, &blocks))
 }
 
-/// The record of `c`.
+/// Determines the record of `c`.
 fn record_of(c: char) -> Result<CodePointRecord, String> {
     let mut flags = class_of(c);
     let mut delta = 0;
@@ -152,13 +153,13 @@ fn record_of(c: char) -> Result<CodePointRecord, String> {
     Ok((flags, delta))
 }
 
-/// The standard library does not export Unicode's `Cased` and `Case_Ignorable`. Its lower case of a
-/// capital sigma depends on both.
+/// Returns true if the last letter of a text becomes a final sigma in lower case. This shows
+/// Unicode's properties `Cased` and `Case_Ignorable`, which the standard library does not export.
 fn ends_in_final_sigma(text: &str) -> bool {
     text.to_lowercase().ends_with('ς')
 }
 
-/// The class of a character: 0 separator, 1 word, 2 a word by itself.
+/// Returns the class of a character: 0 separator, 1 part of a word, 2 a word by itself.
 fn class_of(c: char) -> u8 {
     use GeneralCategoryGroup as Group;
     if !matches!(c.general_category_group(), Group::Letter | Group::Mark | Group::Number) {
@@ -185,7 +186,7 @@ fn version_line((major, minor, update): (u8, u8, u8)) -> String {
     format!("pub(crate) const UNICODE_VERSION: (u8, u8, u8) = ({major}, {minor}, {update});\n")
 }
 
-/// The table as Rust.
+/// Formats the table as Rust.
 fn written(records: &[CodePointRecord], block_of: &[u8], blocks: &[Vec<u8>]) -> String {
     let flags: Vec<u8> = records.iter().map(|record| record.0).collect();
     let deltas: Vec<i32> = records.iter().map(|record| record.1).collect();
@@ -231,14 +232,15 @@ fn written(records: &[CodePointRecord], block_of: &[u8], blocks: &[Vec<u8>]) -> 
     out
 }
 
-/// Pads to one entry for every `u8`, so that the compiler sees that no look-up is out of bounds.
+/// Adds entries up to one for every `u8`, so that the compiler sees that no
+/// look-up is out of bounds.
 fn padded<T: Copy + Default>(values: &[T]) -> Vec<T> {
     let mut values = values.to_vec();
     values.resize(256, T::default());
     values
 }
 
-/// An array in lines of at most 100 columns.
+/// Formats an array in lines of at most 100 columns.
 fn array<T: ToString>(values: &[T]) -> String {
     let mut out = String::from("[\n");
     let mut line = String::new();

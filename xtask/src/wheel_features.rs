@@ -1,14 +1,15 @@
-//! Compares the features of the wheel's dependencies with their features in the workspace's tests.
-//! If they differ, Cargo compiles the dependency twice, and all crates that use it as well.
+//! Compares the features of the wheel's dependencies with their features in the workspace's
+//! tests. If the features of a dependency differ, Cargo compiles it twice, and all crates
+//! that use it as well.
 
 use crate::commands::output;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Compares the two sets of dependencies.
+/// Checks that each dependency of the wheel has the same features in the tests.
 ///
 /// # Errors
-/// A dependency of the wheel has other features; the message names it and the remedy.
+/// If a dependency of the wheel has other features. The message names it and the remedy.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     let tests =
         dependencies(root, &["--workspace", "--all-features", "--edges", "normal,build,dev"])?;
@@ -31,6 +32,6 @@ fn dependencies(root: &Path, arguments: &[&str]) -> Result<BTreeSet<String>, Str
     let lines = output(root, "cargo", &[&tree[..], arguments].concat())?;
     let lines = lines.lines().map(|line| line.trim_end_matches(" (*)"));
     // Skip the packages of the workspace, whose lines contain their folder in brackets. The wheel
-    // compiles them in any case.
+    // always compiles them.
     Ok(lines.filter(|line| !line.contains(" (/")).map(str::to_owned).collect())
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A part of a machine that tests use if it is installed, and that a new machine may lack.
+/// A part of a machine that tests use if it is present, and that a new machine may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OptionalPart {
     /// The name on the command line.
@@ -15,23 +15,24 @@ pub(crate) struct OptionalPart {
     hiding: Hiding,
 }
 
-/// How a part is hidden.
+/// The method for hiding a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Hiding {
-    /// Folders of `PATH` no longer contain programs whose names begin like this.
+    /// Removes programs whose names begin with one of these prefixes from the folders of `PATH`.
     Programs(&'static [&'static str]),
-    /// Python cannot import this module.
+    /// Prevents Python from importing this module.
     Module(&'static str),
-    /// Environment variables, and the values that hide the part.
+    /// Sets environment variables to values that hide the part.
     Variables(&'static [(&'static str, &'static str)]),
-    /// Processes have no capabilities, not even as the administrator.
+    /// Runs processes without capabilities, even as root.
     Capabilities,
 }
 
 /// A path that does not exist.
 const NOWHERE: &str = "/nonexistent";
 
-/// The variable that names the environment of Python. The default is `target/python-venv`.
+/// The environment variable with the folder of the virtual environment of Python. The default is
+/// `python-venv` in the target folder.
 pub(crate) const PYTHON_ENVIRONMENT: &str = "XTASK_PYTHON_VENV";
 
 /// All optional parts.
@@ -63,10 +64,10 @@ pub(crate) const PARTS: [OptionalPart; 12] = [
     OptionalPart { name: "root", hiding: Hiding::Capabilities },
 ];
 
-/// The parts of these names.
+/// Returns the parts with these names.
 ///
 /// # Errors
-/// A name is unknown, or no name is given.
+/// If a name is unknown, or `names` is empty.
 pub(crate) fn parts(names: &[&str]) -> Result<Vec<OptionalPart>, String> {
     let known = || PARTS.map(|part| part.name).join(", ");
     if names.is_empty() {
@@ -79,10 +80,10 @@ pub(crate) fn parts(names: &[&str]) -> Result<Vec<OptionalPart>, String> {
     names.iter().map(part).collect()
 }
 
-/// Runs `cargo x` with these arguments while `hidden` parts are hidden.
+/// Runs `cargo x` with these arguments and without the `hidden` parts.
 ///
 /// # Errors
-/// A part cannot be hidden, or the command fails.
+/// If a part cannot be hidden, or the command fails.
 pub(crate) fn run(hidden: &[OptionalPart], arguments: &[&str]) -> Result<(), String> {
     let program = env::current_exe().map_err(|e| format!("cannot locate this program: {e}"))?;
     let folder = commands::target()?.join("without");
@@ -90,8 +91,8 @@ pub(crate) fn run(hidden: &[OptionalPart], arguments: &[&str]) -> Result<(), Str
     commands::call(command.args(arguments))
 }
 
-/// A command in whose environment `hidden` parts are absent. `folder` receives the files that hide
-/// them.
+/// Creates a command in whose environment the `hidden` parts are absent. Writes the files that hide
+/// them to `folder`.
 fn command(hidden: &[OptionalPart], folder: &Path, program: &OsStr) -> Result<Command, String> {
     let failed = |error| format!("cannot hide parts in {}: {error}", folder.display());
     if folder.exists() {
@@ -119,14 +120,14 @@ fn command(hidden: &[OptionalPart], folder: &Path, program: &OsStr) -> Result<Co
     command.envs(variables.iter().copied()).env("PATH", path_without(&programs, folder)?);
     command.env_remove("DATABASE_URL").env_remove("JAVA_HOME");
     if hidden.iter().any(|part| part.name == "network") {
-        // An earlier environment would have the packages that come by network.
+        // An existing environment may contain packages from the network.
         command.env(PYTHON_ENVIRONMENT, folder.join("python-venv"));
     }
     if !modules.is_empty() {
         let folder = folder.join("modules");
         fs::create_dir_all(&folder).map_err(failed)?;
         let names: Vec<String> = modules.iter().map(|name| format!("{name:?}")).collect();
-        // A module that is `None` there cannot be imported, nor any module in it.
+        // Python cannot import a module that is `None` in `sys.modules`, or any module in it.
         let text =
             format!("import sys\nsys.modules.update(dict.fromkeys([{}]))\n", names.join(", "));
         fs::write(folder.join("sitecustomize.py"), text).map_err(failed)?;
@@ -135,11 +136,11 @@ fn command(hidden: &[OptionalPart], folder: &Path, program: &OsStr) -> Result<Co
     Ok(command)
 }
 
-/// The variable with a folder in which Python finds modules first.
+/// The environment variable with a folder that Python searches first for modules.
 pub(crate) const HIDDEN_MODULES: &str = "XTASK_HIDDEN_MODULES";
 
-/// `PATH`, in which a folder of links to the other programs replaces each folder with a hidden
-/// program.
+/// Returns `PATH` without the hidden programs. Replaces each folder that contains such a program
+/// with a folder of links to its other programs.
 fn path_without(prefixes: &[&str], folder: &Path) -> Result<OsString, String> {
     let is_hidden = |name: &OsString| {
         let name = name.to_string_lossy();
@@ -162,7 +163,7 @@ fn path_without(prefixes: &[&str], folder: &Path) -> Result<OsString, String> {
     env::join_paths(folders).map_err(|error| error.to_string())
 }
 
-/// Makes a folder of links to programs of another folder.
+/// Creates a folder of links to programs of another folder.
 #[cfg(unix)]
 fn link_programs<'a>(
     original: &Path,
@@ -185,7 +186,7 @@ fn link_programs<'a>(
     Err(std::io::Error::other("--without needs symbolic links of Unix"))
 }
 
-/// Whether this process has the rights of the administrator.
+/// Returns true if this process runs as root.
 fn is_administrator() -> bool {
     let output = commands::program("id").arg("-u").output();
     output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
@@ -196,7 +197,7 @@ fn is_administrator() -> bool {
 mod tests {
     use super::*;
 
-    /// The output of a shell script while the named parts are hidden.
+    /// Returns the output of a shell script that runs without the named parts.
     fn shell(names: &[&str], script: &str) -> String {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/tmp");
         let folder = folder.join(format!("without-{}", names.join("-")));

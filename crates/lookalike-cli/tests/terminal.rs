@@ -1,5 +1,5 @@
-//! What a terminal gets: names and texts can neither move its cursor nor change its colours, its
-//! title or the direction of its writing.
+//! Output on a terminal. Names and texts can neither move the cursor nor change colours, the title
+//! or the writing direction.
 
 #![cfg(unix)]
 
@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 /// Sequences that terminals obey: colour, title, an eight-bit control sequence, a line that
-/// imitates an error message, reversed writing, an invisible blank.
+/// imitates an error message, reversed writing, and an invisible space.
 const HOSTILE: &str = "\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2Jc1\rback\nerror: \
                        forged\u{202e}\u{2066}\u{200b}\u{7f}x";
 
@@ -39,12 +39,12 @@ fn check(text: &str, args: &[&OsStr]) {
             || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}')
     };
     assert!(!text.contains(is_control), "{args:?}: {text:?}");
-    // The terminal turns line ends into `\r\n`; progress bars return to the start of a line.
+    // The terminal turns line ends into `\r\n`, and progress bars return to the start of a line.
     assert!(!text.contains("\rback"), "{args:?}: {text:?}");
     assert!(!text.contains("\nerror: forged"), "{args:?}: {text:?}");
 }
 
-/// A place with files and records whose names are hostile.
+/// Returns a folder with files and records that have hostile names.
 fn hostile() -> Place {
     let place = Place::new();
     let text = words(1, 60);
@@ -206,7 +206,7 @@ fn the_summary_begins_with_what_was_found() {
     let summary = |verbose: &[&str]| {
         let args = [&["find", sample, "-o", "g.csv"], verbose].concat();
         let lines = place.run(&args).err;
-        // Lines about the output and its ids come first.
+        // Skips the lines about the output and its ids.
         lines.lines().skip(2).map(str::to_owned).collect::<Vec<_>>()
     };
     let brief = summary(&[]);

@@ -1,5 +1,5 @@
-//! The worker, with children that behave and children that do not. This program is both the test
-//! and, started with an argument, the child.
+//! Tests of the worker with well-behaved and misbehaving children. This program is the test and,
+//! with an argument, the child.
 
 use lookalike_extract::{
     ExtractError, ExtractOptions, ExtractedPart, Extractor, FailedPart, PartSink, WorkerCommand,
@@ -49,12 +49,12 @@ fn fixture(name: &str) -> Vec<u8> {
     std::fs::read(PathBuf::from(folder).join(name)).expect("a file of the repository")
 }
 
-/// A file whose first page says what the child shall do when it is asked to misbehave.
+/// Returns the header of a PDF file with a comment.
 fn order(word: &str) -> Vec<u8> {
     [b"%PDF-1.4\n%", word.as_bytes(), b"\n"].concat()
 }
 
-/// Reads the message of a task and gives it back.
+/// Reads the message of a task and returns it.
 fn task() -> Vec<u8> {
     let mut length = [0; 8];
     std::io::stdin().read_exact(&mut length).expect("a length");
@@ -68,9 +68,9 @@ fn say(bytes: &[u8]) {
     std::io::stdout().flush().expect("an output");
 }
 
-/// Calls itself until the stack is full.
+/// Calls itself until the stack overflows.
 fn recurse(depth: u64) -> u64 {
-    // Used after the call, so that no frame can be left early.
+    // The frame is used after the call, so that the compiler cannot turn the recursion into a loop.
     let frame = std::hint::black_box([depth; 64]);
     if frame[0] == u64::MAX {
         return 0;
@@ -78,7 +78,7 @@ fn recurse(depth: u64) -> u64 {
     recurse(frame[1] + 1) + std::hint::black_box(&frame)[0]
 }
 
-/// What a child does: what its argument says, or the file, or what it should.
+/// Runs a child. It misbehaves as its argument says, or serves tasks.
 fn child(argument: &str) -> ExitCode {
     match argument {
         "overflow" => {
@@ -90,7 +90,7 @@ fn child(argument: &str) -> ExitCode {
             return ExitCode::from(3);
         }
         "sleep" => std::thread::sleep(Duration::from_secs(600)),
-        // Says that it has the task by making the file that its argument names.
+        // Creates the file that its argument names, to report that it has the task.
         argument if argument.starts_with("hang ") => {
             task();
             std::fs::write(&argument["hang ".len()..], "").expect("a folder");
@@ -170,7 +170,7 @@ fn what_takes_too_long_is_killed() {
         let mut options = options(argument);
         options.limits.time = Duration::from_secs(1);
         let mut extractor = Extractor::new(&options);
-        // More than a pipe holds, so that the child must read for the parent to get rid of it.
+        // The file is larger than a pipe buffer, so the parent can send it only if the child reads.
         let big = [order("big"), vec![b' '; 1 << 20]].concat();
         let started = Instant::now();
         assert_eq!(read(&mut extractor, &big), Err(ExtractError::TooSlow { seconds: 1 }));
@@ -179,7 +179,7 @@ fn what_takes_too_long_is_killed() {
     }
 }
 
-/// Waits for a state, which must come.
+/// Waits until a condition is true. Panics after 60 seconds.
 #[cfg(target_os = "linux")]
 #[track_caller]
 fn wait_until(is_so: impl Fn() -> bool) {
@@ -190,7 +190,7 @@ fn wait_until(is_so: impl Fn() -> bool) {
     }
 }
 
-/// Kills the only child of this process from outside, between two files and in the middle of one.
+/// Kills the only child of this process from outside, between two files and during one.
 #[cfg(target_os = "linux")]
 fn a_killed_child_is_replaced() {
     let children = || {
@@ -210,9 +210,9 @@ fn a_killed_child_is_replaced() {
     assert_eq!(first.len(), 1, "one child that stays");
     assert_eq!(read(&mut extractor, &simple), good);
     assert_eq!(children(), first, "the same child");
-    // Between two files.
+    // Kills the child between two files.
     kill(&first[0]);
-    // It has ended when its first thread is a zombie and the only one that is left.
+    // A child has ended when its first thread is a zombie and no other thread is left.
     let process = PathBuf::from(format!("/proc/{}", first[0]));
     wait_until(|| {
         let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
@@ -224,7 +224,7 @@ fn a_killed_child_is_replaced() {
     assert_ne!(second, first);
     drop(extractor);
     assert_eq!(children(), Vec::<String>::new(), "no child outlives its extractor");
-    // In the middle of one.
+    // Kills the child while it reads a file.
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let sign = folder.join(format!("worker {} has the task", std::process::id()));
     let argument = format!("hang {}", sign.display());
@@ -238,7 +238,7 @@ fn a_killed_child_is_replaced() {
     assert!(killer.join().expect("no panic").is_some());
 }
 
-/// One page of blanks that become more than the child may have.
+/// A page of spaces that expands to more memory than the child may use.
 #[cfg(unix)]
 fn memory_is_limited() {
     let result = read(&mut Extractor::new(&options("limited")), b"%PDF-");

@@ -1,9 +1,9 @@
-//! The paths of the document sets that tests read.
+//! Finds the document sets that tests read.
 
 use crate::skipped::print_skipped;
 use std::path::{Path, PathBuf};
 
-/// The folder of the document sets: the value of `TEST_DATA`, or `../shared/data` next to the
+/// Returns the folder of the document sets: the value of `TEST_DATA`, or `shared/data` next to the
 /// repository. If the folder is absent, prints `SKIPPED` and returns `None`.
 pub fn document_sets() -> Option<PathBuf> {
     let folder = configured_folder();
@@ -14,8 +14,8 @@ pub fn document_sets() -> Option<PathBuf> {
     None
 }
 
-/// A file or folder in the folder of the document sets, such as `mail/docs.jsonl.gz`. If it is
-/// absent, prints `SKIPPED` and returns `None`.
+/// Returns the path of a file or folder of the document sets, such as `mail/docs.jsonl.gz`. If it
+/// is absent, prints `SKIPPED` and returns `None`.
 pub fn document_set_path(name: &str) -> Option<PathBuf> {
     let path = configured_folder().join(name);
     if path.exists() {
@@ -25,7 +25,7 @@ pub fn document_set_path(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// The folder, which may be absent.
+/// Returns the folder of the document sets, which may be absent.
 #[expect(clippy::disallowed_methods, reason = "the folder of the sets is in the environment")]
 fn configured_folder() -> PathBuf {
     let sibling = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");

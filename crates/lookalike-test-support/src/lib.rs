@@ -1,5 +1,5 @@
-//! Helpers for the tests of several crates: the size that tests run at, the document sets,
-//! compressed bytes, archives, a server of PostgreSQL.
+//! Helpers for the tests of several crates: the size of long tests, the document sets, compressed
+//! bytes, archives, a PostgreSQL server.
 //!
 //! Crates list this crate in `dev-dependencies` only. It uses no crate of the workspace, so that
 //! every crate can use it. Tests that lack an optional part call [`print_skipped`], and

@@ -1,5 +1,5 @@
-//! A PostgreSQL server for tests. `DATABASE_URL` names it; otherwise the test process starts one
-//! from the system's packages in a temporary folder, and stops it at the end.
+//! A PostgreSQL server for tests. If `DATABASE_URL` is set, tests use its server. Otherwise the
+//! test process starts an installed server in a temporary folder, and stops it at the end.
 
 use crate::skipped::print_skipped;
 use parking_lot::Mutex;
@@ -10,14 +10,14 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a server may take to start.
+/// Maximum time for the start of a server.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The number in the next name of an index, which is unique in this process.
+/// The number in the name of the next index. It makes names unique in this process.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// The server of this process. It stops when the process ends. Returns `None` and prints `SKIPPED`
-/// for each caller if no server can be started.
+/// Returns the server of this process, which stops when the process ends. If no server can be
+/// started, prints `SKIPPED` for each caller and returns `None`.
 pub fn server() -> Option<&'static PostgresServer> {
     static SERVER: OnceLock<Result<PostgresServer, String>> = OnceLock::new();
     let server = SERVER.get_or_init(PostgresServer::find).as_ref();
@@ -28,8 +28,8 @@ pub fn server() -> Option<&'static PostgresServer> {
 pub struct PostgresServer {
     /// The address of a database without an index.
     base: String,
-    /// The watcher and the server. The watcher ends the server when this process has ended in any
-    /// way. `None` with `DATABASE_URL`.
+    /// The processes of the watcher and of the server. The watcher stops the server after the end
+    /// of this process, even if this process was killed. `None` with `DATABASE_URL`.
     watcher: Option<Mutex<[Child; 2]>>,
 }
 
@@ -48,19 +48,19 @@ impl PostgresServer {
         Self::start()
     }
 
-    /// Starts a server as the user of this process, or as an unprivileged user if this user is the
-    /// administrator, because PostgreSQL refuses to run as administrator.
+    /// Starts a server as the user of this process. For root, starts it as an unprivileged user,
+    /// because PostgreSQL refuses to run as root.
     ///
     /// # Errors
-    /// The programs of the server are absent, cannot be run, or fail. The error contains their
-    /// output.
+    /// If the programs of the server are absent, cannot be run, or fail. The error
+    /// contains their output.
     pub fn start() -> Result<Self, String> {
         Self::start_with(&["listen_addresses="], &|_, _| {})
     }
 
-    /// Like [`start`](Self::start), with more settings, each `name=value`. Before the server
-    /// starts, `prepare` receives the folder of its data and, if another user runs the server, the
-    /// number of this user.
+    /// Like [`start`](Self::start), with more settings of the form `name=value`. Calls `prepare`
+    /// before the server starts, with the data folder and, if another user runs the server, the id
+    /// of this user.
     ///
     /// # Errors
     /// Errors of [`start`](Self::start).
@@ -115,30 +115,31 @@ impl PostgresServer {
         Ok(Self { base, watcher: Some(Mutex::new([watcher, server])) })
     }
 
-    /// Whether this process started the server.
+    /// Returns true if this process started the server.
     pub fn is_own(&self) -> bool {
         self.watcher.is_some()
     }
 
-    /// The address of an index that no other test uses.
+    /// Returns the address of an index that no other test uses.
     pub fn fresh(&self) -> String {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         self.index(&format!("test {} {number}", std::process::id()))
     }
 
-    /// The address of the index with this name.
+    /// Returns the address of the index with this name.
     pub fn index(&self, name: &str) -> String {
         let name = name.replace('%', "%25").replace('&', "%26").replace('#', "%23");
         let sign = if self.base.contains('?') { '&' } else { '?' };
         format!("{}{sign}index={name}", self.base)
     }
 
-    /// The folder of its socket and data.
+    /// Returns the folder of the server's socket and data. Only for servers that
+    /// this process started.
     pub fn folder(&self) -> &str {
         self.base.split("host=").nth(1).unwrap().split('&').next().unwrap()
     }
 
-    /// A connection to the database, for changes that bypass an index.
+    /// Connects to the database, for changes that bypass an index.
     pub fn client(&self) -> Client {
         Client::connect(&self.base, NoTls).unwrap()
     }
@@ -155,12 +156,12 @@ impl Drop for PostgresServer {
     }
 }
 
-/// Prints that a test is skipped because PostgreSQL cannot be used.
+/// Reports that a test is skipped because PostgreSQL cannot be used.
 pub fn skipped(why: &str) {
     print_skipped(&format!("PostgreSQL: {why}"));
 }
 
-/// Removes an index that a test has made.
+/// Removes an index that a test created.
 pub fn drop_index(server: &PostgresServer, url: &str) {
     let name = url.rsplit("index=").next().unwrap();
     let name = name.replace("%26", "&").replace("%23", "#").replace("%25", "%");
@@ -168,7 +169,7 @@ pub fn drop_index(server: &PostgresServer, url: &str) {
     server.client().batch_execute(&sql).unwrap();
 }
 
-/// The folder of the server's programs: `TEST_POSTGRESQL`, or the folder of the newest
+/// Finds the folder of the server's programs: `TEST_POSTGRESQL`, or the folder of the newest
 /// installed version.
 #[expect(clippy::disallowed_methods, reason = "the folder of the programs is in the environment")]
 fn programs() -> Option<PathBuf> {
@@ -188,8 +189,8 @@ fn programs() -> Option<PathBuf> {
     all.into_iter().find(has_server)
 }
 
-/// The user that the server runs as: `None` for this user, or the number of another one if this
-/// user is the administrator.
+/// Returns the id of the user for the server if this process runs as root. Returns `None` if the
+/// server can run as the user of this process.
 fn unprivileged() -> Result<Option<String>, String> {
     let output = Command::new("id").arg("-u").output().map_err(|error| format!("id: {error}"))?;
     if String::from_utf8_lossy(&output.stdout).trim() != "0" {
@@ -202,7 +203,7 @@ fn unprivileged() -> Result<Option<String>, String> {
     Ok(Some("65534".to_owned()))
 }
 
-/// Lets every user write to a folder.
+/// Allows every user to write to a folder.
 #[cfg(unix)]
 fn open_to_all(folder: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -215,8 +216,8 @@ fn open_to_all(_: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Starts a process that stops the server and removes its folder when this process has ended, even
-/// if it was killed. The process waits until the pipe from this process is closed.
+/// Starts the watcher: a process that waits until the pipe from this process is closed, then stops
+/// the server and removes its folder. It also does this if this process was killed.
 fn watch(server: &Child, folder: &Path) -> Result<Child, String> {
     let script = "cat >/dev/null; kill -QUIT \"$1\" 2>/dev/null; \
                   for i in 1 2 3 4 5 6 7 8 9; do kill -0 \"$1\" 2>/dev/null || break; \
@@ -227,7 +228,8 @@ fn watch(server: &Child, folder: &Path) -> Result<Child, String> {
     command.spawn().map_err(|error| format!("sh: {error}"))
 }
 
-/// Waits until the server accepts connections. Fails if the server ends before.
+/// Waits until the server accepts connections. Fails if the server ends before, or after
+/// [`PATIENCE`].
 fn wait_for(base: &str, server: &mut Child, folder: &Path) -> Result<(), String> {
     let begun = Instant::now();
     loop {

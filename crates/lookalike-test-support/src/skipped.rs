@@ -1,4 +1,4 @@
-//! How a test reports that it checked nothing.
+//! Reports that a test was skipped.
 
 use std::io::Write as _;
 

@@ -1,6 +1,6 @@
-//! The size that tests run at.
+//! The size of long tests.
 
-/// Whether long tests run at their full size: `cargo x soak` sets `LOOKALIKE_SOAK` in the
+/// Returns true if long tests run at their full size. `cargo x soak` sets `LOOKALIKE_SOAK` in the
 /// environment.
 #[expect(clippy::disallowed_methods, reason = "the size of tests is in the environment")]
 pub fn is_soak() -> bool {

@@ -1,11 +1,12 @@
-//! Entries of tar archives. An archive ends with 1,024 zeros, which the caller appends.
+//! Creates entries of tar archives. An archive ends with 1,024 zeros, which the caller appends.
 
-/// A file in a tar archive.
+/// Returns the entry of a regular file.
 pub fn tar(name: &str, content: &[u8]) -> Vec<u8> {
     tar_entry(name, b'0', content)
 }
 
-/// An entry with the type `kind`: a header in the ustar format, and the content in whole blocks.
+/// Returns an entry of the type `kind`: a header in the ustar format, and the content padded to
+/// whole blocks.
 pub fn tar_entry(name: &str, kind: u8, content: &[u8]) -> Vec<u8> {
     let mut out = vec![0; 512];
     out[..name.len()].copy_from_slice(name.as_bytes());

@@ -1,3 +1,3 @@
-"""The common code of Spark and Ray: the order of stages, tasks, sums, errors, and rounds over
+"""The code that Spark and Ray share: the order of stages, tasks, sums, errors, and rounds over
 large components.
 """

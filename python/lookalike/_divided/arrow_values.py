@@ -1,8 +1,9 @@
-"""Arrow values that are made without pandas.
+"""Creates Arrow values without importing pandas.
 
-``pyarrow.table``, ``pyarrow.array`` and ``pyarrow.scalar``, and functions of ``pyarrow.compute``
-that get a value of Python, import pandas where it is installed, to see whether what they get is of
-it. This takes each new process of a cluster 1.1 CPU seconds and some 50 MB (``bench/cluster.md``).
+``pyarrow.table``, ``pyarrow.array`` and ``pyarrow.scalar`` import pandas if it is installed, to
+check whether their argument is a pandas object. Functions of ``pyarrow.compute`` do the same for
+an argument that is a Python value. The import takes 1.1 CPU seconds and some 50 MB in each new
+process of a cluster (``bench/cluster.md``).
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ if TYPE_CHECKING:
     import pyarrow
 
 MOST_BYTES: Final = (1 << 31) - 1
-"""Bytes of texts that an Arrow array holds."""
+"""The most bytes of texts that an Arrow array with 32-bit offsets can hold."""
 
 
 def import_arrow() -> Any:
-    """The module ``pyarrow``.
+    """Imports the module ``pyarrow``.
 
     Raises:
-        OptionError: It is not installed.
+        OptionError: The package is not installed.
     """
     try:
         import pyarrow
@@ -33,35 +34,35 @@ def import_arrow() -> Any:
 
 
 def read_table(rows: Any) -> pyarrow.Table:
-    """The table of an object with rows for Arrow, without copying them.
+    """Converts the rows of an object to a table, without copying them.
 
     Args:
-        rows: An object with ``__arrow_c_stream__``.
+        rows: An object with the method ``__arrow_c_stream__``.
     """
     return import_arrow().RecordBatchReader.from_stream(rows).read_all()
 
 
 def int_scalar(value: int) -> pyarrow.Int64Scalar:
-    """A number of 64 bits."""
+    """Creates a scalar of 64 bits."""
     pa = import_arrow()
     return _of_buffers(pa.int64(), struct.pack("=q", value))[0]
 
 
 def bool_scalar(value: bool) -> pyarrow.BooleanScalar:
-    """A truth value."""
+    """Creates a boolean scalar."""
     return _of_buffers(import_arrow().bool_(), bytes([value]))[0]
 
 
 def text_array(value: bytes) -> pyarrow.StringArray:
-    """An array of one text, which is not copied.
+    """Creates an array of one text without copying it.
 
     Args:
-        value: UTF-8, at most ``MOST_BYTES``.
+        value: The text in UTF-8, of at most ``MOST_BYTES`` bytes.
     """
     return _of_buffers(import_arrow().string(), struct.pack("=2i", 0, len(value)), value)
 
 
 def _of_buffers(kind: Any, *buffers: bytes) -> Any:
-    """An array of one value that is not null."""
+    """Creates an array of one value that is not null, from the buffers of its type."""
     pa = import_arrow()
     return pa.Array.from_buffers(kind, 1, [None, *(pa.py_buffer(buffer) for buffer in buffers)])

@@ -31,25 +31,27 @@ ONE_MACHINE: Final = frozenset(
         "write_skipped",
     }
 )
-"""Attributes of ``lookalike.FindResult`` that a cluster does not have."""
+"""Attributes of ``lookalike.FindResult`` that results of a cluster lack."""
 
 
 class OneMachineError(OptionError, AttributeError):
-    """The error of an attribute that exists only on one machine. ``hasattr`` returns false."""
+    """Raised for an attribute that only results on one machine have. It is an ``AttributeError``,
+    so that ``hasattr`` returns false.
+    """
 
 
 class DividedFindResult(Generic[R, Run]):
-    """The common part of the results of Spark and Ray."""
+    """The common base class of the results of Spark and Ray."""
 
     _why_not_pickled: str
 
     def __init__(self, run: Run) -> None:
-        # The stages; private to the package.
+        # The run with its stages; for use within the package.
         self.run = run
 
     def __iter__(self) -> Iterator[Group]:
-        """Yields the groups in the order of ``groups``, largest first. The process of the caller
-        holds one part of the rows at a time.
+        """Yields the groups in the order of ``groups``, largest first. On Spark, the driver holds
+        one partition of the rows at a time.
         """
         for _, rows in groupby(self.run.member_rows(), key=itemgetter(0)):
             (_, keeper, _), *others = [row[1:] for row in rows]
@@ -61,9 +63,11 @@ class DividedFindResult(Generic[R, Run]):
 
     @property
     def groups(self) -> R:
-        """A row for each document of a group, in the order of the report: ``group`` (from 1),
-        ``id``, ``role``, ``keeper``, ``jaccard`` (null for keepers), and ``containment`` if that is
-        the measure. Ids have their type in the input.
+        """A row for each document of a group, in the order of the report.
+
+        The columns are ``group`` (from 1), ``id``, ``role`` (``keeper`` or ``duplicate``),
+        ``keeper`` (an id), ``jaccard`` (null for keepers), and ``containment`` if that is the
+        measure. Ids have the type of the input.
         """
         groups: R = self.run.groups()
         return groups
@@ -74,7 +78,7 @@ class DividedFindResult(Generic[R, Run]):
         that is the measure.
 
         Raises:
-            OptionError: The run does not list pairs; ``find(…, pairs=True)`` does.
+            OptionError: Pairs were not requested by ``find(…, pairs=True)``.
         """
         self.run.expect_pairs()
         pairs: R = self.run.pairs()
@@ -82,45 +86,50 @@ class DividedFindResult(Generic[R, Run]):
 
     @property
     def has_pairs(self) -> bool:
-        """Whether all verified pairs are listed."""
+        """Whether the run lists the verified pairs."""
         return bool(self.run.plan.options.get("pairs"))
 
     @property
     def empty(self) -> R:
-        """Documents without a token: ``id``, ``same_text_as`` (the least id of the documents with
-        the same text, documents before the reference; null for that document, and for a text that
-        occurs once).
+        """A row for each document without a token: ``id`` and ``same_text_as``.
+
+        If several of these documents have the same text, ``same_text_as`` is the least id of them.
+        Documents of the frame or dataset precede documents of the reference. It is null for the
+        first document with a text, and for documents without text.
         """
         empty: R = self.run.empty()
         return empty
 
     @property
     def skipped(self) -> R:
-        """Rows that ``skip_bad`` left out: ``id``, ``reason``. Rows have no file and no line."""
+        """The rows that ``skip_bad`` left out: ``id`` and ``reason``."""
         skipped: R = self.run.skipped()
         return skipped
 
     @property
     def counts(self) -> dict[str, int]:
-        """The numbers of ``lookalike.FindResult.counts``."""
+        """The counts of the run, with the names of ``lookalike.FindResult.counts``."""
         return dict(self.run.sums.counts)
 
     @property
     def sources(self) -> R:
-        """A row for each value of ``source_field``, by name, the reference last, with the columns
-        of ``lookalike.FindResult.sources``. Without ``source_field`` the table is empty.
+        """A row for each value of ``source_field``, with the columns of
+        ``lookalike.FindResult.sources``. Rows are sorted by name; sources of the reference come
+        last. Without ``source_field`` the table is empty.
         """
         sources: R = self.run.sources()
         return sources
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of ``lookalike.FindResult.parameters``."""
+        """The chosen parameters, as in ``lookalike.FindResult.parameters``."""
         return dict(self.run.plan.parameters)
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Wall-clock seconds of each stage that ran; the stages are others than on one machine."""
+        """Wall-clock seconds of each stage of the run. The stages differ from the stages on one
+        machine.
+        """
         return dict(self.run.seconds)
 
     def write(
@@ -130,22 +139,23 @@ class DividedFindResult(Generic[R, Run]):
         format: Literal["csv", "jsonl"] | None = None,
         mode: Literal["error", "overwrite"] = "error",
     ) -> None:
-        """Writes the groups as a folder of text files. Joined in the order of their names, they are
-        the bytes of ``lookalike find -o``.
+        """Writes the groups as a folder of text files. The files, joined in the order of their
+        names, equal the file that ``lookalike find -o`` writes.
 
         Args:
-            folder: The folder to create. Spark writes the file ``_SUCCESS`` last: remove a folder
-                without it, which a failed write left. Sail writes no such file, and no folder for a
-                report without a line. Ray writes to this machine; its folder appears when it is
-                complete.
-            format: ``"csv"`` or ``"jsonl"``; by default the end of the folder's name decides,
-                ``.jsonl`` or else CSV.
-            mode: ``"error"`` refuses an existing folder; ``"overwrite"`` replaces it. Ray replaces
-                only folders of an earlier call.
+            folder: The folder to create. Spark writes the file ``_SUCCESS`` last. A folder without
+                this file is incomplete, because a write failed: remove it. Sail does not write
+                this file, and creates no folder for a report without a line. Ray writes to this
+                machine, and the folder appears when it is complete.
+            format: ``"csv"`` or ``"jsonl"``. The default is ``"jsonl"`` if the name of the folder
+                ends in ``.jsonl``, and else ``"csv"``.
+            mode: ``"error"`` rejects an existing folder; ``"overwrite"`` replaces it. Ray replaces
+                only folders that contain nothing but files of an earlier call.
 
         Raises:
             FileError: The folder exists and ``mode`` is ``"error"``, or it cannot be written.
-            OptionError: The name of the folder ends in another format.
+            OptionError: An argument is invalid, or the name of the folder ends in ``.parquet``,
+                ``.gz`` or ``.zst`` and ``format`` is not set.
         """
         if format not in ("csv", "jsonl", None):
             raise invalid_option("format", "'csv' or 'jsonl'", format)
@@ -155,14 +165,23 @@ class DividedFindResult(Generic[R, Run]):
     def write_pairs(
         self, folder: str | os.PathLike[str], *, mode: Literal["error", "overwrite"] = "error"
     ) -> None:
-        """Writes the pairs: the bytes of ``lookalike find --pairs``. Takes the parameters of
-        ``write``.
+        """Writes the verified pairs as a folder of CSV files. The joined files equal the file that
+        ``lookalike find --pairs`` writes.
+
+        Args:
+            folder: As for ``write``.
+            mode: As for ``write``.
+
+        Raises:
+            FileError: The folder exists and ``mode`` is ``"error"``, or it cannot be written.
+            OptionError: An argument is invalid, or pairs were not requested by ``find(…,
+                pairs=True)``.
         """
         self.run.expect_pairs()
         self.run.write_pairs(path_option("folder", folder), mode_option(mode))
 
     if not TYPE_CHECKING:
-        # Type checkers report these names as unknown.
+        # Hidden from type checkers, so that they report these names as unknown.
         def __getattr__(self, name: str) -> NoReturn:
             if name in ONE_MACHINE:
                 raise OneMachineError(
@@ -185,7 +204,12 @@ class DividedFindResult(Generic[R, Run]):
 
 
 def _format_of(folder: str) -> str:
-    """The format that the name of a folder ends in, as the names of files do on one machine."""
+    """Returns the format for the name of a folder: ``jsonl`` if it ends in ``.jsonl``, else
+    ``csv``.
+
+    Raises:
+        OptionError: The name has the ending of a format that a cluster does not write.
+    """
     name = folder.rstrip("/").lower()
     if name.endswith((".parquet", ".gz", ".zst")):
         raise OptionError(
@@ -196,7 +220,7 @@ def _format_of(folder: str) -> str:
 
 
 def mode_option(mode: object) -> str:
-    """Checks ``mode``, which decides how a write treats an existing folder."""
+    """Checks the argument ``mode``, which decides what a write does with an existing folder."""
     if mode not in ("error", "overwrite"):
         raise invalid_option("mode", "'error' or 'overwrite'", mode)
     return str(mode)

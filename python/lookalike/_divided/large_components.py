@@ -1,16 +1,17 @@
-"""Components with more documents than a task may hold, for any engine.
+"""Decides about components with more documents than a task may hold, on any engine.
 
-A second pass connects their documents by their rarest shingles, which separates documents that
-share a template. Rounds over prefixes of the keep order decide the remaining large components::
+A second pass connects the documents of these components by their rarest shingles, which separates
+documents that share a template. Components that are still too large are decided in rounds over
+prefixes of the keep order::
 
     while documents are undecided:
         prefix = the first undecided documents in keep order, as many as fit a task
         decide(prefix)                 one task; its keepers are keepers of the whole collection
         match(others, keepers)         all tasks; drops the documents that resemble a keeper
 
-The members of a prefix resemble no keeper of an earlier prefix, so the prefix decides about itself.
-A dropped document is also compared with the keepers of later rounds that precede it in the keep
-order, and is a duplicate of the best keeper.
+The undecided documents of a prefix resemble no keeper of an earlier prefix. So the decisions about
+them depend on the prefix alone. A dropped document is also compared with the keepers of later
+rounds that precede it in the keep order. It becomes a duplicate of its best keeper.
 """
 
 from __future__ import annotations
@@ -24,28 +25,29 @@ from lookalike._divided.run_sums import RunSums, check_largest, check_read
 from lookalike._divided.stage_tasks import BlockTask, MatchTask, MemberTask, PlaceTask
 from lookalike.stages import DECIDED, KEPT, PART, PLACES, Plan
 
-# Slices of the keep order in the documents of a task, unless documents are large.
+# The number of slices of the keep order that make up a prefix, unless documents are large.
 _SLICES = 16
 _OVERLAP = ("intersection", "left", "right", "jaccard", "containment")
 _STATE = ("node", "id", "reference", "slice", "bytes")
 _LABELS = ("node", "component", "check", "bytes", "documents")
-# The best keeper has the greatest rank. Among equal ranks it has equal shingles, then comes first
-# in the keep order, in which the reference collection precedes all others.
+# The best keeper of a duplicate has the greatest rank. Among equal ranks, a keeper with equal
+# shingles is better. Otherwise the keeper that is first in the keep order is best: earlier rounds
+# come first, and in a round the reference collection comes first.
 _BEST = ("rank", "equal", "earlier", "reference", "keeper", *_OVERLAP)
 
 
 @dataclass(frozen=True)
 class LargeDecisions(Generic[R]):
-    """The decisions about the documents of large components."""
+    """The decisions about the documents of the large components."""
 
     rows: R
     """Members and pairs, with the columns ``lookalike.stages.DECIDED``."""
     notes: list[dict[str, Any]]
-    """Their counts and sources."""
+    """The counts and sources of these documents, as members of notes."""
 
 
 def component_sizes(engine: RowOperations[R, D], labels: R) -> tuple[int, int]:
-    """Documents of components, and bytes of the largest component."""
+    """Returns the number of documents in components, and the bytes of the largest component."""
     sizes = engine.grouped(
         labels, ["component"], {"bytes": ("bytes", "sum"), "documents": ("documents", "sum")}
     )
@@ -56,16 +58,16 @@ def component_sizes(engine: RowOperations[R, D], labels: R) -> tuple[int, int]:
 
 
 class LargeComponents(Generic[R, D]):
-    """The components that are larger than a task."""
+    """The components that are too large for a task."""
 
     def __init__(self, engine: RowOperations[R, D], plan: Plan, task_bytes: int) -> None:
         """Starts without components.
 
         Args:
-            task_bytes: The most that the documents of a task may take.
+            task_bytes: The most bytes that the documents of a task may take.
         """
         self._engine, self._plan, self._task_bytes = engine, plan, task_bytes
-        # Documents of parts that are larger than a task.
+        # The number of documents in parts that are too large for a task.
         self.undivided = 0
         self._f = engine.functions
 
@@ -77,14 +79,14 @@ class LargeComponents(Generic[R, D]):
             labels: The labels of all components.
 
         Raises:
-            OptionError: A part does not fit a task, and groups are components, which rounds cannot
-                find.
+            OptionError: A part does not fit a task, and the plan has ``group="components"``.
+                Rounds find stars only.
         """
         engine, plan = self._engine, self._plan
         large = self._larger(labels)
         nodes = engine.join(labels, large, ["component"], "semi")
         self._documents = engine.documents(self._columns(nodes, "node", "check"))
-        # A second pass with rare shingles would find the same components.
+        # If keys are rare shingles already, a second pass would find the same components.
         parts = (
             nodes
             if plan.is_counted
@@ -118,7 +120,7 @@ class LargeComponents(Generic[R, D]):
         )
 
     def decide(self) -> LargeDecisions[R]:
-        """Decides about the documents of the parts that are larger than a task, in rounds."""
+        """Decides in rounds about the documents of the parts that are too large for a task."""
         engine = self._engine
         slices = self._slices(self.undivided)
         rounds = self._rounds(slices)
@@ -142,7 +144,9 @@ class LargeComponents(Generic[R, D]):
         return LargeDecisions(rows, [*self._work(work), *self._counts(slices, duplicates, sizes)])
 
     def _slices(self, documents: int) -> R:
-        """The places of documents, with ``slice``: slices are numbered in the keep order."""
+        """Returns the places of the documents with the column ``slice``: the number of their slice
+        in the keep order.
+        """
         engine = self._engine
 
         def places() -> R:
@@ -165,7 +169,9 @@ class LargeComponents(Generic[R, D]):
         return rounds
 
     def _later(self, number: int, state: R, prefix: _Prefix, done: _Round[R]) -> R:
-        """The state of the documents after a prefix: ``dropped`` includes its round."""
+        """Returns the state of the documents after a prefix. ``dropped`` marks the documents that
+        resemble a keeper of this round or an earlier one.
+        """
         engine, f = self._engine, self._f
 
         def later() -> R:
@@ -177,7 +183,7 @@ class LargeComponents(Generic[R, D]):
             rows = engine.join(
                 engine.where(state, f.col("slice") > prefix.last), found, ["id"], "left"
             )
-            # Documents of the reference collection may have ids of other documents.
+            # The join is by id, and a reference document may have the id of a dropped document.
             is_dropped = f.col("dropped") | (
                 (f.coalesce(f.col("matches"), f.lit(0)) > 0) & ~f.col("reference")
             )
@@ -188,8 +194,8 @@ class LargeComponents(Generic[R, D]):
         return engine.stored(f"round-{number}", later)
 
     def _prefix(self, state: R) -> _Prefix | None:
-        """The first slices with undecided documents, as many as fit half of a task; ``None`` if all
-        documents are decided.
+        """Returns the first slices with undecided documents, at least one, and as many as fit half
+        of a task. Returns ``None`` if all documents are decided.
         """
         engine = self._engine
         sums = engine.collected(
@@ -207,7 +213,9 @@ class LargeComponents(Generic[R, D]):
         return _Prefix(last, size, others)
 
     def _round(self, plan: Plan, number: int, state: R, prefix: _Prefix) -> _Round[R]:
-        """Decides about a prefix, and compares the other documents with its keepers."""
+        """Decides about the undecided documents of a prefix, and compares the other documents with
+        their keepers.
+        """
         engine, f = self._engine, self._f
         is_early = f.col("slice") <= prefix.last
         members = engine.where(state, is_early & ~f.col("dropped"))
@@ -252,7 +260,7 @@ class LargeComponents(Generic[R, D]):
         return self._engine.map_parts(texts, task, DECIDED)
 
     def _duplicates(self, rounds: list[_Round[R]]) -> R:
-        """Every duplicate, with its keeper."""
+        """Returns a row for each duplicate, with its best keeper."""
         engine, f = self._engine, self._f
         every = None
         equal = (f.col("intersection") == f.col("left")) & (f.col("left") == f.col("right"))
@@ -275,8 +283,8 @@ class LargeComponents(Generic[R, D]):
         )
 
     def _pairs(self, slices: R) -> R:
-        """The pairs of all documents: each block of the keep order with itself and with all later
-        blocks.
+        """Returns the pairs of all documents. Divides the keep order into blocks, and compares
+        each block with itself and with all later blocks.
         """
         engine, f = self._engine, self._f
 
@@ -309,7 +317,7 @@ class LargeComponents(Generic[R, D]):
         return engine.stored("pairs", pairs)
 
     def _work(self, frames: list[R]) -> list[dict[str, Any]]:
-        """The documents that were compared."""
+        """Returns the numbers of candidate pairs and of compared pairs, as one note."""
         engine, f = self._engine, self._f
         sums = RunSums()
         for frame in frames:
@@ -321,7 +329,7 @@ class LargeComponents(Generic[R, D]):
 
     def _counts(self, slices: R, duplicates: R, sizes: R) -> list[dict[str, Any]]:
         engine, f = self._engine, self._f
-        # Documents without a token have no fingerprint.
+        # Documents without a token have no fingerprint, so they do not count as copies.
         fingerprints = [
             self._count(slices, "fingerprint", function) for function in ("count", "count_distinct")
         ]
@@ -354,16 +362,18 @@ class LargeComponents(Generic[R, D]):
 
 @dataclass(frozen=True)
 class _Prefix:
-    """The undecided documents up to a slice."""
+    """The undecided documents up to and including the slice ``last``."""
 
     last: int
     size: int
-    """Their bytes."""
+    """The bytes of these documents."""
     others: int
     """The bytes of all other documents."""
 
     def shares(self, parts: int, task_bytes: int) -> int:
-        """The number of shares of the other documents; each share meets all keepers."""
+        """Returns the number of shares into which the other documents are divided. Each share is
+        compared with all keepers of the prefix.
+        """
         fitting = -(-self.others // max(1, task_bytes // 2))
         return max(1, fitting, min(parts, self.others // max(1, self.size)))
 
@@ -371,6 +381,6 @@ class _Prefix:
 @dataclass(frozen=True)
 class _Round(Generic[R]):
     decided: R
-    """Rows about the prefix."""
+    """The results for the prefix, with the columns ``lookalike.stages.DECIDED``."""
     matched: R
-    """Rows about the other documents."""
+    """The results for the other documents, with the same columns."""

@@ -1,4 +1,6 @@
-"""The operations of an engine for rounds over large components. Spark and Ray have a class each."""
+"""The operations that rounds over large components need from an engine. Spark and Ray each have a
+class for them.
+"""
 
 from __future__ import annotations
 
@@ -6,125 +8,144 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeVar
 
 RowTask = Callable[[Iterable[Any]], Iterator[Any]]
-"""From Arrow batches to Arrow batches."""
+"""A function from Arrow batches to Arrow batches."""
 R = TypeVar("R")
-"""Rows as the engine has them."""
+"""The engine's type for rows."""
 D = TypeVar("D")
-"""Documents with their texts."""
+"""The engine's type for documents with their texts."""
 
 
 class RowOperations(Protocol[R, D]):
-    """Operations on rows, which are small, and on documents, which have texts.
+    """Operations on rows, which are small, and on documents, which contain texts.
 
-    Conditions and columns are expressions made from ``functions``, by ``==``, ``<=``, ``>``,
-    ``>=``, ``&``, ``|``, ``~``, ``+`` and ``*``.
+    Conditions and columns are expressions of ``functions`` and of the operators ``==``, ``<=``,
+    ``>``, ``>=``, ``&``, ``|``, ``~``, ``+`` and ``*``.
     """
 
     @property
     def functions(self) -> Any:
-        """``col``, ``lit``, ``coalesce``, ``when``, ``least`` and ``greatest``, as in
-        ``pyspark.sql.functions``.
+        """An object with the functions ``col``, ``lit``, ``coalesce``, ``when``, ``least`` and
+        ``greatest`` of ``pyspark.sql.functions``.
         """
         ...
 
     @property
     def parts(self) -> int:
-        """The number of parts of documents."""
+        """The number of parts into which documents are divided."""
         ...
 
     def stored(self, stage: str, make: Callable[[], R]) -> R:
-        """Stores the result of a stage, so that it is computed once."""
+        """Computes and stores the result of a stage, so that it is computed once."""
         ...
 
     def documents(self, labels: R) -> D:
-        """The documents of some nodes, with ``check``; stored.
+        """Selects the documents of some nodes, adds the column ``check``, and stores them.
 
         Args:
-            labels: ``node`` and ``check``.
+            labels: Rows with the columns ``node`` and ``check``.
         """
         ...
 
     def connected(self, documents: D, count: int) -> R:
-        """The labels of documents that share rare shingles.
+        """Connects documents that share rare shingles. Returns the labels of their components,
+        with the columns ``lookalike.stages.LABELS``.
 
         Args:
-            count: The number of documents.
+            documents: The documents, with ``node`` and ``check``.
+            count: The expected number of documents.
+
+        Raises:
+            ChangedError: The number of documents differs.
         """
         ...
 
     def texts(self, documents: D, rows: R) -> D:
-        """The documents of rows with ``id`` and ``reference``, once for each of these rows, with
-        their columns ``lookalike.stages.PART`` and ``lookalike.stages.KEPT``.
+        """Joins rows with their documents. Returns the document once for each row that names it,
+        with the other columns of the row.
+
+        Args:
+            documents: The documents to select from.
+            rows: Rows with the columns ``id``, ``reference``, ``lookalike.stages.PART`` and
+                ``lookalike.stages.KEPT``.
         """
         ...
 
     def map(self, rows: R, task: RowTask, columns: str) -> R:
-        """Rows through a task."""
+        """Runs a task over rows. The result has the ``columns``, with SQL types."""
         ...
 
     def map_documents(self, documents: D, task: RowTask, columns: str) -> R:
-        """Documents through a task."""
+        """Runs a task over documents. The result has the ``columns``, with SQL types."""
         ...
 
     def map_parts(self, documents: D, task: RowTask, columns: str) -> R:
-        """Documents with one value of ``lookalike.stages.PART`` through one call of a task."""
+        """Runs a task over documents, so that one call receives all documents of a part.
+        ``lookalike.stages.PART`` is the column with the part.
+        """
         ...
 
     def semi_joined(self, documents: D, nodes: R) -> D:
-        """The documents of some nodes."""
+        """Selects the documents whose ``node`` is in ``nodes``."""
         ...
 
     def sliced(self, places: Callable[[], R], slice_bytes: int) -> R:
-        """Rows of ``lookalike.stages.PLACES``, in the order of their places divided into
-        slices of some bytes, whose numbers are ``slice``; stored.
+        """Divides rows into slices of about ``slice_bytes`` bytes in the order of their places.
+        Replaces the column ``place`` by ``slice``, the number of the slice, and stores the rows.
+
+        Args:
+            places: Makes the rows, with the columns ``lookalike.stages.PLACES``.
+            slice_bytes: The bytes of the texts of a slice.
         """
         ...
 
     def repeated(self, rows: R, name: str, count: int) -> R:
-        """Each row ``count`` times, with the numbers from 0 in a column ``name``."""
+        """Repeats each row ``count`` times. The new column ``name`` numbers the copies from 0."""
         ...
 
     def share(self, column: str, shares: int) -> Any:
-        """A number below ``shares``, by a column of whole numbers."""
+        """Returns an expression that maps a column of integers to numbers below ``shares``."""
         ...
 
     def table(self, rows: Sequence[tuple[int, int]], names: tuple[str, str]) -> R:
-        """Rows of two numbers each; few."""
+        """Makes a small table of two columns of integers."""
         ...
 
     def select(self, rows: R, columns: Mapping[str, Any]) -> R:
-        """Columns by their names."""
+        """Computes the columns of new rows, given as expressions by name."""
         ...
 
     def where(self, rows: R, condition: Any) -> R:
-        """Rows for which a condition is true."""
+        """Selects the rows for which a condition is true."""
         ...
 
     def union(self, rows: R, others: R) -> R:
-        """Rows of both, which have the same columns."""
+        """Returns the rows of both arguments, which have the same columns."""
         ...
 
     def join(
         self, rows: R, others: R, on: Sequence[str], how: Literal["inner", "left", "semi", "anti"]
     ) -> R:
-        """Joins rows that are equal in some columns. Both sides have no other column in common."""
+        """Joins rows with equal values in the columns ``on``. The two sides have no other column
+        in common.
+        """
         ...
 
     def grouped(self, rows: R, by: Sequence[str], sums: Mapping[str, tuple[str, str]]) -> R:
-        """A row for each value of some columns.
+        """Returns a row for each combination of values of the columns ``by``.
 
         Args:
-            sums: New columns: ``sum``, ``max``, ``count`` (of values that are not null) or
-                ``count_distinct`` of a column.
+            by: The columns to group by. Without any, all rows are one group.
+            sums: New columns by name, each a column with a function: ``sum``, ``max``, ``count``
+                (of values that are not null) or ``count_distinct``.
         """
         ...
 
     def best(self, rows: R, by: str, order: Sequence[str]) -> R:
-        """Returns the greatest row for each value of a column, with the columns of ``order``. Rows
-        compare column by column.
+        """Returns the greatest row for each value of the column ``by``. Rows are compared by the
+        columns ``order``, one after the other. The result has these columns.
         """
         ...
 
     def collected(self, rows: R) -> list[dict[str, Any]]:
-        """Rows in the process of the caller; few."""
+        """Returns a small number of rows as dicts, in the process of the caller."""
         ...

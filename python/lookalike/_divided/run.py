@@ -1,4 +1,4 @@
-"""A run whose documents are divided over tasks: the order of its stages, for any engine."""
+"""A run over documents that are divided over tasks: the order of its stages, for any engine."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ from lookalike.errors import DocumentError, OptionError
 from lookalike.stages import Plan
 
 B = TypeVar("B")
-"""Edges and identities as the engine has them."""
+"""The engine's type for edges, identities and notes."""
 _T = TypeVar("_T")
 
 MOST_NAMED_IDS = 5
-"""How many repeated ids a message names."""
+"""The most repeated ids that a message names."""
 
 
 class DividedRun(ABC, Generic[B, R, D]):
-    """The stages of a run. An engine has one subclass, which knows how to move rows."""
+    """The stages of a run. Each engine has a subclass, which moves the rows between tasks."""
 
     decided: R
-    """Rows of ``lookalike.stages.DECIDED``, once the run has ended."""
+    """The results, with the columns ``lookalike.stages.DECIDED``. ``run_stages`` sets them."""
 
     def __init__(self, plan: Plan, parts: int, task_bytes: int, log: logging.Logger) -> None:
-        """Starts a run.
+        """Prepares a run.
 
         Args:
-            parts: The number of parts of buckets and documents.
-            task_bytes: The most that the documents of a task may take.
-            log: Reports when stages begin and end.
+            plan: The plan of the run.
+            parts: The number of parts into which buckets and documents are divided.
+            task_bytes: The most bytes that the documents of a task may take.
+            log: The logger that records when stages begin and end.
         """
         self.plan = plan
         self.parts = parts
@@ -48,68 +49,82 @@ class DividedRun(ABC, Generic[B, R, D]):
 
     @abstractmethod
     def connect(self) -> B:
-        """Connects documents that share a key, adds the notes to the sums, and rejects repeated
-        ids.
+        """Connects documents that share a key. Adds the notes of the tasks to the sums, and
+        rejects repeated ids.
         """
 
     @abstractmethod
     def components(self, blocks: B) -> R:
-        """The labels of all documents of components."""
+        """Returns the labels of all documents in components."""
 
     @abstractmethod
     def decide(self, labels: R, total: int, is_divided: bool) -> R:
-        """Decides about the ``total`` documents of ``labels``, and adds the notes to the sums.
+        """Decides about the documents of ``labels``, and adds the notes of the tasks to the sums.
 
         Args:
-            is_divided: Whether a component was larger than a task.
+            labels: The labels of components that fit a task.
+            total: The number of documents in these components.
+            is_divided: Whether a component was too large for a task.
         """
 
     @abstractmethod
     def row_operations(self) -> RowOperations[R, D]:
-        """The operations of the engine on rows and documents."""
+        """Returns the operations of the engine on rows and documents."""
 
     @abstractmethod
     def groups(self) -> R:
-        """The rows of ``DividedFindResult.groups``."""
+        """Returns the rows of ``DividedFindResult.groups``."""
 
     @abstractmethod
     def pairs(self) -> R:
-        """The rows of ``DividedFindResult.pairs``."""
+        """Returns the rows of ``DividedFindResult.pairs``."""
 
     @abstractmethod
     def empty(self) -> R:
-        """The rows of ``DividedFindResult.empty``."""
+        """Returns the rows of ``DividedFindResult.empty``."""
 
     @abstractmethod
     def skipped(self) -> R:
-        """The rows of ``DividedFindResult.skipped``."""
+        """Returns the rows of ``DividedFindResult.skipped``."""
 
     @abstractmethod
     def sources(self) -> R:
-        """The rows of ``DividedFindResult.sources``."""
+        """Returns the rows of ``DividedFindResult.sources``."""
 
     @abstractmethod
     def member_rows(self) -> Iterator[tuple[int, Any, Any, Any]]:
-        """Group, id, keeper and similarity of each row of ``groups``, in the process of the caller,
-        which holds one part at a time.
+        """Yields the group, id, keeper and similarity of each row of ``groups``, in the process of
+        the caller. Makes Python objects of a part of the rows at a time.
         """
 
     @abstractmethod
     def write_groups(self, folder: str, form: str, mode: str) -> None:
-        """Writes the files of the groups; ``form`` is ``csv`` or ``jsonl``."""
+        """Writes the groups to the files of a folder.
+
+        Args:
+            folder: The folder to create.
+            form: ``csv`` or ``jsonl``.
+            mode: ``error`` rejects an existing folder, ``overwrite`` replaces it.
+        """
 
     @abstractmethod
     def write_pairs(self, folder: str, mode: str) -> None:
-        """Writes the files of the pairs."""
+        """Writes the pairs to the CSV files of a folder, as ``write_groups`` writes groups."""
 
     @property
     def similarities(self) -> list[str]:
-        """The columns of similarities in ``groups`` and ``pairs``; the last one is the measure."""
+        """The names of the similarity columns of ``groups`` and ``pairs``. The last one is the
+        measure of the run.
+        """
         is_containment = self.plan.parameters["measure"] == "containment"
         return ["jaccard", "containment"] if is_containment else ["jaccard"]
 
     def run_stages(self) -> None:
-        """Runs all stages, up to ``decided``."""
+        """Runs all stages and sets ``decided``.
+
+        Divides components that are too large for a task. Decides about fitting parts in tasks, and
+        about the remaining documents in rounds.
+        """
         blocks = self.timed("keys", self.connect)
         rows = self.row_operations()
 
@@ -136,7 +151,9 @@ class DividedRun(ABC, Generic[B, R, D]):
         self.sums.warn_of_idle_rules(stages.keep_rules(self.plan.options))
 
     def timed(self, stage: str, work: Callable[[], _T]) -> _T:
-        """Runs a stage, and reports its beginning and its end."""
+        """Runs a stage. Reports its beginning and its end to the log and to ``progress``, and
+        stores its seconds.
+        """
         self._log.info("stage %s begins", stage, extra={"stage": stage})
         if self.progress is not None:
             self.progress(stage, 0, 1)
@@ -161,14 +178,15 @@ class DividedRun(ABC, Generic[B, R, D]):
             raise OptionError("pairs were not requested: find(…, pairs=True)")
 
     def refuse_repeated(self, rows_by_id: Sequence[tuple[str, int]], remedy: str) -> None:
-        """Rejects ids of several documents.
+        """Rejects a run if several documents have the same id.
 
         Args:
-            rows_by_id: Repeated ids, ascending, and the rows of each; one more than a message names
-                suffices.
+            rows_by_id: Repeated ids, ascending, each with the number of its rows. The message
+                names the first ``MOST_NAMED_IDS``, and tells whether there are more.
+            remedy: The second remedy of the message; the first is another column of ids.
 
         Raises:
-            DocumentError: There is one.
+            DocumentError: ``rows_by_id`` is not empty.
         """
         if rows_by_id:
             named = ", ".join(f"{id_!r} ({rows} rows)" for id_, rows in rows_by_id[:MOST_NAMED_IDS])

@@ -1,4 +1,4 @@
-"""Sums of the notes of a run, and amounts of memory."""
+"""Adds up the notes of a run, and reads amounts of memory."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _SOURCE = ("documents", "bytes", "duplicates", "duplicate_bytes")
 SOURCES: Final = ", ".join(
     ["source string, reference boolean", *(f"{name} long" for name in _SOURCE)]
 )
-"""Columns of the sources of a run, and their types in SQL."""
+"""The columns of the sources of a run, with their SQL types."""
 NODE_SUM_RANGE = 1 << 24
-"""The sum of all nodes modulo this tells rows apart."""
-# How the names of counts of keep rules begin.
+"""Runs compare sums of nodes modulo this number, to detect that a frame has other rows."""
+# The prefix of the counts of keep rules; the place of the rule in the list follows.
 _RULE = "rule_"
 _UNITS = {
     "": 1,
@@ -50,17 +50,18 @@ class RunSums:
         """Starts all sums at zero.
 
         Args:
-            source_field: The column of sources; without one there are none.
+            source_field: The column of sources. Without this column, no sources are counted.
         """
         self._has_sources = source_field is not None
         self.counts: dict[str, int] = dict.fromkeys(_COUNTS, 0)
         self._sources: dict[tuple[bool, str], dict[str, Any]] = {}
         self._decided = self._nodes = 0
-        # By the place of a keep rule: tasks with documents that it can tell apart.
+        # For each keep rule, by its place in the list: how many tasks had a document with a value
+        # in the field of the rule, or with a path that matches its pattern.
         self._used_rules: dict[int, int] = {}
 
     def add(self, counts: Mapping[str, int] | None, source: Mapping[str, Any] | None) -> None:
-        """Adds the members of a note."""
+        """Adds the ``counts`` and the ``source`` of a note."""
         for name, count in (counts or {}).items():
             if name in self.counts:
                 self.counts[name] += count
@@ -83,16 +84,16 @@ class RunSums:
                 sums[name] += source.get(name, 0)
 
     def add_notes(self, notes: Iterable[str]) -> None:
-        """Adds the notes of the stages."""
+        """Adds notes of the stages, each a JSON text."""
         for note in notes:
             members = json.loads(note)
             self.add(members.get("counts"), members.get("source"))
 
     def warn_of_idle_rules(self, rules: Sequence[str]) -> None:
-        """Warns of keep rules that decide nothing, as the command line does.
+        """Warns about keep rules that decide nothing, as the command line does.
 
         Args:
-            rules: All rules of the run.
+            rules: All keep rules of the run, in their order.
 
         Warns:
             UserWarning: No document has a value in the field of a rule, or matches its pattern.
@@ -109,13 +110,14 @@ class RunSums:
             warn(f"keep={rules[place]!r} decides nothing: {none}", UserWarning)
 
     def check_rows(self, rows: int, nodes: int) -> None:
-        """Checks that the second reading returned the rows of the first one.
+        """Checks that the frame has the rows of the frame in the checkpoint.
 
         Args:
-            nodes: The sum of the nodes of the second reading.
+            rows: The number of rows of the frame.
+            nodes: The sum of their nodes, each modulo ``NODE_SUM_RANGE``.
 
         Raises:
-            ChangedError: The rows differ.
+            ChangedError: One of these numbers differs.
         """
         counted = self.counts["documents"] + self.counts["skipped"]
         if (rows, nodes) != (counted, self._nodes):
@@ -126,7 +128,7 @@ class RunSums:
             )
 
     def check_decided(self, documents: int) -> None:
-        """Checks that the second reading returned all documents of components.
+        """Checks that the second reading returned all documents in components.
 
         Raises:
             ChangedError: Some documents are missing.
@@ -135,15 +137,15 @@ class RunSums:
 
     @property
     def sources(self) -> list[dict[str, Any]]:
-        """The sources by name; sources of the reference collection are last."""
+        """The sources, sorted by name; sources of the reference collection come last."""
         return [self._sources[key] for key in sorted(self._sources)]
 
 
 def check_read(got: int, expected: int) -> None:
-    """Checks the number of documents of the second reading.
+    """Checks that the second reading returned as many documents as the first.
 
     Raises:
-        ChangedError: It differs from the first reading.
+        ChangedError: The numbers differ.
     """
     if got != expected:
         raise ChangedError(
@@ -156,7 +158,7 @@ def check_largest(largest: int, task_bytes: int) -> None:
     """Checks that the largest component fits a task.
 
     Raises:
-        OptionError: It does not fit.
+        OptionError: The component does not fit.
     """
     if largest > task_bytes:
         raise OptionError(
@@ -166,7 +168,12 @@ def check_largest(largest: int, task_bytes: int) -> None:
 
 
 def bytes_of(name: str, value: int | str) -> int:
-    """Reads an amount of memory: bytes, or a text such as ``"512MiB"``."""
+    """Converts an amount of memory to bytes. The value is a number of bytes, or a text such as
+    ``"512MiB"``.
+
+    Raises:
+        OptionError: The value is not an amount of memory of at least one byte.
+    """
     if isinstance(value, str):
         match = re.fullmatch(r"\s*(\d+)\s*([a-z]*)\s*", value.lower())
         if match is None or match[2] not in _UNITS:

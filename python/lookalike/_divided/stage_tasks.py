@@ -1,5 +1,5 @@
-"""The common tasks of all engines: functions from Arrow batches to Arrow batches, which pickle with
-their plan.
+"""The tasks that all engines share. Each is a function from Arrow batches to Arrow batches that
+can be pickled with its plan.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lookalike.stages import DECIDED, KEPT, PART, Plan
 
 _Batches = Iterable[Any]
 RowOrder: TypeAlias = Sequence[tuple[str, str]]
-"""Columns by which rows are sorted, and ``ascending`` or ``descending`` for each."""
+"""The columns by which rows are sorted, each with ``ascending`` or ``descending``."""
 
 MEMBER_ORDER: Final[RowOrder] = (
     ("size", "descending"),
@@ -25,7 +25,7 @@ MEMBER_ORDER: Final[RowOrder] = (
     ("rank", "descending"),
     ("id", "ascending"),
 )
-"""Members of groups, and pairs, in the order of the reports."""
+"""The order of the members of groups in reports."""
 PAIR_ORDER: Final[RowOrder] = (
     ("keeper", "ascending"),
     ("id", "ascending"),
@@ -33,10 +33,12 @@ PAIR_ORDER: Final[RowOrder] = (
     ("left", "ascending"),
     ("right", "ascending"),
 )
-"""The order of pairs. Two ids may have several pairs if documents and references share ids."""
+"""The order of pairs in reports. If documents and references share ids, two ids can have several
+pairs. The last three columns then decide.
+"""
 NO_LIMIT = 1 << 62
-"""Bytes of documents that no component has."""
-# The rank of a keeper, as ``decide`` has it.
+"""A ``task_bytes`` that no component exceeds."""
+# The rank of a keeper in the rows of ``decide``.
 _GREATEST = (1 << 63) - 1
 
 
@@ -81,7 +83,7 @@ class LabelTask:
 
 @dataclass(frozen=True)
 class UnsortedDecideTask:
-    """Decides about components in any order: it holds all rows of its partition."""
+    """Decides about components whose rows are in any order. Holds all rows of its partition."""
 
     plan: Plan
 
@@ -103,8 +105,8 @@ class PlaceTask:
 
 @dataclass(frozen=True)
 class SliceTask:
-    """Adds ``slice`` to rows of one range that are in the keep order: slices are numbered in that
-    order, and have documents of some ``slice_bytes`` each.
+    """Adds the column ``slice``, the number of the slice of a row, to rows in the keep order. The
+    rows of a range are in one task. A slice has documents of about ``slice_bytes`` bytes.
     """
 
     offsets: dict[int, int]
@@ -127,8 +129,8 @@ class SliceTask:
 
 @dataclass(frozen=True)
 class MatchTask:
-    """Compares the documents of each part with the kept documents of that part. Rows are sorted by
-    ``PART``, then by ``KEPT`` with kept documents first.
+    """Compares the documents of each part with the kept documents of the same part. Expects rows
+    that are sorted by ``PART``.
     """
 
     plan: Plan
@@ -142,8 +144,8 @@ class MatchTask:
 
 @dataclass(frozen=True)
 class BlockTask:
-    """Decides about the documents of each part. A part with kept documents compares the others with
-    them; a part without them is one component.
+    """Decides about the documents of each part. If the part has kept documents, compares its other
+    documents with them. Otherwise treats the part as one component.
     """
 
     plan: Plan
@@ -163,8 +165,8 @@ class BlockTask:
 
 @dataclass(frozen=True)
 class MemberTask:
-    """Converts rows of members to ``lookalike.stages.DECIDED``; missing columns are null. Rows
-    without a column ``id`` are keepers.
+    """Converts rows of members to the columns ``lookalike.stages.DECIDED``. Missing columns become
+    null. Rows without a column ``id`` are keepers.
     """
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
@@ -199,10 +201,10 @@ def _kept_and_others(table: Any) -> tuple[Any, Any]:
 
 
 def _by_part(batches: _Batches) -> Iterator[Any]:
-    """The rows of each part as one table.
+    """Yields the rows of each part as one table.
 
     Raises:
-        RuntimeError: The engine did not sort them.
+        RuntimeError: The rows of a part are not consecutive, because the engine did not sort them.
     """
     import pyarrow as pa
 
@@ -225,9 +227,10 @@ def _by_part(batches: _Batches) -> Iterator[Any]:
 
 
 def group_numbers(roles: Any, before: int) -> Any:
-    """The number of the group of each member, in the order of the reports.
+    """Numbers the groups of members. Returns the number of the group of each member.
 
     Args:
+        roles: The roles of the members, in the order of the reports.
         before: The number of the last group before these members.
     """
     import pyarrow as pa
@@ -238,12 +241,12 @@ def group_numbers(roles: Any, before: int) -> Any:
 
 
 def by_range(batch: Any) -> Iterator[Any]:
-    """The rows of each range of a batch; ranges are in order."""
+    """Yields the rows of each range of a batch as a table. The batch is sorted by ``range``."""
     return _runs(batch, "range")
 
 
 def _runs(batch: Any, column: str) -> Iterator[Any]:
-    """The rows of a batch that have one value in a column, by which they are sorted."""
+    """Yields a table for each value of a column, by which the batch is sorted."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,4 +1,4 @@
-"""Components of a graph with more edges than a task may hold, in rounds over its parts."""
+"""Finds the components of a graph with more edges than a task may hold, in rounds."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from lookalike.stages import STAR_STEPS, StarStep
 _R = TypeVar("_R")
 
 LEAST_EDGE_BYTES = 64 << 20
-"""Bytes of edges that a task may hold, whatever ``task_memory`` is."""
+"""The bytes of edges that a task may hold even if ``task_memory`` is smaller."""
 
 
 def edge_limit(task_bytes: int) -> int:
-    """The bytes that blocks of edges may have, 16 for each: their numbers take 8 more."""
+    """Returns the most bytes of blocks of edges in one task. A block has 16 bytes for each edge,
+    and a task needs 8 more bytes for the numbers of the nodes.
+    """
     return max(task_bytes, LEAST_EDGE_BYTES) * 2 // 3
 
 
 @dataclass(frozen=True)
 class StarTask:
-    """A step of a round on rows of one part or of several."""
+    """Runs one step of a round on the rows of one or several parts."""
 
     parts: int
     step: StarStep
@@ -38,13 +40,14 @@ def star_rounds(
     stored: Callable[[str, Callable[[], _R]], _R],
     notes: Callable[[_R], Iterable[str]],
 ) -> _R:
-    """Returns edges from the least node of each component to each of its nodes, itself included.
+    """Returns edges from the least node of each component to each of its nodes, including itself.
     Some edges are repeated.
 
     Args:
-        edges: Rows of ``lookalike.stages.connect`` of the kind ``edges``.
-        run: Runs a step; the rows of a part are in one task.
-        stored: Stores the result of a round, so that it is computed once.
+        edges: Rows of ``lookalike.stages.connect`` of the kind ``edges``. Rows of other kinds are
+            ignored.
+        run: Runs a step of a round. One task must receive all rows of a part.
+        stored: Stores the result of a round under a name, so that it is computed once.
         notes: Selects the notes of rows.
     """
     number = 0

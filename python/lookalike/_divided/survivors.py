@@ -1,7 +1,7 @@
-"""The decision about each row of an annotated frame, as expressions that every engine computes.
+"""The columns that annotations add to a frame, as expressions that every engine can compute.
 
-``docs/guides/dedup.md`` specifies the columns. A row has at most one row among the members of
-groups.
+``docs/guides/dedup.md`` specifies the columns. Each row of the frame is at most one member of a
+group.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ ANNOTATIONS: Final = (
     "lookalike_containment",
     "lookalike_group_size",
 )
-"""Columns that annotated rows may get."""
+"""All columns that annotations can add."""
 
 
 def is_own_member(functions: Any) -> Any:
-    """Whether a member of a group is a row of the frame. Keepers of the reference are not, even if
-    a row has the same id.
+    """Returns the condition that a member of a group is a row of the frame. A keeper from the
+    reference is not, even if a row has the same id.
     """
     return (functions.col("role") == functions.lit("duplicate")) | ~functions.col("reference")
 
 
 def member_columns(functions: Any, measure: str, keeper: Any) -> dict[str, Any]:
-    """The annotations of a numbered member of a group.
+    """Returns the annotations of a member of a numbered group, by name.
 
     Args:
         functions: ``lookalike._divided.row_operations.RowOperations.functions``.
-        measure: ``jaccard`` or ``containment``.
-        keeper: The id of the keeper, in the type of the input.
+        measure: The measure of the run, ``jaccard`` or ``containment``.
+        keeper: The expression of the keeper's id, in the type of the input.
     """
     is_kept = functions.col("role") == functions.lit("keeper")
     return {
@@ -45,11 +45,12 @@ def member_columns(functions: Any, measure: str, keeper: Any) -> dict[str, Any]:
 
 
 def row_columns(functions: Any, is_readable: Any) -> dict[str, Any]:
-    """The annotations of all rows, also without a group. Every readable row without a group is
-    kept.
+    """Returns the annotations whose value is not null for rows without a group. Such a row is kept
+    unless ``skip_bad`` left it out, and has the group size 1 if it is kept.
 
     Args:
-        is_readable: Whether ``skip_bad`` did not leave a row out.
+        functions: As in ``member_columns``.
+        is_readable: The condition that ``skip_bad`` did not leave the row out.
     """
     kept = functions.coalesce(functions.col("lookalike_kept"), is_readable)
     size = functions.coalesce(functions.col("lookalike_group_size"), functions.lit(1))

@@ -1,9 +1,9 @@
-"""Conversion of errors of tasks to the errors of this package.
+"""Converts the errors of tasks to the errors of this package.
 
-Engines keep only the text of an exception, between tracebacks. A task therefore raises a
-``TaskError``, whose text is one line of JSON after a mark, so that the format of tracebacks does
-not matter. Errors outside of tasks (a full disk of the JVM, a worker without this package) are
-recognised by their text.
+Engines keep only the text of an exception, surrounded by tracebacks. A task therefore raises a
+``TaskError``, whose text is a mark and one line of JSON. The driver finds this line in any format
+of tracebacks. It recognises errors outside of tasks (a full disk of the JVM, a worker without this
+package) by their text.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from lookalike._engine import VERSION
 from lookalike.errors import FileError, LookalikeError, OptionError
 
 _MARK = "lookalike-task-error "
-# The message of the system for a full disk, which the JVM repeats in its own texts.
+# The system's message for a full disk. Errors of the JVM contain it.
 _NO_SPACE = os.strerror(errno.ENOSPC)
-# The messages of Python if a worker has no package, or another version than the driver.
+# Messages of Python on a worker without this package, or with another version than the driver.
 _NO_PACKAGE = re.compile(
     r"No module named 'lookalike['.]|Can't get attribute '\w+' on <module 'lookalike\b|cannot "
     r"import name '\w+' from 'lookalike\b"
 )
-# The message of Python if a worker has no Arrow, which PySpark needs before a task begins.
+# The message of Python on a worker without pyarrow, which PySpark imports before a task begins.
 _NO_ARROW = "No module named 'pyarrow'"
-# The last characters of a message that an error contains.
+# The most characters of an engine's message in an error. The last characters are kept.
 _SHOWN = 300
 _NO_SPACE_REMEDY = (
     "a worker has no space left for temporary files; make room there, name a larger disk (Spark: "
@@ -38,16 +38,17 @@ _NO_SPACE_REMEDY = (
     "full; with checkpoint the same call resumes from the finished stages"
 )
 
-# The lines with an exception of the JVM and its causes.
+# Lines that state an exception of the JVM, or one of its causes.
 _STATED = re.compile(r"^(?:: |Caused by: )(.*)$", re.MULTILINE)
-# The class of an exception before its message; Spark Connect has it in parentheses.
+# The class name before the message of an exception. Spark Connect puts it in parentheses.
 _CLASS = re.compile(r"^(?:[a-z]\w*\.)+\w+: |^\((?:[a-z]\w*\.)+\w+\) ")
-# The messages of Hadoop, Spark and Sail for a path with an unknown scheme, or without its classes.
+# Messages of Hadoop, Spark and Sail for a path whose scheme is unknown, or whose classes are
+# missing.
 _NO_SCHEME = re.compile(
     r"No FileSystem for scheme|Class org\.apache\.hadoop\.fs\.\S+ not found|Unable to recognise "
     r"URL"
 )
-# Their messages for a path that cannot be read or written.
+# Messages of Hadoop, Spark and Sail for a path that cannot be read or written.
 _FILE_PROBLEM = re.compile(
     r"\bhadoop\.(fs|security)\.|\bjava\.nio\.file\.|\bFAILED_READ_FILE\b|mkdirs failed|not a "
     r"directory|permission denied|access denied"
@@ -64,14 +65,18 @@ _PATH_REMEDY = "name another path, or let Spark and its workers read and write t
 
 
 class TaskError(Exception):
-    """An error of this package in a task, or a full disk; its text states the type."""
+    """Wraps an error of this package, or a full disk, in a task. The text states the type and
+    message of the error.
+    """
 
     def __init__(self, error: Exception) -> None:
         super().__init__(_MARK + json.dumps({"type": _type_of(error), "message": str(error)}))
 
 
 def _type_of(error: BaseException) -> str | None:
-    """The name of an error that reaches the caller; ``None`` for other errors."""
+    """Returns the name under which an error is sent to the caller: a class of this package, or
+    ``OSError`` for a full disk. Returns ``None`` for other errors.
+    """
     if isinstance(error, LookalikeError):
         kinds = (kind.__name__ for kind in type(error).__mro__)
         return next(name for name in kinds if hasattr(errors, name))
@@ -96,12 +101,15 @@ def stated_errors() -> Iterator[None]:
 
 @contextlib.contextmanager
 def task_errors(remedy: str) -> Iterator[None]:
-    """Raises the error of a task without the traces of the engine.
+    """Converts errors in a ``with`` block that come from tasks, and raises them without the
+    engine's traces. Other errors pass unchanged.
 
     Args:
-        remedy: The remedy if a worker has no lookalike, or no pyarrow.
+        remedy: The remedy if a worker has no lookalike, another version, or no pyarrow.
 
     Raises:
+        LookalikeError: A task raised this error.
+        OptionError: A worker has no lookalike, another version than the driver, or no pyarrow.
         FileError: A worker has no space left.
     """
     try:
@@ -117,11 +125,11 @@ def task_errors(remedy: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def file_errors(problem: str) -> Iterator[None]:
-    """Raises the error of a path that an engine cannot read or write, without the traces of the
-    engine.
+    """Converts errors in a ``with`` block about paths that the engine cannot read or write, and
+    raises them without the engine's traces. Other errors pass unchanged.
 
     Args:
-        problem: The failed action, with the path.
+        problem: The failed action with the path, such as ``cannot write PATH``.
 
     Raises:
         FileError: The engine cannot read or write the path.
@@ -140,19 +148,20 @@ def file_errors(problem: str) -> Iterator[None]:
 
 
 def file_error(problem: str, error: Exception, remedy: str = _PATH_REMEDY) -> FileError:
-    """The error of a path that an engine cannot read or write.
+    """Makes the error for a path that an engine cannot read or write.
 
     Args:
-        problem: The failed action, with the path.
-        remedy: The remedy if the engine knows the scheme of the path.
+        problem: The failed action with the path.
+        error: The error of the engine.
+        remedy: The remedy, unless the engine does not know the scheme of the path.
     """
     is_unknown = _NO_SCHEME.search(str(error)) is not None
     return FileError(f"{problem}: {cause_of(error)}; {_NO_SCHEME_REMEDY if is_unknown else remedy}")
 
 
 def cause_of(error: Exception) -> str:
-    """The cause of an error in one line. The text of an exception of the JVM begins with the failed
-    call; its causes follow between traces.
+    """Returns the cause of an error in one line: the last cause in the text of a JVM exception, or
+    else the first line of the text.
     """
     text = str(error)
     stated = [match for match in _STATED.finditer(text) if match[1].strip()]
@@ -160,12 +169,12 @@ def cause_of(error: Exception) -> str:
         return _CLASS.sub("", _first_line(error))
     line = stated[-1][1].strip()
     if line.endswith("Traceback (most recent call last):"):
-        # The message of an exception of Python is between its trace and the trace of the JVM.
+        # The message of a Python exception is the last line before the trace of the JVM.
         of_python = re.split(r"\n\s*at ", text[stated[-1].end() :], maxsplit=1)[0]
         line = next(
             (line for line in reversed(of_python.splitlines()) if line.strip()), line
         ).strip()
-    # The temporary folder of a task is not part of the path.
+    # Drop the temporary folder of the task, which is not part of the user's path.
     return re.sub(r"/_temporary/.*$", "", _CLASS.sub("", line))
 
 

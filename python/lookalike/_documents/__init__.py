@@ -1,1 +1,1 @@
-"""Conversion of the documents of a call: each type of input for the engine, and results back."""
+"""Converts each type of input to documents of the engine, and results back to the input's type."""

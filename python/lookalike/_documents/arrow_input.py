@@ -1,4 +1,6 @@
-"""Documents of packages that have the Arrow PyCapsule interface."""
+"""Documents from objects with the Arrow PyCapsule interface, and from queries that return such
+objects.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ from lookalike.errors import OptionError
 
 
 def of_query(docs: Any, columns: Columns) -> InputDocuments | None:
-    """Executes a ``polars.LazyFrame`` or a ``pyarrow.dataset.Dataset``. Reads only the needed
-    columns, unless the call returns documents.
+    """Executes a ``polars.LazyFrame`` or reads a ``pyarrow.dataset.Dataset``. Reads only the
+    needed columns, unless the call returns documents. Returns ``None`` for other types.
     """
     if is_lazy_polars(docs):
         query = docs if columns.back else docs.select(columns.used(docs.collect_schema().names()))
@@ -26,8 +28,13 @@ def of_query(docs: Any, columns: Columns) -> InputDocuments | None:
 
 
 def batches_of_query(docs: Any, columns: Columns, rows: int) -> Iterator[Any] | None:
-    """Returns an iterator over tables of some rows and the needed columns; ``None`` for other
-    types.
+    """Returns an iterator over Arrow tables or batches with the needed columns of a query.
+
+    Args:
+        docs: A ``polars.LazyFrame`` or a ``pyarrow.dataset.Dataset``. For other types, the
+            function returns ``None``.
+        columns: The columns of the call.
+        rows: The requested number of rows of each table or batch.
     """
     if is_lazy_polars(docs):
         query = docs.select(columns.used(docs.collect_schema().names()))
@@ -38,23 +45,29 @@ def batches_of_query(docs: Any, columns: Columns, rows: int) -> Iterator[Any] | 
 
 
 def batches_of_dataset(docs: Any, names: Sequence[str], rows: int) -> Iterator[Any]:
-    """Returns an iterator over batches of some rows and these columns of a
-    ``pyarrow.dataset.Dataset``.
+    """Returns an iterator over the record batches of a ``pyarrow.dataset.Dataset``, or of a
+    dataset of another library that is derived from this class.
+
+    Args:
+        docs: The dataset.
+        names: The columns to read.
+        rows: The maximum number of rows of a batch.
     """
     needed = {"columns": list(names), "batch_size": rows}
     serial = {**needed, "use_threads": False}
-    # Other libraries have datasets whose fragments take other arguments.
+    # Use only pyarrow's own fragments: the fragments of other libraries take other arguments.
     is_own = type(docs).__module__.startswith("pyarrow")
     try:
         fragments = docs.get_fragments() if is_own else None
     except ValueError:
-        # The fragments of a filtered dataset are not accessible.
+        # pyarrow raises this error for a filtered dataset.
         fragments = None
     if fragments is None:
         ahead = {"batch_readahead": 1, "fragment_readahead": 1}
         batches: Iterator[Any] = iter(docs.scanner(**needed, **ahead).to_reader())
         return batches
-    # A scanner reads all row groups of a file ahead of a slow consumer, whatever its limits.
+    # Read one row group at a time. A scanner would read all row groups of a file ahead of a slow
+    # consumer, despite its limits on readahead.
     return (
         batch
         for fragment in fragments
@@ -77,7 +90,7 @@ def is_dataset(docs: Any) -> bool:
 
 
 def of_arrow(docs: Any, columns: Columns) -> InputDocuments | None:
-    """Reads an object with the Arrow PyCapsule interface; ``None`` for other types."""
+    """Reads an object with the Arrow PyCapsule interface. Returns ``None`` for other types."""
     if not (hasattr(docs, "__arrow_c_stream__") or hasattr(docs, "__arrow_c_array__")):
         return None
     if is_of("polars", docs):
@@ -97,8 +110,8 @@ def of_arrow(docs: Any, columns: Columns) -> InputDocuments | None:
 
 
 def _held(docs: Any) -> Any:
-    """Copies rows to pyarrow, so that they are read once. An object that computes its rows, such as
-    a query, may return other rows or none when it is read again.
+    """Copies the rows to pyarrow, so that they are read only once. An object that computes its
+    rows, such as a query, may return other rows or none when it is read again.
     """
     try:
         import pyarrow
@@ -131,7 +144,7 @@ def _held(docs: Any) -> Any:
 
 @dataclass(frozen=True)
 class Stream:
-    """An Arrow stream that was requested already."""
+    """Passes on an Arrow stream that was already requested from its producer."""
 
     capsule: object
 
@@ -161,7 +174,9 @@ def _filtered(docs: Any, kept: Sequence[bool]) -> Any:
 
 
 def _kept(column: Any, flags: Any) -> Any:
-    """Selects rows of a column. Joins runs of rows if pyarrow cannot filter the column's type."""
+    """Selects rows of a column. If pyarrow cannot filter a column of this type, concatenates the
+    runs of kept rows.
+    """
     import pyarrow
 
     try:
@@ -190,7 +205,13 @@ def _widened(docs: Any, more: _engine.Table, names: dict[str, str]) -> Any:
 
 
 def with_texts(docs: Any, left: Table, columns: Columns) -> Any:
-    """Returns rows of pyarrow in which texts that are not null in ``left`` replace the old ones."""
+    """Returns the rows of a pyarrow object with changed texts.
+
+    Args:
+        docs: The rows: a table, a record batch, an array or a chunked array.
+        left: A table whose column ``text`` has the new text of each row, null for unchanged texts.
+        columns: The columns of the call, which name the column of the text.
+    """
     import pyarrow
 
     texts = pyarrow.table(left)["text"]
@@ -214,7 +235,9 @@ def with_texts(docs: Any, left: Table, columns: Columns) -> Any:
 
 
 def _replaced(column: Any, texts: Any) -> Any:
-    """Replaces texts of a column by the texts that are not null. A dictionary is decoded."""
+    """Returns a column in which the texts that are not null replace the old ones. Converts a
+    dictionary column to a column of plain texts.
+    """
     import pyarrow
     import pyarrow.compute
 

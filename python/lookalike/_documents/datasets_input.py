@@ -14,7 +14,7 @@ from lookalike.errors import DocumentTypeError
 
 
 def of_datasets(docs: Any, columns: Columns) -> InputDocuments | None:
-    """Reads the needed columns of a dataset; ``None`` for other types."""
+    """Reads the needed columns of a dataset. Returns ``None`` for other types."""
     if not is_of("datasets", docs):
         return None
     if hasattr(docs, "with_format") and hasattr(docs, "select"):
@@ -47,15 +47,17 @@ def of_datasets(docs: Any, columns: Columns) -> InputDocuments | None:
 
 
 def _widened(docs: Any, added: Any) -> Any:
-    """Adds columns to a dataset without copying its columns and without a file. The own methods of
-    datasets write a file if rows were selected or shuffled.
+    """Adds columns to a dataset without writing a file. The methods of ``datasets`` would write a
+    file if rows were selected or shuffled.
+
+    Copies the existing columns to memory only if a row was selected twice.
     """
     datasets, tables = import_module("datasets"), import_module("datasets.table")
     chosen = docs._indices
     if chosen is not None:
         places = _places(chosen.column(0).to_pylist(), docs.data.num_rows)
         if places is None:
-            # A row was selected twice, and may have two values of an added column.
+            # A row that was selected twice may need two values in an added column.
             docs, chosen = docs.flatten_indices(keep_in_memory=True), None
         else:
             added = added.take(places)
@@ -77,8 +79,8 @@ def _widened(docs: Any, added: Any) -> Any:
 
 
 def _places(chosen: Sequence[int], rows: int) -> Any:
-    """Returns the place of each row among the selected rows, null for other rows. Returns ``None``
-    if a row was selected twice.
+    """Returns the position of each row among the selected rows, or null for a row that is not
+    selected. Returns ``None`` if a row was selected twice.
     """
     import pyarrow
 
@@ -91,8 +93,9 @@ def _places(chosen: Sequence[int], rows: int) -> Any:
 
 
 def _few_chunks(table: Any) -> Any:
-    """Combines the chunks of a table if they are small. Each selected row is a chunk, and passing a
-    chunk to the engine takes longer than copying the texts of many rows.
+    """Combines the chunks of a table if they have fewer than 64 rows on average. After a
+    selection, each row is a chunk. Passing a chunk to the engine takes longer than copying many
+    texts.
     """
     chunks = max((column.num_chunks for column in table.columns), default=0)
     return table.combine_chunks() if chunks > len(table) // 64 else table

@@ -1,4 +1,4 @@
-"""Documents that a run leaves out."""
+"""Converts the option ``drop``, which names the documents that a run leaves out."""
 
 from __future__ import annotations
 
@@ -18,10 +18,14 @@ _EXPECTED = (
 
 
 def drop_option(value: object) -> str | bytes | None:
-    """Converts the option ``drop`` for the engine: to a path, or to the lines of a file.
+    """Converts the option ``drop`` for the engine.
+
+    Returns:
+        The path of a list of documents (``str``), or the content of such a list as JSON lines
+        (``bytes``). ``None`` without the option.
 
     Raises:
-        OptionError: The value has another type.
+        OptionError: The value has another type, or an id or source is not valid.
     """
     if value is None:
         return None
@@ -55,7 +59,9 @@ def _line(place: int, document: object) -> bytes:
 
 
 def _id(value: Any) -> str | None:
-    """Returns the text of an id. Rows and numbers, including NumPy's, become digits."""
+    """Returns the text of an id: a ``str`` or UUID as text, an integer (also NumPy's) in digits.
+    Returns ``None`` for other types.
+    """
     if isinstance(value, (str, UUID)):
         return str(value)
     try:

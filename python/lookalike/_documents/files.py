@@ -11,27 +11,29 @@ from lookalike._options import FILE_OPTIONS, FileOptions, Unpack, check_options,
 from lookalike.errors import FileError
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-"""A file, a folder, or a pattern such as ``news/*.jsonl``; or several of these."""
+"""A file, a folder, or a pattern such as ``news/*.jsonl``; or an iterable of several of these."""
 
 
 class Files:
-    """Files and folders as documents, for every argument that takes documents.
+    """Files and folders whose documents the engine reads. Pass a ``Files`` object to any argument
+    that takes documents.
 
     ``lookalike.find_files``, ``lookalike.dedup_files`` and ``lookalike.cut_files`` take plain
     paths.
 
     Args:
-        paths: A file, a folder, or a pattern such as ``news/*.jsonl``; or several of these.
-        options: Options of reading: ``format``, ``include``, ``exclude``, ``all_files``,
-            ``follow``, ``delimiter``, ``encoding``, ``html``, ``quotes``, ``mail_signatures``,
-            ``attachments`` and ``max``. ``OPTIONS`` describes each of them.
+        paths: A file, a folder, or a pattern such as ``news/*.jsonl``; or an iterable of several
+            of these. Patterns must be ``str``.
+        options: Options for reading the files: ``format``, ``include``, ``exclude``,
+            ``all_files``, ``follow``, ``delimiter``, ``encoding``, ``html``, ``quotes``,
+            ``mail_signatures``, ``attachments`` and ``max``. ``OPTIONS`` describes each of them.
 
     Attributes:
         paths: The paths and patterns, a tuple.
-        options: The options of reading.
+        options: The options for reading the files, a dict.
 
     Raises:
-        OptionError: An option is unknown, or no path is given.
+        OptionError: An option is unknown, ``paths`` is empty, or a path has another type.
 
     Examples:
         >>> import lookalike, pathlib, tempfile
@@ -58,10 +60,10 @@ class Files:
         return f"Files({[os.fspath(path) for path in self.paths]!r}{options})"
 
     def find(self) -> list[str]:
-        """Finds the files and folders of the patterns.
+        """Returns the paths, in which the sorted matches of each pattern replace the pattern.
 
         Raises:
-            FileError: A file does not exist, or a pattern has no match.
+            FileError: A file or folder does not exist, or a pattern has no match.
         """
         import glob
 
@@ -70,7 +72,7 @@ class Files:
             name = os.fsdecode(path)
             is_pattern = isinstance(path, str) and glob.has_magic(name) and not os.path.exists(name)
             if name != "-" and not is_pattern and not os.path.exists(name):
-                # Cuts a long text that was given instead of a path; paths are shorter.
+                # Shorten the message if the caller passed a long text instead of a path.
                 shown = name if len(name) <= 400 else name[:399] + "…"
                 error = FileError(f"the file or folder {shown!r} does not exist; check the path")
                 error.errno = errno.ENOENT
@@ -83,7 +85,7 @@ class Files:
 
 
 def split_options(options: Mapping[str, Any]) -> tuple[FileOptions, dict[str, Any]]:
-    """Splits options into the options of ``Files`` and the others."""
+    """Returns the options of ``Files``, and the other options."""
     files: Any = {name: value for name, value in options.items() if name in FILE_OPTIONS}
     others = {name: value for name, value in options.items() if name not in FILE_OPTIONS}
     return files, others

@@ -1,4 +1,6 @@
-"""Documents in the form that the engine takes, and conversion of results to the input's type."""
+"""The documents of a call in the form that the engine takes, and functions that convert results
+back to the type of the input.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from lookalike._results.table import Table
 from lookalike.errors import DocumentError, DocumentTypeError, IdWarning, OptionError
 
 TEXT, ID = "text", "id"
-"""Default names of columns."""
+"""The default names of the columns of texts and of ids."""
 
 # Columns that ``lookalike.dedup`` adds.
 _ADDED = tuple(
@@ -42,30 +44,37 @@ class InputDocuments:
     engine: _engine.Documents | list[str]
     """The input of the engine: documents in memory, or paths."""
     select: Callable[[Sequence[bool]], Any]
-    """Selects the kept rows, in the type of the input. Its argument is a flag for each row."""
+    """Returns the kept rows in the type of the input. Its argument has a flag for each row."""
     annotate: Callable[[_engine.Table, dict[str, str]], Any] | None = None
-    """Adds columns to all rows, in the type of the input."""
+    """Returns all rows with added columns, in the type of the input. Its arguments are a table of
+    columns, and the new name of each column to add. ``None`` if columns cannot be added.
+    """
     rewrite: Callable[[Table], Any] | None = None
     """Returns the kept rows with changed texts, in the type of the input. Its argument is a table
-    with the columns ``kept`` and ``text``, which is null for unchanged texts.
+    with the columns ``kept`` and ``text``; ``text`` is null for unchanged texts. ``None`` if texts
+    cannot be changed.
     """
     names: Sequence[str] = ()
     """The names of the input's columns, if it has columns."""
     reading: Mapping[str, Any] | None = None
-    """The options of ``Files``; ``None`` for documents in memory and an index."""
+    """The options of ``Files``; ``None`` for documents in memory and for an index."""
     unused: Mapping[str, str] = field(default_factory=dict)
-    """Arguments for columns that these documents do not have, with messages."""
+    """The arguments ``text`` and ``id`` that these documents cannot use, each with its error
+    message.
+    """
 
     @property
     def tokens(self) -> bool:
-        """Whether documents are lists of tokens. The engine receives them joined by blanks."""
+        """Whether documents are lists of tokens. The engine receives the tokens of a document as
+        one text, joined by blanks.
+        """
         return not isinstance(self.engine, list) and self.engine.are_tokens
 
     def refuse_added(self) -> None:
-        """Rejects documents that have a column of ``annotate``.
+        """Rejects documents with a column that has the name of a column which ``annotate`` adds.
 
         Raises:
-            OptionError: A column of ``annotate`` exists.
+            OptionError: Such a column exists.
         """
         for name in self.names:
             if name in _ADDED:
@@ -77,18 +86,18 @@ class InputDocuments:
 
 @dataclass(frozen=True)
 class RowValues:
-    """Columns of Python values of the same rows."""
+    """The values of some rows, by column."""
 
     texts: Sequence[Sequence[Any]]
-    """The values of each column of the text."""
+    """The values of each text column."""
     ids: Sequence[Any] | None = None
     """The ids; ``None`` if row numbers are the ids."""
     fields: Sequence[Iterable[Any]] = ()
     """The values of each column that decides which documents are kept."""
     names: Sequence[str] = ()
-    """The names of the columns of the text, if the documents have columns."""
+    """The names of the text columns; empty if the documents have no columns."""
     id_name: str | None = None
-    """The name of the column of ids, if the documents have one."""
+    """The name of the column of ids; ``None`` if the documents have no such column."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +105,11 @@ class Columns:
     """The columns that a call reads."""
 
     text: str | tuple[str, ...] | None
-    """The column of the text, or several columns whose texts are joined."""
+    """The text column, or several text columns whose texts are joined; ``None`` for ``"text"``."""
     id: str | bool | None
-    """The column of ids, ``False`` for row numbers, ``None`` for the default."""
+    """The column of ids, or ``False`` for row numbers. ``None`` uses the column ``"id"`` if it
+    exists, else row numbers.
+    """
     fields: tuple[str, ...]
     """Columns that decide which documents are kept."""
     back: bool
@@ -108,17 +119,17 @@ class Columns:
 
     @property
     def texts(self) -> list[str]:
-        """The columns of the text."""
+        """The names of the text columns."""
         if self.text is None:
             return [TEXT]
         return [self.text] if isinstance(self.text, str) else list(self.text)
 
     @property
     def only_text(self) -> str:
-        """The only column of the text.
+        """The name of the single text column.
 
         Raises:
-            OptionError: The text has several columns.
+            OptionError: Several text columns are named.
         """
         if len(self.texts) > 1:
             raise OptionError(
@@ -128,7 +139,14 @@ class Columns:
         return self.texts[0]
 
     def refuse_fields(self, what: str) -> None:
-        """Rejects columns other than ids and texts, for documents that do not have them."""
+        """Rejects keep rules and options that name other columns than ids and texts.
+
+        Args:
+            what: The type of the documents, which have no such columns, for the message.
+
+        Raises:
+            OptionError: A rule or option names a column.
+        """
         if self.fields:
             names = ", ".join(map(repr, self.fields))
             raise OptionError(
@@ -137,7 +155,11 @@ class Columns:
             )
 
     def without_meaning(self, what: str) -> dict[str, str]:
-        """Messages for the arguments that name columns of documents without columns."""
+        """Returns an error message for each of ``text`` and ``id`` that names a column.
+
+        Args:
+            what: The type of the documents, which have no columns, for the messages.
+        """
         columns = (("text", self.text), ("id", self.id))
         return {
             name: f"{name}={column!r} names a column, but {what} has none; pass dicts or a table, "
@@ -147,7 +169,7 @@ class Columns:
         }
 
     def without_rows(self) -> dict[str, str]:
-        """A message for ``id=False`` with files."""
+        """Returns the error message for ``id=False`` with files; empty for other ids."""
         if self.id is not False:
             return {}
         return {
@@ -156,8 +178,8 @@ class Columns:
         }
 
     def usable_ids(self, values: Sequence[Any]) -> Sequence[Any] | None:
-        """Returns the values of the column of ids. If the caller does not name the column and its
-        first value cannot be an id, warns and returns ``None``.
+        """Returns the values of the column of ids. If the caller did not name this column and its
+        first value cannot be an id, warns and returns ``None``: row numbers become the ids.
         """
         if self.id is None:
             present = (value for value in values if value is not None and value == value)
@@ -177,7 +199,14 @@ class Columns:
         return self.id if isinstance(self.id, str) else None
 
     def used(self, names: Sequence[str]) -> list[str]:
-        """Returns the columns that the call reads from a table with these columns, each once."""
+        """Returns the columns that the call reads, each once.
+
+        Args:
+            names: The names of all columns of the table.
+
+        Raises:
+            DocumentError: A needed column is missing, or two columns have its name.
+        """
         ids = [ID] if self.id is None and ID in names else []
         if self.id_name is not None:
             ids = [self.id_name]
@@ -197,7 +226,7 @@ class Columns:
         return used
 
     def engine(self, table: Any) -> _engine.Documents:
-        """Reads the columns of a table with the Arrow PyCapsule interface."""
+        """Makes documents from the columns of an object with the Arrow PyCapsule interface."""
         texts = None if self.text is None else self.texts
         return _engine.Documents.of_arrow(
             table, texts, self.id_name, self.id is None, list(self.fields), True
@@ -210,7 +239,7 @@ class Columns:
         )
 
     def engine_values(self, values: RowValues) -> EngineValues:
-        """Converts the values of some rows to arguments of the engine."""
+        """Converts the values of some rows to the first arguments of ``Documents.of_texts``."""
         named = zip(self.fields, values.fields, strict=True)
         fields = [(name, field_values(name, column)) for name, column in named]
         return values.texts, values.ids, fields, values.names, values.id_name
@@ -223,7 +252,9 @@ EngineValues = tuple[
     Sequence[str],
     "str | None",
 ]
-"""Columns of texts, ids, fields by name, and the names of the columns of texts and of ids."""
+"""The text columns, the ids, the fields by name, the names of the text columns, and the name of
+the column of ids.
+"""
 
 
 def is_list(value: object) -> bool:
@@ -232,7 +263,7 @@ def is_list(value: object) -> bool:
 
 
 def token_lists(texts: Sequence[Sequence[Any]]) -> bool | None:
-    """Tells from the first text whether texts are lists of tokens; ``None`` without a text."""
+    """Returns whether the first text is a list of tokens; ``None`` without a text."""
     first = next((value for value in texts[0] if value is not None), None)
     return None if first is None else is_list(first)
 
@@ -243,7 +274,9 @@ def is_of(package: str, value: Any) -> bool:
 
 
 def field_values(name: str, values: Iterable[Any]) -> list[str | None]:
-    """Converts the values of a column of a keep rule to texts."""
+    """Converts the values of a column that a keep rule compares to texts; missing values to
+    ``None``.
+    """
     return [_text_or_none(name, row, value) for row, value in enumerate(values)]
 
 
@@ -257,7 +290,7 @@ def _text_or_none(name: str, row: int, value: Any) -> str | None:
             f"{description(value)}",
         )
     if type(value).__name__ in ("bool", "bool_"):
-        # The texts that Arrow uses.
+        # Arrow converts booleans to the same texts.
         return "true" if value else "false"
     # NaN and NaT are not equal to themselves. Comparing pandas.NA with itself returns pandas.NA.
     other = value != value
@@ -265,13 +298,13 @@ def _text_or_none(name: str, row: int, value: Any) -> str | None:
         return None
     if isinstance(value, timedelta):
         return str(value // timedelta(microseconds=1))
-    # Texts of times in the same zone have the order of the times.
+    # Convert times with a zone to UTC, so that their texts sort like the times.
     is_aware = isinstance(value, datetime) and value.utcoffset() is not None
     return str(value.astimezone(timezone.utc) if is_aware else value)
 
 
 def stretches(flags: Sequence[bool]) -> list[tuple[int, int]]:
-    """Returns start and length of each run of kept rows."""
+    """Returns the start and the length of each run of true flags."""
     stretches: list[tuple[int, int]] = []
     row = 0
     for stays, rows in groupby(flags):

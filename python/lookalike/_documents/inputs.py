@@ -1,19 +1,21 @@
-"""Conversion of collections of documents for the engine, and of its results to their types.
+"""Converts collections of documents for the engine, and results back to the type of the input.
 
-- ``lookalike.Files``: files and folders, read by the engine
-- list or tuple of ``str``: texts; their row numbers, from 0, are their ids
-- list or iterable of ``(id, text)``: texts with ids, all ``str`` or all ``int``
-- list or iterable of ``dict``: records with the columns ``text`` and, if there is one, ``id``
-- list of ``str`` for a text: tokens
+- ``lookalike.Files``: the engine reads these files and folders
+- list or iterable of ``str``: texts; their row numbers, from 0, are their ids
+- list or iterable of ``(id, text)``: texts with ids; the ids are all ``str`` or all ``int``
+- list or iterable of ``dict``: records with the column ``text``, and with ``id`` if it exists
+- list of ``str`` instead of a text, with ``tokens="given"``: the tokens of a document
 - ``dict``: texts by id
-- array of NumPy: texts; with two columns ids and texts
-- object with the Arrow PyCapsule interface (pyarrow, polars, pandas, DuckDB): its columns, not
-  copied
-- ``pyarrow.dataset.Dataset``: its record batches
+- NumPy array: texts, or two columns of ids and texts
+- object with the Arrow PyCapsule interface (pyarrow, polars, pandas, DuckDB): the engine reads its
+  columns
+- ``polars.LazyFrame`` and ``pyarrow.dataset.Dataset``: executed or read to a table
 - ``datasets.Dataset``: its Arrow table
 - ``datasets.IterableDataset``: an iterable of ``dict``
-- iterable without a length, reader of batches, ``polars.LazyFrame`` and ``pyarrow.dataset.Dataset``
-  with ``memory``: texts are written to a temporary file while they are read
+
+With ``memory``, the texts of an iterable without a length, a reader of batches, a
+``polars.LazyFrame`` or a ``pyarrow.dataset.Dataset`` are written to a temporary file while they
+are read.
 """
 
 from __future__ import annotations
@@ -53,20 +55,25 @@ def input_documents(
     alone: bool = True,
     memory: Mapping[str, Any] | None = None,
 ) -> InputDocuments:
-    """Converts documents of any type, in their current state.
+    """Converts documents of any type for the engine.
 
     Args:
         docs: The documents.
         text: The column of texts, or several columns whose texts are joined. ``None`` uses
-            ``"text"`` if it exists.
-        id: The column of ids, or ``False`` for row numbers. ``None`` uses ``"id"`` if it exists.
+            ``"text"``.
+        id: The column of ids, or ``False`` for row numbers. ``None`` uses ``"id"`` if it exists,
+            else row numbers.
         tokens: The option ``tokens``; ``"given"`` if rows are lists of tokens.
         fields: Columns that decide which documents are kept.
         back: Whether the call returns some of the documents.
-        alone: Whether these are the only documents to which ``text`` and ``id`` can apply; see
-            ``refuse_unused``.
+        alone: Whether ``text`` and ``id`` apply to these documents only. Then they are rejected if
+            the documents cannot use them (``refuse_unused``).
         memory: The options ``memory`` and ``temp_dir`` if the texts of an iterable are written to
             a temporary file; ``None`` if they are kept in memory.
+
+    Raises:
+        OptionError: An argument is invalid.
+        DocumentTypeError: The documents have another type.
     """
     names = text if text is None or isinstance(text, str) else _names(text)
     if isinstance(names, str) and not _is_name(names):
@@ -86,7 +93,7 @@ def _is_name(value: object) -> bool:
 
 
 def _names(text: Any) -> str | tuple[str, ...]:
-    """Checks the names of several columns. A single name is returned as ``str``."""
+    """Checks a list of names of text columns. Returns a single name as ``str``."""
     names = (
         tuple(text)
         if isinstance(text, Iterable) and not isinstance(text, (bytes, bytearray))
@@ -101,11 +108,11 @@ def _names(text: Any) -> str | tuple[str, ...]:
 
 
 def token_rule(options: Mapping[str, Any], *sides: InputDocuments) -> dict[str, Any]:
-    """Returns the options of the engine for these documents. The engine receives lists of tokens as
-    texts, joined by blanks.
+    """Returns the options of the engine for these documents. If they are lists of tokens, the
+    engine receives texts of tokens joined by blanks, and splits them at white space.
 
     Raises:
-        OptionError: The option ``tokens`` does not fit the documents.
+        OptionError: ``tokens="given"`` was passed for texts, or another rule for lists of tokens.
     """
     rule, tokens = options.get("tokens"), any(side.tokens for side in sides)
     if rule == "given" and not tokens:
@@ -121,10 +128,10 @@ def token_rule(options: Mapping[str, Any], *sides: InputDocuments) -> dict[str, 
 
 
 def refuse_file_rules(options: Mapping[str, Any], documents: InputDocuments) -> None:
-    """Rejects keep rules about files if the documents are in memory.
+    """Rejects keep rules that compare files if the documents are in memory.
 
     Raises:
-        OptionError: A rule needs dates, or paths without a column of paths.
+        OptionError: A rule compares dates of files, or names of files without ``path_field``.
     """
     keep = options.get("keep")
     rules = [keep] if isinstance(keep, str) else keep
@@ -145,10 +152,13 @@ def refuse_file_rules(options: Mapping[str, Any], documents: InputDocuments) -> 
 
 
 def refuse_unused(*sides: InputDocuments) -> None:
-    """Rejects arguments for columns that none of the sides has.
+    """Rejects ``text`` and ``id`` if none of the sides can use them.
+
+    Args:
+        sides: All documents of the call, such as the documents and the reference.
 
     Raises:
-        OptionError: Such an argument was passed.
+        OptionError: An argument was passed that no side can use.
     """
     for name in ("text", "id"):
         if all(name in side.unused for side in sides):
@@ -156,10 +166,10 @@ def refuse_unused(*sides: InputDocuments) -> None:
 
 
 def reading_options(*sides: InputDocuments) -> Mapping[str, Any]:
-    """Returns the options for reading the files of all sides.
+    """Returns the reading options that all ``Files`` of a call share; empty without ``Files``.
 
     Raises:
-        OptionError: Two sides have different options.
+        OptionError: Two ``Files`` of the call have different options.
     """
     readings = [side.reading for side in sides if side.reading is not None]
     for other in readings[1:]:
@@ -190,7 +200,7 @@ def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> Inp
             "would change from run to run; pass a list, such as sorted(docs), or a dict of texts "
             "by id"
         )
-    # If the call returns documents, batches become a table in memory anyway.
+    # If the call returns documents, it needs all batches as a table in memory anyway.
     batches = None if memory is None or columns.back else of_batches(docs, columns, memory)
     if batches is not None:
         return batches
@@ -210,7 +220,11 @@ def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> Inp
 
 
 def refuse_handle(docs: Any, expected: str) -> None:
-    """Rejects an open file, whose rows would be its lines in any format.
+    """Rejects an open file. Iterating over it would yield lines, whatever the format of the file.
+
+    Args:
+        docs: The documents.
+        expected: The beginning of the message.
 
     Raises:
         DocumentTypeError: The argument is an open file.
@@ -241,7 +255,7 @@ def _files(files: Files, columns: Columns) -> InputDocuments:
 
 
 def _mapping(docs: Any, columns: Columns) -> InputDocuments | None:
-    """Reads texts by id; ``None`` for other types."""
+    """Reads a mapping from ids to texts. Returns ``None`` for other types."""
     if not isinstance(docs, Mapping):
         return None
     what = "a dict of texts by id"
@@ -270,7 +284,7 @@ def _mapping(docs: Any, columns: Columns) -> InputDocuments | None:
 def _iterable(
     docs: Iterable[Any], columns: Columns, memory: Mapping[str, Any] | None
 ) -> InputDocuments:
-    """Reads texts, pairs or records. The first row determines their kind."""
+    """Reads texts, pairs or records. The type of the first row decides which of them."""
     if memory is not None and is_streamed(docs):
         coming = iter(docs)
         some = list(islice(coming, 1))

@@ -1,4 +1,4 @@
-"""Documents in arrays of NumPy."""
+"""Documents in NumPy arrays."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from lookalike.errors import DocumentTypeError
 
 
 def of_numpy(docs: Any, columns: Columns) -> InputDocuments | None:
-    """Reads an array of texts, with one column of texts, or with two columns of ids and texts.
-    Returns ``None`` for other rows, such as lists of tokens.
+    """Reads a NumPy array: texts in one dimension, a column of texts, or two columns of ids and
+    texts. Returns ``None`` for other types, and for arrays of other rows, such as lists of tokens.
 
     Raises:
-        DocumentTypeError: The array has other columns, or more dimensions.
+        DocumentTypeError: The array has another shape, or a column of lists.
     """
     if not (is_of("numpy", docs) and hasattr(docs, "ndim")) or (docs.ndim == 2 and columns.tokens):
         return None
@@ -52,7 +52,7 @@ def of_numpy(docs: Any, columns: Columns) -> InputDocuments | None:
     def rewrite(left: Table) -> Any:
         import numpy
 
-        # Objects, since an array of texts limits them to the length of its longest text.
+        # An array of texts would cut new texts to the length of its longest text.
         changed = rows.astype(object)
         for row, text in enumerate(left["text"]):
             if text is not None:
@@ -65,5 +65,5 @@ def of_numpy(docs: Any, columns: Columns) -> InputDocuments | None:
 
 
 def _texts(rows: Any) -> Any:
-    """Returns the column of texts without copying it."""
+    """Returns a view of the column of texts."""
     return rows if rows.ndim == 1 else rows[:, -1]

@@ -1,4 +1,4 @@
-"""Documents in pandas."""
+"""Documents in pandas frames, series and arrays."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from lookalike.errors import DocumentTypeError
 
 
 def of_pandas(docs: Any, columns: Columns) -> InputDocuments | None:
-    """Reads documents in pandas; ``None`` for other types. Checks each value in a column of Python
-    objects.
+    """Reads a frame, a series or an array of pandas. Returns ``None`` for other types.
+
+    Raises:
+        DocumentTypeError: The object is from pandas, but of another type.
     """
     if not is_of("pandas", docs):
         return None
@@ -63,8 +65,8 @@ def of_pandas(docs: Any, columns: Columns) -> InputDocuments | None:
 
 
 def _pandas_kept(docs: Any, kept: Sequence[bool]) -> Any:
-    """Selects rows of a frame or a series. Joins runs of rows if pyarrow cannot filter a column of
-    the type.
+    """Selects rows of a frame or a series. If pyarrow cannot filter a column of its type,
+    concatenates the runs of kept rows.
     """
     import numpy
     import pandas
@@ -78,7 +80,7 @@ def _pandas_kept(docs: Any, kept: Sequence[bool]) -> Any:
 
 
 def _replaced(series: Any, texts: Sequence[str | None]) -> Any:
-    """Replaces texts of a column by the texts that are not ``None``."""
+    """Returns a column in which the texts that are not ``None`` replace the old ones."""
     changed = [row for row, text in enumerate(texts) if text is not None]
     values = [texts[row] for row in changed]
     try:
@@ -112,7 +114,7 @@ def _pandas_series(series: Any, columns: Columns) -> _engine.Documents:
 
 
 def present(series: Any) -> list[Any]:
-    """Returns the values of a column, with ``None`` for missing values of pandas, such as NaN."""
+    """Returns the values of a column. Missing values, such as NaN, become ``None``."""
     missing = series.isna().tolist()
     values: list[Any] = series.tolist()
     if True not in missing:
@@ -121,7 +123,9 @@ def present(series: Any) -> list[Any]:
 
 
 def _is_arrow(series: Any) -> bool:
-    """Tells whether the values are in memory in Arrow's format, so that they need no conversion."""
+    """Tells whether pandas stores the values in Arrow's format, so that the engine can read them
+    without a conversion.
+    """
     kind = type(series.dtype).__name__
     is_text = kind == "StringDtype" and getattr(series.dtype, "storage", "") == "pyarrow"
     return is_text or kind == "ArrowDtype"

@@ -1,7 +1,7 @@
 """Rows of Python values: texts, ``(id, text)`` pairs, or records.
 
-The first row determines the kind of all rows. Rows can be passed all at once or in parts. Errors
-contain the number of a row among all rows, from 0.
+The type of the first row determines how all rows are read. The caller passes the rows all at once
+or in parts. Errors contain the number of a row among all rows, from 0.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from lookalike.errors import DocumentError
 
 
 class RowKind(ABC):
-    """A kind of rows, with the extraction of their values."""
+    """Extracts ids, texts and fields from rows of one kind."""
 
     unused: Mapping[str, str]
-    """Arguments for columns that have no meaning for these rows."""
+    """The arguments ``text`` and ``id`` that these rows cannot use, each with its error message.
+    """
 
     def __init__(self, columns: Columns) -> None:
         self.columns = columns
@@ -33,22 +34,32 @@ class RowKind(ABC):
 
     @abstractmethod
     def values(self, rows: Sequence[Any], start: int) -> RowValues:
-        """Returns the values of some rows. ``start`` is the number of the first of them."""
+        """Returns the values of some rows.
+
+        Args:
+            rows: The rows.
+            start: The number of the first of these rows among all rows.
+
+        Raises:
+            DocumentError: A row is not of this kind, or has no text or id.
+        """
 
     @abstractmethod
     def texts(self, row: Any) -> Sequence[Any]:
-        """Returns the texts of a row, whose length is measured; anything for an invalid row."""
+        """Returns the texts of a row, so that the caller can add up their lengths. For a row of
+        another kind, the result has no meaning.
+        """
 
     def check_all(self) -> None:
-        """Checks after the last row that every field occurred.
+        """Checks that every field occurred in at least one row. Call it after the last row.
 
         Raises:
-            DocumentError: No row has one of the fields.
+            DocumentError: A field occurred in no row.
         """
 
 
 def row_kind(first: Any, columns: Columns) -> RowKind:
-    """Returns the kind of the rows that begin with this row."""
+    """Returns the kind of rows, by the type of the first row."""
     if isinstance(first, Mapping):
         return _Records(first, columns)
     columns.refuse_fields("a list of texts")
@@ -111,7 +122,7 @@ class _Records(RowKind):
         ids: Sequence[Any] | None = None
         if self._has_id:
             ids = [row[self._id_name] for row in rows]
-            # Either all rows have ids, or none has.
+            # The first part decides whether rows have ids. All later rows must agree with it.
             ids = columns.usable_ids(ids) if start == 0 else ids
             self._has_id = ids is not None
         fields = [[row.get(name) for row in rows] for name in columns.fields]

@@ -1,4 +1,4 @@
-"""Rows of an iterable in a temporary file, and a view of the kept rows."""
+"""Rows of an iterable in a temporary file, and a sequence that reads the kept rows from it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from lookalike.errors import DocumentTypeError, FileError
 
 
 class RowFile:
-    """Rows, pickled in parts to a temporary file. The file is removed with this object.
+    """A temporary file of pickled rows, in parts. The file exists as long as this object.
 
     Args:
-        memory: The options ``memory`` and ``temp_dir``. ``temp_dir`` is the folder of the file.
+        memory: The options of the call, of which ``temp_dir`` names the folder of the file.
 
     Raises:
         FileError: The file cannot be created.
@@ -25,7 +25,8 @@ class RowFile:
         import tempfile
 
         try:
-            # The file has no name, so that no other process opens it and a crash leaves no file.
+            # On Unix the file has no name: no other process can open it, and the system removes it
+            # after a crash.
             self._file: IO[bytes] = tempfile.TemporaryFile(
                 dir=memory.get("temp_dir"), prefix="lookalike-"
             )
@@ -33,7 +34,7 @@ class RowFile:
             raise FileError(
                 f"cannot create a temporary file: {error}; use temp_dir to name another folder"
             ) from error
-        # The offset of each part in the file, and the number of its first row.
+        # For each part, its offset in the file and the number of its first row.
         self._starts: list[tuple[int, int]] = []
         self._rows = 0
 
@@ -41,7 +42,7 @@ class RowFile:
         return self._rows
 
     def append(self, rows: list[Any]) -> None:
-        """Adds a part.
+        """Writes rows to the end of the file as a new part.
 
         Raises:
             DocumentTypeError: A row cannot be pickled.
@@ -68,12 +69,16 @@ class RowFile:
         return len(self._starts)
 
     def between(self, number: int) -> tuple[int, int]:
-        """Returns the number of the first row of a part, and the number of its last row plus 1."""
+        """Returns the number of the first row of a part, and the number after its last row."""
         behind = self._starts[number + 1][1] if number + 1 < len(self._starts) else self._rows
         return self._starts[number][1], behind
 
     def part(self, number: int) -> tuple[int, list[Any]]:
-        """Reads a part. Returns the number of its first row, and its rows."""
+        """Reads a part. Returns the number of its first row, and its rows.
+
+        Raises:
+            FileError: The file cannot be read.
+        """
         import pickle
 
         start, first = self._starts[number]
@@ -85,13 +90,13 @@ class RowFile:
 
 
 class KeptRows(Sequence[Any]):
-    """A sequence of the kept rows of a file. Rows are read at each access, one part at a time.
+    """A sequence of the kept rows of a file. Each access reads the rows again, one part at a time.
 
     Args:
-        rows: All rows.
-        kept: A flag for each row.
-        decisions: Columns of decisions. With them, each item is a pair of a kept row and a dict of
-            its decisions.
+        rows: The file of all rows.
+        kept: A flag for each row, true for kept rows.
+        decisions: Columns with a value for each kept row. With them, each item of the sequence is
+            a pair of a kept row and a dict of these values.
     """
 
     def __init__(
@@ -112,7 +117,7 @@ class KeptRows(Sequence[Any]):
         self._count = count
 
     def with_decisions(self, decisions: Table) -> KeptRows:
-        """Returns a sequence of pairs of these rows and their decisions."""
+        """Returns a sequence of the same rows, each in a pair with the dict of its decisions."""
         columns = {name: decisions[name] for name in decisions.column_names}
         return KeptRows(self._rows, [flag == 1 for flag in self._kept], columns)
 

@@ -1,9 +1,9 @@
-"""Documents of an iterable or of a reader of record batches, which together may exceed the memory.
-This module writes their texts to a temporary file while it reads them.
+"""Reads documents that may be larger than the memory, from an iterable or from record batches.
+Writes their texts to a temporary file during reading.
 
-The caller uses this module if a limit on memory is set. If the call returns documents, whole rows
-are written to a second file (``row_file.py``). Ids, and the columns that decide which documents
-are kept, remain in memory.
+A call uses this module if it has a limit on memory. If the call returns documents, this module
+also writes the whole rows to a second file (``row_file.py``). Ids, and the columns that decide
+which documents are kept, stay in memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from lookalike._documents.row_file import KeptRows, RowFile
 from lookalike.errors import DocumentError, DocumentTypeError
 
 _ROWS, _CHARACTERS = 1024, 1 << 20
-"""Limits of a part of the rows that is read at a time: rows, and approximately characters."""
+"""A part ends when it has this many rows or at least this many characters. Only one part of the
+rows is in memory at a time.
+"""
 
 
 def is_streamed(docs: object) -> bool:
@@ -35,12 +37,13 @@ def of_stream(
     """Reads the documents of an iterable.
 
     Args:
-        first: The first row, which was read already.
+        first: The first row, which the caller has already read.
         rest: The other rows.
-        columns: The columns.
+        columns: The columns of the call.
         memory: The options ``memory`` and ``temp_dir``.
 
     Raises:
+        DocumentError: A row is not valid.
         FileError: A temporary file cannot be created or written.
     """
     kind = row_kind(first, columns)
@@ -51,7 +54,7 @@ def of_stream(
         tokens = _append(spool, columns, kind, rows, tokens)
         if whole is not None:
             whole.append(rows)
-        # Free these rows before the next ones are read.
+        # Free these rows before the next rows are read.
         rows.clear()
     kind.check_all()
     select = _not_given_back if whole is None else partial(KeptRows, whole)
@@ -59,13 +62,20 @@ def of_stream(
 
 
 def of_batches(docs: Any, columns: Columns, memory: Mapping[str, Any]) -> InputDocuments | None:
-    """Reads the documents of a reader of record batches, or of a query of DuckDB, polars or a
-    pyarrow dataset, which is executed once. Returns ``None`` for other types, and for zero batches.
+    """Reads the documents of a reader of record batches, a DuckDB relation, a ``polars.LazyFrame``
+    or a ``pyarrow.dataset.Dataset``. Executes a query only once.
 
     Args:
         docs: The documents.
-        columns: The columns.
+        columns: The columns of the call.
         memory: The options ``memory`` and ``temp_dir``.
+
+    Returns:
+        The documents; ``None`` for other types, and for zero batches.
+
+    Raises:
+        DocumentError: A document is not valid.
+        FileError: A temporary file cannot be created or written.
     """
     batches: Iterator[Any]
     query = batches_of_query(docs, columns, _ROWS)
@@ -105,8 +115,17 @@ def _append(
     rows: list[Any],
     tokens: bool | None,
 ) -> bool | None:
-    """Adds some rows to ``spool``. Returns whether texts are lists of tokens, or ``None`` if no
-    text was read yet.
+    """Adds some rows to ``spool``.
+
+    Args:
+        spool: The documents so far.
+        columns: The columns of the call.
+        kind: The kind of the rows.
+        rows: The rows.
+        tokens: Whether texts are lists of tokens; ``None`` if no text was read yet.
+
+    Returns:
+        The value of ``tokens`` for the next call.
     """
     start = len(spool)
     values = kind.values(rows, start)
@@ -119,7 +138,9 @@ def _append(
 
 
 def _parts(rows: Iterable[Any], kind: RowKind) -> Iterator[list[Any]]:
-    """Divides the rows into parts, so that only one part is in memory at a time."""
+    """Yields the rows in parts of at most ``_ROWS`` rows. A part also ends after the row with
+    which it has ``_CHARACTERS`` characters.
+    """
     part: list[Any] = []
     characters = 0
     for row in rows:
@@ -133,7 +154,12 @@ def _parts(rows: Iterable[Any], kind: RowKind) -> Iterator[list[Any]]:
 
 
 def _further(error: DocumentError, start: int) -> DocumentError:
-    """Returns an error that counts its row among all rows. ``error`` counts it in its part."""
+    """Converts the row number of an error from a number within a part to a number among all rows.
+
+    Args:
+        error: The error, whose row is counted within the part.
+        start: The number of the first row of the part.
+    """
     text, prefix = str(error), f"row {error.row}: "
     if error.row is None or not text.startswith(prefix):
         return error

@@ -1,4 +1,4 @@
-"""The types of collections of documents."""
+"""The types of arguments that take documents."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from lookalike._documents.files import Files
 
 
 class ArrowStream(Protocol):
-    """A table or column with the Arrow PyCapsule interface: pyarrow, polars, pandas, DuckDB."""
+    """A table or column with the Arrow PyCapsule interface, of pyarrow, polars, pandas or DuckDB.
+    """
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
@@ -23,7 +24,7 @@ class ArrowArray(Protocol):
 
 
 class Frame(Protocol):
-    """A table with named columns: of pandas, polars or Hugging Face datasets."""
+    """A table with named columns, of pandas or polars."""
 
     @property
     def columns(self) -> Any: ...
@@ -63,8 +64,8 @@ Documents: TypeAlias = (
     | LazyFrame
     | Files
 )
-"""Texts, ``(id, text)`` pairs, dicts, a dict of texts by id, lists of tokens, a table, or
-``Files``. A single ``str`` is rejected at run time, although type checkers accept it.
+"""Documents: texts, ``(id, text)`` pairs, dicts, a dict of texts by id, lists of tokens, a table,
+or ``Files``. Type checkers also accept a single ``str``, which raises ``DocumentTypeError``.
 """
 
 Given = TypeVar("Given")
@@ -82,4 +83,4 @@ class _StreamedRows(Protocol[ReadAll]):
 
 
 Collected: TypeAlias = _LazyRows[ReadAll] | _StreamedRows[ReadAll]
-"""A query of polars, or a reader of record batches of pyarrow."""
+"""A query of polars, or a reader of record batches of pyarrow, whose rows are read to a table."""

@@ -1,1 +1,1 @@
-"""The persistent index: its class, arguments, inputs and results."""
+"""The persistent index: the class ``Index``, its arguments and inputs, and its results."""

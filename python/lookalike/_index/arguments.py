@@ -1,5 +1,7 @@
-"""Checks of the arguments of an index's methods. Each error names the argument, the given value and
-the expected values.
+"""Checks the arguments of the methods of an index, and converts them for the engine.
+
+The functions raise ``OptionError`` or ``DocumentTypeError``. The message names the argument, the
+given value and the expected values.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from lookalike.errors import DocumentTypeError, OptionError
 
 
 class IndexSettings(TypedDict, total=False):
-    """Settings of an index, which never change. ``Index.create`` describes them."""
+    """Settings of an index, which cannot change after its creation. ``Index.create`` describes
+    them.
+    """
 
     shingle: str | None
     tokens: Literal["words", "word-runs", "whitespace"] | None
@@ -34,7 +38,7 @@ class IndexSettings(TypedDict, total=False):
 
 
 class NewIndexSettings(IndexSettings, total=False):
-    """Settings of a new index. ``Index.create`` describes them."""
+    """Settings for the creation of an index. ``Index.create`` describes them."""
 
     threshold: float
     recall: float
@@ -45,9 +49,11 @@ class NewIndexSettings(IndexSettings, total=False):
 When = datetime | timedelta
 """A point in time with a zone, or a span from now."""
 Where = str | Sequence[str] | Mapping[str, Any]
-"""Conditions that must all be met: texts as on the command line, or a mapping from members of
-metadata to values (str, int, float, bool, datetime) or to pairs of an operator and a value. The
-values of the mapping are ``Any``, since type checkers infer no closer type for a dict of both.
+"""Conditions on metadata, all of which a document must meet. Either conditions of the command
+line, such as ``"year>=2020"``, or a mapping from members of metadata to values. A value is a
+``str``, ``int``, ``float``, ``bool`` or ``datetime``, or a pair of an operator and such a value.
+The type of the values is ``Any``, because type checkers infer no narrower type for a dict of
+values and pairs.
 """
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -79,12 +85,13 @@ def text_option(name: str, value: object) -> str:
 
 
 def _is_flag(value: Any) -> bool:
-    """Tells whether a value is a bool of Python or NumPy, which counts as a number by mistake."""
+    """Returns true for a bool of Python or NumPy, which Python would convert to a number."""
     return isinstance(value, bool) or _kind(value) == "b"
 
 
 def _kind(value: Any) -> str:
-    """Returns the kind of a NumPy value; empty for other types."""
+    """Returns the character for the kind of a NumPy type, such as ``"b"``; empty for other types.
+    """
     return str(getattr(getattr(value, "dtype", None), "kind", ""))
 
 
@@ -137,12 +144,12 @@ def nanoseconds(name: str, at: object) -> int:
 
 
 def id_option(id_: object) -> str:
-    """The column of ids."""
+    """Returns the name of the column of ids, by default ``"id"``."""
     return "id" if id_ is None else text_option("id", id_)
 
 
 def text_columns(text: str | Sequence[str] | None) -> list[str]:
-    """The columns of the text."""
+    """Returns the names of the text columns, by default only ``"text"``."""
     if text is None:
         return ["text"]
     if not isinstance(text, (list, tuple)):
@@ -189,7 +196,7 @@ def iterator_of(name: str, values: object, of: str) -> Iterator[Any]:
 
 
 def rows_of(documents: object) -> Iterator[Any]:
-    """Returns an iterator over documents."""
+    """Returns an iterator over the items of a mapping, or over the rows of another iterable."""
     if isinstance(documents, Mapping):
         return iter(documents.items())
     if isinstance(documents, bytes):
@@ -235,13 +242,14 @@ def _condition(member: object, value: object) -> str:
 
 def _plain(name: str, value: Any) -> str:
     if _kind(value) and _kind(value) not in "mM" and getattr(value, "ndim", None) == 0:
-        # Numbers of NumPy have another representation. Times (m, M) would become plain numbers.
+        # The `repr` of a NumPy number contains its type, so convert it. Do not convert NumPy times
+        # (kinds m and M), which would become integers: they are rejected below.
         value = value.item()
     if isinstance(value, str):
         return text_option(f"where[{name!r}]", str.__str__(value))
     if isinstance(value, bool):
         return "true" if value else "false"
-    # Members of enumerations override `repr`.
+    # Members of enumerations override `repr`, so call the method of the base class.
     if isinstance(value, int):
         return int.__repr__(value)
     if isinstance(value, float) and abs(value) < float("inf"):

@@ -1,12 +1,12 @@
-"""Calls of an open index from an event loop, their threads and their cancellation.
+"""Runs calls of an open index in worker threads for an event loop, and cancels them.
 
 ::
 
     the loop:  await ── submit ─────────────────────────── (cancelled: stop) ── wait ── result
     a worker:             call of the index ── progress, next document ──┴ ends
 
-A cancelled call does not continue in the background. A call that waits in the queue never starts,
-and a running call ends before its await does.
+A cancelled call does not continue in the background. If it is still in the queue, it never starts.
+If it is running, ``await`` raises ``CancelledError`` only after the call has ended.
 """
 
 from __future__ import annotations
@@ -22,16 +22,19 @@ from lookalike.errors import StoreError
 
 _Result = TypeVar("_Result")
 
-# The number of documents of an asynchronous iterable that are fetched at a time.
+# The maximum number of items of an asynchronous iterable that are fetched at a time.
 _ROWS = 256
 
 
 class CallCancelled(Exception):
-    """Unwinds a cancelled call in its worker. The caller receives ``asyncio.CancelledError``."""
+    """Ends a cancelled call in its worker thread. The caller receives ``asyncio.CancelledError``.
+    """
 
 
 class StopSignal:
-    """A request that a call ends, set by the loop and checked by the worker."""
+    """A request to end a call. The event loop makes the request, and the worker thread checks for
+    it.
+    """
 
     def __init__(self) -> None:
         self._is_set = False
@@ -39,7 +42,9 @@ class StopSignal:
         self._pending: Future[Any] | None = None
 
     def stop(self) -> None:
-        """Ends the call at its next ``check``, and cancels the future that it waits for."""
+        """Requests that the call ends at its next ``check``. Cancels the future for which the call
+        is waiting.
+        """
         with self._lock:
             self._is_set = True
             pending = self._pending
@@ -47,7 +52,7 @@ class StopSignal:
             pending.cancel()
 
     def check(self) -> None:
-        """Ends the call if it was cancelled.
+        """Raises ``CallCancelled`` if ``stop`` was called.
 
         Raises:
             CallCancelled: The call was cancelled.
@@ -56,13 +61,13 @@ class StopSignal:
             raise CallCancelled
 
     def checked(self, items: Iterator[_Result]) -> Iterator[_Result]:
-        """Yields the items, with a ``check`` before each of them."""
+        """Yields the items, and calls ``check`` before it yields an item."""
         for item in items:
             self.check()
             yield item
 
     def wait(self, pending: Future[_Result]) -> _Result:
-        """Waits for a result that the loop produces for the call.
+        """Waits in the worker thread for a result that the event loop computes.
 
         Raises:
             CallCancelled: The call was cancelled.
@@ -75,7 +80,7 @@ class StopSignal:
         try:
             return pending.result()
         except BaseException:
-            # Turn the error of the cancelled future into `CallCancelled`.
+            # If `stop` cancelled the future, raise `CallCancelled` instead of the future's error.
             self.check()
             raise
         finally:
@@ -84,22 +89,26 @@ class StopSignal:
 
 
 class WorkerPool:
-    """The threads of an index: several for calls that read, and one for calls that write, so that
-    changes are written in the order of the calls.
+    """The worker threads of an index: several for calls that read, and one for calls that write.
+    The single writer makes changes in the order of the calls.
+
+    Args:
+        name: The name of the index, for the names of the threads.
+        readers: The number of threads for calls that read.
     """
 
     def __init__(self, name: str, readers: int) -> None:
         self._readers = ThreadPoolExecutor(readers, f"lookalike-read-{name}")
         self._writer = ThreadPoolExecutor(1, f"lookalike-write-{name}")
-        # Set when the pool rejects new calls.
+        # Set by the owner of the pool, which then rejects new calls.
         self.is_closed = False
 
     def submit(self, writes: bool, call: Callable[[], _Result]) -> Future[_Result]:
-        """Adds a call to the queue."""
+        """Adds a call to the queue of the writer or of the readers. Returns its future result."""
         return (self._writer if writes else self._readers).submit(call)
 
     def close(self) -> None:
-        """Waits for all calls."""
+        """Waits until all submitted calls have ended, and ends the threads."""
         self._writer.shutdown()
         self._readers.shutdown()
 
@@ -111,8 +120,13 @@ async def run(
 ) -> _Result:
     """Runs a call in another thread and returns its result.
 
+    Args:
+        submit: A function that passes the call to a thread.
+        call: The call.
+        stop: The request to end the call, made if the task is cancelled.
+
     Raises:
-        asyncio.CancelledError: The task was cancelled, and the call has ended.
+        asyncio.CancelledError: The task was cancelled. The call has ended, or it never started.
     """
     future = submit(call)
     ended = asyncio.wrap_future(future)
@@ -123,20 +137,25 @@ async def run(
         future.cancel()
         await _settled(ended)
         if not ended.cancelled():
-            # Retrieve the exception, else asyncio logs that it was never retrieved.
+            # Retrieve the exception. Otherwise asyncio logs it as never retrieved.
             ended.exception()
         raise
 
 
-# The indexes whose calls wait for documents of the current task.
+# The ids of the index objects to which the current task supplies documents.
 _waiting: ContextVar[frozenset[int]] = ContextVar("lookalike_waiting", default=frozenset())
 
 
 def refuse_within(index: object, name: str) -> None:
-    """Rejects a change by a task that produces documents for another change of the same index.
+    """Rejects a change of an index by a task that supplies documents for a running change of the
+    same index. The change would wait for the running one, which waits for the task.
+
+    Args:
+        index: The index.
+        name: The name of the index, for the message.
 
     Raises:
-        StoreError: The change would wait for itself.
+        StoreError: The task supplies documents for a running change.
     """
     if id(index) in _waiting.get():
         raise StoreError(
@@ -147,10 +166,15 @@ def refuse_within(index: object, name: str) -> None:
 
 
 class LoopRows(Iterator[Any]):
-    """The items of an asynchronous iterable, for a call in another thread.
+    """Iterates over an asynchronous iterable from a worker thread.
 
-    A single task runs the iterable. It fetches some hundred items when the call requests them, and
-    waits until these are consumed.
+    A single task of the event loop runs the iterable. At each request of the worker thread, the
+    task fetches up to 256 items. Then it waits for the next request.
+
+    Args:
+        items: The asynchronous iterable.
+        stop: The request to end the call.
+        index: The index to which the call adds the items; see ``refuse_within``.
     """
 
     def __init__(self, items: AsyncIterable[Any], stop: StopSignal, index: object) -> None:
@@ -158,7 +182,7 @@ class LoopRows(Iterator[Any]):
         self._loop = asyncio.get_running_loop()
         self._stop = stop
         self._index = index
-        # The requests of the call, which waits for the results.
+        # Requests of the worker thread for the next items.
         self._requests: asyncio.Queue[Future[_Items]] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
         self._ready: Iterator[Any] = iter(())
@@ -200,13 +224,15 @@ class LoopRows(Iterator[Any]):
         except Exception as error:
             _answer(request, (items, False, error))
         finally:
-            # Close an unfinished generator now and in this task.
+            # Close an unfinished generator at once, in the task that ran it.
             close = getattr(coming, "aclose", None)
             if close is not None:
                 await close()
 
     async def close(self) -> None:
-        """Ends the task after the call has ended."""
+        """Cancels the task that runs the iterable, and waits for its end. Use it after the call
+        has ended. Raises the exception that the iterable raises while it is closed.
+        """
         if self._task is None:
             return
         self._task.cancel()
@@ -217,18 +243,20 @@ class LoopRows(Iterator[Any]):
             raise asyncio.CancelledError
 
 
-# Items, whether they are the last ones, and the exception that the iterable raised after them.
+# Some items, whether the iterable ended after them, and the exception that it raised after them.
 _Items = tuple[list[Any], bool, BaseException | None]
 
 
 def _answer(request: Future[_Items], items: _Items) -> None:
-    """Answers a request unless it was cancelled."""
+    """Sets the result of a request, unless the request was cancelled."""
     if request.set_running_or_notify_cancel():
         request.set_result(items)
 
 
 async def _settled(future: asyncio.Future[Any]) -> bool:
-    """Waits until ``future`` is done, also if this task is cancelled. Returns whether it was."""
+    """Waits until ``future`` is done, even if this task is cancelled. Returns true if the task was
+    cancelled meanwhile.
+    """
     is_cancelled = False
     while not future.done():
         try:

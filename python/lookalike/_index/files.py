@@ -1,4 +1,4 @@
-"""Additions of files and folders to an index."""
+"""Functions for the addition of documents and files to an index."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lookalike.errors import DocumentTypeError
 
 
 def refuse_files(docs: object) -> None:
-    """Rejects paths and open files if documents are expected.
+    """Rejects paths, ``Files`` and open files where a method expects documents.
 
     Raises:
         DocumentTypeError: The argument is a path, a list of paths, ``Files`` or an open file.
@@ -32,7 +32,13 @@ def add_result(
     missing: list[str],
     skipped: list[tuple[str, int | None, str | None, str]],
 ) -> AddResult:
-    """Makes the result of an addition of files. Warns of names of metadata that no document has."""
+    """Returns the result of an addition of files. Issues a warning for each missing name.
+
+    Args:
+        counts: The numbers of added, updated, kept and empty documents.
+        missing: Names in ``metadata`` that no document has.
+        skipped: Source, line, id and reason of each skipped record.
+    """
     for name in missing:
         warnings.warn(
             f"metadata names {name!r}, which no document of this call has: check the name",

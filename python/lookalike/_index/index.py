@@ -59,22 +59,23 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Id: TypeAlias = str | int | UUID
-"""An id of a document. The index stores its text, and returns a ``str``."""
+"""An id of a document. The index stores an ``int`` or a ``UUID`` as text, and returns a ``str``.
+"""
 OnExisting = Literal["error", "update", "keep"]
-"""The action for a document whose id exists."""
+"""The action if an added document has the id of an existing document."""
 
-# The number of ids that one call of the engine reads.
+# The maximum number of documents whose ids one call of the engine reads.
 _PAGE = 4096
 
 
 class Index:
     """A persistent index of documents in a folder, with similarity search.
 
-    ``create`` and ``open`` return an index. Use it in a ``with`` statement, or ``close`` it.
-    Threads may share an index: calls run in parallel without the interpreter's lock. Written
-    documents are on the disk when a call returns. One process at a time may open the index for
-    writing, any number for reading. A forked or spawned process must open it again, since an open
-    index cannot be pickled.
+    ``create`` and ``open`` return an index. Use it in a ``with`` statement, or call ``close``.
+    Threads may share an index: calls run in parallel without the interpreter's lock. When a call
+    returns, its changes are on the disk. One process at a time may open the index for writing, and
+    any number of processes for reading. An open index cannot be pickled, so a forked or spawned
+    process must open it again.
 
     Examples:
         >>> import lookalike, tempfile, os
@@ -117,48 +118,48 @@ class Index:
         """Creates an empty index and opens it for writing. Its settings cannot be changed later.
 
         Args:
-            path: A folder that does not exist yet.
+            path: The folder to create. It must not exist.
             settings: The settings, each a keyword argument:
 
-                - ``threshold``: the least similarity of matches unless a query names another; above
-                  0, at most 1. 0.8 by default.
-                - ``recall``: the minimum share of the documents *at* the threshold that a query is
-                  predicted to find; above 0, below 1. 0.99 by default.
-                - ``measure``: ``jaccard`` (the default) divides shared shingles by the shingles of
-                  both documents. ``containment`` divides them by the shingles of the shorter one,
-                  which finds excerpts of longer texts, and needs another ``store`` than
-                  ``signatures``.
+                - ``threshold``: the least similarity of matches, unless a query sets another
+                  threshold; above 0, at most 1. 0.8 by default.
+                - ``recall``: the least predicted share of the documents *at* the threshold that a
+                  query finds; above 0, below 1. 0.99 by default.
+                - ``measure``: ``jaccard`` (the default) divides the number of shared shingles by
+                  the number of distinct shingles of both documents. ``containment`` divides it by
+                  the number of shingles of the shorter document, and so finds excerpts of longer
+                  texts. It is not available with ``store="signatures"``.
                 - ``shingle``: ``words:N`` (``words:5`` by default), ``chars:N`` or ``bytes:N`` with
                   N from 1 to 256, or ``bag``; ``Words(5)`` is ``"words:5"``.
                 - ``tokens``: ``words`` (the default), ``word-runs`` (the default with
                   ``segment:dictionary``) or ``whitespace``.
                 - ``case``: ``fold`` (the default) ignores case, ``keep`` distinguishes it.
-                - ``frequencies``: whether repeats of a shingle count.
+                - ``frequencies``: whether repeats of a shingle count as different shingles.
                 - ``stop_words``: the language whose stop words are left out, such as ``en``.
-                - ``normalize``: changes to texts (``docs/reference/normalize.md``): a normal form
-                  such as ``fold``; ``language:auto`` leaves out the stop words of each document's
-                  language; ``segment:dictionary`` finds the words of scripts without spaces; or a
-                  list.
-                - ``num_hashes``: values in a signature, 1 to 8192; by default chosen for
-                  ``threshold`` and ``recall``.
-                - ``bands``: bands of a signature; by default chosen likewise.
-                - ``rows``: rows of a band; by default chosen likewise.
+                - ``normalize``: changes to texts (``docs/reference/normalize.md``), one or a list
+                  of them. A normal form such as ``fold``; ``language:auto`` leaves out the stop
+                  words of each document's language; ``segment:dictionary`` finds the words of
+                  scripts without spaces.
+                - ``num_hashes``: the number of values in a signature, 1 to 8192; by default chosen
+                  for ``threshold`` and ``recall``.
+                - ``bands``: the number of bands of a signature, with the same default.
+                - ``rows``: the number of rows of a band, with the same default.
                 - ``scheme``: ``fss`` (the default), ``multiply-shift``, ``mod-prime``, ``xor`` or
                   ``xor-multiply``.
                 - ``seed``: the seed of the hash functions, 0 to ``2**64 - 1``.
                 - ``store``: the stored parts of each document besides its signature:
-                    - ``signatures``: nothing else. Similarities are estimates, groups are
-                      unavailable.
+                    - ``signatures``: nothing else. Similarities are estimates, and ``groups`` is
+                      not available.
                     - ``sets``: the sets of shingles. Similarities are exact.
                     - ``texts`` (the default): sets and texts.
                     - ``originals``: sets, texts, and the original bytes of each version
                       (``original``, ``versions``).
-                - ``max_original``: with ``store="originals"``, the most bytes of an original: a
-                  number or a text such as ``"64MiB"``, up to 512 MiB; 256 MiB by default. A larger
-                  document is an error.
+                - ``max_original``: with ``store="originals"``, the maximum size of an original: a
+                  number of bytes or a text such as ``"64MiB"``, up to 512 MiB; 256 MiB by default.
+                  The addition of a larger document fails.
 
         Raises:
-            StoreError: The path exists, or cannot be written.
+            StoreError: The path exists, or the folder cannot be written.
             OptionError: An option has an invalid value.
 
         Examples:
@@ -186,16 +187,17 @@ class Index:
 
         Args:
             path: The folder of the index.
-            read_only: Opens it for reading only. Other processes may write meanwhile; each call
-                sees their changes.
-            wait: Seconds to wait for another writer.
-            settings: Expected settings, as for ``create``. Settings that are not named may have
-                any value.
+            read_only: Whether to open the index for reading only. Another process may write
+                meanwhile, and each call sees the changes so far.
+            wait: The time in seconds to wait until another writer closes the index, if it is open
+                for writing elsewhere.
+            settings: Expected settings, as for ``create`` but without ``threshold``, ``recall``,
+                ``measure`` and ``max_original``. Settings that you leave out are not checked.
 
         Raises:
-            StoreError: The index does not exist, it has another version, or it is open for writing
-                already, in this process or another.
-            MismatchError: The index has other settings than the expected ones.
+            StoreError: The index does not exist, or its format has another version. Or the index
+                is still open for writing, in this process or another.
+            MismatchError: A setting of the index differs from the expected one.
 
         Examples:
             >>> import lookalike, tempfile, os
@@ -211,7 +213,7 @@ class Index:
 
     @property
     def engine(self) -> StoredIndex:
-        """The engine's object, for use within the package."""
+        """The object of the engine, for use within the package."""
         return self._stored
 
     @property
@@ -231,9 +233,11 @@ class Index:
 
     @property
     def settings(self) -> dict[str, Json]:
-        """The settings of ``create``, and the ``predicted_recall`` at the threshold.
-        ``recall_caveat`` is present if a query may find less. ``wording`` has the effect of
-        ``normalize``; ``stop_words`` is the name of the language.
+        """The settings of the index, by name. The setting ``normalize`` has the name ``wording``.
+        ``stop_words`` is the name of the language.
+
+        Also contains ``predicted_recall``, the predicted recall of a query at the threshold. If
+        the recall may be lower, ``recall_caveat`` contains the reason.
         """
         text, recall, caveat = self._stored.settings()
         settings: dict[str, Json] = json.loads(text)
@@ -256,35 +260,39 @@ class Index:
         threads: int | None = None,
         progress: bool | Progress | None = False,
     ) -> AddResult:
-        """Adds documents, some thousand at a time. Written documents remain if a later one fails.
-        Iterables and batches of tables may be larger than memory.
+        """Adds documents in batches of some thousand. If a document cannot be stored, the
+        documents before it remain in the index.
 
         Args:
-            docs: Documents as for ``lookalike.find``, with ids: a dict of texts by id; an iterable
-                of ``(id, text)``, ``(id, text, metadata)`` or dicts, such as a streamed Hugging
-                Face dataset; a table of pyarrow, pandas, polars, DuckDB or Hugging Face, or any
-                object with the Arrow PyCapsule interface. ``add_files`` adds files.
-            text: The column or member of texts; ``"text"`` by default. The texts of several are
-                joined, each a paragraph.
+            docs: Documents with ids, in one of these forms. Iterables and readers of record
+                batches may be larger than memory. Use ``add_files`` for files.
+
+                - a dict of texts by id
+                - an iterable of ``(id, text)``, ``(id, text, metadata)`` or dicts, such as a
+                  streamed Hugging Face dataset
+                - a table of pyarrow, pandas, polars, DuckDB or Hugging Face, or any other object
+                  with the Arrow PyCapsule interface
+            text: The column or member of texts; ``"text"`` by default. If you name several, their
+                texts are joined to one text of several paragraphs.
             id: The column or member of ids; ``"id"`` by default. An id is a ``str``, an ``int`` or
-                a ``uuid.UUID``; the index stores and returns its text.
-            metadata: The metadata of every document (a mapping), or names of members or columns
-                that become metadata. None and null are left out. A record may lack a name; a name
-                that no record has causes a warning.
-            expires: When the documents expire: a ``datetime`` with a zone, or a ``timedelta`` from
-                now; None for never.
-            on_existing: The action for an id that exists: ``error``, ``update`` (replaces the
-                document), or ``keep`` (keeps the old document).
-            threads: Threads to use; None for one per processor.
+                a ``uuid.UUID``; the index stores and returns it as text.
+            metadata: A mapping, which becomes the metadata of every document; or a list of members
+                or columns whose values become metadata. Values that are None or null are left out.
+                If no record has one of the names, a warning names it.
+            expires: The time at which the documents expire: a ``datetime`` with a zone, or a
+                ``timedelta`` from now. None for never.
+            on_existing: The action if a document with the same id exists: ``error``, ``update``
+                (replaces the existing document), or ``keep`` (keeps the existing document).
+            threads: The number of threads, 1 to 1024; None for one per processor.
             progress: ``True`` for bars by tqdm, or a function that takes the stage, the amount done
-                and the total if it is known.
+                and the total, which is None if it is unknown.
 
         Returns:
-            Counts of documents.
+            The numbers of added, updated, kept and empty documents.
 
         Raises:
-            DocumentError: A document cannot be stored; ``DocumentError.row`` is its row, from 0.
-                Earlier documents are stored.
+            DocumentError: A document cannot be stored, or its id exists and ``on_existing`` is
+                ``"error"``. ``DocumentError.row`` is its row, from 0.
             StoreError: The index cannot be written, or is closed.
 
         Examples:
@@ -310,7 +318,7 @@ class Index:
                 )
                 return AddResult(*counts, [])
             rows = rows_of(as_records(docs, columns))
-            # Counting other iterables can be expensive.
+            # The length of another type may be expensive to compute.
             total = len(docs) if isinstance(docs, (list, tuple, dict)) else None
             counts = self._stored.add(
                 rows, common, names, *fields, at, existing, threads, reporter, total
@@ -362,26 +370,29 @@ class Index:
         progress: bool | Progress | None = False,
         **reading: Unpack[Reading],
     ) -> AddResult:
-        """Adds the documents of files, as ``lookalike index add`` does. Their metadata also
-        contains the name of their file and the metadata of mail, pages and office files.
+        """Adds the documents of files, as ``lookalike index add`` does. The metadata of a document
+        also contains the name of its file, and the metadata of mail, web pages and office files.
 
         Args:
             paths: A file, a folder, or a pattern such as ``news/*.jsonl``; or several of these.
             text: The field or column of texts; ``"text"`` by default.
-            id: The field or column of ids; ``"id"`` by default. ``":line"`` makes ids FILE:LINE.
-            metadata: Names of fields that become metadata.
+            id: The field or column of ids; ``"id"`` by default. With ``":line"``, the id of a
+                record is FILE:LINE.
+            metadata: Names of fields whose values become metadata.
             expires: As for ``add``.
             on_existing: As for ``add``.
             threads: As for ``add``.
             progress: As for ``add``.
-            reading: Options of ``Files``, ``skip_bad`` and ``unit``.
+            reading: Options of ``Files``, and the options ``skip_bad`` and ``unit``.
+                ``lookalike.OPTIONS`` describes them.
 
         Returns:
-            Counts of documents, and the skipped records.
+            The numbers of added, updated, kept and empty documents, and the skipped records.
 
         Raises:
             FileError: A file does not exist or cannot be read.
-            DocumentError: A document cannot be stored. Earlier documents are stored.
+            DocumentError: A document cannot be stored. The documents before it remain in the
+                index.
             StoreError: The index cannot be written, or is closed.
 
         Examples:
@@ -424,19 +435,27 @@ class Index:
         expires: When | None = None,
         on_existing: OnExisting = "error",
     ) -> AddResult:
-        """Adds one document. Use ``add`` for several: each call waits for the disk.
+        """Adds one document. For several documents, ``add`` is faster, because each call waits for
+        the disk.
 
         Args:
-            id: The id of the document, 1 to 16,384 bytes without NUL. A ``uuid.UUID`` is stored as
-                text.
-            text: The text of the document, at most 1 GiB.
-            metadata: The metadata of the document: any value of JSON, at most 1 MiB.
-            modified: The time of the last change of its file, with a zone.
-            expires: As in ``add``.
-            on_existing: As in ``add``.
+            id: The id of the document, 1 to 16,384 bytes without NUL. An ``int`` or a
+                ``uuid.UUID`` is stored as text.
+            text: The text of the document, at most 1 GiB in UTF-8.
+            metadata: The metadata of the document: a mapping from names to any values of JSON, at
+                most 1 MiB as JSON.
+            modified: The time of the last change of the document's file, a ``datetime`` with a
+                zone.
+            expires: As for ``add``.
+            on_existing: As for ``add``.
+
+        Returns:
+            The numbers of added, updated, kept and empty documents.
 
         Raises:
-            DocumentError: The document cannot be stored, or its id exists.
+            DocumentError: The document cannot be stored, or its id exists and ``on_existing`` is
+                ``"error"``.
+            StoreError: The index cannot be written, or is closed.
 
         Examples:
             >>> import lookalike, tempfile, os
@@ -454,10 +473,13 @@ class Index:
         """Removes documents by their ids. Ignores unknown ids.
 
         Args:
-            ids: One id, or any number of them.
+            ids: One id, or an iterable of ids.
 
         Returns:
             The number of removed documents, and the unknown ids.
+
+        Raises:
+            StoreError: The index cannot be written, or is closed.
 
         Examples:
             >>> import lookalike, tempfile, os
@@ -481,28 +503,34 @@ class Index:
         where: Where | None = None,
         with_texts: bool = False,
     ) -> Matches:
-        """Finds documents similar to a text or to a document of the index. Sorts them by descending
-        similarity, then by id.
+        """Finds documents similar to a text or to a document of the index.
 
         Args:
-            text: The text.
-            id: Instead of a text, the id of a document of the index. It is not among its matches.
-            limit: The most matches to return; None for all.
-            threshold: The least similarity; above 0, at most 1. None for the threshold of the
-                index. A lower one misses more; ``predicted_recall`` estimates how much.
-            nearest: Instead of ``limit`` and ``threshold``: the number of most similar documents to
-                return, at any similarity above 0. Compares the signatures of all documents, which
-                takes a byte of memory for each of their values.
-            where: Conditions on metadata that all matches meet. A mapping of members to values
-                requires equality. Its values can be pairs of an operator (``= != < <= > >= ~``) and
-                a value. Texts are conditions of the command line, such as ``"year>=2020"``,
-                ``"title~budget"`` or ``"author.name"`` (exists).
+            text: The text of the query.
+            id: Instead of a text, the id of a document of the index. The document itself is not
+                among the matches.
+            limit: The maximum number of matches to return; None for all.
+            threshold: The least similarity of a match; above 0, at most 1. None for the threshold
+                of the index. A query with a lower threshold misses more documents;
+                ``Matches.predicted_recall`` estimates the found share.
+            nearest: Instead of ``limit`` and ``threshold``, the number of most similar documents
+                to return, with any similarity above 0. Compares the signatures of all documents,
+                and keeps one byte in memory for each of their values. Not available in an index
+                with ``measure="containment"``.
+            where: Conditions on metadata that all matches meet. A mapping from members to values
+                requires equal values. Instead of a value, it may contain a pair of an operator
+                (``= != < <= > >= ~``) and a value. A text is a condition of the command line, such
+                as ``"year>=2020"``, ``"title~budget"`` or ``"author.name"`` (the member exists).
             with_texts: Whether matches contain their texts; needs an index with ``store="texts"``
                 or ``"originals"``.
 
+        Returns:
+            The matches by descending similarity, then by id.
+
         Raises:
-            OptionError: An option has an invalid value.
-            DocumentError: The text cannot be used, or no document has this id.
+            OptionError: An option has an invalid value, or not exactly one of ``text`` and ``id``
+                is passed.
+            DocumentError: ``text`` is not a ``str`` of valid Unicode, or no document has this id.
 
         Examples:
             >>> import lookalike, tempfile, os
@@ -551,15 +579,17 @@ class Index:
         with_texts: bool = False,
         threads: int | None = None,
     ) -> list[Matches]:
-        """Finds documents similar to each of several texts, like ``query``, on several threads.
+        """Finds documents similar to each of several texts, on several threads.
+
+        See ``query`` for the other parameters and the errors.
 
         Args:
-            texts: The texts.
+            texts: The texts of the queries.
             with_texts: Whether matches contain their texts.
-            threads: Threads to use, 1024 at most; None for one per processor.
+            threads: The number of threads, 1 to 1024; None for one per processor.
 
         Returns:
-            Matches of each text, in the order of the texts.
+            The matches of each text, in the order of the texts.
 
         Examples:
             >>> import lookalike, tempfile, os
@@ -586,7 +616,7 @@ class Index:
         return [Matches.of_rows(*answer) for answer in answers]
 
     def get(self, id: Id) -> Document | None:
-        """Returns the document with this id; None if it does not exist or has expired.
+        """Returns the document with this id, or None if it does not exist or has expired.
 
         Examples:
             >>> import lookalike, tempfile, os
@@ -599,14 +629,15 @@ class Index:
         return None if row is None else Document._make(row)
 
     def group_sizes(self, ids: Iterable[Id]) -> list[int]:
-        """Returns the number of documents that each document represents: itself and its duplicates
-        that ``dedup(…, add=True)`` recorded (``docs/guides/dedup.md``). Use it to weight a corpus.
+        """Returns the number of documents that each document represents: itself and the duplicates
+        of it that ``dedup(…, add=True)`` removed (``docs/guides/dedup.md``). You can use these
+        numbers as weights of a corpus.
 
         Args:
-            ids: Ids of documents.
+            ids: The ids of documents.
 
         Returns:
-            The sizes at the same moment, in the order of the ids; 0 for an unknown id.
+            The numbers in the order of the ids, all at the same moment; 0 for an unknown id.
 
         Examples:
             >>> import lookalike, tempfile, os
@@ -623,15 +654,16 @@ class Index:
         return self._stored.group_sizes(iterator_of("ids", ids, "str or int"))
 
     def ids(self, category: str | None = None) -> Iterator[str]:
-        """Yields the ids of all documents that have not expired, in the order of insertion. A
-        replaced document counts as inserted again. Documents added meanwhile are included.
+        """Yields the ids of all documents that have not expired, in the order of insertion. If a
+        document was replaced, its last insertion counts. Includes documents that are added during
+        the iteration.
 
         Args:
-            category: Only documents of the category with this path and below it; ``"none"`` for
-                documents without a category.
+            category: The path of a category: yields only documents of this category and of the
+                categories below it. ``"none"`` yields documents without a category.
 
         Raises:
-            OptionError: There is no such category.
+            OptionError: The category does not exist.
 
         Examples:
             >>> import lookalike, tempfile, os
@@ -668,31 +700,33 @@ class Index:
         threads: int | None = None,
         progress: bool | Progress | None = False,
     ) -> FindResult:
-        """Finds near-duplicates among the documents of the index. Returns the same
-        result as ``lookalike.find`` on these documents.
+        """Finds near-duplicates among the documents of the index. Returns the same result as
+        ``lookalike.find`` on these documents.
 
         See ``lookalike.find`` for the other parameters.
 
         Args:
-            threshold: The least exact similarity of a reported pair; None for the index's.
-            recall: The minimum share of the pairs at the threshold that are predicted to be found.
-            measure: ``jaccard`` or ``containment``; None for the index's.
+            threshold: The least exact similarity of a reported pair; None for the threshold of the
+                index.
+            recall: The minimum predicted share of the pairs at the threshold that the run finds.
+            measure: ``jaccard`` or ``containment``; None for the measure of the index.
             keep: The rule that selects the kept document of a group: ``longest``, ``shortest``,
                 ``first``, ``last`` (inserted), ``newest``, ``oldest``, ``field:NAME`` of metadata,
                 ``path:GLOB`` of ids. In a list, later rules decide ties.
             pairs: Whether to list all verified pairs.
-            estimates: Whether the pairs have ``estimated_jaccard``, ``error`` and
-                ``standard_error`` of their signatures; needs ``pairs=True``.
-            source_field: The member of metadata by whose value documents are counted.
-            decisions: User decisions, as for ``lookalike.find``; None for the decisions that
-                the index stores, False for none.
+            estimates: Whether each pair also has the similarity that its signatures estimate, in
+                ``estimated_jaccard``, ``error`` and ``standard_error``; needs ``pairs=True``.
+            source_field: A member of metadata. The result counts documents by its value.
+            decisions: User decisions, as for ``lookalike.find``. None uses the decisions that the
+                index stores, False uses none.
 
         Raises:
-            StoreError: The index stores signatures only.
-            KeyboardInterrupt: Ctrl-C, after the work has stopped.
+            StoreError: The index stores only signatures.
+            KeyboardInterrupt: You pressed Ctrl-C. The work has stopped.
 
         Warns:
-            RunawayWarning: Many documents look alike without being similar, which takes long.
+            RunawayWarning: Many documents share bucket keys without being similar, so that the run
+                takes long.
 
         Examples:
             >>> import lookalike, tempfile, os
@@ -729,21 +763,23 @@ class Index:
         threads: int | None = None,
         progress: bool | Progress | None = False,
     ) -> list[Category]:
-        """Divides the documents into a tree of categories by vocabulary and similarity, and
-        replaces the earlier tree (``docs/reference/categories.md``). Documents added later receive
-        a category at once. No document changes its category until the next call.
+        """Divides the documents into a tree of categories by vocabulary and similarity
+        (``docs/reference/categories.md``). Replaces the earlier tree. Documents added later
+        receive a category at once. No document changes its category until the next call.
 
         Args:
-            topics: The most topics, 1 to 1000. By default an eighth of the square root of the
-                number of documents, 2 to 17.
-            threads: Threads to use; None for one per processor.
+            topics: The maximum number of topics, 1 to 1000. By default an eighth of the square
+                root of the number of documents, at least 2 and at most 17.
+            threads: The number of threads; None for one per processor.
+            progress: As for ``add``.
 
         Returns:
             The result of ``categories``.
 
         Raises:
-            StoreError: The index stores no texts (``store="texts"``), or was opened for reading.
-            KeyboardInterrupt: Ctrl-C; the earlier categories remain.
+            StoreError: The index stores no texts (``store="texts"`` or ``"originals"``), or was
+                opened for reading only.
+            KeyboardInterrupt: You pressed Ctrl-C. The earlier categories remain.
 
         Examples:
             >>> import lookalike, tempfile, os
@@ -772,8 +808,8 @@ class Index:
         return self.categories()
 
     def categories(self) -> list[Category]:
-        """Returns the categories from top to bottom, or an empty list before ``categorise``. Reads
-        the texts of documents added since then.
+        """Returns the categories from the top of the tree to the bottom; an empty list before the
+        first ``categorise``. Reads the texts of documents that were added after ``categorise``.
         """
         rows = self._stored.categories()
         return [
@@ -782,7 +818,7 @@ class Index:
         ]
 
     def category(self, id: Id) -> str | None:
-        """Returns the path of a document's category; None without one.
+        """Returns the path of a document's category, or None if the document has no category.
 
         Raises:
             DocumentError: No document has this id.
@@ -790,8 +826,8 @@ class Index:
         return self._stored.category(id)
 
     def versions(self, id: Id) -> list[DocumentVersion]:
-        """Returns the versions of a document by time; the last one is current. An update with the
-        same original continues the current version.
+        """Returns the versions of a document by time. The last version is the current one. An
+        update with the same original adds no version.
 
         Raises:
             DocumentError: No document has this id.
@@ -812,28 +848,28 @@ class Index:
         return [DocumentVersion._make(row) for row in self._stored.versions(id)]
 
     def original(self, id: Id, version: int | None = None) -> bytes:
-        """Returns the bytes that a document was read from: a file without its compression, a record
-        as in its input, or an added text in UTF-8. Verifies their SHA-256.
+        """Returns the original of a document, and verifies its SHA-256. The original is a file
+        without its compression, a record in the bytes of its input, or an added text in UTF-8.
 
         Args:
             version: The number of a version, from 1; None for the current one.
 
         Raises:
             DocumentError: No document has this id.
-            OptionError: There is no such version.
+            OptionError: The document has no such version.
             StoreError: The index stores no originals (``store="originals"``).
-            DamagedError: The original differs from the stored one.
+            DamagedError: The stored bytes are damaged.
         """
         return self._stored.original(id, _version_option(version))
 
     def version_text(self, id: Id, version: int | None = None) -> str | None:
-        """Returns the text of a version, for ``lookalike.compare``; None if it was stored
-        without one. Takes the parameters and raises the errors of ``original``.
+        """Returns the text of a version, which ``lookalike.compare`` takes; None if the version
+        was stored without a text. Has the parameters and errors of ``original``.
         """
         return self._stored.version_text(id, _version_option(version))
 
     def stats(self) -> IndexStats:
-        """Returns counts and sizes.
+        """Returns counts and sizes of the index.
 
         Examples:
             >>> import lookalike, tempfile, os
@@ -848,7 +884,8 @@ class Index:
         )
 
     def check(self) -> list[Problem]:
-        """Checks all stored data without changing it; returns the problems.
+        """Checks all stored data without changing it. Returns the problems; none if the index is
+        intact.
 
         Examples:
             >>> import lookalike, tempfile, os
@@ -859,8 +896,8 @@ class Index:
         return [Problem._make(row) for row in self._stored.check()]
 
     def repair(self) -> list[Problem]:
-        """Rebuilds everything that can be derived from documents and signatures; returns the
-        remaining problems, which need a backup.
+        """Rebuilds all data that can be derived from the stored documents and signatures. Returns
+        the remaining problems, for which you need a backup.
 
         Examples:
             >>> import lookalike, tempfile, os
@@ -872,9 +909,9 @@ class Index:
         return self.check()
 
     def compact(self) -> None:
-        """Frees the disk space of removed and expired documents, and makes queries as fast as
-        possible. After Ctrl-C it continues in the background until it is done or the process ends;
-        nothing is lost.
+        """Removes expired documents, frees the disk space of removed documents, and merges all
+        segments into one, which makes queries fastest. After Ctrl-C, the work continues in the
+        background until it is done or the process ends. No document is lost.
 
         Examples:
             >>> import lookalike, tempfile, os
@@ -884,13 +921,13 @@ class Index:
         self._stored.compact()
 
     def backup(self, path: str | os.PathLike[str]) -> None:
-        """Copies a snapshot of the index to a new folder, while it is in use.
+        """Copies a snapshot of the index to a new folder. The index may be in use meanwhile.
 
         Args:
-            path: A folder that does not exist yet.
+            path: The folder to create. It must not exist.
 
         Raises:
-            StoreError: The path exists, or cannot be written.
+            StoreError: The path exists, or the folder cannot be written.
 
         Examples:
             >>> import lookalike, tempfile, os
@@ -902,11 +939,11 @@ class Index:
         self._stored.backup(folder_path(path))
 
     def export(self, path: str | os.PathLike[str]) -> int:
-        """Writes the documents as JSON lines: id, bytes, metadata, times, and the text if it is
-        stored. The file appears when it is complete.
+        """Writes a JSON line for each document: id, bytes, metadata, times, and the text if it is
+        stored. The file appears only when it is complete.
 
         Args:
-            path: ``FILE.jsonl``, also ``.gz`` or ``.zst``.
+            path: The file: ``FILE.jsonl``, or compressed ``FILE.jsonl.gz`` or ``FILE.jsonl.zst``.
 
         Returns:
             The number of written documents.
@@ -925,16 +962,16 @@ class Index:
         return self._stored.export(folder_path(path))
 
     def close(self) -> None:
-        """Closes the index. New calls fail, and ``close`` waits for running calls of other threads.
-        It first merges segments, which takes longer after larger additions. Closing a closed index
-        does nothing.
+        """Closes the index. New calls fail at once, and ``close`` waits for running calls of other
+        threads and for running merges of segments. These take longer after larger additions.
+        Closing a closed index does nothing.
 
-        Within a call of the index (in an iterable that is added, or in ``progress``) ``close`` does
-        not wait. Then the index closes when the last call ends, also if that call continues after
-        Ctrl-C.
+        If your code calls ``close`` within a call of the index (in an iterable that is added, or
+        in ``progress``), ``close`` does not wait. The index then closes when the last call has
+        ended, even if that call continues after Ctrl-C.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C while waiting for other calls, which continue.
+            KeyboardInterrupt: You pressed Ctrl-C while ``close`` waited. The other calls continue.
         """
         self._stored.close()
 
@@ -958,7 +995,7 @@ class Index:
         return self._stored.len()
 
     def __bool__(self) -> bool:
-        """True, also for an index without documents."""
+        """Returns true, even for an index without documents."""
         return True
 
     def __repr__(self) -> str:

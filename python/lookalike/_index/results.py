@@ -1,4 +1,4 @@
-"""Results of an index."""
+"""The types of the results of an index."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 Json = Any
-"""A value of metadata: any value of JSON."""
+"""A value of metadata: any JSON value."""
 
 
 class Match(NamedTuple):
@@ -15,13 +15,13 @@ class Match(NamedTuple):
     id: str
     """The id of the match."""
     similarity: float
-    """The share of the shingles of both that they have in common, 0 to 1."""
+    """The similarity in the measure of the index, 0 to 1."""
     estimated: bool
-    """Whether ``similarity`` is estimated from signatures (an index with ``store="signatures"``).
-    Otherwise it is exact.
+    """Whether ``similarity`` is estimated from signatures, as in an index with
+    ``store="signatures"``. Otherwise it is exact.
     """
     shared: int | None
-    """The number of shingles in common; None if estimated."""
+    """The number of shingles that the query and the match share; None if estimated."""
     shingles: int | None
     """The number of shingles of the match; None if estimated."""
     containment_of_query: float | None
@@ -35,7 +35,7 @@ class Match(NamedTuple):
     added: datetime
     """The time of the addition, in UTC."""
     modified: datetime | None
-    """The time of the last change of the file, in UTC, if it is known."""
+    """The time of the last change of the file, in UTC; None if it is unknown."""
     expires: datetime | None
     """The time of expiry, in UTC; None for never."""
     text: str | None
@@ -43,7 +43,8 @@ class Match(NamedTuple):
 
 
 class Matches(list[Match]):
-    """The matches of a query by descending similarity, then by id, with figures of the query."""
+    """The matches of a query by descending similarity, then by id. Attributes describe the query.
+    """
 
     __slots__ = (
         "candidates",
@@ -55,19 +56,23 @@ class Matches(list[Match]):
     )
 
     candidates: int
-    """The number of compared documents; with ``nearest``, of examined documents."""
+    """The number of documents that share a bucket key with the query and have not expired; with
+    ``nearest``, the number of compared documents.
+    """
     found: int
-    """The number of documents that reach the threshold; more than ``len()`` if ``limit`` shortened
-    the list.
+    """The number of found documents that reach the threshold. It is greater than ``len()`` if
+    ``limit`` shortened the list.
     """
     predicted_recall: float
-    """The probability, from 0 to 1, of finding a document exactly at the threshold; with
-    ``nearest``, a document as similar as the last match.
+    """The probability, from 0 to 1, that the query finds a document whose similarity equals the
+    threshold; with ``nearest``, a document as similar as the last match.
     """
     recall_caveat: str | None
-    """A sentence why recall may be lower; None if the prediction holds."""
+    """The reason why the recall may be lower than predicted; None if the prediction holds."""
     shingles: int | None
-    """The number of shingles of the query. A text without shingles is similar to no document."""
+    """The number of shingles of the query, or None if the index does not store the number for a
+    document that was queried by id. A text without shingles has no matches.
+    """
     threshold: float
     """The threshold of the query; 0.0 with ``nearest``."""
 
@@ -82,7 +87,7 @@ class Matches(list[Match]):
         recall_caveat: str | None,
         shingles: int | None,
     ) -> Matches:
-        """Makes matches from the rows and figures of the engine, for use within the package."""
+        """Makes matches from a result of the engine, for use within the package."""
         matches = cls(map(Match._make, rows))
         matches.found = found
         matches.candidates = candidates
@@ -107,7 +112,7 @@ class Document(NamedTuple):
     added: datetime
     """The time of the addition, in UTC."""
     modified: datetime | None
-    """The time of the last change of the file, in UTC, if it is known."""
+    """The time of the last change of the file, in UTC; None if it is unknown."""
     expires: datetime | None
     """The time of expiry, in UTC; None for never."""
     text: str | None
@@ -115,95 +120,99 @@ class Document(NamedTuple):
 
 
 class SkippedRecord(NamedTuple):
-    """A skipped record or file."""
+    """A record or file that was not added."""
 
     source: str
-    """The file."""
+    """The name of the file."""
     line: int | None
-    """The first line of the record, or its row in a Parquet file, from 1; None for the whole file.
+    """The first line of the record, or its row in a Parquet file, from 1; None if the whole file
+    was skipped.
     """
     id: str | None
-    """The id of the record, if it is readable."""
+    """The id of the record; None if it is unknown."""
     reason: str
-    """The reason."""
+    """The reason why the record was skipped."""
 
 
 class AddResult(NamedTuple):
-    """Counts of a durable addition."""
+    """The numbers of documents of an addition, which is on the disk."""
 
     added: int
-    """Documents with new ids."""
+    """The number of documents with new ids."""
     updated: int
-    """Documents that replaced documents with the same ids."""
+    """The number of documents that replaced an existing document with the same id."""
     kept: int
-    """Documents that were not added because their ids exist."""
+    """The number of documents that were not added because their ids exist."""
     without_shingles: int
     """The number of stored documents without shingles, which are similar to no document."""
     skipped: list[SkippedRecord]
-    """Skipped records of files: records without a text, and with ``skip_bad`` bad records."""
+    """Skipped records of files: records without a text, and with ``skip_bad`` invalid records."""
 
 
 class RemoveResult(NamedTuple):
-    """Counts of a durable removal."""
+    """The result of a removal, which is on the disk."""
 
     removed: int
-    """Removed documents."""
+    """The number of removed documents."""
     absent: list[str]
-    """Ids without a document, in the order of the argument."""
+    """The ids without a document, in the order of the argument."""
 
 
 class Problem(NamedTuple):
     """A problem that ``Index.check`` found."""
 
     place: str
-    """The file, table or document."""
+    """The file, table or document with the problem."""
     what: str
-    """The problem."""
+    """The description of the problem."""
     repairable: bool
-    """Whether ``Index.repair`` fixes it without loss."""
+    """Whether ``Index.repair`` fixes the problem without loss."""
 
 
 class Category(NamedTuple):
-    """A category of documents of an index that have words in common."""
+    """A group of documents of an index that have words in common."""
 
     path: str
-    """The place of the category in the tree: ``"2"``, ``"2.1"``, ``"2.1.3"``."""
+    """The place of the category in the tree, such as ``"2"``, ``"2.1"`` or ``"2.1.3"``."""
     parent: str | None
     """The path of the parent category; None for a topic."""
     level: float
-    """The least similarity of the level: 0.2 for topics, 0.5 and 0.8 below them."""
+    """The similarity of the level: 0.2 for topics, 0.5 and 0.8 for the levels below."""
     label: tuple[str, ...]
     """The words that distinguish the category from others, the most distinctive first."""
     documents: int
-    """Documents in the category and below it. Expired documents count until ``Index.compact``."""
+    """The number of documents in the category and in the categories below it. Expired documents
+    count until ``Index.compact``.
+    """
 
 
 class OriginalStats(NamedTuple):
     """Counts and sizes of the originals from which the documents of an index were read."""
 
     versions: int
-    """Versions of documents, including the current versions."""
+    """The number of versions of all documents, including the current versions."""
     originals: int
-    """Distinct originals."""
+    """The number of distinct originals."""
     differences: int
-    """Originals that are stored as a difference from another original."""
+    """The number of originals that are stored as a difference from another original."""
     bytes: int
-    """Bytes of the distinct originals."""
+    """The size of the distinct originals in bytes."""
     stored_bytes: int
-    """Bytes of the distinct originals in the store."""
+    """The size of the distinct originals in the store, in bytes."""
 
 
 class DocumentVersion(NamedTuple):
     """A version of a document of an index."""
 
     version: int
-    """The number of the version among the versions of the id, from 1 by time."""
+    """The number of the version among the versions of the document, from 1 in order of time."""
     added: datetime
     """The time of the addition, in UTC."""
     ended: datetime | None
-    """The time of the replacement by the next version, in UTC; None for the current version."""
+    """The time at which the next version replaced this one, in UTC; None for the current version.
+    """
     modified: datetime | None
-    """The time of the last change of the file, in UTC, if it is known."""
+    """The time of the last change of the file, in UTC; None if it is unknown."""
     type: str
     """The media type of the original."""
     name: str
@@ -218,22 +227,22 @@ class IndexStats(NamedTuple):
     """Counts and sizes of an index."""
 
     documents: int
-    """Documents, including expired ones until ``Index.compact``."""
+    """The number of documents. Expired documents count until ``Index.compact``."""
     without_shingles: int
-    """Documents without shingles, which are similar to no document."""
+    """The number of documents without shingles, which are similar to no document."""
     postings: int
-    """Band postings, including postings of removed documents."""
+    """The number of band postings, including postings of removed documents."""
     segments: int
-    """Files with postings."""
+    """The number of segments, which are files with postings."""
     tail: int
-    """Documents whose postings are not in a segment yet."""
+    """The number of documents whose postings are not in a segment yet."""
     catalogue_bytes: int
-    """Bytes of the catalogue on the disk."""
+    """The size of the catalogue on the disk, in bytes."""
     set_bytes: int
-    """Bytes of shingle sets in the catalogue."""
+    """The size of the shingle sets in the catalogue, in bytes."""
     text_bytes: int
-    """Bytes of compressed texts in the catalogue."""
+    """The size of the compressed texts in the catalogue, in bytes."""
     segment_bytes: int
-    """Bytes of segments on the disk."""
+    """The size of the segments on the disk, in bytes."""
     originals: OriginalStats | None
-    """Figures of the originals; None unless the index has ``store="originals"``."""
+    """Counts and sizes of the originals; None unless the index has ``store="originals"``."""

@@ -1,7 +1,6 @@
-"""Conversion of the tables of each package for an index, to objects with the Arrow PyCapsule
-interface.
+"""Converts the tables of each package to objects with the Arrow PyCapsule interface, for an index.
 
-Packages that convert their data to Arrow convert only the needed columns.
+If a package has to convert its data to Arrow, it converts only the needed columns.
 """
 
 from __future__ import annotations
@@ -20,19 +19,21 @@ from lookalike._documents.input_documents import is_of
 from lookalike._documents.pandas_input import present
 from lookalike.errors import DocumentTypeError
 
-# The number of documents of a dataset that are fetched together.
+# The number of rows that are read from a dataset or a query at a time.
 _ROWS = 1000
 
 
 def tables_of(documents: Any, columns: Sequence[str]) -> Iterator[Any] | None:
-    """Returns an iterator over tables, or ``None`` for other types of documents.
+    """Returns an iterator over tables with the Arrow PyCapsule interface, or ``None`` if the
+    documents are not a table.
 
     Args:
         documents: The documents.
-        columns: The needed columns.
+        columns: The needed columns; the first of them contains the ids.
 
     Raises:
-        DocumentTypeError: A column is missing or ambiguous, if that is known before reading.
+        DocumentTypeError: A column is missing or ambiguous, if its package lists the columns
+            before it reads them.
     """
     if isinstance(documents, Mapping):
         return None
@@ -46,7 +47,8 @@ def tables_of(documents: Any, columns: Sequence[str]) -> Iterator[Any] | None:
     if is_of("datasets", documents) and hasattr(documents, "num_rows"):
         return _batches_of_dataset(documents, columns)
     if is_of("pyarrow", documents) and hasattr(documents, "read_next_batch"):
-        # Batches pass on the exceptions of a generator. A stream would convert them to text.
+        # Read batches one by one, so that exceptions of a generator reach the caller. A stream
+        # would convert them to text.
         return _each(documents)
     if hasattr(documents, "__arrow_c_stream__") or hasattr(documents, "__arrow_c_array__"):
         return iter((documents,))
@@ -60,7 +62,7 @@ def _each(batches: Any) -> Iterator[Any]:
 
 
 def as_records(documents: Any, columns: Sequence[str]) -> Any:
-    """Converts documents of these packages that are not tables to an iterable of records."""
+    """Converts documents for which ``tables_of`` returned ``None`` to an iterable of records."""
     if is_of("pandas", documents) and hasattr(documents, "columns"):
         return _records_of_pandas(documents, columns)
     if is_of("datasets", documents) and hasattr(documents, "with_format"):
@@ -91,7 +93,9 @@ def _batches_of_dataset(dataset: Any, columns: Sequence[str]) -> Iterator[Any]:
 
 
 def _needed(frame: Any, columns: Sequence[str]) -> Any:
-    """Selects the needed columns of a frame of pandas, and its index if that is one of them."""
+    """Selects the needed columns of a pandas frame. Keeps its index if a level of the index is a
+    needed column.
+    """
     names = [str(name) for name in frame.columns]
     index = [name for name in frame.index.names if name in columns and name not in names]
     _engine.check_columns([*names, *index], columns)
@@ -101,7 +105,9 @@ def _needed(frame: Any, columns: Sequence[str]) -> Any:
 
 
 def _arrow_of_pandas(frame: Any, columns: Sequence[str]) -> Any:
-    """Converts a frame to Arrow. Returns ``None`` without pyarrow, which pandas needs for that."""
+    """Converts a pandas frame to Arrow. Returns ``None`` if pandas cannot do so, for example
+    because pyarrow is not installed.
+    """
     needed = _needed(frame, columns)
     ids = columns[0]
     if ids in needed and any(type(value).__name__ == "UUID" for value in needed[ids].head(1)):
@@ -120,7 +126,9 @@ def _arrow_of_pandas(frame: Any, columns: Sequence[str]) -> Any:
 
 
 def _mixed_row(frame: Any, columns: Sequence[str]) -> int | None:
-    """Returns the first row of a frame of pandas with a value that is not a text."""
+    """Returns the number of the first row with a value that is neither a text nor missing. Checks
+    one column after the other.
+    """
     for column in columns:
         for row, value in enumerate(present(frame[column]) if column in frame else ()):
             if value is not None and not isinstance(value, str):

@@ -1,1 +1,1 @@
-"""Recall, precision and cost of runs."""
+"""Measures and predicts the recall, precision and cost of runs."""

@@ -1,4 +1,4 @@
-"""The recall of a run, measured on a sample."""
+"""Measures the recall of a run on a sample of its documents."""
 
 from __future__ import annotations
 
@@ -36,29 +36,34 @@ class AuditResult:
     """
 
     recall: float | None
-    """The share of true neighbours that the run found. One neighbour is drawn for each document
-    that has any. ``None`` if no document of the sample has a neighbour.
+    """The measured recall: the share of drawn neighbours that the run found. The audit draws one
+    neighbour for each document of the sample that has a neighbour. If all documents are in the
+    sample, the recall is the mean share of found neighbours of a document. ``None`` if no document
+    of the sample has a neighbour.
     """
     interval: tuple[float, float]
-    """An interval that contains the true recall with a probability of at least ``confidence``
-    (Clopper–Pearson). If all documents were drawn, the recall is exact, and both ends equal it.
+    """The interval that contains the true recall with a probability of at least ``confidence``
+    (Clopper and Pearson 1934). If the sample contains all documents and all their neighbours were
+    judged, the recall is exact, and both ends are equal to it.
     """
     confidence: float
-    """Confidence level of the intervals."""
+    """The confidence level of the intervals."""
     predicted_recall: float
-    """The predicted recall of a pair at the threshold."""
+    """The predicted probability that the run finds a pair at the threshold."""
     recall_caveat: str | None = field(repr=False)
-    """A sentence why recall may be lower; ``None`` if the prediction holds."""
+    """A sentence that explains why the recall may be lower than predicted, with ``scheme="xor"``;
+    otherwise ``None``.
+    """
     sampled: int
-    """The number of drawn documents."""
+    """The number of documents in the sample."""
     population: int
-    """The number of documents that could be drawn."""
+    """The number of documents from which the sample was drawn: all documents with a token."""
     documents: int
     """The number of documents of the sample that have a neighbour."""
     found: int
-    """The number of drawn neighbours, one for each of these documents, that the run found."""
+    """The number of these documents whose drawn neighbour the run found."""
     details: dict[str, Any] = field(repr=False)
-    """All figures of the report, including those by range of similarity."""
+    """All figures of ``lookalike audit --json``, including figures by range of similarity."""
 
     @classmethod
     def of_json(cls, text: str) -> AuditResult:
@@ -90,24 +95,27 @@ def audit(
     progress: bool | Progress | None = False,
     **options: Unpack[AuditOptions],
 ) -> AuditResult:
-    """Measures the recall of a run: compares randomly drawn documents exactly with all others.
-
-    Cost: two passes over the documents.
+    """Measures the recall of a run. Draws a random sample of documents and compares it exactly
+    with all documents. Reads the documents twice.
 
     Args:
-        found: The result of ``lookalike.find``, or a report (``.json``) of a run.
-        docs: The documents of the run, for a report.
-        sample: The number of documents to draw, from 1. A smaller collection is drawn as a whole.
-        confidence: The confidence level of the intervals, above 0, below 1.
-        text: As in the run, for a report.
-        id: As in the run, for a report.
-        reference: As in the run, for a report.
+        found: The result of ``lookalike.find``, or the path of a report (``.json``) of a run.
+        docs: The documents of the run. Required if ``found`` is a report, and else not allowed,
+            like ``text``, ``id`` and ``reference``.
+        sample: The number of documents to draw, 1 or more. If the collection is smaller, all
+            documents are drawn.
+        confidence: The confidence level of the intervals; above 0, below 1.
+        text: The column of texts, as in the run.
+        id: The column of ids, as in the run.
+        reference: The reference documents of the run.
         progress: As for ``lookalike.find``.
-        options: ``seed``, the random seed of the sample, 1 by default, and ``threads``. For a
-            report also the options of the run for reading files, changing texts, and ``decisions``.
+        options: ``seed``, the random seed of the sample, 1 by default, and ``threads``. If
+            ``found`` is a report, pass also ``normalize``, ``unit``, ``skip_bad`` and
+            ``decisions`` as in the run. Pass options for reading files to ``lookalike.Files``.
 
     Raises:
-        LookalikeError: The documents differ from the documents of the report.
+        ChangedError: The documents differ from the documents of the run.
+        OptionError: An option is unknown, has an invalid value, or is not allowed with a result.
 
     Examples:
         >>> import lookalike

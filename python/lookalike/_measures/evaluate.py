@@ -1,4 +1,4 @@
-"""Comparison of results with known duplicates."""
+"""Compares results with known duplicates."""
 
 from __future__ import annotations
 
@@ -16,16 +16,20 @@ from lookalike._results.table import Table
 
 @dataclass(frozen=True)
 class EvaluateResult:
-    """The agreement of a report with the truth. ``docs/reference/report.md`` defines the counts."""
+    """The agreement of a result with the known duplicates (the truth).
+    ``docs/reference/report.md`` defines the counts.
+    """
 
     precision: float | None
     """The share of reported pairs that are true; ``None`` if no pair is reported."""
     recall: float | None
     """The share of true pairs that are reported; ``None`` without true pairs."""
     f1: float | None
-    """The harmonic mean of precision and recall."""
+    """The harmonic mean of precision and recall; ``None`` if it is undefined."""
     adjusted_rand_index: float | None
-    """The agreement of the groups, 1 for equal groups; ``None`` if the truth is a list of pairs."""
+    """The agreement of the groups (adjusted Rand index), 1 for equal groups; ``None`` if the truth
+    is a list of pairs.
+    """
     reported: int
     """The number of reported pairs."""
     truth: int
@@ -33,9 +37,9 @@ class EvaluateResult:
     true_positives: int
     """The number of pairs that are reported and true."""
     false_positives: list[tuple[str, str]] = field(repr=False)
-    """The first reported pairs, by id, that are not true."""
+    """The first 5 reported pairs that are not true, in the order of their ids."""
     missed: list[tuple[str, str]] = field(repr=False)
-    """The first true pairs, by id, that are not reported."""
+    """The first 5 true pairs that are not reported, in the order of their ids."""
     details: dict[str, Any] = field(repr=False)
     """All figures of ``lookalike evaluate --json``."""
 
@@ -46,21 +50,25 @@ def evaluate(
     """Compares a result with known duplicates.
 
     Args:
-        found: The result of ``lookalike.find`` (its pairs if they are listed, else its groups), or
-            a value of a type of ``truth``.
+        found: The result of ``lookalike.find``, or a value of any type of ``truth``. A result
+            counts by its pairs if it lists pairs, else by its groups.
         truth: The known duplicates:
 
-            - a file of pairs or groups, as for ``lookalike evaluate``
-            - a list of pairs of ids (tuples)
+            - the path of a file of pairs or groups, as for ``lookalike evaluate``
+            - a list of pairs of ids (tuples of two ids)
             - a list of groups (lists or sets of ids)
-            - a dict with the group of each id
+            - a dict that maps each id to its group
             - a table with the columns ``id_a`` and ``id_b``, or ``id`` and ``cluster``
-        threshold: The least similarity of counted pairs. Pairs without a similarity always count.
-        all_members: Whether a group of ``found`` means all pairs of its documents, instead of the
-            pairs with its keeper.
+        threshold: Pairs below this similarity do not count. Pairs without a similarity always
+            count.
+        all_members: Whether a group of ``found`` counts as the pairs of all its documents. By
+            default, a group with a keeper counts as the pairs of the keeper with each duplicate.
+            If the truth consists of groups, or a group has no keeper, all pairs always count.
 
     Raises:
-        DocumentError: A file has another content.
+        DocumentError: A file does not contain pairs or groups.
+        FileError: A file cannot be read.
+        OptionError: An argument has another type.
 
     Examples:
         >>> import lookalike
@@ -100,7 +108,7 @@ def evaluate(
 
 
 def _written(side: Any, name: str, path: str) -> str:
-    """Writes pairs or groups to a file."""
+    """Writes pairs or groups to a CSV file, and returns its path."""
     import csv
 
     header, rows = _rows(side, name)
@@ -111,7 +119,7 @@ def _written(side: Any, name: str, path: str) -> str:
     return path
 
 
-# The known columns of tables; the columns of a run come first.
+# The columns of the tables that `evaluate` takes. Layouts with more columns come first.
 _LAYOUTS = (
     ("id_a", "id_b", "jaccard"),
     ("id_a", "id_b"),
@@ -121,7 +129,7 @@ _LAYOUTS = (
 
 
 def _rows(side: Any, name: str) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:
-    """Returns a header and rows."""
+    """Returns the header and the rows of the CSV file for one side."""
     if isinstance(side, FindResult):
         return _table_rows(side.pairs if side.has_pairs else side.groups, name)
     if isinstance(side, Mapping):

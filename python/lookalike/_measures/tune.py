@@ -1,4 +1,4 @@
-"""Bands and rows for a threshold and a recall, and their cost."""
+"""Chooses bands and rows for a threshold and a recall, and predicts their cost."""
 
 from __future__ import annotations
 
@@ -42,34 +42,49 @@ class TuneResult:
     predicted_recall: float
     """The probability that a pair at the threshold becomes a candidate."""
     recall_caveat: str | None = field(repr=False)
-    """A sentence why recall may be lower; ``None`` if the prediction holds."""
+    """A sentence that explains why the recall may be lower than predicted, with ``scheme="xor"``;
+    otherwise ``None``.
+    """
     documents: int
     """The number of documents for which the cost is predicted."""
     candidates: float
     """The expected number of candidate pairs among these documents."""
     microseconds_per_document: float
-    """The expected time for each of these documents on one core."""
+    """The predicted time per document on one core, in microseconds."""
     bandings: list[dict[str, Any]] = field(repr=False)
-    """All bandings of signatures of this length, each a dict."""
+    """All choices of bands and rows for signatures of this length. Each is a dict of ``bands``,
+    ``rows``, ``recall``, ``reaches``, ``steepest``, ``candidates`` and
+    ``microseconds_per_document``.
+    """
     sampled: int
-    """The number of documents of the sample."""
+    """The number of documents in the sample; 0 without documents."""
     shingles: list[dict[str, Any]] = field(repr=False)
-    """Figures of each shingle rule for the sample, each a dict."""
+    """The figures of each shingle rule for the sample. Each is a dict of ``shingle`` and its
+    figures.
+    """
     advice: str | None
-    """The shingle rule that suits the sample; ``None`` without a sample."""
+    """The shingle rule that suits the sample; ``None`` if no two documents could be compared."""
     similarities: list[float] = field(repr=False)
-    """Exact similarities above 0 of the pairs of the sample, ascending."""
+    """The exact similarities of the pairs of the sample, ascending, without zeros."""
     pairs: int
-    """The number of compared pairs of the sample."""
+    """The number of pairs of the sample that were compared."""
     folding: dict[str, Any] = field(repr=False)
-    """The effect of ``normalize="fold"`` on the sample: the number of ``documents``, how many
-    ``changed``, and how many by ``scripts``. If any changed, also the pairs at the threshold:
-    ``pairs_as_is`` and ``pairs_folded``.
+    """The effect of ``normalize="fold"`` on the sample: the number of ``documents``, the number of
+    ``changed`` documents, and ``scripts``, a dict of the number of changed documents by script. If
+    any document changes, also ``pairs_as_is`` and ``pairs_folded``: the numbers of pairs that
+    reach the threshold without and with folding.
     """
 
     def curve(self, similarities: Sequence[float]) -> list[float]:
-        """Returns the probability that a pair becomes a candidate, ``1 − (1 − sʳ)ᵇ``, at each of
-        these similarities, 0 to 1.
+        """Returns the probability that a pair becomes a candidate, for each of these similarities.
+
+        The probability is ``1 − (1 − sʳ)ᵇ`` for the similarity s, b bands and r rows.
+
+        Args:
+            similarities: Numbers from 0 to 1.
+
+        Raises:
+            OptionError: A value is not a number from 0 to 1.
 
         Examples:
             >>> import lookalike
@@ -99,23 +114,29 @@ def tune(
     progress: bool | Progress | None = False,
     **options: Unpack[TuneOptions],
 ) -> TuneResult:
-    """Chooses bands and rows for a threshold and a recall, with a sample of the documents.
+    """Chooses bands and rows for a threshold and a recall, and predicts their cost. Measures a
+    sample of the documents, if there are any.
 
     Args:
-        docs: Documents as for ``lookalike.find``. Without documents, bands and rows
-            are chosen as by ``lookalike.find``, and the cost is predicted for newswire articles.
+        docs: Documents as for ``lookalike.find``. Without documents, the choice is the same as the
+            choice of ``lookalike.find``, and the cost is predicted for newswire articles.
         threshold: As for ``lookalike.find``.
         recall: As for ``lookalike.find``.
-        sample: The number of documents to draw, from 1. A smaller collection is drawn as a whole.
-            Documents are drawn by their ids, which may repeat here.
-        documents: The number of documents of the planned collection. By default the number of
-            ``docs``, or a million without documents.
-        shingles: Shingle rules to try, such as ``["words:3", "chars:9"]``; ten common rules by
-            default.
+        sample: The number of documents to draw, 1 or more. If the collection is smaller, all
+            documents are drawn. Documents are drawn by their ids, which may repeat in this
+            function.
+        documents: The number of documents for which the cost is predicted. By default the number
+            of ``docs``, or a million without ``docs``.
+        shingles: Shingle rules to measure on the sample, such as ``["words:3", "chars:9"]``; by
+            default ten common rules.
         text: As for ``lookalike.find``.
         id: As for ``lookalike.find``.
         progress: As for ``lookalike.find``.
-        options: Options of ``lookalike.find``.
+        options: Options of ``lookalike.find`` about signatures, shingles and texts.
+
+    Raises:
+        OptionError: An option is unknown or has an invalid value.
+        DocumentError: A document cannot be used.
 
     Examples:
         >>> import lookalike

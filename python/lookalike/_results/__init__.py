@@ -1,1 +1,1 @@
-"""Results of calls: groups, tables, explanations and their pages in notebooks."""
+"""The results of calls: groups, tables, explanations, and their display in notebooks."""

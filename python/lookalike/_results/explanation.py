@@ -1,4 +1,4 @@
-"""Explanations why two documents are, or are not, in the same group."""
+"""Explains why two documents are, or are not, in the same group."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from lookalike.errors import OptionError
 
 @dataclass(frozen=True)
 class Explanation:
-    """The result of ``FindResult.explain``."""
+    """The reason why two documents are, or are not, in the same group. ``FindResult.explain``
+    returns it.
+    """
 
     a: Any
     """The id of the first document."""
@@ -26,12 +28,12 @@ class Explanation:
     comparison: CompareResult = field(repr=False)
     """The similarity of the documents, and their differences."""
     keeper_a: Any
-    """The kept document of the first document's group; ``None`` without a group."""
+    """The id of the kept document of the first document's group; ``None`` without a group."""
     keeper_b: Any
-    """The kept document of the second document's group; ``None`` without a group."""
+    """The id of the kept document of the second document's group; ``None`` without a group."""
     probability: float | None
-    """The probability that two documents of this similarity are compared; ``None`` if the run
-    compares every similar pair.
+    """The probability that a run compares two documents of this similarity; ``None`` if the run
+    compares all similar pairs (``exact=True`` or containment).
     """
     reason: str
     """The explanation in one sentence."""
@@ -40,8 +42,8 @@ class Explanation:
         return self.reason
 
     def _repr_html_(self) -> str:
-        """The page for notebooks: the reason, and both texts side by side with their differences
-        marked.
+        """Returns the page for notebooks: the reason, and both texts side by side with marked
+        differences.
         """
         made = self.comparison
         sentences = [self.reason, made._sentence()]

@@ -25,7 +25,7 @@ class Member:
     id: Any
     """The id of the document, in the type of the input; its row number if it has no id."""
     similarity: float
-    """Exact similarity to the keeper, 0 to 1, with six decimals; 1 for the keeper itself."""
+    """The exact similarity to the keeper, 0 to 1, with six decimals."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Group:
     keeper: Any
     """The id of the kept document."""
     duplicates: tuple[Member, ...]
-    """The duplicates, by descending similarity."""
+    """The duplicates, sorted by descending similarity."""
 
     def __len__(self) -> int:
         """Returns the number of documents, the keeper included."""
@@ -67,9 +67,9 @@ class FindResult:
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._findings = findings
-        # The number of documents in memory; `None` for files and indexes.
+        # The number of rows of documents in memory; `None` for files and indexes.
         self._rows = rows
-        # The options of similarity, for `lookalike.compare`.
+        # The options about similarity, which `explain` passes to `lookalike.compare`.
         self._options = options
 
     @property
@@ -98,7 +98,7 @@ class FindResult:
     @overload
     def __getitem__(self, group: slice) -> list[Group]: ...
     def __getitem__(self, group: SupportsIndex | slice) -> Group | list[Group]:
-        """Returns a group, or several, by their places in the order of ``__iter__``, from 0."""
+        """Returns one or several groups by their places, from 0, largest group first."""
         return self._groups[group]
 
     @property
@@ -113,18 +113,19 @@ class FindResult:
     @property
     @once
     def is_kept(self) -> list[bool]:
-        """A flag for each document in memory, by row, that tells whether it is kept:
+        """For each row of the documents in memory, whether the document is kept. Use it as a mask:
         ``frame[found.is_kept]``.
 
         Raises:
-            OptionError: The documents are in files, or parts of them were compared.
+            OptionError: The documents are in files or an index, or the run compared parts of them
+                (``unit``).
         """
         return Table(self._findings.decisions(self._row_count("is_kept")))["kept"]
 
     @property
     @once
     def kept_rows(self) -> list[int]:
-        """The rows of the kept documents in memory, from 0, ascending:
+        """The row numbers of the kept documents in memory, from 0, ascending. Use them to select:
         ``dataset.select(found.kept_rows)``.
 
         Raises:
@@ -135,8 +136,8 @@ class FindResult:
     @property
     @once
     def labels(self) -> list[int]:
-        """A number for each document in memory, by row: the least row of its group, or its own row
-        without a group.
+        """For each row of the documents in memory, the least row number of its group, or its own
+        row number without a group.
 
         Raises:
             OptionError: As for ``is_kept``.
@@ -183,8 +184,10 @@ class FindResult:
     @property
     @once
     def pairs(self) -> Table:
-        """A row for each verified pair: ``id_a``, ``id_b``, ``jaccard`` (and ``containment``). With
-        ``unit`` also the columns of ``groups`` about units, with the suffixes ``_a`` and ``_b``.
+        """A row for each verified pair: ``id_a``, ``id_b``, ``jaccard``, and ``containment`` if
+        that is the measure. With ``unit`` also the columns of ``groups`` about units, with the
+        suffixes ``_a`` and ``_b``. With ``estimates=True`` also ``estimated_jaccard``, ``error``
+        and ``standard_error``.
 
         Raises:
             OptionError: Pairs were not requested by ``find(…, pairs=True)``.
@@ -193,30 +196,32 @@ class FindResult:
 
     @property
     def has_pairs(self) -> bool:
-        """Whether all verified pairs are listed."""
+        """Whether the run lists verified pairs."""
         return self._findings.has_pairs()
 
     @property
     @once
     def skipped(self) -> Table:
-        """Skipped records: ``source``, ``line`` (from 1), ``id``, ``reason``, and for documents in
-        memory ``row`` (from 0).
+        """A row for each skipped record: ``source``, ``line`` (from 1), ``id``, ``reason``, and
+        for documents in memory ``row`` (from 0).
         """
         return Table(self._findings.skipped())
 
     @property
     @once
     def empty(self) -> Table:
-        """Documents without a token, which are similar to no document: ``id``, ``same_text_as``
-        (the id of the first document with the same text; null without one).
+        """A row for each document without a token: ``id`` and ``same_text_as``. These documents
+        are similar to no document. ``same_text_as`` is the id of the first document with the same
+        text, or null if there is none before.
         """
         return Table(self._findings.empty())
 
     @property
     @once
     def counts(self) -> dict[str, int]:
-        """Numbers of documents, references, empty documents, skipped documents, copies (equal
-        shingles), candidates, compared pairs (``verified``), groups and duplicates.
+        """The numbers of ``documents``, ``reference`` documents, ``empty`` documents, ``skipped``
+        records, ``copies`` (documents with the same shingles as an earlier one), ``candidates``,
+        compared pairs (``verified``), ``groups`` and ``duplicates``.
         """
         return self._findings.counts()
 
@@ -227,12 +232,13 @@ class FindResult:
 
         The columns are:
 
-        - ``source``: a file, a folder directly below a folder of texts, or the value of
-          ``source_field``. Documents in memory without ``source_field`` have the sources
-          ``documents`` and ``reference``.
+        - ``source``: an input file of records, a direct subfolder of an input folder of text
+          files, or a value of ``source_field``. Documents in memory without ``source_field`` have
+          the sources ``documents`` and ``reference``.
         - ``reference``: whether the documents of the source are always kept
-        - ``documents`` (including empty documents), ``bytes`` of their texts, ``duplicates`` and
-          ``duplicate_bytes``
+        - ``documents``: the number of documents, including empty documents
+        - ``bytes``: the bytes of their texts in UTF-8
+        - ``duplicates`` and ``duplicate_bytes``: the same numbers for the duplicates
 
         Examples:
             >>> import lookalike
@@ -249,8 +255,8 @@ class FindResult:
     @property
     @once
     def decisions(self) -> DecisionCounts | None:
-        """The effect of the user decisions on the run: the number of applied decisions, and the
-        decisions without effect, in contradiction, or to be repeated. ``None`` without decisions.
+        """The effect of the user decisions on the run; ``None`` without decisions.
+        ``DecisionCounts`` describes the numbers and lists.
 
         Examples:
             >>> import lookalike
@@ -269,35 +275,41 @@ class FindResult:
     @property
     @once
     def cut_from_mail(self) -> dict[str, int]:
-        """Counts of the text that was cut from messages: ``quoting_messages``, ``signed_messages``,
-        ``signature_words``, ``signature_bytes``.
+        """The amounts of text that were cut from mail messages: ``quoting_messages``,
+        ``signed_messages``, ``signature_words`` and ``signature_bytes``.
         """
         return self._findings.cut_from_mail()
 
     @property
     @once
     def folding(self) -> dict[str, Any]:
-        """The effect that ``normalize="fold"`` would have on a sample: ``documents`` (0 if texts
-        are folded already), the number of ``changed`` ones, and ``scripts``, a dict of counts.
+        """The effect that ``normalize="fold"`` would have on a sample: the number of ``documents``
+        (0 if the run folds texts), the number of ``changed`` documents, and ``scripts``, a dict of
+        the number of changed documents by script.
         """
         return self._findings.folding()
 
     @property
     @once
     def parameters(self) -> dict[str, Any]:
-        """The chosen parameters (bands, rows, …) and their predicted recall; with ``bands="auto"``
-        also ``bands_sample``, the number of documents for which they were chosen.
+        """The parameters of the run, such as bands and rows, and their predicted recall. With
+        ``bands="auto"`` also ``bands_sample``, the number of sampled documents.
         """
         return self._findings.parameters()
 
     @property
     @once
     def better_setting(self) -> dict[str, Any] | None:
-        """The setting of ``docs/guides/choosing.md`` that finds clearly more, if few documents are
-        in groups. It contains ``in_use`` and ``better``, as in reports, each a dict of ``job``,
-        ``measure``, ``shingle``, ``threshold``, ``documents``, ``with_neighbour``,
-        ``with_passage``, ``pairs`` and ``background``. ``options`` are the options of ``find`` for
-        the setting. ``None`` if no setting finds clearly more, or if the collection is not small.
+        """A setting that finds clearly more duplicates, if the run found few
+        (``docs/guides/choosing.md``). ``None`` if there is no such setting, or if the run did not
+        measure other settings, for example because the collection is large.
+
+        The dict contains:
+
+        - ``in_use`` and ``better``: the two settings, as in reports. Each is a dict of ``job``,
+          ``measure``, ``shingle``, ``threshold``, ``documents``, ``with_neighbour``,
+          ``with_passage``, ``pairs`` and ``background``.
+        - ``options``: the options of ``find`` for the better setting
         """
         return better_setting_of(self._findings.better_setting())
 
@@ -308,25 +320,26 @@ class FindResult:
         return dict(self._findings.times())
 
     def text(self, row: int | str | None = None, *, id: Any = None) -> str:
-        """Returns the text of a document. It is found by its number in reading order (its row, for
-        documents in memory), or by its id in one pass over the ids.
+        """Returns the text of a document. Pass either its row or its id. An id takes one pass over
+        all ids.
 
         Args:
-            row: The number; a ``str`` is an id.
-            id: The id, which may be a number.
+            row: The number of the document in reading order, from 0. For documents in memory, this
+                is its row. A ``str`` is an id.
+            id: The id, which may be an ``int``.
 
         Raises:
             DocumentError: The document does not exist, or was skipped.
             FileError: The file of the document cannot be read any more, or its relative path has
                 another meaning in the current working directory.
-            OptionError: The documents are in an index, which returns their texts. Or units were
-                compared, which need an id.
+            OptionError: The documents are in an index; read the text from the index. Or the run
+                compared units, and the call passed no id.
         """
         return self._findings.text(*row_or_id(row, id))
 
     def explain(self, a: Any, b: Any) -> Explanation:
-        """Explains why two documents are, or are not, in the same group: their similarity, their
-        differences, their groups, and a sentence.
+        """Explains why two documents are, or are not, in the same group. Returns their similarity,
+        their differences, their keepers, and the reason in a sentence.
 
         Args:
             a: The id of the first document.
@@ -351,8 +364,8 @@ class FindResult:
         return explain_pair(self._findings, self.groups, self.decisions, a, b, self._options)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Writes the groups to a file ``.jsonl``, ``.csv`` (also ``.gz``, ``.zst``) or
-        ``.parquet``. The bytes are the same as with ``lookalike find -o``.
+        """Writes the groups to a file ``.jsonl`` or ``.csv``, which may be compressed (``.gz``,
+        ``.zst``), or to a file ``.parquet``. The bytes are the same as with ``lookalike find -o``.
 
         Raises:
             FileError: The file cannot be written, or its name has no known ending.
@@ -360,21 +373,33 @@ class FindResult:
         self._findings.write("groups", path_option("path", path))
 
     def write_pairs(self, path: str | os.PathLike[str]) -> None:
-        """Writes the verified pairs to a file ``.csv`` or ``.parquet``."""
+        """Writes the verified pairs to a file ``.csv`` or ``.parquet``.
+
+        Raises:
+            FileError: The file cannot be written, or its name has no known ending.
+            OptionError: Pairs were not requested by ``find(…, pairs=True)``.
+        """
         self._findings.write("pairs", path_option("path", path))
 
     def write_skipped(self, path: str | os.PathLike[str]) -> None:
-        """Writes the skipped records and the empty documents to a file ``.csv``."""
+        """Writes the skipped records and the documents without a token to a file ``.csv``.
+
+        Raises:
+            FileError: The file cannot be written, or its name has no known ending.
+        """
         self._findings.write("skipped", path_option("path", path))
 
     def write_report(self, path: str | os.PathLike[str]) -> None:
-        """Writes the whole run to a file: ``.json``, which ``lookalike.audit`` reads, or
-        ``.html``, a page for people. Documents that the page shows are read again.
+        """Writes the whole run to a file ``.json``, which ``lookalike.audit`` reads, or to a page
+        ``.html`` for people. For the page, reads the displayed documents again.
+
+        Raises:
+            FileError: The file cannot be written, or its name has no known ending.
         """
         self._findings.write("report", path_option("path", path))
 
     def _repr_html_(self) -> str:
-        """The page of ``write_report`` in a frame, for notebooks."""
+        """Returns the page of ``write_report`` in a frame, for notebooks."""
         return frame_page(self.write_report, repr(self))
 
     def __copy__(self) -> FindResult:
@@ -401,7 +426,9 @@ def better_setting_of(engine: tuple[str, dict[str, Any]] | None) -> dict[str, An
 
 
 def advice(better: dict[str, Any] | None) -> str:
-    """Returns the sentence about a setting that finds more, as in the command line's summary."""
+    """Returns a text that recommends a better setting, as in the command line's summary; empty
+    without one.
+    """
     if better is None:
         return ""
     used, other = better["in_use"], better["better"]

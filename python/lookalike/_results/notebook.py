@@ -1,4 +1,4 @@
-"""Results in notebooks."""
+"""Displays results in notebooks."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 
 from lookalike import _engine
 
-# The most characters of a page in a notebook.
+# The most characters of a page that a notebook shows.
 _MOST = 4_000_000
 # The options that define words.
 _WORDS = ("shingle", "tokens", "case")
 
 
 def frame_page(write_report: Callable[[str], None], title: str) -> str:
-    """Returns the page of a run in a frame, which separates its styles and scripts from the styles
-    and scripts of the notebook.
+    """Returns the page of a run in a frame. The frame keeps the styles and scripts of the page
+    apart from the notebook.
 
     Args:
-        write_report: Writes the page to a path.
+        write_report: The function that writes the page to a path.
         title: The title of the frame.
     """
     import tempfile
@@ -38,8 +38,13 @@ def frame_texts(
     texts: Sequence[str],
     options: Mapping[str, Any],
 ) -> str:
-    """Returns two texts side by side in a frame, with their differences marked as in the page of a
-    run.
+    """Returns two texts side by side in a frame, with marked differences as on the page of a run.
+
+    Args:
+        names: The names of the two texts.
+        sentences: The sentences above the texts.
+        texts: The two texts.
+        options: The options of the comparison.
     """
     title = "Two texts"
     rule = {name: options[name] for name in _WORDS if options.get(name) is not None}
@@ -48,7 +53,9 @@ def frame_texts(
 
 
 def _frame(page: str, title: str, instead: str) -> str:
-    """Returns a frame with a page, or a text instead of a page that is too large."""
+    """Returns a frame with a page. If the page is too large, returns the title and the text
+    ``instead``.
+    """
     from html import escape
 
     if len(page) > _MOST:

@@ -1,4 +1,4 @@
-"""Properties of results that are computed at their first use."""
+"""Caches properties of results, which are computed when they are first used."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ _Value = TypeVar("_Value")
 
 
 def once(method: Callable[[_Result], _Value]) -> Callable[[_Result], _Value]:
-    """Caches the value of a method without arguments, for use below ``@property``. It takes no
-    lock, unlike ``functools.cached_property`` up to Python 3.11: if another thread holds that lock
-    while this process forks, the child waits forever.
+    """Decorates a method without arguments, below ``@property``, so that its value is computed
+    once.
+
+    The cache takes no lock. ``functools.cached_property`` takes one up to Python 3.11: if another
+    thread holds this lock while the process forks, the child waits forever.
     """
-    # The property hides the entry of the same name in `__dict__`.
+    # The cache is the entry of the same name in `__dict__`, which the property hides.
     name = method.__name__
 
     @wraps(method)

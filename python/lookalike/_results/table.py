@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 _SHOWN_ROWS = 10
 _CHUNK = 65_536
-# The pandas type for an Arrow type and whether values may be missing, except texts and lists.
+# The pandas type of a column, by its Arrow type and whether values may be missing. Texts and lists
+# are not in this table.
 _PANDAS = {
     ("int64", False): "int64",
     ("int64", True): "Int64",
@@ -79,8 +80,10 @@ class Table:
         return self._table.column_types
 
     def __getitem__(self, name: str) -> list[Any]:
-        """Returns the values of a column; ``None`` for missing values. Raises ``KeyError`` if the
-        column does not exist.
+        """Returns the values of a column as a list, with ``None`` for missing values.
+
+        Raises:
+            KeyError: The column does not exist.
         """
         try:
             column = self.column_names.index(name)
@@ -90,7 +93,7 @@ class Table:
         return self._table.values(column, 0, len(self))
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Yields the rows, each a dict by column."""
+        """Yields the rows, each a dict of values by column name."""
         names = self.column_names
         for start in range(0, len(self), _CHUNK):
             columns = [self._table.values(i, start, _CHUNK) for i in range(len(names))]
@@ -98,7 +101,9 @@ class Table:
                 yield dict(zip(names, row, strict=True))
 
     def to_pylist(self) -> list[dict[str, Any]]:
-        """Returns the rows, each a dict by column. Makes a Python object for each value."""
+        """Returns the rows, each a dict of values by column name. Makes a Python object for each
+        value.
+        """
         return list(self)
 
     def to_pydict(self) -> dict[str, list[Any]]:
@@ -126,15 +131,15 @@ class Table:
         return polars.DataFrame(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Returns a ``pandas.DataFrame``. Columns of integers that may have missing values always
-        have a nullable type of pandas, also without a missing value.
+        """Returns a ``pandas.DataFrame``. A column of integers or booleans that may have missing
+        values has a nullable type of pandas, even if no value is missing.
 
         Raises:
             ImportError: The package pandas is not installed.
         """
         import pandas
 
-        # The type of texts depends on the version of pandas.
+        # The type of texts, which depends on the version of pandas.
         text = pandas.Series([""]).dtype
         columns: dict[str, Any] = {}
         described = (self.column_names, self.column_types, self._table.column_nullable)
@@ -145,7 +150,9 @@ class Table:
         return frame
 
     def _shown(self) -> tuple[list[list[str]], str | None]:
-        """Returns the cells of the first rows, and a line about the other rows."""
+        """Returns the cells of the first rows, and a line that counts the other rows, or ``None``
+        without other rows.
+        """
         shown = min(len(self), _SHOWN_ROWS)
         columns = [self._table.values(i, 0, shown) for i in range(len(self.column_names))]
         rows = [[_short(value) for value in row] for row in zip(*columns, strict=True)]
@@ -162,7 +169,7 @@ class Table:
         return "\n".join(lines if more is None else [*lines, more])
 
     def _repr_html_(self) -> str:
-        """The table for notebooks, with the rows of ``repr``."""
+        """Returns the table for notebooks, with the rows of ``repr``."""
         from html import escape
 
         def cells(tag: str, texts: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Explains how to import the class ``AsyncMinHashLSH`` of datasketch."""
+"""Raises an ImportError that explains how to import the class ``AsyncMinHashLSH``."""
 
 from lookalike.datasketch.borrowed import refuse_class_stub
 

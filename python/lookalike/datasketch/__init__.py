@@ -1,7 +1,8 @@
-"""datasketch 2.0.0, many times faster: change ``datasketch`` to ``lookalike.datasketch``.
+"""A faster replacement of datasketch 2.0.0: import ``lookalike.datasketch`` instead of
+``datasketch``.
 
-Hash values, bands and results are identical to datasketch's, bit for bit.
-``docs/guides/datasketch.md`` lists the differences.
+Hash values, bands and results are equal to the ones of datasketch, bit for bit.
+``docs/guides/datasketch.md`` lists the differences in behaviour.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ from lookalike.datasketch.pickles import dump, dumps, load, loads
 from lookalike.datasketch.weighted_minhash import WeightedMinHash, WeightedMinHashGenerator
 
 WeightedMinHashLSH = MinHashLSH
-"""Another name of ``MinHashLSH``, which also takes a ``WeightedMinHash``."""
+"""Another name for ``MinHashLSH``, which also takes a ``WeightedMinHash``."""
 WeightedMinHashLSHForest = MinHashLSHForest
-"""Another name of ``MinHashLSHForest``, which also takes a ``WeightedMinHash``."""
+"""Another name for ``MinHashLSHForest``, which also takes a ``WeightedMinHash``."""
 
 __all__ = [
     "HyperLogLog",
@@ -63,7 +64,7 @@ __all__ = [
     "token_hash64",
 ]
 
-# The version of datasketch with the same values.
+# The version of datasketch that computes the same values.
 __version__ = "2.0.0"
 
 

@@ -7,15 +7,19 @@ from typing_extensions import Self, disjoint_base
 if TYPE_CHECKING:
     from lookalike.datasketch.minhash import Scheme
 
-# Bytes, or anything with a buffer.
+# Bytes, or an object with a buffer.
 _Token: TypeAlias = Any
 
 @disjoint_base
 class MinHashState:
     hashvalues: Any
-    """The hash values, an array of uint32 for the scheme ``"affine32"``, of uint64 for others."""
+    """The hash values: an array of uint32 for the scheme ``"affine32"``, of uint64 for the others.
+    Writing to this array changes the sketch.
+    """
     permutations: Any
-    """The parameters of the permutations, an array with two rows. A frozen sketch has none."""
+    """The parameters of the permutations, an array with two rows. A frozen sketch has no
+    permutations.
+    """
     seed: Any
     """The seed of the permutations."""
     def __new__(cls, *_args: Any, **_kwargs: Any) -> Self: ...
@@ -42,19 +46,21 @@ class MinHashState:
     def _merge_values(self, other: MinHashState) -> None: ...
     def _value_bytes(self) -> bytes: ...
     def update(self, b: Any) -> None:
-        """Adds a token to the set. Takes a token of ``update_batch``, and raises its errors."""
+        """Adds a token to the set. Takes the same tokens as ``update_batch``, and raises the same
+        errors.
+        """
 
     def update_batch(self, b: Iterable[Any]) -> None:
-        """Adds tokens to the set."""
+        """Adds tokens to the set. If a token is rejected, adds none of them."""
 
     def digest(self) -> Any:
-        """Returns a copy of the hash values."""
+        """Returns a copy of the array of hash values."""
 
     def count(self) -> float:
-        """Estimates the number of distinct tokens."""
+        """Returns an estimate of the number of distinct tokens."""
 
     def is_empty(self) -> bool:
-        """Tells whether no token was added."""
+        """Tells whether the set is empty."""
 
     def clear(self) -> None:
         """Removes all tokens."""

@@ -1,4 +1,4 @@
-"""Sketches of the lowest bits of hash values (Li and König 2010)."""
+"""Sketches with only the lowest bits of hash values (b-bit minwise hashing: Li and König 2010)."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class bBitMinHash:
     """A sketch with only the lowest ``b`` bits of each hash value.
 
     Args:
-        minhash: The sketch with all bits.
-        b: The number of bits, 0 to 32.
-        r: The share of the universe that is in the set, at most 1.0. The default 0.0 represents a
-            very small or unknown share.
+        minhash: The sketch whose bits are copied.
+        b: The number of bits of each hash value, 0 to 32.
+        r: The share of all possible tokens that the set contains, at most 1.0. The default 0.0
+            means a very small or unknown share.
 
     Attributes:
         hashvalues: The lowest bits of each hash value, an array of uint32.
-        b: The number of bits.
-        r: The share of the universe that is in the set.
+        b: The number of bits of each hash value.
+        r: The share of all possible tokens that the set contains.
         seed: The seed of the sketch.
         scheme: The scheme of the sketch.
 
@@ -61,7 +61,7 @@ class bBitMinHash:
         if r > 1.0:
             raise ValueError(f"r must be a float in [0.0, 1.0], got {r}")
         mask = (1 << b) - 1
-        # A copy, so that the sketch does not have to keep an array.
+        # `digest` copies the values. Reading `hashvalues` would make the sketch keep an array.
         values = np.asarray(minhash.digest())
         self.hashvalues: NDArray[np.uint32] = np.bitwise_and(values, mask).astype(np.uint32)
         self.seed: int = minhash.seed
@@ -85,10 +85,12 @@ class bBitMinHash:
     __hash__ = None  # type: ignore[assignment]
 
     def jaccard(self, other: bBitMinHash) -> float:
-        """Estimates the Jaccard similarity to the set of ``other``. The estimate may be negative.
+        """Returns an estimate of the Jaccard similarity to the set of ``other``. The estimate may
+        be negative.
 
         Raises:
-            ValueError: Bits, schemes, seeds or numbers of hash values differ.
+            ValueError: The two sketches have different numbers of bits, schemes, seeds or numbers
+                of hash values.
         """
         import numpy as np
 
@@ -109,15 +111,17 @@ class bBitMinHash:
         return (share - c1) / (1 - c2)
 
     def bytesize(self) -> int:
-        """Returns the number of bytes of the sketch in a pickle."""
+        """Returns the size of the pickled state of the sketch in bytes."""
         return self._bytesize()[-1]
 
     def _params_fmt(self) -> str:
         return self._PARAMETERS + ("" if self.scheme == "legacy" else "B")
 
     def _bytesize(self) -> tuple[int, int, int, int]:
-        """Bits of a value, values in a block of 8 bytes, blocks, bytes in total."""
-        # Values of 0 bits take 4 bits, as in datasketch.
+        """Returns the number of bits for a value, of values in a block of 8 bytes, of blocks, and
+        of bytes in total.
+        """
+        # A value of 0 bits has a slot of 4 bits, as in datasketch.
         slot = 4 if self.b == 0 else 1 << (self.b - 1).bit_length()
         per_block = 64 // slot
         blocks = -(-self.hashvalues.size // per_block)

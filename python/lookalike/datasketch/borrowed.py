@@ -1,6 +1,7 @@
-"""Modules and classes of an installed datasketch, under the names of this package.
+"""Provides modules and classes of an installed datasketch under the names of this package.
 
-A module of the same name is a stub that calls ``replace_stub``.
+For each such name, this package has a stub module. The stub of a module calls ``replace_stub``,
+and the stub of a class calls ``refuse_class_stub``.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ ALTERNATIVES = {
     "experimental": _KEPT,
     "hnsw": _GRAPH,
 }
-"""Alternatives if datasketch is not installed, by name."""
+"""For each borrowed name, the alternative to suggest if datasketch is not installed."""
 
 
 def borrowed(name: str) -> Any:
@@ -42,12 +43,12 @@ def borrowed(name: str) -> Any:
 
 
 def replace_stub(stub: str, *submodules: str) -> None:
-    """Replaces a stub by the module of datasketch, and registers its submodules below the name of
-    the stub, so that both names refer to the same module.
+    """Replaces a stub in ``sys.modules`` by the module of datasketch. Does the same for the names
+    of the submodules, so that both names of a module refer to the same object.
 
     Args:
         stub: The ``__name__`` of the stub.
-        submodules: Names of submodules.
+        submodules: Names of submodules, relative to the stub.
 
     Raises:
         ImportError: datasketch is not installed.
@@ -58,8 +59,10 @@ def replace_stub(stub: str, *submodules: str) -> None:
 
 
 def refuse_class_stub(stub: str) -> None:
-    """Explains why a class cannot be imported as a module. Python imports the stub only if the
-    package has no such class.
+    """Raises an error that explains why a class cannot be imported as a module.
+
+    Python imports the stub if a program imports ``lookalike.datasketch.NAME`` as a module, or if
+    datasketch is not installed.
 
     Args:
         stub: The ``__name__`` of the stub.

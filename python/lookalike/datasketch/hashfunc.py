@@ -1,4 +1,4 @@
-"""The hash functions of tokens."""
+"""Hash functions for tokens."""
 
 from __future__ import annotations
 
@@ -48,7 +48,13 @@ def sha1_hash64(data: Any) -> int:
 
 
 def token_hash32(data: Any) -> int:
-    """Returns the low half of ``token_hash64``.
+    """Returns the lower 32 bits of ``token_hash64``, with the same errors.
+
+    Args:
+        data: Bytes, or an object with a buffer.
+
+    Returns:
+        A number from 0 to ``2**32 - 1``.
 
     Examples:
         >>> token_hash32(b"a") == token_hash64(b"a") % 2**32
@@ -58,8 +64,8 @@ def token_hash32(data: Any) -> int:
 
 
 def token_hash64(data: Any) -> int:
-    """Returns the token hash of ``docs/reference/signature.md``. It is much faster than SHA-1, but
-    datasketch does not have it.
+    """Returns the token hash, which ``docs/reference/signature.md`` defines. It is much faster
+    than SHA-1, but datasketch does not have it.
 
     Args:
         data: Bytes, or an object with a buffer.

@@ -1,5 +1,5 @@
-"""Estimates of the number of distinct tokens (Flajolet, Fusy, Gandouet and Meunier 2007; Heule,
-Nunkesser and Hall 2013).
+"""Sketches that estimate the number of distinct tokens: HyperLogLog (Flajolet, Fusy, Gandouet and
+Meunier 2007) and HyperLogLog++ (Heule, Nunkesser and Hall 2013).
 """
 
 from __future__ import annotations
@@ -20,17 +20,19 @@ __all__ = ["HyperLogLog", "HyperLogLogPlusPlus"]
 
 
 def _bit_length(bits: int) -> int:
-    """The position of the highest set bit, counted from the right, from 1."""
+    """Returns the position of the highest set bit, counted from the right, from 1; 0 without one.
+    """
     return int(bits).bit_length()
 
 
 class HyperLogLog:
-    """A sketch of a set, from which the number of its distinct tokens is estimated.
+    """A sketch of a set that estimates the number of its distinct tokens.
 
     Args:
-        p: The precision, 4 to 16, for ``2**p`` registers; ignored if ``reg`` is passed.
-        reg: The registers of another sketch, which the new one uses and continues.
-        hashfunc: A function from a token to an integer of 32 bits.
+        p: The precision, 4 to 16. The sketch has ``2**p`` registers. Ignored if ``reg`` is passed.
+        reg: The registers of another sketch, an array of int8. The new sketch uses and changes
+            this array, without a copy.
+        hashfunc: A function from a token to an integer of 32 bits; SHA-1 by default.
         hashobj: Ignored, with a DeprecationWarning.
 
     Raises:
@@ -46,7 +48,7 @@ class HyperLogLog:
 
     __slots__ = ("alpha", "hashfunc", "m", "max_rank", "p", "reg")
 
-    # The bits and bytes of a hash.
+    # The number of bits and of bytes of a hash.
     _hash_range_bit = 32
     _hash_range_byte = 4
 
@@ -81,10 +83,13 @@ class HyperLogLog:
         self.max_rank = self._hash_range_bit - p
 
     def update(self, b: Any) -> None:
-        """Adds a token.
+        """Adds a token to the set.
+
+        Args:
+            b: The token: bytes, or the type that ``hashfunc`` takes.
 
         Raises:
-            ValueError: The hash has more than 32 bits (64 for ``HyperLogLogPlusPlus``).
+            ValueError: The hash has more than 32 bits (64 bits for ``HyperLogLogPlusPlus``).
         """
         value = self.hashfunc(b)
         rank = self._get_rank(value >> self.p)
@@ -93,7 +98,7 @@ class HyperLogLog:
             self.reg[at] = rank
 
     def _get_rank(self, bits: int) -> int:
-        """The position of the highest set bit, counted from the left, from 1."""
+        """Returns the position of the highest set bit, counted from the left, from 1."""
         rank = self.max_rank - _bit_length(bits) + 1
         if rank <= 0:
             raise ValueError(
@@ -102,7 +107,7 @@ class HyperLogLog:
         return rank
 
     def _raw_count(self) -> float:
-        """The estimate without corrections."""
+        """Returns the estimate without corrections."""
         import numpy as np
 
         return float(self.alpha * float(self.m**2) / np.sum(2.0 ** (-self.reg)))
@@ -113,8 +118,9 @@ class HyperLogLog:
         return self.m - int(np.count_nonzero(self.reg))
 
     def _linearcounting(self, num_zero: int) -> float:
-        """The estimate from the number of registers that are 0 (Whang et al. 1990). If there are
-        none, the method does not apply, and the estimate without corrections is returned.
+        """Returns the estimate from the number of registers that are 0 (Whang et al. 1990). If no
+        register is 0, this method does not apply, and the estimate without corrections is
+        returned.
         """
         import numpy as np
 
@@ -123,13 +129,15 @@ class HyperLogLog:
         return float(self.m * np.log(self.m / float(num_zero)))
 
     def _largerange_correction(self, e: float) -> float:
-        """The estimate, corrected for hashes that are equal by chance."""
+        """Returns the estimate ``e``, corrected for tokens with equal hashes."""
         import numpy as np
 
         return float(-(1 << 32) * np.log(1.0 - e / (1 << 32)))
 
     def count(self) -> float:
-        """Estimates the number of distinct tokens, with a standard error of 1.04 / √m."""
+        """Returns an estimate of the number of distinct tokens. Its relative standard error is
+        1.04 / √m for m registers.
+        """
         e = self._raw_count()
         small = 2.5 * self.m
         if abs(e - small) / small < 0.15:
@@ -143,7 +151,7 @@ class HyperLogLog:
         return e if e <= (1 << 32) / 30.0 else self._largerange_correction(e)
 
     def merge(self, other: HyperLogLog) -> None:
-        """Adds all tokens of ``other``.
+        """Adds all tokens of the set of ``other``.
 
         Raises:
             ValueError: The precisions differ.
@@ -157,7 +165,7 @@ class HyperLogLog:
         self.reg = np.maximum(self.reg, other.reg)
 
     def digest(self) -> NDArray[np.int8]:
-        """Returns a copy of the registers."""
+        """Returns a copy of the array of registers."""
         registers: NDArray[np.int8] = self.reg.copy()
         return registers
 
@@ -166,7 +174,7 @@ class HyperLogLog:
         return self.__class__(reg=self.digest(), hashfunc=self.hashfunc)
 
     def is_empty(self) -> bool:
-        """Tells whether no token was added."""
+        """Tells whether the set is empty."""
         return not self.reg.any()
 
     def clear(self) -> None:
@@ -214,7 +222,10 @@ class HyperLogLog:
         return 1 + self.m
 
     def serialize(self, buf: Any) -> None:
-        """Writes the sketch, without its ``hashfunc``, to the beginning of ``buf``.
+        """Writes the sketch, without its ``hashfunc``, to the beginning of a buffer.
+
+        Args:
+            buf: A writable buffer of at least ``bytesize`` bytes.
 
         Raises:
             ValueError: ``buf`` is too short.
@@ -225,7 +236,10 @@ class HyperLogLog:
 
     @classmethod
     def deserialize(cls, buf: Any) -> HyperLogLog:
-        """Reads a sketch that ``serialize`` wrote.
+        """Reads a sketch that ``serialize`` wrote. The sketch has the default ``hashfunc``.
+
+        Args:
+            buf: A buffer that begins with the sketch.
 
         Raises:
             struct.error: ``buf`` is too short.
@@ -249,12 +263,13 @@ class HyperLogLog:
 
 
 class HyperLogLogPlusPlus(HyperLogLog):
-    """HyperLogLog with hashes of 64 bits and a better estimate of small sets.
+    """HyperLogLog with hashes of 64 bits and a more accurate estimate for small sets.
 
     Args:
-        p: The precision, 4 to 16, for ``2**p`` registers; ignored if ``reg`` is passed.
-        reg: The registers of another sketch, which the new one uses and continues.
-        hashfunc: A function from a token to an integer of 64 bits.
+        p: The precision, 4 to 16. The sketch has ``2**p`` registers. Ignored if ``reg`` is passed.
+        reg: The registers of another sketch, an array of int8. The new sketch uses and changes
+            this array, without a copy.
+        hashfunc: A function from a token to an integer of 64 bits; SHA-1 by default.
         hashobj: Ignored, with a DeprecationWarning.
 
     Raises:
@@ -284,8 +299,8 @@ class HyperLogLogPlusPlus(HyperLogLog):
         return _thresholds[p - 4]
 
     def _estimate_bias(self, e: float, p: int) -> float:
-        """The expected excess of an estimate: the mean of the excesses of the six nearest measured
-        estimates.
+        """Returns how much the estimate ``e`` is too high on average: the mean bias of the six
+        nearest measured estimates.
         """
         import numpy as np
 
@@ -294,7 +309,7 @@ class HyperLogLogPlusPlus(HyperLogLog):
         return float(np.mean(bias[nearest]))
 
     def count(self) -> float:
-        """Estimates the number of distinct tokens."""
+        """Returns an estimate of the number of distinct tokens."""
         zeros = self._zeros()
         if zeros > 0:
             linear = self._linearcounting(zeros)

@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
-# The estimates up to which linear counting is better, from precision 4 on.
+# For each precision from 4 on, the estimate up to which linear counting is more accurate.
 _thresholds = [10, 20, 40, 80, 220, 400, 900, 1800, 3100, 6500, 11500, 20000, 50000]
 
 
 @lru_cache
 def _means() -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
-    """Mean raw estimates of some cardinalities, and how much they are too high, from precision 4
-    on. The appendix states the differences with 15 digits.
+    """Returns, for each precision from 4 on, the mean uncorrected estimates of some cardinalities,
+    and their biases. A bias is the estimate minus the cardinality, with 15 digits as in the
+    appendix of the paper.
     """
     import numpy as np
 
@@ -39,7 +40,7 @@ def _means() -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
 
 
 def __getattr__(name: str) -> Any:
-    # The table is read at the first use.
+    # Read the table at its first use.
     if name in ("_raw_estimate", "_bias"):
         return _means()[name == "_bias"]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

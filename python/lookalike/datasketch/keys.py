@@ -1,8 +1,8 @@
-"""Conversion between the keys of an index in a folder and their texts.
+"""Converts the keys of an index in a folder to texts, and texts back to keys.
 
-Equal keys of plain types have equal texts. Plain types are strings, bytes, numbers, None, and
-tuples and frozensets of these. Objects that are equal to a plain key, such as an ``IntEnum`` or a
-scalar of NumPy, have its text.
+Plain types are ``str``, bytes, numbers, None, and tuples and frozensets of these. Equal keys of
+plain types have equal texts. An object of another type that equals a plain key, such as an
+``IntEnum`` or a NumPy scalar, has the text of this key.
 """
 
 from __future__ import annotations
@@ -20,20 +20,24 @@ __all__ = ["decoded", "encoded", "pickled", "shown"]
 
 # Python's parser reads at most 200 nested tuples.
 _MOST_DEPTH = 50
-# Larger integers are written in hexadecimal, which has no limit of digits.
+# Integers from this size on are written in hexadecimal, because Python limits the number of
+# decimal digits that it converts.
 _LARGE = 1 << 63
 
 
 class _NotPlain(Exception):
-    """No literal is equal to the key."""
+    """Raised for a key that equals no key of a plain type."""
 
 
 def encoded(key: Hashable) -> tuple[str, str | None]:
-    """Returns the text of a key, and its pickle if the key is not of a plain type itself.
+    """Returns the text of a key, and the pickle of the key or ``None``.
+
+    A key that equals a plain key has the text of the plain key. Its pickle is returned if its type
+    differs. The text of any other key contains its pickle.
 
     Raises:
         TypeError: The key is not hashable.
-        DocumentTypeError: The key has to be pickled, which fails.
+        DocumentTypeError: The key has to be pickled and cannot be pickled.
     """
     hash(key)
     try:
@@ -45,12 +49,19 @@ def encoded(key: Hashable) -> tuple[str, str | None]:
 
 
 def decoded(name: str, row: int, text: str, original: str | None, allow_pickle: bool) -> Any:
-    """Returns the key of a row of the index ``name``.
+    """Returns the key of a row of an index.
+
+    Args:
+        name: The name of the index, for messages.
+        row: The number of the row, for messages.
+        text: The text of the key.
+        original: The pickle of the key in base64; ``None`` if the text determines the key.
+        allow_pickle: Whether pickles may be loaded, which can run any code.
 
     Raises:
-        DamagedError: The text or pickle is damaged.
+        DamagedError: The text or the pickle is damaged.
         StoreError: The class of the key cannot be loaded, or the key is a pickle and
-            ``allow_pickle`` is not set.
+            ``allow_pickle`` is false.
     """
     if not allow_pickle and (original is not None or text.startswith("p:")):
         raise StoreError(
@@ -75,7 +86,8 @@ def decoded(name: str, row: int, text: str, original: str | None, allow_pickle: 
 
 
 def pickled(key: Hashable) -> bytes:
-    """Pickles a key for a folder: any key with ``prepickle``, else keys without a plain equal.
+    """Pickles a key for a folder. With ``prepickle``, the index pickles all keys; otherwise it
+    pickles only keys that are not of a plain type.
 
     Raises:
         DocumentTypeError: The key cannot be pickled.
@@ -90,7 +102,7 @@ def pickled(key: Hashable) -> bytes:
 
 
 def shown(key: object) -> str:
-    """The text of a key in messages, at most 200 characters."""
+    """Returns the text of a key for messages. Cuts it after 200 characters."""
     try:
         text = repr(key)
     except Exception:
@@ -110,7 +122,7 @@ def _tagged(plain: Any) -> str:
             plain.encode()
             return f"s:{plain}"
         except UnicodeEncodeError:
-            # A lone surrogate, which UTF-8 cannot encode.
+            # The key has a lone surrogate, which UTF-8 cannot encode. Use a literal below.
             pass
     return f"l:{_literal(plain)}"
 
@@ -129,7 +141,11 @@ def _untagged(text: str) -> Any:
 
 
 def _plain(key: Any, depth: int = 0) -> tuple[Any, bool]:
-    """Returns the equal key of a plain type, and whether its type is also the same."""
+    """Returns the plain key that equals ``key``, and whether both have the same type.
+
+    Raises:
+        _NotPlain: No plain key equals ``key``.
+    """
     if key is None or type(key) in (str, bytes, int):
         return key, True
     plain: Any
@@ -147,7 +163,7 @@ def _plain(key: Any, depth: int = 0) -> tuple[Any, bool]:
         plain = kind(part for part, _ in parts)
         is_same = type(key) is kind and all(same for _, same in parts)
     elif hasattr(key, "dtype"):
-        # Booleans of NumPy are equal to numbers, but not instances of `Number`.
+        # NumPy booleans equal numbers, but are not instances of `Number`.
         plain = _number(key)
     else:
         raise _NotPlain
@@ -168,7 +184,7 @@ def _number(key: Any) -> int | float:
 
 
 def _are_one_key(plain: Any, key: Any) -> bool:
-    """Tells whether a dict treats both as the same key."""
+    """Tells whether a dict treats both values as the same key."""
     try:
         return hash(plain) == hash(key) and bool(plain == key)
     except Exception:
@@ -176,11 +192,12 @@ def _are_one_key(plain: Any, key: Any) -> bool:
 
 
 def _literal(plain: Any) -> str:
-    """The Python literal of a plain key. Equal keys have equal literals."""
+    """Returns the Python literal of a plain key. Equal keys have equal literals."""
     if isinstance(plain, int):
         return str(plain) if -_LARGE <= plain < _LARGE else hex(plain)
     if isinstance(plain, float):
-        # Python reads a literal beyond the range of floats as infinity.
+        # Infinity has no literal, but Python reads a number beyond the range of floats as
+        # infinity.
         return repr(plain).replace("inf", "1e999")
     if isinstance(plain, tuple):
         return f"({''.join(f'{_literal(part)},' for part in plain)})"

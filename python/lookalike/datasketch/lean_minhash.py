@@ -1,4 +1,4 @@
-"""MinHash that cannot be updated, takes less memory, and has a fixed binary format."""
+"""A MinHash that cannot be updated, takes less memory, and has a fixed binary format."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ class LeanMinHash(MinHash):
     """A frozen ``MinHash``, which can be compared, merged and stored, but not updated.
 
     Args:
-        minhash: The sketch to freeze. Without it, pass the other arguments.
-        seed: The seed of the sketch that ``hashvalues`` come from.
+        minhash: The sketch to freeze. Without it, pass the other three arguments.
+        seed: The seed of the sketch from which ``hashvalues`` were taken.
         hashvalues: The hash values, a sequence or array of integers.
-        scheme: The scheme of the sketch that ``hashvalues`` come from.
+        scheme: The scheme of the sketch from which ``hashvalues`` were taken.
 
     Raises:
-        ValueError: Neither a sketch nor a seed, values and a scheme are passed, or they conflict.
+        ValueError: Neither ``minhash`` nor all three other arguments are passed, ``scheme``
+            differs from the scheme of ``minhash``, or ``hashvalues`` is empty or not valid.
 
     Examples:
         >>> m = MinHash(num_perm=4)
@@ -82,18 +83,20 @@ class LeanMinHash(MinHash):
         self._set_up(scheme, seed, 0, None, 0, hashvalues, None)
 
     def _take(self, state: MinHashState) -> None:
-        """Copies the values of another sketch, without an array that the other would keep."""
+        """Copies the values of another sketch. Does not read its attribute ``hashvalues``, because
+        the other sketch would then keep an array.
+        """
         self._set_like(state)
         self._freeze()
 
     def update(self, b: Any) -> None:
-        """Raises TypeError, since the sketch is frozen."""
+        """Raises TypeError, because the sketch is frozen."""
         raise TypeError(
             "Cannot update a LeanMinHash: make a MinHash of its seed, hashvalues and scheme"
         )
 
     def update_batch(self, b: Iterable[Any]) -> None:
-        """Raises TypeError, since the sketch is frozen."""
+        """Raises TypeError, because the sketch is frozen."""
         self.update(b)
 
     def copy(self) -> LeanMinHash:
@@ -112,19 +115,23 @@ class LeanMinHash(MinHash):
         return struct.unpack(f"<{len(self)}{value}", self._value_bytes())
 
     def bytesize(self, byteorder: str = "@") -> int:
-        """Returns the number of bytes that ``serialize`` writes."""
+        """Returns the number of bytes that ``serialize`` writes.
+
+        Args:
+            byteorder: One of the characters of ``struct``: ``@ = < > !``.
+        """
         return struct.calcsize(self._format(byteorder))
 
     def serialize(self, buf: Any, byteorder: str = "@") -> None:
         """Writes the sketch to the beginning of a buffer.
 
-        The bytes are:
+        The sketch consists of these parts. With ``@``, padding may precede the values.
 
         - the seed (8 bytes)
-        - the number of values (4 bytes; negative except for ``"legacy"``)
-        - the code of the scheme (1 byte: 1 for ``"affine32"``, 2 for ``"affine64"``; absent for
-          ``"legacy"``)
-        - the values (4 bytes each, 8 for ``"affine64"``)
+        - the number of values (4 bytes), negative except for ``"legacy"``
+        - the code of the scheme (1 byte): 1 for ``"affine32"``, 2 for ``"affine64"``, absent for
+          ``"legacy"``
+        - the values (8 bytes each for ``"affine64"``, else 4 bytes each)
 
         Args:
             buf: A writable buffer of at least ``bytesize`` bytes.
@@ -151,7 +158,12 @@ class LeanMinHash(MinHash):
 
     @classmethod
     def deserialize(cls, buf: Any, byteorder: str = "@") -> LeanMinHash:
-        """Reads the sketch at the beginning of a buffer, also from before datasketch 2.0.0.
+        """Reads the sketch at the beginning of a buffer. Also reads sketches that datasketch
+        before 2.0.0 wrote.
+
+        Args:
+            buf: The buffer.
+            byteorder: The ``byteorder`` of ``serialize``.
 
         Raises:
             ValueError: The code of the scheme is unknown.
@@ -177,7 +189,8 @@ class LeanMinHash(MinHash):
                     f"{sorted(_SCHEME_OF_CODE)}"
                 )
             scheme = _SCHEME_OF_CODE[code]
-            # `0I` and `0Q` add no value, only its alignment if the byte order is `@`.
+            # `0I` and `0Q` add no value, but the padding before the first value if the byte order
+            # is `@`.
             offset = struct.calcsize(f"{head}B0{_VALUE_FORMATS[scheme]}")
         values = struct.unpack_from(f"{byteorder}{num_perm}{_VALUE_FORMATS[scheme]}", buf, offset)
         self._initialize_slots(seed, values, scheme)

@@ -1,4 +1,4 @@
-"""An index that finds the sketches whose similarity to a query is above a threshold."""
+"""An index that finds the sketches whose similarity to a query is probably above a threshold."""
 
 from __future__ import annotations
 
@@ -38,52 +38,58 @@ Sketch: TypeAlias = MinHash | WeightedMinHash
 __all__ = ["MinHashLSH", "MinHashLSHDeletionSession", "MinHashLSHInsertionSession"]
 
 _BUFFER_SIZE = 50000
-# Entries of a pickle that are computed again when it is loaded, or that this class does not have.
+# Entries of a pickled state that are not copied to attributes: `__setstate__` computes them again,
+# or this class does not have them.
 _NOT_ATTRIBUTES = frozenset(
     {"_H", "_minhash_scheme", "_require_bytes_keys", "hashtables", "keys", "prepickle", "hashfunc"}
 )
 
 
-# Indexes in folders, which are closed when the interpreter exits.
+# All open indexes in folders. They are closed when the interpreter exits.
 _open: weakref.WeakSet[_native.Kept] = weakref.WeakSet()
 
 
 @atexit.register
 def _close_all() -> None:
-    """Writes the collected changes of all indexes that the program did not close."""
+    """Closes all open indexes in folders, which writes the changes that sessions have collected.
+    """
     with ExitStack() as all_of_them:
         for kept in list(_open):
             all_of_them.callback(kept.close)
 
 
 class MinHashLSH(_native.Tables):
-    """Finds sketches whose Jaccard similarity to another is probably above a threshold.
+    """An index that finds sketches whose Jaccard similarity to a query is probably above a
+    threshold.
 
     Args:
-        threshold: The threshold, 0.0 to 1.0. It determines the numbers of bands and rows.
-        num_perm: Hash values of each sketch, at least 2.
-        weights: The weights of false positives and false negatives when bands and rows are
-            chosen; they add up to 1.0.
-        params: Numbers of bands and rows, instead of those for the threshold.
+        threshold: The threshold, 0.0 to 1.0, for which the index chooses bands and rows.
+        num_perm: The number of hash values of each sketch, at least 2.
+        weights: The weights of false positives and of false negatives in the choice of bands and
+            rows. Each is from 0.0 to 1.0, and their sum is 1.0.
+        params: The numbers of bands and rows, if the index should not choose them. At least 2
+            bands; the product is at most ``num_perm``.
         storage_config: The storage of the index:
 
             - ``{"type": "dict"}`` (default): in memory.
-            - ``{"type": "lookalike", "path": FOLDER}``: in a folder, with little use of memory.
-              With ``"readonly": True`` another process may write meanwhile. With
-              ``"allow_pickle": True`` keys that another process pickled are loaded, which can
-              run any code.
+            - ``{"type": "lookalike", "path": FOLDER}``: in a folder, which needs little memory.
+              With ``"readonly": True``, the index is opened for reading only, and another process
+              may write meanwhile. ``"allow_pickle": True`` allows the index to load keys that
+              another process pickled, which can run any code.
             - ``{"type": "redis", "redis": {…}}``: in Redis, with the arguments of
-              ``redis.Redis``. Indexes with the same ``"basename"`` are one index.
+              ``redis.Redis``. Indexes with the same ``"basename"`` (bytes) share their content.
             - ``{"type": "cassandra", …}``: in Cassandra; needs an installed datasketch.
-        prepickle: Whether the index keeps pickled keys. None pickles them in Redis only.
-        hashfunc: A function from the bytes of a band to the bytes that are compared.
+        prepickle: Whether the index stores pickled keys. By default, only an index in Redis does.
+        hashfunc: A function from the bytes of a band to the bytes that are compared instead of
+            them. By default, the bytes of the band are compared.
 
     Raises:
         ValueError: An argument is out of its range.
-        StoreError: The folder cannot be opened, does not hold such an index, or is open in
-            another one. ``MismatchError`` if it was created with other settings,
-            ``DamagedError`` if its content is damaged. All methods raise it if the folder cannot
-            be read or written.
+        StoreError: The folder cannot be opened, does not contain such an index, or is open for
+            writing elsewhere. If the index is in a folder, every method raises this error when the
+            folder cannot be read or written.
+        MismatchError: The index in the folder was created with other settings.
+        DamagedError: The content of the folder is damaged.
 
     Examples:
         >>> from lookalike.datasketch import MinHash
@@ -108,7 +114,8 @@ class MinHashLSH(_native.Tables):
         prepickle: bool | None = None,
         hashfunc: Callable[[bytes], bytes] | None = None,
     ) -> None:
-        # Python finds an attribute of the instance faster than one of the class.
+        # Set the attribute on the instance too, because Python finds it there faster than on the
+        # class.
         self._kept = None
         b, r = checked_bands(threshold, num_perm, weights, params)
         config: dict[str, Any] = storage_config or {"type": "dict"}
@@ -157,24 +164,24 @@ class MinHashLSH(_native.Tables):
         self._known_scheme()
 
     def _known_scheme(self) -> str | None:
-        """The scheme of the sketches so far. It comes from the folder, since a failed write can
-        undo the changes of a session.
+        """Returns the scheme of the sketches so far. Reads it from the storage, because a failed
+        write can undo the changes of a session.
         """
         if self._kept is not None:
             self._minhash_scheme = self._kept.scheme
         return self._minhash_scheme
 
     def _bands_asked(self, minhash: Sketch) -> list[bytes]:
-        """The bands of the sketch of a query."""
+        """Returns the bands of a query's sketch, and checks that the sketch fits the index."""
         self._known_scheme()
         return self._bands_for(minhash)
 
     def _tables(self) -> _native.Tables | _native.Kept | StoredTables:
-        """The object that keeps the keys and their bands."""
+        """Returns the object that stores the keys and their bands."""
         return self if self._kept is None else self._kept
 
     def _as_kept(self, key: Hashable) -> Any:
-        """The form of a key in the tables: pickled if ``prepickle`` says so."""
+        """Returns the form of a key in the tables: with ``prepickle``, its pickle."""
         kept = self._kept
         if self.prepickle:
             return pickled(key) if isinstance(kept, _native.Kept) else pickle.dumps(key)
@@ -186,28 +193,30 @@ class MinHashLSH(_native.Tables):
         return key
 
     def _each_key(self) -> Iterator[Any]:
-        """Yields the keys. Reads the keys of a folder in pages, not all at once."""
+        """Yields the keys in their form in the tables. Reads the keys of a folder in pages."""
         kept = self._kept
         return _pages(kept) if isinstance(kept, _native.Kept) else iter(self._tables()._keys())
 
     @property
     def keys(self) -> Any:
-        """The keys, pickled if ``prepickle`` says so: a ``KeyView``, or the container of the
-        storage.
+        """The keys, each with the bytes of its bands: a ``KeyView``, or the container of a storage
+        such as Redis. With ``prepickle``, the keys are pickles.
         """
         return self._kept.keys if isinstance(self._kept, StoredTables) else KeyView(self)
 
     @property
     def hashtables(self) -> list[Any]:
-        """The buckets of each band: ``BucketView``, or the containers of the storage."""
+        """The buckets of each band: a list of ``BucketView``, or of the containers of a storage
+        such as Redis.
+        """
         if isinstance(self._kept, StoredTables):
             return self._kept.hashtables
         return [BucketView(self, band) for band in range(self.b)]
 
     @property
     def buffer_size(self) -> int:
-        """The most changes that a session of an index in a folder collects, or the most commands
-        of an index in Redis. Other indexes collect none.
+        """The maximum number of changes that a session collects for an index in a folder, or of
+        commands for an index in Redis. An index in memory collects no changes.
         """
         return self._buffer_size
 
@@ -221,13 +230,19 @@ class MinHashLSH(_native.Tables):
     def insert(self, key: Hashable, minhash: Sketch, check_duplication: bool = True) -> None:
         """Adds a key with the sketch of its set.
 
+        Args:
+            key: The key, which queries return.
+            minhash: The sketch.
+            check_duplication: Whether a key that the index contains is an error. Otherwise, the
+                sketch is added to the existing sketches of the key.
+
         Raises:
-            ValueError: The index contains the key (if ``check_duplication``), or the sketch has
-                another number of values or another scheme than the sketches before.
+            ValueError: The index contains the key, and ``check_duplication`` is true. Or the
+                sketch has another number of values or another scheme than the earlier sketches.
             TypeError: The key is not hashable, or ``minhash`` is not a sketch.
-            DocumentError: The key is too long for the folder. ``DocumentTypeError`` if it cannot
-                be pickled.
-            StoreError: The folder cannot be written; the key is not inserted.
+            DocumentError: The key is too long for the folder.
+            DocumentTypeError: The key cannot be pickled for the folder.
+            StoreError: The folder cannot be written. The key is not inserted.
         """
         if self._kept is None and not self.prepickle:
             self._add(key, minhash, check_duplication)
@@ -248,7 +263,7 @@ class MinHashLSH(_native.Tables):
         self._add(key, minhash, check_duplication)
 
     def _insert_bands(self, key: Any, bands: list[bytes], buffer: bool) -> None:
-        """Adds a key in its form in the tables, with the bytes of its bands."""
+        """Adds a key, in its form in the tables, with the bytes of its bands."""
         if self._kept is None:
             self._add_bands(key, bands)
         else:
@@ -274,13 +289,16 @@ class MinHashLSH(_native.Tables):
         self._minhash_scheme = scheme
 
     def merge(self, other: MinHashLSH, check_overlap: bool = False) -> None:
-        """Adds all keys of an index with the same numbers of values, bands and rows.
+        """Adds all keys of another index with the same numbers of values, bands and rows.
+
+        Args:
+            other: The other index, which does not change.
+            check_overlap: Whether a key that both indexes contain is an error.
 
         Raises:
-            ValueError: These numbers or the schemes differ, or both indexes have a key in common
-                and ``check_overlap`` is true.
-            DocumentError: A key is too long for the folder, or cannot be pickled. No key is
-                added.
+            ValueError: The numbers of values, bands or rows differ, or the schemes differ. Or both
+                indexes contain the same key, and ``check_overlap`` is true.
+            DocumentError: A key is too long for the folder, or cannot be pickled. No key is added.
             StoreError: The folder cannot be written. No key is added.
         """
         if type(self) is not type(other):
@@ -318,17 +336,21 @@ class MinHashLSH(_native.Tables):
             self._minhash_scheme = theirs
 
     def _merged(self, key: Any, other: MinHashLSH) -> Any:
-        """Converts a key of another index to its form in the tables of this one."""
+        """Converts a key from its form in the tables of ``other`` to its form in the tables of
+        this index.
+        """
         if not self.prepickle:
             return key
-        # Only keys of an index with `prepickle` are unpickled: other keys may be bytes that look
-        # like a pickle. Folders use a fixed protocol, which is not the default of every Python.
+        # Unpickle keys only if `other` pickles its keys: other keys may be bytes that look like a
+        # pickle. Pickle them again, because folders use a fixed protocol.
         return self._as_kept(pickle.loads(key) if other.prepickle else key)
 
     def _merge_kept(
         self, kept: _native.Kept | StoredTables, other: MinHashLSH, scheme: str | None
     ) -> None:
-        """Merges into the storage. A folder receives all keys or none."""
+        """Merges another index into the storage of this index. A folder receives all keys or no
+        key.
+        """
         if other._kept is not None:
             rows = other._kept._rows()
             if self.prepickle and not other.prepickle:
@@ -344,8 +366,12 @@ class MinHashLSH(_native.Tables):
         self._minhash_scheme = scheme
 
     def insertion_session(self, buffer_size: int = _BUFFER_SIZE) -> MinHashLSHInsertionSession:
-        """Returns a context for many insertions. The folder is written after ``buffer_size``
-        changes, before each query, and at the end of the context.
+        """Returns a context manager for many insertions, which collects changes and writes them
+        together. It writes them after ``buffer_size`` changes, before each query, and at its end.
+
+        Args:
+            buffer_size: The maximum number of collected changes; for an index in Redis, of
+                commands.
         """
         return MinHashLSHInsertionSession(self, buffer_size=buffer_size)
 
@@ -354,8 +380,8 @@ class MinHashLSH(_native.Tables):
         return MinHashLSHDeletionSession(self, buffer_size=buffer_size)
 
     def query(self, minhash: Sketch) -> list[Any]:
-        """Returns the keys whose sketches share a band with ``minhash``, each once, in the order of
-        insertion. Redis and Cassandra keep no order.
+        """Returns the keys whose sketches share a band with ``minhash``, each key once. The keys
+        are in the order of insertion, except for an index in Redis or Cassandra.
 
         Raises:
             ValueError: The sketch has another number of values or another scheme.
@@ -368,12 +394,16 @@ class MinHashLSH(_native.Tables):
         return [pickle.loads(key) for key in found] if self.prepickle else found
 
     def add_to_query_buffer(self, minhash: Sketch) -> None:
-        """Buffers a query. ``collect_query_buffer`` returns the keys that all of them find."""
+        """Adds a query to the buffer. ``collect_query_buffer`` runs all queries of the buffer.
+
+        Raises:
+            ValueError: The sketch has another number of values or another scheme.
+        """
         self._buffered.append(self._bands_asked(minhash))
 
     def collect_query_buffer(self) -> list[Any]:
-        """Returns the keys that all queries buffered since the last call find now, in the order
-        of ``query``.
+        """Runs the queries that were added to the buffer since the last call. Returns the keys
+        that every one of them finds, in the order of ``query``.
         """
         buffered, self._buffered = self._buffered, []
         if not buffered:
@@ -393,7 +423,7 @@ class MinHashLSH(_native.Tables):
 
         Raises:
             ValueError: The index does not contain the key.
-            StoreError: The folder cannot be written; the key is not removed.
+            StoreError: The folder cannot be written. The key is not removed.
         """
         self._remove(key)
 
@@ -402,7 +432,7 @@ class MinHashLSH(_native.Tables):
             raise ValueError(f"The given key does not exist: {key!r}")
 
     def _remove_kept(self, key: Any, buffer: bool) -> bool:
-        """Removes a key, in its form in the tables. Returns False if the index has none such."""
+        """Removes a key, in its form in the tables. Returns false if the key does not exist."""
         if self._kept is not None:
             return self._kept.remove(key, max(index(self._buffer_size), 0) if buffer else 0)
         is_there = self._has(key)
@@ -411,17 +441,17 @@ class MinHashLSH(_native.Tables):
         return is_there
 
     def is_empty(self) -> bool:
-        """Tells whether the index has no keys."""
+        """Tells whether the index contains no keys."""
         return self._tables()._size() == 0
 
     def _query_b(self, minhash: Sketch, b: int) -> set[Any]:
-        """The keys that share one of the first ``b`` bands, or one of all but the last ``-b`` if
-        ``b`` is negative.
+        """Returns the keys that share one of the first ``b`` bands with the sketch. With a
+        negative ``b``, the last ``-b`` bands are left out.
         """
         return set(self._list_b(minhash, b))
 
     def _list_b(self, minhash: Sketch, b: int) -> list[Any]:
-        """Like ``_query_b``, in the order of insertion."""
+        """Like ``_query_b``, but returns a list in the order of insertion."""
         count = index(b) if b >= 0 else len(self.hashranges[:b])
         kept = self._kept
         if kept is None:
@@ -431,43 +461,54 @@ class MinHashLSH(_native.Tables):
         return [pickle.loads(key) for key in found] if self.prepickle else found
 
     def get_counts(self) -> list[dict[bytes, int]]:
-        """Returns the number of keys in each bucket, for each band."""
+        """Returns a dict for each band: the number of keys in each bucket, by the bytes of the
+        bucket.
+        """
         return self._tables()._counts()
 
     def get_subset_counts(self, *keys: Hashable) -> list[dict[bytes, int]]:
-        """Like ``get_counts``, with these keys only."""
+        """Like ``get_counts``, but counts only the given keys."""
         return self._tables()._counts_of([self._as_kept(key) for key in set(keys)])
 
     def close(self) -> None:
-        """Writes the changes that sessions have collected, also to Redis, and closes the folder
-        of the index, if it has one. Later calls that need the folder fail.
+        """Writes the changes that sessions have collected, also to Redis. Closes the folder of the
+        index, if it has a folder. Later calls that need the folder raise StoreError.
         """
         if self._kept is not None:
             self._kept.close()
 
     def check(self) -> list[tuple[str, str, bool]]:
-        """Checks the folder of the index, if it has one. Returns the place of each problem, its
-        description, and whether ``repair`` fixes it.
+        """Checks the folder of the index, and returns its problems. Returns no problems for an
+        index without a folder.
+
+        Returns:
+            For each problem, its place, its description, and whether ``repair`` fixes it.
         """
         return [] if self._kept is None else self._kept.check()
 
     def repair(self) -> None:
-        """Rebuilds the parts of the folder that can be computed from the others."""
+        """Rebuilds the parts of the folder that can be computed from other parts. Does nothing for
+        an index without a folder.
+        """
         if self._kept is not None:
             self._kept.repair()
 
     def compact(self) -> None:
-        """Frees the space in the folder that removed keys occupied."""
+        """Frees the disk space of removed keys in the folder. Does nothing for an index without a
+        folder.
+        """
         if self._kept is not None:
             self._kept.compact()
 
     def backup(self, path: str | PathLike[str]) -> None:
-        """Copies the folder of the index, also while it is in use, to ``path``, which must not
-        exist.
+        """Copies the folder of the index. The index may be in use meanwhile.
+
+        Args:
+            path: The new folder, which must not exist.
 
         Raises:
-            ValueError: The index is in memory or in Redis.
-            StoreError: The folder cannot be copied, or contains no sketch so far.
+            ValueError: The index has no folder: it is in memory, in Redis or in Cassandra.
+            StoreError: The folder cannot be copied, or no sketch was inserted yet.
         """
         if not isinstance(self._kept, _native.Kept):
             raise ValueError(
@@ -479,13 +520,13 @@ class MinHashLSH(_native.Tables):
             )
 
     def _commit(self) -> None:
-        """Writes the changes that a session has collected."""
+        """Writes the changes that a session has collected, if there are any."""
         if self._kept is not None:
             self._kept.commit()
 
     @property
     def _H(self) -> Callable[[Any], bytes]:
-        """The bytes of the hash values of a band."""
+        """The function from the hash values of a band to the bytes that are compared."""
         return self._hashed_byteswap if self.hashfunc else self._byteswap
 
     def _byteswap(self, hs: Any) -> bytes:
@@ -519,7 +560,7 @@ class MinHashLSH(_native.Tables):
         return state
 
     def _containers(self) -> tuple[Any, list[Any]]:
-        """Keys and hash tables in the containers of datasketch."""
+        """Returns the keys and the hash tables in the containers that datasketch pickles."""
         if self._kept is not None:
             return self.keys, self.hashtables
         keys, hashtables = DictListStorage(), [DictSetStorage() for _ in range(self.b)]
@@ -550,7 +591,7 @@ class MinHashLSH(_native.Tables):
 
 
 def _pages(kept: _native.Kept) -> Iterator[Any]:
-    # Stop at the current number of keys, since keys inserted meanwhile are appended to them.
+    # Stop at the current number of keys. Keys that are inserted meanwhile have later rows.
     left, page = kept._size(), kept._page(0)
     while page is not None and left > 0:
         keys, start = page
@@ -560,7 +601,7 @@ def _pages(kept: _native.Kept) -> Iterator[Any]:
 
 
 class _Session:
-    """A context whose changes of an index are written to its folder together."""
+    """A context manager that collects changes of an index and writes them together."""
 
     def __init__(self, lsh: MinHashLSH, buffer_size: int) -> None:
         self.lsh = lsh
@@ -575,12 +616,12 @@ class _Session:
         self.close()
 
     def close(self) -> None:
-        """Writes the collected changes."""
+        """Writes the collected changes. The index remains open."""
         self.lsh._commit()
 
 
 class MinHashLSHInsertionSession(_Session):
-    """A context for many insertions; see ``MinHashLSH.insertion_session``.
+    """A context manager for many insertions; see ``MinHashLSH.insertion_session``.
 
     Examples:
         >>> from lookalike.datasketch import MinHash
@@ -595,16 +636,16 @@ class MinHashLSHInsertionSession(_Session):
         return self
 
     def insert(self, key: Hashable, minhash: Sketch, check_duplication: bool = True) -> None:
-        """Adds a key, as ``MinHashLSH.insert`` does."""
+        """Adds a key, like ``MinHashLSH.insert``."""
         self.lsh._insert(key, minhash, check_duplication=check_duplication, buffer=True)
 
 
 class MinHashLSHDeletionSession(_Session):
-    """A context for many removals; see ``MinHashLSH.deletion_session``."""
+    """A context manager for many removals; see ``MinHashLSH.deletion_session``."""
 
     def __enter__(self) -> MinHashLSHDeletionSession:
         return self
 
     def remove(self, key: Hashable) -> None:
-        """Removes a key, as ``MinHashLSH.remove`` does."""
+        """Removes a key, like ``MinHashLSH.remove``."""
         self.lsh._remove(key, buffer=True)

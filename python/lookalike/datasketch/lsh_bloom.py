@@ -1,8 +1,8 @@
-"""An index that tells in little memory whether it has seen a similar set (LSHBloom: Khan et al.
-2024).
+"""An index that tells whether a similar set was inserted before, and needs little memory
+(LSHBloom: Khan et al. 2024).
 
-Each band has a Bloom filter instead of a table. In a folder, the filters are files in the format of
-pybloomfilter, which datasketch uses, so that both packages open each other's files.
+Each band has a Bloom filter instead of a table. In a folder, each filter is a file in the format
+of pybloomfilter, which datasketch uses. Both packages can therefore open each other's files.
 """
 
 from __future__ import annotations
@@ -36,9 +36,11 @@ logger = logging.getLogger(__name__)
 _MERSENNE_PRIME = (1 << 61) - 1
 # Constants of MurmurHash3.
 _FACTORS = (0x87C37B91114253D5, 0x4CF5AD432745937F, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
-# The header of a file: a mark, the number of bits, the length of the rest of the header; capacity,
-# error rate, number of hashes, seeds of 256 hashes; a pointer of the process that wrote the file,
-# the version, whether the count is right; the count, reserved bytes.
+# The header of a file, in the order of its fields:
+# - a mark, the number of bits, and the length of the rest of the header
+# - the capacity, the error rate, the number of hashes, and the seeds of 256 hashes
+# - a pointer of the process that wrote the file, the version, and whether the count is right
+# - the count, and reserved bytes
 _HEADER = struct.Struct("<9sQi Qd I256I4x 8xBB6x Q128x")
 _MARK = b"MBITARRAY"
 _LENGTH = _HEADER.size - 21
@@ -48,8 +50,8 @@ _MOST_HASHES = 256
 
 
 def _hashed(keys: NDArray[np.uint64], seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Hashes the eight bytes of each key, the lowest first, with the x64 variant of MurmurHash3
-    (128 bits). A hash is the exclusive or of the two halves. Keys and seeds are broadcast.
+    """Hashes the eight bytes of each key, lowest byte first, with the x64 variant of MurmurHash3
+    (128 bits). Returns the exclusive or of the two halves of each hash. Broadcasts keys and seeds.
     """
     import numpy as np
 
@@ -77,14 +79,14 @@ class BloomFilter:
     """A Bloom filter of numbers, in memory or in a file.
 
     Args:
-        capacity: The most numbers that the filter is made for.
-        error_rate: The probability of finding a number that was not added, when the filter is
-            full.
-        filename: The file of the filter. An existing file is opened, and its header replaces the
-            other arguments.
+        capacity: The number of distinct numbers for which the filter is designed.
+        error_rate: The probability that a full filter finds a number that was not added, above 0
+            and below 1.
+        filename: The file of the filter. If the file exists, it is opened, and its header replaces
+            the other arguments. None creates a filter in memory.
         perm: Ignored.
-        hash_seeds: A number of 32 bits for each hash; None draws random ones.
-        data_array: The bits of another filter in memory.
+        hash_seeds: A number of 32 bits for each hash. None draws random numbers.
+        data_array: The bits of another filter, for a filter in memory.
 
     Raises:
         DamagedError: The file is not a Bloom filter, or is truncated.
@@ -123,26 +125,26 @@ class BloomFilter:
         self._seeds = np.array(self.hash_seeds, np.uint64)
 
     def places(self, key: int) -> list[int]:
-        """The numbers of the bits of a key."""
+        """Returns the positions of the bits of a number."""
         import numpy as np
 
         hashes: NDArray[np.uint64] = _hashed(np.array([key], np.uint64), self._seeds)
         return (hashes % np.uint64(self.num_bits)).tolist()  # type: ignore[no-any-return]
 
     def set_bits(self, places: list[int]) -> None:
-        """Sets these bits."""
+        """Sets the bits at these positions."""
         data = self._data
         for place in places:
             data[_BITS_AT + (place >> 3)] |= 1 << (place & 7)
 
     def has_bits(self, places: list[int]) -> bool:
-        """Tells whether all of these bits are set."""
+        """Tells whether the bits at all these positions are set."""
         data = self._data
         return all(data[_BITS_AT + (place >> 3)] >> (place & 7) & 1 for place in places)
 
     def add(self, key: int) -> bool:
-        """Adds a number from 0 to 2**64 - 1. Returns whether it was found before, perhaps as a
-        false positive.
+        """Adds a number from 0 to 2**64 - 1. Returns whether the filter already found it, perhaps
+        as a false positive.
         """
         places = self.places(key)
         was_there = self.has_bits(places)
@@ -153,12 +155,12 @@ class BloomFilter:
         return self.has_bits(self.places(key))
 
     def sync(self) -> None:
-        """Writes the changes to the file."""
+        """Writes the changes to the file. Does nothing for a filter in memory."""
         if isinstance(self._data, mmap.mmap):
             self._data.flush()
 
     def __reduce__(self) -> Any:
-        # The pickle is a copy in memory, as with pybloomfilter.
+        # Pickle the bits. A filter of a file becomes a filter in memory, as with pybloomfilter.
         data = bytes(self._data[_BITS_AT:])
         arguments = self.capacity, self.error_rate, None, None, self.hash_seeds, data
         return BloomFilter, arguments
@@ -167,14 +169,15 @@ class BloomFilter:
 def _beginning(
     capacity: int, error_rate: float, hash_seeds: Iterable[int] | None
 ) -> tuple[bytes, int]:
-    """The header of an empty filter, and the number of bytes with its bits."""
+    """Returns the header of an empty filter, and the size in bytes of header and bits together."""
     if hash_seeds is None:
         hashes = min(max(math.floor(math.log2(1 / error_rate)), 1), _MOST_HASHES)
         seeds = [random.getrandbits(32) for _ in range(hashes)]
     else:
         seeds = list(hash_seeds)
         hashes = len(seeds)
-    # The fewest bits for this error rate and number of hashes, rounded like pybloomfilter does.
+    # The least number of bits for this error rate and number of hashes, rounded like
+    # pybloomfilter.
     each = math.ceil(capacity * abs(math.log(error_rate)) / (hashes * math.log(2) ** 2))
     bits = max(hashes * each, 128)
     seeds += [0] * (_MOST_HASHES - hashes)
@@ -202,10 +205,14 @@ class BloomTable:
     """The Bloom filter of one band.
 
     Args:
-        item_count: The number of sketches that the filter is made for.
-        fp: The rate of false positives of the filter.
+        item_count: The number of sketches for which the filter is designed.
+        fp: The rate of false positives of the filter, above 0.0 and below 1.0.
         band_size: The number of values of the band.
-        fname: The file of the filter. An existing file is opened.
+        fname: The file of the filter, which is opened if it exists. None creates a filter in
+            memory.
+
+    Raises:
+        DamagedError: The file is not a Bloom filter, or is truncated.
     """
 
     def __init__(
@@ -216,7 +223,7 @@ class BloomTable:
         self.bloom_filter = BloomFilter(item_count, fp, fname)
 
     def sync(self) -> None:
-        """Writes the changes to the file."""
+        """Writes the changes to the file. Issues a RuntimeWarning if the filter is in memory."""
         if self.fname is None:
             warnings.warn(
                 "Attempting to save an in-memory Bloom filter, which does nothing: pass a folder "
@@ -239,18 +246,27 @@ class BloomTable:
         return _sums(hashvalues, 1, len(hashvalues))[0]
 
     def insert(self, hashvalues: Any) -> None:
-        """Adds the hash values of a band."""
+        """Adds the hash values of a band.
+
+        Raises:
+            RuntimeError: The band has another number of values.
+        """
         self.assert_size(hashvalues)
         self.bloom_filter.add(self._band_hash(hashvalues))
 
     def query(self, hashvalues: Any) -> bool:
-        """Tells whether the hash values of a band were added, perhaps as a false positive."""
+        """Tells whether the hash values of a band were added, perhaps as a false positive.
+
+        Raises:
+            RuntimeError: The band has another number of values.
+        """
         self.assert_size(hashvalues)
         return self._band_hash(hashvalues) in self.bloom_filter
 
 
 def _sums(hashvalues: Any, bands: int, rows: int) -> list[int]:
-    """The number of each band: the sum of its values, modulo 2**64 and 2**61 - 1."""
+    """Returns a number for each band: the sum of its values modulo 2**64, then modulo 2**61 - 1.
+    """
     import numpy as np
 
     values = np.asarray(hashvalues)[: bands * rows].astype(np.uint64)
@@ -259,22 +275,23 @@ def _sums(hashvalues: Any, bands: int, rows: int) -> list[int]:
 
 
 class MinHashLSHBloom:
-    """Tells whether a similar sketch was inserted before, without keeping keys.
+    """An index that tells whether a similar sketch was inserted before. It stores no keys.
 
     Args:
-        threshold: The threshold, 0.0 to 1.0. It determines the numbers of bands and rows.
-        num_perm: Hash values of each sketch, at least 2.
-        n: The approximate number of sketches that will be inserted.
-        fp: The rate of false positives of each filter, between 0.0 and 1.0.
-        save_dir: A folder for the filters, created if it does not exist. Existing filters are
-            opened. Without a folder, the index is in memory.
-        weights: The weights of false positives and false negatives when bands and rows are
-            chosen; they add up to 1.0.
-        params: Numbers of bands and rows, instead of those for the threshold.
+        threshold: The threshold, 0.0 to 1.0, for which the index chooses bands and rows.
+        num_perm: The number of hash values of each sketch, at least 2.
+        n: The approximate number of sketches that will be inserted, at least 1; required.
+        fp: The rate of false positives of each filter, above 0.0 and below 1.0; required.
+        save_dir: The folder for the filters, which is created if it does not exist. Filters in the
+            folder are opened. By default, the index is in memory, and a RuntimeWarning is issued.
+        weights: The weights of false positives and of false negatives in the choice of bands and
+            rows. Each is from 0.0 to 1.0, and their sum is 1.0.
+        params: The numbers of bands and rows, if the index should not choose them. At least 2
+            bands; the product is at most ``num_perm``.
 
     Raises:
         ValueError: An argument is out of its range.
-        DamagedError: A file in the folder is not a Bloom filter.
+        DamagedError: A file of the folder is not a Bloom filter, or is truncated.
 
     Examples:
         >>> import warnings
@@ -326,8 +343,8 @@ class MinHashLSHBloom:
         self._minhash_scheme: str | None = None
 
     def _bits(self, minhash: Sketch) -> list[list[int]]:
-        """The numbers of the bits of each band. If the filters have the same parameters, as in a
-        new index, the bits of all bands are computed together.
+        """Returns the positions of the bits of each band. If all filters have the same numbers of
+        hashes and bits, as in a new index, computes the positions of all bands together.
         """
         import numpy as np
 
@@ -347,8 +364,8 @@ class MinHashLSHBloom:
         """Adds a sketch.
 
         Raises:
-            ValueError: The sketch has another number of values or another scheme than the sketches
-                before.
+            ValueError: The sketch has another number of values or another scheme than the earlier
+                sketches.
         """
         self._minhash_scheme = self._check(minhash)
         for table, places in zip(self.hashtables, self._bits(minhash)):
@@ -367,7 +384,9 @@ class MinHashLSHBloom:
         return any(of.has_bits(places) for of, places in zip(filters, self._bits(minhash)))
 
     def sync(self) -> None:
-        """Writes the changes to the folder. The operating system also does so at some time."""
+        """Writes the changes to the folder at once. Without this call, the operating system writes
+        them later. Issues a RuntimeWarning for each filter of an index in memory.
+        """
         logger.info("Saving Bloom Index...")
         for table in self.hashtables:
             table.sync()

@@ -1,4 +1,4 @@
-"""Checks and choices of the bands, rows and storage of an index."""
+"""Functions that check or choose the bands, rows and storage of an index."""
 
 from __future__ import annotations
 
@@ -12,26 +12,34 @@ __all__ = ["check_weights", "checked_bands", "checked_storage"]
 
 
 def _false_positive_probability(threshold: float, b: float, r: float) -> float:
-    """The area below the threshold under the probability that ``b`` bands of ``r`` rows find a
-    pair.
+    """Returns the integral, from similarity 0 to the threshold, of the probability that ``b``
+    bands of ``r`` rows find a pair.
     """
     return _native.error_areas(threshold, b, r)[0]
 
 
 def _false_negative_probability(threshold: float, b: float, r: float) -> float:
-    """The area from the threshold on above the probability that the bands find a pair."""
+    """Returns the integral, from the threshold to similarity 1, of the probability that ``b``
+    bands of ``r`` rows miss a pair.
+    """
     return _native.error_areas(threshold, b, r)[1]
 
 
 def _optimal_param(
     threshold: float, num_perm: int, false_positive_weight: float, false_negative_weight: float
 ) -> tuple[int, int]:
-    """Bands and rows with the least weighted sum of both kinds of errors."""
+    """Returns the numbers of bands and rows with the least weighted sum of false positives and
+    false negatives.
+    """
     return _native.optimal_bands(threshold, num_perm, false_positive_weight, false_negative_weight)
 
 
 def check_weights(weights: tuple[float, float]) -> None:
-    """Raises ``ValueError`` unless two weights between 0 and 1 sum to 1."""
+    """Checks the weights of false positives and false negatives.
+
+    Raises:
+        ValueError: There are not two weights from 0 to 1 whose sum is 1.
+    """
     if len(weights) != 2:
         raise ValueError(f"expected two weights, got {len(weights)}: {weights}")
     if any(w < 0.0 or w > 1.0 for w in weights):
@@ -46,7 +54,11 @@ def checked_bands(
     weights: tuple[float, float],
     params: tuple[int, int] | None,
 ) -> tuple[int, int]:
-    """Returns the numbers of bands and rows: checked ``params``, or a choice for the threshold."""
+    """Returns the numbers of bands and rows: ``params``, or a choice for the threshold.
+
+    Raises:
+        ValueError: An argument is out of its range.
+    """
     if not 0.0 <= threshold <= 1.0:
         raise ValueError(f"threshold must be in [0.0, 1.0], got {threshold}")
     if num_perm < 2:
@@ -69,7 +81,11 @@ def checked_bands(
 
 
 def checked_storage(config: dict[str, Any]) -> str:
-    """Checks the options of a storage and returns its type."""
+    """Checks the options of a storage and returns its type.
+
+    Raises:
+        ValueError: The type is unknown, or an option is missing, unknown or invalid.
+    """
     kind = check_storage(config, ("dict", "lookalike", "redis", "cassandra"))
     if kind != "lookalike":
         return kind

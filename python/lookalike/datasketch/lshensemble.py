@@ -1,4 +1,4 @@
-"""An index of sketches that finds the sets which contain most of a query."""
+"""An index of sketches that finds the sets which contain a large share of a query set."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ __all__ = ["MinHashLSHEnsemble"]
 def _checked_size(size: Any) -> Any:
     """Converts a size to a Python number, so that equal sizes of NumPy and Python are counted
     together.
+
+    Raises:
+        ValueError: The size is not positive or not finite.
     """
     size = size.item() if hasattr(size, "item") else size
     if not size > 0 or not isfinite(size):
@@ -31,23 +34,25 @@ def _checked_size(size: Any) -> Any:
 
 
 def _basename(base: bytes, part: int, rows: int) -> bytes:
-    """The prefix of the keys of an index in Redis."""
+    """Returns the prefix of the keys in Redis for one partition and one number of rows."""
     return b"-".join([base, part.to_bytes(2, "big"), rows.to_bytes(2, "big")])
 
 
 class MinHashLSHEnsemble:
-    """Finds sets whose containment, the share of the query that is in them, is above a threshold.
+    """An index that finds sets whose containment is probably above a threshold. The containment is
+    the share of the query set that the found set contains.
 
     Args:
         threshold: The threshold, 0.0 to 1.0.
-        num_perm: Hash values of each sketch, at least 2.
-        num_part: Partitions by set size, at least 1.
-        m: The most rows of a band, 2 to ``num_perm``. A greater ``m`` needs more memory and finds
-            sets more precisely.
-        weights: The weights of false positives and false negatives; they add up to 1.0.
-        storage_config: ``{"type": "dict"}`` (default) keeps the index in memory. Redis and
-            Cassandra are configured as for ``MinHashLSH``.
-        prepickle: Whether the index keeps pickled keys. None pickles them in Redis only.
+        num_perm: The number of hash values of each sketch, at least 2.
+        num_part: The number of partitions by set size, at least 1.
+        m: The maximum number of rows of a band, 2 to ``num_perm``. With a greater ``m``, the index
+            needs more memory and returns fewer false positives.
+        weights: The weights of false positives and of false negatives in the choice of bands and
+            rows. Each is from 0.0 to 1.0, and their sum is 1.0.
+        storage_config: The storage of the index. ``{"type": "dict"}`` (default) is in memory.
+            Redis and Cassandra have the options of ``MinHashLSH``.
+        prepickle: Whether the index stores pickled keys. By default, only an index in Redis does.
 
     Raises:
         ValueError: An argument is out of its range.
@@ -121,15 +126,15 @@ class MinHashLSHEnsemble:
         return int(b), int(r)
 
     def index(self, entries: Iterable[tuple[Hashable, Sketch, float]]) -> None:
-        """Indexes all sets. It can be called once.
+        """Adds all sets to the empty index. You cannot add other sets later.
 
         Args:
-            entries: Key, sketch and size of each set. The size may be an estimate, such as the
-                result of ``count``.
+            entries: The key, the sketch and the size of each set. The size may be an estimate,
+                such as the result of ``MinHash.count``.
 
         Raises:
-            ValueError: The index is not empty, ``entries`` is empty, a size is not positive, or a
-                sketch or a key cannot be inserted. The ensemble then remains empty.
+            ValueError: The index is not empty, ``entries`` is empty, a size is not positive and
+                finite, or a sketch or a key cannot be inserted. An empty index then remains empty.
         """
         if not self.is_empty():
             raise ValueError("Cannot call index again on a non-empty index")
@@ -148,7 +153,7 @@ class MinHashLSHEnsemble:
             raise
 
     def _insert(self, entries: list[tuple[Any, Any, Any]], partitions: list[Any]) -> None:
-        """Inserts entries in ascending order of size."""
+        """Inserts entries, which are in ascending order of size, into their partitions."""
         for i, (lower, upper) in enumerate(partitions):
             self.lowers[i], self.uppers[i] = lower, upper
         part = 0
@@ -167,11 +172,12 @@ class MinHashLSHEnsemble:
                 lsh._clear()
 
     def query(self, minhash: Sketch, size: float) -> Generator[Any, None, None]:
-        """Yields the keys of sets that probably contain enough of the set of ``minhash``.
+        """Yields the keys of sets that probably contain a share of the query set above the
+        threshold.
 
         Args:
-            minhash: The sketch of the set.
-            size: The size of the set.
+            minhash: The sketch of the query set.
+            size: The size of the query set.
 
         Raises:
             ValueError: The sketch has another number of values or another scheme.
@@ -187,5 +193,5 @@ class MinHashLSHEnsemble:
         return any(key in lsh for index in self.indexes for lsh in index.values())
 
     def is_empty(self) -> bool:
-        """Tells whether the index has no keys."""
+        """Tells whether the index contains no keys."""
         return all(lsh.is_empty() for index in self.indexes for lsh in index.values())

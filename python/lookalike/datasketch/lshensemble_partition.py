@@ -1,4 +1,4 @@
-"""Intervals of set sizes for ``lookalike.datasketch.lshensemble.MinHashLSHEnsemble``."""
+"""Divides set sizes into intervals for ``lookalike.datasketch.MinHashLSHEnsemble``."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ __all__ = ["optimal_partitions"]
 
 
 def optimal_partitions(sizes: Any, counts: Any, num_part: int) -> list[tuple[Any, Any]]:
-    """Returns the intervals with the least expected number of false positives.
+    """Divides set sizes into the intervals with the least expected number of false positives.
 
     Args:
-        sizes: The distinct sizes, ascending: integers or other numbers, such as estimates.
+        sizes: The distinct sizes in ascending order: integers or other numbers, such as estimates.
         counts: The number of sets of each size.
-        num_part: The most intervals. There are fewer if there are fewer sizes.
+        num_part: The number of intervals. If there are fewer sizes, each size is an interval.
 
     Returns:
-        Least and greatest size of each interval, both included.
+        The least and the greatest size of each interval, both included.
 
     Raises:
-        ValueError: ``sizes`` is empty, not ascending or not above 0, or the sum of the counts is
-            too great.
-        MemoryError: The costs of all intervals, 8 bytes each, do not fit into memory.
+        ValueError: ``sizes`` is empty or not ascending, ``counts`` has another length, or a number
+            is not finite. With at least 2 intervals and more sizes than intervals, also if a size
+            is not above 0 or the sum of the counts is too great for a float.
+        MemoryError: The costs of all possible intervals, 8 bytes each, do not fit into memory.
 
     Examples:
         >>> optimal_partitions([1, 2, 10, 12], [5, 5, 5, 5], 2)
@@ -35,5 +36,5 @@ def optimal_partitions(sizes: Any, counts: Any, num_part: int) -> list[tuple[Any
 
 
 def _plain(numbers: Any) -> list[Any]:
-    """Converts a sequence or array to a list of Python numbers."""
+    """Converts a sequence or a NumPy array to a list of Python numbers."""
     return list(numbers.tolist() if hasattr(numbers, "tolist") else numbers)

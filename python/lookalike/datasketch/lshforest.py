@@ -1,4 +1,4 @@
-"""An index of sketches that finds the sketches most similar to a query."""
+"""An index that finds the sketches most similar to a query."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["MinHashLSHForest"]
 
 
 class MinHashLSHForest:
-    """Finds keys by the longest common prefixes of their hash values.
+    """An index that finds the keys whose hash values share the longest prefixes with a query.
 
     Args:
-        num_perm: Hash values of each sketch.
-        l: Prefix trees, at most ``num_perm``.
+        num_perm: The number of hash values of each sketch, at least 1.
+        l: The number of prefix trees, 1 to ``num_perm``. Each tree uses ``num_perm // l`` values.
 
     Raises:
         ValueError: An argument is out of its range.
@@ -57,11 +57,11 @@ class MinHashLSHForest:
             )
 
     def add(self, key: Hashable, minhash: Sketch) -> None:
-        """Adds a key with the sketch of its set. Queries find it after ``index``.
+        """Adds a key with the sketch of its set. Queries find the key after a call of ``index``.
 
         Raises:
             ValueError: The index contains the key, or the sketch has too few values or another
-                scheme than the sketches before.
+                scheme than the earlier sketches.
         """
         self._length_ok(minhash)
         scheme = _check_scheme_consistency(self._minhash_scheme, minhash)
@@ -75,7 +75,11 @@ class MinHashLSHForest:
         self._forest.index()
 
     def query(self, minhash: Sketch, k: int) -> list[Any]:
-        """Returns at most ``k`` keys, longer common prefixes first.
+        """Returns at most ``k`` keys. Keys with longer common prefixes come first.
+
+        Args:
+            minhash: The sketch of the query.
+            k: The maximum number of keys, above 0.
 
         Raises:
             ValueError: ``k`` is not positive, or the sketch has too few values or another scheme.
@@ -89,7 +93,7 @@ class MinHashLSHForest:
         return self._forest.query(_native.band_keys(minhash, self.k * self.l), count)
 
     def _pieces(self, key: Hashable) -> list[bytes] | None:
-        """The bytes of a key in each tree."""
+        """Returns the bytes of a key in each tree; None if the index does not contain the key."""
         all_bytes = self._forest.bytes_of(key)
         if all_bytes is None:
             return None
@@ -97,7 +101,8 @@ class MinHashLSHForest:
         return [all_bytes[i * width : (i + 1) * width] for i in range(self.l)]
 
     def get_minhash_hashvalues(self, key: Hashable) -> HashValues:
-        """Returns the hash values that were added with ``key``, uint32 or uint64.
+        """Returns the hash values that were added with ``key``, as an array of uint32 or uint64.
+        Values that no tree uses are missing.
 
         Raises:
             KeyError: The index does not contain the key.
@@ -118,21 +123,21 @@ class MinHashLSHForest:
         return cast("HashValues", np.frombuffer(all_bytes, dtype=dtype).byteswap())
 
     def is_empty(self) -> bool:
-        """Tells whether no key is searchable, perhaps because ``index`` was not called."""
+        """Tells whether no key is searchable. Keys become searchable with ``index``."""
         return self._forest.is_empty()
 
     def __contains__(self, key: Hashable) -> bool:
-        """Tells whether a key was added, also if it is not searchable yet."""
+        """Tells whether a key was added, even if it is not searchable yet."""
         return self._forest.bytes_of(key) is not None
 
     @property
     def keys(self) -> dict[Any, list[bytes]]:
-        """The keys, each with its bytes in each tree. A copy."""
+        """A copy of the keys, each with the list of its bytes in each tree."""
         return {key: self._pieces(key) or [] for key in self._forest.keys()}  # noqa: SIM118
 
     @property
     def hashtables(self) -> list[defaultdict[bytes, list[Any]]]:
-        """For each tree, keys by their bytes. A copy."""
+        """A copy of the trees: for each tree, the lists of keys by their bytes."""
         tables: list[defaultdict[bytes, list[Any]]] = [defaultdict(list) for _ in range(self.l)]
         for key, pieces in self.keys.items():
             for table, piece in zip(tables, pieces):
@@ -141,7 +146,7 @@ class MinHashLSHForest:
 
     @property
     def sorted_hashtables(self) -> list[list[bytes]]:
-        """For each tree, the bytes that can be searched, in order. A copy."""
+        """A copy of the searchable bytes of each tree, in ascending order."""
         return self._forest.sorted()
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""MinHash with the hash values of datasketch 2.0.0, or of earlier versions by a scheme."""
+"""MinHash with the hash values of datasketch 2.0.0. The scheme ``"legacy"`` has the hash values of
+earlier versions.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["MinHash", "from_token_sets"]
 
 Scheme = Literal["affine32", "affine64", "legacy"]
-"""A family of permutations, and the width of its hash values."""
+"""The name of a family of permutations, which determines the width of the hash values."""
 GpuMode = Literal["disable", "detect", "always"]
-"""The use of a GPU in datasketch."""
+"""The values of ``gpu_mode`` in datasketch."""
 
 _SCHEMES = ("affine32", "affine64", "legacy")
 _SCHEME_CODES = {"affine32": 1, "affine64": 2}
@@ -42,8 +44,8 @@ _KINDS = {sha1_hash32: 32, sha1_hash64: 64, token_hash32: 33, token_hash64: 65}
 
 
 def _kind_of(hashfunc: Callable[[Any], int], scheme: str) -> int:
-    """Returns the number of the engine's function that equals ``hashfunc``, or 0 if Python has to
-    call ``hashfunc``.
+    """Returns the number of the engine's function that computes the same hashes as ``hashfunc``.
+    Returns 0 if there is none, so that the engine calls ``hashfunc``.
     """
     kind = _kind_at_all(hashfunc)
     return 0 if kind >= 64 and scheme == "affine32" else kind
@@ -67,12 +69,12 @@ def _checked_scheme(scheme: object) -> Scheme:
     return cast("Scheme", scheme)
 
 
-# Returns the scheme that an index remembers after one more sketch.
+# Checks the scheme of a sketch, and returns the scheme that an index stores from then on.
 _check_scheme_consistency = _native.check_scheme
 
 
 def __getattr__(name: str) -> Any:
-    # NumPy scalars, computed on demand to avoid importing NumPy for them.
+    # Create these NumPy scalars on demand, because importing NumPy takes time.
     if name in ("_mersenne_prime", "_max_hash"):
         import numpy as np
 
@@ -89,7 +91,9 @@ def _is_one_number(seed: object) -> bool:
 
 
 def _drawn_by_numpy(seed: Any, num_perm: int, scheme: str) -> tuple[Any, Any]:
-    """Draws permutations from a seed that only NumPy supports: None, or several numbers."""
+    """Draws permutations with NumPy, from a seed that the engine does not support: None, or
+    several numbers.
+    """
     import numpy as np
 
     random = np.random.RandomState(seed)
@@ -106,24 +110,27 @@ def _drawn_by_numpy(seed: Any, num_perm: int, scheme: str) -> tuple[Any, Any]:
 
 
 class MinHash(_native.MinHashState):
-    """A sketch of a set, from which Jaccard similarity is estimated.
+    """A sketch of a set that estimates its Jaccard similarity to other sets.
 
     Args:
         num_perm: The number of hash values, 1 to ``2**32``; ignored if ``hashvalues`` is passed.
-        seed: The seed of the permutations, 0 to ``2**32 - 1``; None draws random ones.
-        gpu_mode: ``"always"`` raises RuntimeError at an update, since nothing runs on a GPU here;
-            other modes use the processor.
-        hashfunc: A function from a token to an integer of 32 bits (64 bits for ``"affine64"``),
-            SHA-1 by default. The functions of ``lookalike.datasketch.hashfunc`` run in the engine.
+        seed: The seed of the permutations, 0 to ``2**32 - 1``. None draws random permutations, and
+            several numbers are the seed of a NumPy ``RandomState``.
+        gpu_mode: Nothing runs on a GPU in this package. With ``"always"``, ``update_batch`` raises
+            RuntimeError. The other modes behave alike.
+        hashfunc: A function from a token to an integer of 32 bits (64 bits for ``"affine64"``);
+            SHA-1 by default. The engine runs the functions of ``lookalike.datasketch.hashfunc``
+            without calling Python.
         hashobj: Ignored, with a DeprecationWarning.
-        hashvalues: The hash values of another sketch, whose ``scheme`` must be passed.
+        hashvalues: The hash values of another sketch. Also pass its ``seed`` and ``scheme``.
         permutations: The permutations of another sketch: two sequences of ``num_perm`` integers.
+            Also pass its ``scheme``.
         scheme: ``"affine32"`` (default), ``"affine64"``, or ``"legacy"`` for the values of
             datasketch before 2.0.0.
 
     Raises:
-        ValueError: An argument is out of its range, or the numbers of hash values and permutations
-            differ.
+        ValueError: An argument is out of its range, the numbers of hash values and permutations
+            differ, or ``scheme`` is missing.
 
     Examples:
         >>> one, two = MinHash(), MinHash()
@@ -134,7 +141,7 @@ class MinHash(_native.MinHashState):
     """
 
     _gpu_mode: GpuMode = "disable"
-    # Pickles of datasketch have these attributes; here nothing runs on a GPU.
+    # Pickles of datasketch contain these attributes. This package does not use a GPU.
     _a_gpu: Any = None
     _b_gpu: Any = None
 
@@ -192,7 +199,7 @@ class MinHash(_native.MinHashState):
 
     @property
     def hashfunc(self) -> Callable[[Any], int]:
-        """The function from a token to a number."""
+        """The function from a token to an integer. A frozen sketch raises AttributeError."""
         function = self._hashfunc
         if function is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute 'hashfunc'")
@@ -203,16 +210,19 @@ class MinHash(_native.MinHashState):
         self._set_hashfunc(hashfunc, _kind_of(hashfunc, self.scheme))
 
     def update_batch(self, b: Iterable[Any]) -> None:
-        """Adds tokens to the set.
+        """Adds tokens to the set. If a token is rejected, adds none of them.
 
         Args:
-            b: Tokens: bytes, or the type that ``hashfunc`` takes. If one is rejected, none is
-                added.
+            b: The tokens: bytes, or objects of the type that ``hashfunc`` takes.
 
         Raises:
-            TypeError: A token is a ``str`` or has no buffer.
-            ValueError: ``hashfunc`` returned a number that the scheme cannot hold.
-            RuntimeError: ``gpu_mode`` is ``"always"``.
+            TypeError: A token is a ``str`` or has no buffer, or ``hashfunc`` returned a value that
+                is not an integer.
+            ValueError: ``hashfunc`` returned an integer that is out of range for the scheme
+                ``"affine32"`` or ``"affine64"``.
+            OverflowError: ``hashfunc`` returned an integer that is out of range for the scheme
+                ``"legacy"``.
+            RuntimeError: ``gpu_mode`` is ``"always"``, and ``b`` is not empty.
 
         Examples:
             >>> m = MinHash(num_perm=4)
@@ -248,19 +258,19 @@ class MinHash(_native.MinHashState):
             )
 
     def jaccard(self, other: MinHash) -> float:
-        """Estimates the Jaccard similarity to the set of ``other``, 0.0 to 1.0.
+        """Returns an estimate of the Jaccard similarity to the set of ``other``, 0.0 to 1.0.
 
         Raises:
-            ValueError: Schemes, seeds or numbers of hash values differ.
+            ValueError: The two sketches have different schemes, seeds or numbers of hash values.
         """
         self._comparable(other, "compute Jaccard given")
         return self._equal_values(_state(other)) / len(self)
 
     def merge(self, other: MinHash) -> None:
-        """Adds all tokens of ``other``.
+        """Adds all tokens of the set of ``other``.
 
         Raises:
-            ValueError: Schemes, seeds or numbers of hash values differ.
+            ValueError: The two sketches have different schemes, seeds or numbers of hash values.
         """
         self._comparable(other, "merge")
         self._merge_values(_state(other))
@@ -312,8 +322,11 @@ class MinHash(_native.MinHashState):
         """Computes the sketches of many sets.
 
         Args:
-            b: Sets, each an iterable of tokens.
-            minhash_kwargs: The arguments of ``MinHash``.
+            b: The sets, each an iterable of tokens as for ``update_batch``.
+            minhash_kwargs: Arguments of ``MinHash``, which apply to all sketches.
+
+        Returns:
+            The sketches in the order of the sets.
 
         Examples:
             >>> [len(m) for m in MinHash.bulk([[b"a"], [b"b", b"c"]], num_perm=64)]
@@ -329,7 +342,7 @@ class MinHash(_native.MinHashState):
     def generator(
         cls, b: Iterable[Iterable[Any]], **minhash_kwargs: Any
     ) -> Generator[MinHash, None, None]:
-        """Like ``bulk``, but computes each sketch when it is requested."""
+        """Yields the sketches that ``bulk`` returns. Computes each sketch when it is requested."""
         yield from cls._each(cls(**minhash_kwargs), b)
 
     @staticmethod
@@ -376,7 +389,9 @@ class MinHash(_native.MinHashState):
 
 
 def _state(other: Any) -> _native.MinHashState:
-    """The state of any sketch with hash values, including datasketch's own sketches."""
+    """Returns the state of a sketch in the engine's form. Also takes sketches of datasketch
+    itself.
+    """
     if isinstance(other, _native.MinHashState):
         return other
     state = _native.MinHashState()
@@ -398,7 +413,7 @@ def _check_union(mhs: tuple[MinHash, ...]) -> None:
 
 
 def _least(mhs: tuple[MinHash, ...]) -> _native.MinHashState:
-    """The hash values of the union."""
+    """Returns a frozen state with the hash values of the union."""
     least = _native.MinHashState()
     least._set_like(_state(mhs[0]))
     least._freeze()
@@ -415,23 +430,26 @@ def from_token_sets(
     hashfunc: Callable[[Any], int] | None = None,
     threads: int = 1,
 ) -> HashValues:
-    """Computes the hash values of ``MinHash`` for many sets, without an object for each set.
+    """Computes the hash values of ``MinHash`` for many sets, without creating an object for each
+    set.
 
     Args:
-        sets: Sets, each an iterable of tokens: bytes, or ``str``, which represents its UTF-8.
-        num_perm: Hash values of each set, at least 1.
+        sets: The sets, each an iterable of tokens. A token is bytes, or a ``str``, which is hashed
+            as its UTF-8.
+        num_perm: The number of hash values of each set, at least 1.
         seed: The seed of the permutations, 0 to ``2**32 - 1``.
         scheme: As for ``MinHash``.
-        hashfunc: As for ``MinHash``.
+        hashfunc: As for ``MinHash``. A function of your own receives the tokens unchanged.
         threads: The number of threads, 1 to 1024. It does not change the values.
 
     Returns:
-        An array of the shape (number of sets, ``num_perm``), uint32 for ``"affine32"``, else
-        uint64. An empty set has the greatest value of the scheme everywhere.
+        An array with a row of ``num_perm`` values for each set: uint32 for ``"affine32"``, else
+        uint64. All values of an empty set are the greatest value of the scheme.
 
     Raises:
-        TypeError: A token is neither bytes nor ``str``.
-        ValueError: An argument is out of its range.
+        TypeError: A token is neither a ``str`` nor bytes or another object with a buffer.
+        OptionError: ``threads`` is out of its range.
+        ValueError: Another argument is out of its range.
 
     Examples:
         >>> values = from_token_sets([[b"a", b"b"], ["a", "b"]], num_perm=16)

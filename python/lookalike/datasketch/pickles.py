@@ -1,4 +1,4 @@
-"""Reading of datasketch's pickles, and writing of pickles that datasketch reads."""
+"""Reads pickles of datasketch, and writes pickles that datasketch reads."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["dump", "dumps", "load", "loads"]
 
 _OURS = "lookalike.datasketch"
 _THEIRS = "datasketch"
-# The modules of the Bloom filters of an LSHBloom index, in this package and for datasketch.
+# The module that defines the class ``BloomFilter``, in this package and for datasketch.
 _OUR_FILTERS = f"{_OURS}.lsh_bloom"
 _THEIR_FILTERS = "pybloomfilter"
 
 
-# Functions that datasketch does not have, with alternatives.
+# Functions that only this package has, each with an alternative to suggest.
 _TOKEN_HASH = "use pickle, or a sketch with a hashfunc that datasketch has, such as LeanMinHash(m)"
 _OURS_ONLY = {
     "from_token_sets": "use pickle",
@@ -27,8 +27,9 @@ _OURS_ONLY = {
 
 
 def reduced(thing: Any, protocol: int) -> tuple[Any, ...] | None:
-    """Returns the ``__reduce__`` value of an object of the engine for protocols 0 and 1, which do
-    not support ``__newobj__``. Returns None for other protocols, which need no help.
+    """Returns the value of ``__reduce_ex__`` for an object that is derived from a class of the
+    engine, for protocols 0 and 1. By default, these protocols create objects in a way that such a
+    class does not support. Returns None if the default value of the class works.
     """
     own = cast("Any", type(thing)).__reduce__ is not object.__reduce__
     if protocol >= 2 or own:
@@ -37,8 +38,9 @@ def reduced(thing: Any, protocol: int) -> tuple[Any, ...] | None:
 
 
 def _made(cls: type, base: type, state: object) -> Any:
-    """Replaces ``copyreg._reconstructor``, by which protocols 0 and 1 create objects. Only the own
-    class of an object of the engine can create it.
+    """Replaces ``copyreg._reconstructor``, with which protocols 0 and 1 create objects. It would
+    call ``object.__new__``, but an object of the engine must be created with the ``__new__`` of
+    its own class.
     """
     if base is object:
         return cast("Any", cls).__new__(cls)
@@ -64,7 +66,7 @@ class _Reader(pickle.Unpickler):
 
 
 class _Writer(pickle._Pickler):
-    # Without the functions that dill registers, which write names in another way.
+    # Leave out the functions that dill registers, because they write names in another way.
     dispatch: ClassVar[Any] = {
         kind: save for kind, save in pickle._Pickler.dispatch.items() if save.__module__ == "pickle"
     }
@@ -91,18 +93,23 @@ class _Writer(pickle._Pickler):
 
 
 def load(file: IO[bytes]) -> Any:
-    """Reads an object that datasketch 2.0.0 or earlier pickled, as an object of this package.
+    """Reads a pickle of datasketch 2.0.0 or earlier. Returns objects of this package instead of
+    objects of datasketch.
 
-    Like any pickle, it can run any code: read only files from sources that you trust.
+    Loading a pickle can run any code: read only files from sources that you trust.
+
+    Args:
+        file: The file, opened for reading in binary mode.
 
     Raises:
-        pickle.UnpicklingError: The file is not a pickle, or needs a class that does not exist.
+        pickle.UnpicklingError: The file is not a pickle, or needs a class that this package does
+            not have.
     """
     return _Reader(file).load()
 
 
 def loads(data: bytes) -> Any:
-    """Like ``load``, from bytes.
+    """Like ``load``, but reads from bytes.
 
     Examples:
         >>> from lookalike.datasketch import MinHash
@@ -114,15 +121,15 @@ def loads(data: bytes) -> Any:
 
 
 def dump(obj: Any, file: IO[bytes], protocol: int = 4) -> None:
-    """Pickles an object of this package so that datasketch 2.0.0 reads it.
+    """Writes a pickle of objects of this package that datasketch 2.0.0 can read.
 
     Args:
         obj: The object, or a container of objects.
-        file: The file to write to.
+        file: The file, opened for writing in binary mode.
         protocol: The protocol of the pickle, at least 4.
 
     Raises:
-        ValueError: The protocol is lower.
+        ValueError: The protocol is less than 4, or Python does not support it.
         pickle.PicklingError: The object needs a function that datasketch does not have, such as
             ``token_hash32``.
     """
@@ -132,7 +139,7 @@ def dump(obj: Any, file: IO[bytes], protocol: int = 4) -> None:
 
 
 def dumps(obj: Any, protocol: int = 4) -> bytes:
-    """Like ``dump``, to bytes."""
+    """Like ``dump``, but returns bytes."""
     file = io.BytesIO()
     dump(obj, file, protocol)
     return file.getvalue()

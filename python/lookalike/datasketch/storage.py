@@ -1,7 +1,7 @@
-"""The types of ``lsh.keys`` and ``lsh.hashtables``: views of an index in memory or in a folder,
-and containers of other storages, such as Redis.
+"""The types of ``lsh.keys`` and ``lsh.hashtables``. For an index in memory or in a folder, they
+are views of the index. For another storage, such as Redis, they are its containers.
 
-Containers in Redis have datasketch's layout, so that both packages can use the same index.
+Containers in Redis have the layout of datasketch, so both packages can use the same index.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 _BUFFER_SIZE = 50000
-# Classes of an installed datasketch.
+# Classes that an installed datasketch provides.
 _CASSANDRA = ("CassandraListStorage", "CassandraSetStorage")
 
 
@@ -57,28 +57,30 @@ def _of_cassandra(name: str) -> Any:
 
 
 def _random_name(length: int) -> bytes:
-    """Random lower-case letters."""
+    """Returns random lower-case letters."""
     return "".join(random.choices(string.ascii_lowercase, k=length)).encode()
 
 
 class Storage(ABC):
-    """Values by key."""
+    """The base class of containers that store several values for each key."""
 
     @abstractmethod
     def keys(self) -> Iterable[Any]:
-        """All keys."""
+        """Returns all keys."""
 
     @abstractmethod
     def get(self, key: Any) -> Any:
-        """The values of ``key``; an empty container if the key does not exist."""
+        """Returns the values of ``key``; an empty container if the key does not exist."""
 
     @abstractmethod
     def insert(self, key: Any, *vals: Any, buffer: bool = False) -> None:
-        """Adds values to ``key``. With ``buffer``, they are written later, with other changes."""
+        """Adds values to ``key``. With ``buffer``, a storage may write them later, together with
+        other changes.
+        """
 
     @abstractmethod
     def remove(self, *keys: Any, buffer: bool = False) -> None:
-        """Removes keys."""
+        """Removes keys with their values."""
 
     @abstractmethod
     def remove_val(self, key: Any, val: Any, buffer: bool = False) -> None:
@@ -86,23 +88,23 @@ class Storage(ABC):
 
     @abstractmethod
     def size(self) -> int:
-        """The number of keys."""
+        """Returns the number of keys."""
 
     @abstractmethod
     def itemcounts(self) -> dict[Any, int]:
-        """The number of values of each key."""
+        """Returns the number of values of each key."""
 
     @abstractmethod
     def has_key(self, key: Any) -> bool:
         """Tells whether ``key`` exists."""
 
     def getmany(self, *keys: Any) -> list[Any]:
-        """The values of each of these keys; see ``get``."""
+        """Returns the values of each of these keys, in the form of ``get``."""
         return [self.get(key) for key in keys]
 
     @property
     def buffer_size(self) -> int:
-        """The most changes that are collected before they are written."""
+        """The maximum number of changes that are collected before they are written."""
         return getattr(self, "_buffer_size", _BUFFER_SIZE)
 
     @buffer_size.setter
@@ -110,18 +112,18 @@ class Storage(ABC):
         self._buffer_size = value
 
     def status(self) -> dict[str, Any]:
-        """``{"keyspace_size": …}``."""
+        """Returns a dict with the number of keys, ``keyspace_size``."""
         return {"keyspace_size": self.size()}
 
     def empty_buffer(self) -> None:
         """Writes the collected changes. A storage in memory collects none."""
 
     def add_to_select_buffer(self, keys: Iterable[Any]) -> None:
-        """Reads the values of keys, which ``collect_select_buffer`` returns."""
+        """Reads the values of these keys. The next ``collect_select_buffer`` returns them."""
         vars(self).setdefault("_select_buffer", []).extend(self.getmany(*keys))
 
     def collect_select_buffer(self) -> list[Any]:
-        """Returns the values of all keys that were selected since the last call."""
+        """Returns the values that ``add_to_select_buffer`` read since the last call."""
         collected: list[Any] = vars(self).pop("_select_buffer", [])
         return collected
 
@@ -142,15 +144,19 @@ class Storage(ABC):
 
 
 class OrderedStorage(Storage):
-    """Lists by key."""
+    """The base class of containers that store a list for each key."""
 
 
 class UnorderedStorage(Storage):
-    """Sets by key."""
+    """The base class of containers that store a set for each key."""
 
 
 class DictListStorage(OrderedStorage):
-    """Lists by key, in memory.
+    """Stores a list for each key, in memory.
+
+    Args:
+        config: Ignored.
+        name: Ignored.
 
     Examples:
         >>> storage = ordered_storage({"type": "dict"})
@@ -163,11 +169,11 @@ class DictListStorage(OrderedStorage):
         self._dict: defaultdict[Any, Any] = defaultdict(list)
 
     def keys(self) -> Iterable[Any]:
-        """All keys in the order of insertion."""
+        """Returns all keys in the order of insertion."""
         return self._dict.keys()
 
     def get(self, key: Any) -> Any:
-        """The values of ``key``; an empty list if the key does not exist."""
+        """Returns the list of ``key``; an empty list if the key does not exist."""
         return self._dict.get(key, [])
 
     def insert(self, key: Any, *vals: Any, buffer: bool = False) -> None:
@@ -175,7 +181,9 @@ class DictListStorage(OrderedStorage):
         self._dict[key].extend(vals)
 
     def remove(self, *keys: Any, buffer: bool = False) -> None:
-        """Removes keys; raises KeyError at the first one that does not exist."""
+        """Removes keys with their values. Stops with KeyError at the first key that does not
+        exist.
+        """
         for key in keys:
             del self._dict[key]
 
@@ -184,11 +192,11 @@ class DictListStorage(OrderedStorage):
         self._dict[key].remove(val)
 
     def size(self) -> int:
-        """The number of keys."""
+        """Returns the number of keys."""
         return len(self._dict)
 
     def itemcounts(self) -> dict[Any, int]:
-        """The number of values of each key."""
+        """Returns the number of values of each key."""
         return {key: len(values) for key, values in self._dict.items()}
 
     def has_key(self, key: Any) -> bool:
@@ -197,13 +205,18 @@ class DictListStorage(OrderedStorage):
 
 
 class DictSetStorage(UnorderedStorage, DictListStorage):
-    """Sets by key, in memory."""
+    """Stores a set for each key, in memory.
+
+    Args:
+        config: Ignored.
+        name: Ignored.
+    """
 
     def __init__(self, config: dict[str, Any] | None = None, name: bytes | None = None) -> None:
         self._dict = defaultdict(set)
 
     def get(self, key: Any) -> Any:
-        """The values of ``key``; an empty set if the key does not exist."""
+        """Returns the set of ``key``; an empty set if the key does not exist."""
         return self._dict.get(key, set())
 
     def insert(self, key: Any, *vals: Any, buffer: bool = False) -> None:
@@ -212,7 +225,7 @@ class DictSetStorage(UnorderedStorage, DictListStorage):
 
 
 class _ViewedIndex(Protocol):
-    """The methods of an index that its views call."""
+    """The members of an index that its views use."""
 
     _buffer_size: int
 
@@ -246,7 +259,9 @@ class _View(Storage):
         self._lsh._commit()
 
     def remove_val(self, key: Any, val: Any, buffer: bool = False) -> None:
-        """Raises ValueError if ``key`` has the value, which only the index itself removes."""
+        """Raises ValueError if ``key`` has the value, because only the index can remove it.
+        Otherwise does nothing.
+        """
         if val in self.get(key):
             self._refuse()
 
@@ -259,7 +274,8 @@ class _View(Storage):
 
 
 class KeyView(_View, OrderedStorage):
-    """The keys of an index, each with the bytes of its bands. The view is always current.
+    """A view of the keys of an index, each with the bytes of its bands. It reflects later changes
+    of the index.
 
     Examples:
         >>> from lookalike.datasketch import MinHash, MinHashLSH
@@ -270,16 +286,20 @@ class KeyView(_View, OrderedStorage):
     """
 
     def keys(self) -> list[Any]:
-        """All keys in the order of insertion."""
+        """Returns all keys in the order of insertion."""
         return self._tables._keys()  # type: ignore[no-any-return]
 
     def get(self, key: Hashable) -> list[bytes]:
-        """The bytes of the bands of ``key``; an empty list if the key does not exist."""
+        """Returns the bytes of the bands of ``key``; an empty list if the key does not exist."""
         return self._tables._bands_of(key)  # type: ignore[no-any-return]
 
     def insert(self, key: Any, *vals: Any, buffer: bool = False) -> None:
-        """Adds a key with the bytes of all its bands, also to the buckets. The key is pickled if
-        the index keeps pickled keys.
+        """Adds a key to the index and to its buckets.
+
+        Args:
+            key: The key; its pickle if the index has ``prepickle``.
+            vals: The bytes of each band.
+            buffer: Whether the change may be written later, together with other changes.
 
         Raises:
             ValueError: The index has another number of bands.
@@ -287,8 +307,14 @@ class KeyView(_View, OrderedStorage):
         self._lsh._insert_bands(key, list(vals), buffer)
 
     def remove(self, *keys: Any, buffer: bool = False) -> None:
-        """Removes keys from the index, pickled ones if it keeps them pickled; raises KeyError at
-        the first one that does not exist.
+        """Removes keys from the index.
+
+        Args:
+            keys: The keys; their pickles if the index has ``prepickle``.
+            buffer: Whether the change may be written later, together with other changes.
+
+        Raises:
+            KeyError: A key does not exist. The keys before it are removed.
         """
         for key in keys:
             if not self._lsh._remove_kept(key, buffer):
@@ -299,11 +325,11 @@ class KeyView(_View, OrderedStorage):
         return self._tables._has(key)  # type: ignore[no-any-return]
 
     def size(self) -> int:
-        """The number of keys."""
+        """Returns the number of keys."""
         return self._tables._size()  # type: ignore[no-any-return]
 
     def itemcounts(self) -> dict[Any, int]:
-        """The number of bands of each key."""
+        """Returns the number of bands of each key."""
         return {key: len(self.get(key)) for key in self}
 
     def __iter__(self) -> Iterator[Any]:
@@ -311,7 +337,7 @@ class KeyView(_View, OrderedStorage):
 
 
 class BucketView(_View, UnorderedStorage):
-    r"""The buckets of one band: sets of keys by the bytes of the band.
+    r"""A view of the buckets of one band: sets of keys by the bytes of the band.
 
     Examples:
         >>> from lookalike.datasketch import MinHash, MinHashLSH
@@ -326,18 +352,19 @@ class BucketView(_View, UnorderedStorage):
         self._band = band
 
     def keys(self) -> list[bytes]:
-        """The bytes that identify the buckets, one for each."""
+        """Returns the bytes of each bucket."""
         return list(self.itemcounts())
 
     def get(self, key: bytes) -> set[Any]:
-        """The keys in a bucket; an empty set if the bucket does not exist."""
+        """Returns the keys in a bucket; an empty set if the bucket does not exist."""
         return set(self._tables._bucket(self._band, key))
 
     def insert(self, key: bytes, *vals: Any, buffer: bool = False) -> None:
-        """Checks that the bucket contains these keys, which ``lsh.keys.insert`` adds to it.
+        """Checks that the bucket contains these keys. It cannot add keys: ``lsh.keys.insert`` adds
+        a key to its buckets.
 
         Raises:
-            ValueError: A key is missing.
+            ValueError: The bucket does not contain one of the keys.
         """
         if not self.get(key).issuperset(vals):
             self._refuse()
@@ -352,22 +379,23 @@ class BucketView(_View, UnorderedStorage):
         return bool(self._tables._bucket(self._band, key))
 
     def size(self) -> int:
-        """The number of buckets."""
+        """Returns the number of buckets."""
         return len(self.itemcounts())
 
     def itemcounts(self) -> dict[bytes, int]:
-        """The number of keys in each bucket."""
+        """Returns the number of keys in each bucket."""
         return self._tables._counts_in(self._band)  # type: ignore[no-any-return]
 
 
 class RedisBuffer:
-    """A buffer of commands, which are sent together after ``buffer_size`` commands or on demand.
+    """A buffer that collects commands and sends them to Redis together. It sends them when it has
+    ``buffer_size`` commands and receives another one, and at a call of ``execute``.
 
     Args:
         connection_pool: The connection pool of a client.
-        response_callbacks: The response callbacks of that client.
+        response_callbacks: The response callbacks of the same client.
         transaction: Whether the commands are sent as one transaction.
-        buffer_size: The most commands that are collected.
+        buffer_size: The maximum number of collected commands.
         shard_hint: An argument of ``redis.client.Pipeline``.
 
     Raises:
@@ -407,22 +435,23 @@ class RedisBuffer:
         return getattr(self._pipeline, command)
 
     def execute(self) -> Any:
-        """Sends the collected commands and returns the answers. Commands that the server refuses
-        are not sent again.
+        """Sends the collected commands and returns the answers. If the server refuses a command,
+        the command is not sent again.
         """
         self._collected = 0
         return self._pipeline.execute()
 
 
 class RedisStorage:
-    """The base class of containers in Redis, with their connections and a buffer of commands.
+    """The base class of containers in Redis. It has the client and a buffer of commands.
 
     Args:
-        config: ``{"type": "redis", "redis": {…}}`` with the arguments of ``redis.Redis``. Each
-            argument can also be ``{"env": VARIABLE, "default": …}``. ``"redis_buffer":
-            {"transaction": False}`` sends collected commands without a transaction.
-        name: The prefix of the container's keys in Redis.
-        like: A storage whose connections and buffer the container shares.
+        config: ``{"type": "redis", "redis": {…}}`` with the arguments of ``redis.Redis``. The
+            value of an argument may be ``{"env": VARIABLE, "default": …}``, which reads it from an
+            environment variable. With ``"redis_buffer": {"transaction": False}``, collected
+            commands are sent without a transaction.
+        name: The prefix of the container's keys in Redis; by default random letters.
+        like: Another storage, whose client and buffer the container uses.
 
     Raises:
         ImportError: The package ``redis`` is not installed.
@@ -445,7 +474,7 @@ class RedisStorage:
 
     @property
     def buffer_size(self) -> int:
-        """The most commands that are collected before they are sent."""
+        """The maximum number of commands that are collected before they are sent."""
         return self._buffer.buffer_size
 
     @buffer_size.setter
@@ -453,11 +482,11 @@ class RedisStorage:
         self._buffer.buffer_size = value
 
     def _by(self, buffer: bool) -> Any:
-        """The object that receives commands: the buffer or the client."""
+        """Returns the object that receives commands: the buffer or the client."""
         return self._buffer if buffer else self._redis
 
     def redis_key(self, key: Any) -> bytes:
-        """The key in Redis under which the values of ``key`` are stored."""
+        """Returns the key in Redis under which the values of ``key`` are stored."""
         return self._name + (key.encode() if isinstance(key, str) else key)
 
     def __getstate__(self) -> Any:
@@ -469,18 +498,18 @@ class RedisStorage:
 
 
 class RedisListStorage(RedisStorage, OrderedStorage):
-    """Lists by key, in Redis; see ``RedisStorage``."""
+    """Stores a list for each key, in Redis; see ``RedisStorage``."""
 
     def redis_keys(self) -> list[bytes]:
-        """The ``redis_key`` of each key."""
+        """Returns the ``redis_key`` of each key."""
         return list(self._redis.hvals(self._name))
 
     def keys(self) -> list[bytes]:
-        """All keys."""
+        """Returns all keys."""
         return list(self._redis.hkeys(self._name))
 
     def status(self) -> dict[str, Any]:
-        """The arguments of ``redis.Redis``, with ``"keyspace_size"``."""
+        """Returns the arguments of ``redis.Redis``, and the number of keys, ``keyspace_size``."""
         return {**_resolved(self.config["redis"]), **super().status()}
 
     @staticmethod
@@ -500,38 +529,42 @@ class RedisListStorage(RedisStorage, OrderedStorage):
         r.lrem(k, 0, value)
 
     def get(self, key: Any) -> Any:
-        """The values of ``key``; an empty container if the key does not exist."""
+        """Returns the values of ``key``; an empty container if the key does not exist."""
         return self._get_items(self._redis, self.redis_key(key))
 
     def getmany(self, *keys: Any) -> list[Any]:
-        """The values of each of these keys, from one request; see ``get``."""
+        """Returns the values of each of these keys, in the form of ``get``. Sends one request."""
         return get_each((self, key) for key in keys)
 
     def insert(self, key: Any, *vals: Any, buffer: bool = False) -> None:
-        """Adds values to ``key``. With ``buffer``, they are sent with other commands."""
+        """Adds values to ``key``. With ``buffer``, the commands are collected and sent later."""
         r, redis_key = self._by(buffer), self.redis_key(key)
         r.hset(self._name, key, redis_key)
         self._add_items(r, redis_key, vals)
 
     def remove(self, *keys: Any, buffer: bool = False) -> None:
-        """Removes keys."""
+        """Removes keys with their values. With ``buffer``, the commands are collected and sent
+        later.
+        """
         r = self._by(buffer)
         r.hdel(self._name, *keys)
         r.delete(*map(self.redis_key, keys))
 
     def remove_val(self, key: Any, val: Any, buffer: bool = False) -> None:
-        """Removes a value of ``key``. Without ``buffer``, a key without values is removed also."""
+        """Removes a value of ``key``. Without ``buffer``, also removes the key if no value
+        remains.
+        """
         redis_key = self.redis_key(key)
         self._remove_item(self._by(buffer), redis_key, val)
         if not buffer and not self._redis.exists(redis_key):
             self._redis.hdel(self._name, key)
 
     def size(self) -> int:
-        """The number of keys."""
+        """Returns the number of keys."""
         return int(self._redis.hlen(self._name))
 
     def itemcounts(self) -> dict[Any, int]:
-        """The number of values of each key."""
+        """Returns the number of values of each key."""
         pipeline, keys = self._redis.pipeline(), self.keys()
         for key in keys:
             self._get_len(pipeline, self.redis_key(key))
@@ -547,7 +580,7 @@ class RedisListStorage(RedisStorage, OrderedStorage):
 
 
 class RedisSetStorage(UnorderedStorage, RedisListStorage):
-    """Sets by key, in Redis; see ``RedisListStorage``."""
+    """Stores a set for each key, in Redis; see ``RedisStorage``."""
 
     @staticmethod
     def _get_items(r: Any, k: bytes) -> Any:
@@ -567,8 +600,14 @@ class RedisSetStorage(UnorderedStorage, RedisListStorage):
 
 
 def get_each(asked: Iterable[tuple[Storage, Any]]) -> list[Any]:
-    """Returns the values of one key of each storage. Storages that all share one client of Redis
-    are read in one request.
+    """Reads the values of several keys, each from its own storage. If all storages share one Redis
+    client, sends only one request.
+
+    Args:
+        asked: Pairs of a storage and a key.
+
+    Returns:
+        The values of each key.
     """
     pairs = list(asked)
     clients = {id(of._redis) if isinstance(of, RedisListStorage) else None for of, _ in pairs}
@@ -595,7 +634,9 @@ def _redis_module() -> Any:
 
 
 def _resolved(config: dict[str, Any]) -> dict[str, Any]:
-    """Replaces options that name an environment variable with its value."""
+    """Returns the options, in which the value of the environment variable replaces an option
+    ``{"env": VARIABLE, "default": …}``.
+    """
     return {
         key: os.getenv(value["env"], value.get("default"))
         if isinstance(value, dict) and "env" in value
@@ -605,10 +646,14 @@ def _resolved(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_storage(config: dict[str, Any], known: tuple[str, ...]) -> str:
-    """Returns the type of a storage.
+    """Checks the configuration of a storage, and returns its type.
+
+    Args:
+        config: The configuration.
+        known: The types that the caller supports.
 
     Raises:
-        ValueError: The type is unknown, or one of its required options is absent.
+        ValueError: The type is unknown, or an option of the type is missing or invalid.
     """
     kind = config.get("type")
     if kind in ("aioredis", "aiomongo"):
@@ -630,11 +675,15 @@ _KINDS = ("dict", "redis", "cassandra")
 
 
 def ordered_storage(config: dict[str, Any], name: bytes | None = None) -> Storage:
-    """Creates a storage of lists by key: ``{"type": "dict"}`` in memory, ``{"type": "redis", …}``
-    in Redis (see ``RedisStorage``), ``{"type": "cassandra", …}`` with an installed datasketch.
+    """Creates a storage of a list for each key.
+
+    Args:
+        config: The storage: ``{"type": "dict"}`` in memory, ``{"type": "redis", …}`` in Redis (see
+            ``RedisStorage``), or ``{"type": "cassandra", …}`` with an installed datasketch.
+        name: The prefix of the keys in the database.
 
     Raises:
-        ValueError: The storage has another type.
+        ValueError: The type is unknown, or an option of the type is missing or invalid.
     """
     kind = check_storage(config, _KINDS)
     if kind == "cassandra":
@@ -643,7 +692,9 @@ def ordered_storage(config: dict[str, Any], name: bytes | None = None) -> Storag
 
 
 def unordered_storage(config: dict[str, Any], name: bytes | None = None) -> Storage:
-    """Creates a storage of sets by key; see ``ordered_storage``."""
+    """Creates a storage of a set for each key. Takes the arguments of ``ordered_storage``, and
+    raises the same errors.
+    """
     kind = check_storage(config, _KINDS)
     if kind == "cassandra":
         return _of_cassandra(_CASSANDRA[1])(config, name=name)  # type: ignore[no-any-return]

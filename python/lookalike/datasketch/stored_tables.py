@@ -1,4 +1,4 @@
-"""The tables of an index whose keys and buckets are in separate storages, such as in Redis."""
+"""The tables of an index whose keys and buckets are in containers of a storage such as Redis."""
 
 from __future__ import annotations
 
@@ -19,24 +19,30 @@ __all__ = ["StoredTables"]
 
 
 class StoredTables:
-    """Implements the methods of ``lookalike.datasketch._native.Kept`` with storages.
+    """Tables of an index in containers of a storage. The class has the methods of
+    ``lookalike.datasketch._native.Kept``, which are the tables in a folder.
 
     Args:
-        keys: A storage from keys to the bytes of their bands.
-        hashtables: A storage for each band, from its bytes to keys.
+        keys: A container from each key to the list of the bytes of its bands.
+        hashtables: A container for each band, from the bytes of a band to a set of keys.
     """
 
     def __init__(self, keys: Any, hashtables: list[Any]) -> None:
         self.keys = keys
         self.hashtables = hashtables
         self.scheme: str | None = None
-        # Keys that wait to be inserted, and buckets that may become empty by pending removals.
+        # Keys whose insertion is pending, and buckets that pending removals may leave empty.
         self._waiting: set[Any] = set()
         self._touched: set[tuple[int, bytes]] = set()
 
     @classmethod
     def of_config(cls, config: dict[str, Any], bands: int) -> StoredTables:
-        """Opens the tables of a ``storage_config``, under the names that datasketch uses."""
+        """Opens the tables of a ``storage_config``. Uses the same names as datasketch.
+
+        Args:
+            config: The configuration.
+            bands: The number of bands.
+        """
         base = config.get("basename") or _random_name(11)
         names = [base + b"_bucket_" + band.to_bytes(2, "big") for band in range(bands)]
         if config["type"] != "redis":
@@ -53,11 +59,22 @@ class StoredTables:
     def insert(
         self, key: Any, bands: list[bytes], scheme: str | None, is_new: bool, most: int
     ) -> bool:
-        """Adds a key. Returns False if ``is_new`` is set and the key exists."""
+        """Adds a key with its bands.
+
+        Args:
+            key: The key.
+            bands: The bytes of each band.
+            scheme: The scheme of the sketch.
+            is_new: Whether to add nothing if the key exists.
+            most: The maximum number of collected changes in a session; 0 writes at once.
+
+        Returns:
+            False if ``is_new`` is true and the key exists, else true.
+        """
         if is_new and (key in self._waiting or self.keys.has_key(key)):
             return False
         self.keys.insert(key, *bands, buffer=True)
-        # The bands of a key that was inserted more than once follow each other.
+        # If a key was inserted more than once, its list has the bands of all insertions.
         for at, band in enumerate(bands):
             self.hashtables[at % len(self.hashtables)].insert(band, key, buffer=True)
         self._waiting.add(key)
@@ -66,13 +83,14 @@ class StoredTables:
         return True
 
     def insert_all(self, rows: Iterable[tuple[Any, list[bytes]]], scheme: str | None) -> None:
-        """Adds many keys."""
+        """Adds many keys, each with the bytes of its bands, and writes all of them."""
         for key, bands in rows:
             self.insert(key, bands, scheme, False, 1)
         self.commit()
 
     def remove(self, key: Any, most: int) -> bool:
-        """Removes a key. Returns False if it does not exist."""
+        """Removes a key. Returns false if the key does not exist. ``most`` is as for ``insert``.
+        """
         if key in self._waiting:
             self.commit()
         if not self.keys.has_key(key):
@@ -92,12 +110,12 @@ class StoredTables:
         self.commit()
 
     def _commit_if(self, most: int) -> None:
-        # In a session, the storages themselves write when their buffers are full.
+        # In a session (`most` is above 0), the containers send commands when their buffer is full.
         if most == 0:
             self.commit()
 
     def commit(self) -> None:
-        """Writes the collected changes."""
+        """Writes the collected changes, and removes buckets that became empty."""
         touched, self._touched = sorted(self._touched), set()
         self._waiting.clear()
         self._empty_buffers()
@@ -117,7 +135,7 @@ class StoredTables:
         self.commit()
 
     def check(self) -> list[tuple[str, str, bool]]:
-        """Returns no problems, since nothing is checked."""
+        """Returns no problems, because these storages cannot be checked."""
         return []
 
     def repair(self) -> None:
@@ -127,7 +145,7 @@ class StoredTables:
         """Does nothing."""
 
     def _settled(self) -> None:
-        """Writes the collected changes before a query, so that it sees them."""
+        """Writes the collected changes before a query, so that the query finds them."""
         if self._waiting or self._touched:
             self.commit()
 

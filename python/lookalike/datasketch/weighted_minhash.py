@@ -1,4 +1,4 @@
-"""MinHash of vectors of weights (Ioffe 2010)."""
+"""MinHash of weight vectors (consistent weighted sampling: Ioffe 2010)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["WeightedMinHash", "WeightedMinHashGenerator"]
 
 
 class WeightedMinHash:
-    """A sketch of a vector of weights, made by ``WeightedMinHashGenerator``.
+    """A sketch of a weight vector. ``WeightedMinHashGenerator`` computes such sketches.
 
     Args:
         seed: The seed of the generator.
-        hashvalues: The samples, shape (samples, 2), int64.
+        hashvalues: The samples, an array of int64 with two columns and a row for each sample.
     """
 
     def __init__(self, seed: int, hashvalues: NDArray[np.int64]) -> None:
@@ -27,10 +27,11 @@ class WeightedMinHash:
         self.hashvalues = hashvalues
 
     def jaccard(self, other: WeightedMinHash) -> float:
-        """Estimates the weighted Jaccard similarity, 0.0 to 1.0.
+        """Returns an estimate of the weighted Jaccard similarity to the vector of ``other``, 0.0
+        to 1.0.
 
         Raises:
-            ValueError: Seeds or numbers of samples differ.
+            ValueError: The two sketches have different seeds or numbers of samples.
         """
         import numpy as np
 
@@ -78,12 +79,13 @@ class WeightedMinHash:
 
 
 class WeightedMinHashGenerator:
-    """Makes sketches of vectors of weights.
+    """Computes sketches of weight vectors.
 
     Args:
-        dim: Dimensions of the vectors.
-        sample_size: Samples of each sketch.
-        seed: The seed from which NumPy draws the parameters.
+        dim: The number of dimensions of the vectors.
+        sample_size: The number of samples of each sketch.
+        seed: The seed from which NumPy draws the random parameters. Only sketches of generators
+            with the same seed and ``dim`` can be compared.
 
     Examples:
         >>> generator = WeightedMinHashGenerator(3, sample_size=128)
@@ -107,7 +109,9 @@ class WeightedMinHashGenerator:
         self.betas = generator.uniform(0, 1, shape).astype(np.float32)
 
     def _weights(self) -> _native.Weights:
-        """Converts the current parameters in the attributes for the engine."""
+        """Returns the parameters in the engine's form. Converts them again only if the attributes
+        have changed.
+        """
         import numpy as np
 
         parameters = [
@@ -123,11 +127,11 @@ class WeightedMinHashGenerator:
         """Computes the sketch of one vector.
 
         Args:
-            v: ``dim`` weights. Weights that are zero, negative or NaN are ignored.
+            v: The ``dim`` weights. Weights that are zero, negative or NaN are ignored.
 
         Raises:
             TypeError: The vector has no length, or more than one dimension.
-            ValueError: The vector has another length, masked weights, or no positive weight.
+            ValueError: The vector has another length, a masked weight, or no positive weight.
             OverflowError: A weight is infinite.
         """
         import numpy as np
@@ -151,14 +155,14 @@ class WeightedMinHashGenerator:
         return WeightedMinHash(self.seed, samples)
 
     def minhash_many(self, X: Any) -> list[WeightedMinHash | None]:
-        """Computes the sketches of the rows of a matrix. They differ from the sketches that
-        ``minhash`` computes.
+        """Computes the sketches of the rows of a matrix. Do not compare them with sketches that
+        ``minhash`` computed, which differ.
 
         Args:
-            X: A NumPy or SciPy sparse matrix of ``dim`` columns.
+            X: A NumPy matrix, or a sparse matrix or array of SciPy, with ``dim`` columns.
 
         Returns:
-            A sketch for each row, None for a row of zeros.
+            A sketch for each row; None for a row of zeros.
 
         Raises:
             TypeError: ``X`` has another type.

@@ -1,15 +1,16 @@
-"""Pictures of results, by matplotlib or altair.
+"""Draws results with matplotlib or altair.
 
-- ``similarity_histogram``: how many pairs have which similarity, and the threshold
-- ``s_curve``: the probability of being found by similarity, and the recall that was measured
-- ``group_sizes``: how many groups have how many documents
+- ``similarity_histogram``: the number of pairs by similarity, and the threshold
+- ``s_curve``: the probability that a pair is found, by its similarity, and the measured recall
+- ``group_sizes``: the number of groups by their number of documents
 - ``removal_by_source``: the removed part of each source
 - ``threshold_sweep``: groups, duplicates and recall by threshold
-- ``lookalike.plot.tables``: the figures of these pictures, without any other package
+- ``lookalike.plot.tables``: the numbers in these pictures, without any other package
 
-Each function draws with the installed library, matplotlib before altair, or with ``backend=``. It
-returns the ``Axes`` or the chart, which you can change further. ``docs/guides/gallery.md`` shows
-all pictures. Each function also takes its table of ``lookalike.plot.tables`` instead of a result.
+Each function draws with the library that you name in ``backend``, by default matplotlib if it is
+installed, else altair. It returns the ``Axes`` or the chart, which you can change further.
+``docs/guides/gallery.md`` shows all pictures. Instead of a result, each function also takes its
+table of ``lookalike.plot.tables``.
 
 Examples:
     >>> import lookalike.plot
@@ -74,19 +75,24 @@ def similarity_histogram(
     backend: Backend | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Draws the number of pairs by similarity, and the threshold. Equal pairs have their own bar,
-    to the right of 1.
+    """Draws the number of pairs by similarity, and the threshold. Pairs of similarity 1 have their
+    own bar, to the right of 1.
 
     Args:
-        result: As for ``lookalike.plot.tables.similarity_histogram``, or its table.
+        result: As for ``lookalike.plot.tables.similarity_histogram``, or the table that this
+            function returns.
         bins: As for ``lookalike.plot.tables.similarity_histogram``.
-        backend: ``"matplotlib"`` or ``"altair"``; by default the installed library, matplotlib
-            before altair.
-        ax: Axes of matplotlib to draw on; new Axes by default.
+        backend: ``"matplotlib"`` or ``"altair"``; by default matplotlib if it is installed or
+            ``ax`` is passed, else altair.
+        ax: The Axes of matplotlib to draw on; by default new Axes.
+
+    Returns:
+        The Axes of matplotlib, or the chart of altair.
 
     Raises:
         ImportError: The library is not installed.
-        OptionError: As for the table; or ``ax`` is used with altair.
+        OptionError: ``result`` or ``bins`` is not valid for the table, ``backend`` is unknown, or
+            ``ax`` is passed with ``backend="altair"``.
 
     Examples:
         >>> import lookalike.plot
@@ -128,14 +134,18 @@ def s_curve(
     backend: Backend | None = None,
     ax: Axes | None = None,
 ) -> Any:
-    """Draws the probability that a pair is found, by its similarity, and the recall that an audit
-    measured: a point with its interval for each range of similarities with neighbours in a sample.
+    """Draws the probability that a pair is found, by its similarity. With an audit, also draws the
+    measured recall: a point with its interval for each range of similarities in which documents of
+    the sample have neighbours.
 
     Args:
-        result: As for ``lookalike.plot.tables.s_curve``, or its table.
-        audit: As for ``lookalike.plot.tables.s_curve``. Without an audit no recall is drawn.
+        result: As for ``lookalike.plot.tables.s_curve``, or the table that this function returns.
+        audit: As for ``lookalike.plot.tables.s_curve``. Without an audit, no recall is drawn.
         backend: As for ``similarity_histogram``, with the same errors.
         ax: As for ``similarity_histogram``.
+
+    Returns:
+        The Axes of matplotlib, or the chart of altair.
 
     Examples:
         >>> import lookalike.plot
@@ -167,9 +177,13 @@ def group_sizes(
     """Draws the number of groups by their number of documents.
 
     Args:
-        result: As for ``lookalike.plot.tables.group_sizes``, or its table.
+        result: As for ``lookalike.plot.tables.group_sizes``, or the table that this function
+            returns.
         backend: As for ``similarity_histogram``, with the same errors.
         ax: As for ``similarity_histogram``.
+
+    Returns:
+        The Axes of matplotlib, or the chart of altair.
 
     Examples:
         >>> import lookalike.plot
@@ -216,11 +230,15 @@ def removal_by_source(
     """Draws the removed and the kept part of each source.
 
     Args:
-        result: As for ``lookalike.plot.tables.removal_by_source``, or its table.
+        result: As for ``lookalike.plot.tables.removal_by_source``, or the table that this function
+            returns.
         by: As for ``lookalike.plot.tables.removal_by_source``.
         most: As for ``lookalike.plot.tables.removal_by_source``.
         backend: As for ``similarity_histogram``, with the same errors.
         ax: As for ``similarity_histogram``.
+
+    Returns:
+        The Axes of matplotlib, or the chart of altair.
 
     Examples:
         >>> import lookalike.plot
@@ -252,13 +270,17 @@ def threshold_sweep(
 def threshold_sweep(
     sweep: tables.ThresholdSweep, *, backend: Backend | None = None, ax: Axes | None = None
 ) -> Any:
-    """Draws groups and duplicates at each threshold, and the measured recall on its own axis.
+    """Draws the numbers of groups and duplicates at each threshold, and the measured recall on its
+    own axis.
 
     Args:
         sweep: A table of ``lookalike.plot.tables.threshold_sweep``. This function does not take
-            documents: each threshold is a run, and its figures would be lost.
+            documents, because each threshold needs a run, whose numbers would be lost.
         backend: As for ``similarity_histogram``, with the same errors.
         ax: As for ``similarity_histogram``.
+
+    Returns:
+        The Axes of matplotlib, or the chart of altair.
 
     Examples:
         >>> import lookalike.plot

@@ -1,4 +1,4 @@
-"""Tables → charts of altair."""
+"""Draws tables as altair charts."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from lookalike.plot._style import (
 )
 from lookalike.plot._threshold_sweep import ThresholdSweep
 
-# The background is unknown: a theme can be chosen after the chart is made, in the page that shows
-# it. Each of these colours is legible on white, light grey, dark grey and black.
+# The background is unknown, because the page that shows the chart can choose a theme later. Each
+# of these colours is legible on white, light grey, dark grey and black.
 MAIN: Final = "#3b7fdc"
 REMOVED: Final = "#d95412"
 EQUAL: Final = "#198e7f"
@@ -38,41 +38,43 @@ COLOURS: Final = {
     "equal": EQUAL,
     "measured": MEASURED,
 }
-"""The colours of all marks by their names. Charts that are put together share a scale, which is
-therefore the same in each.
+"""The colours of all marks by their names. All charts have this same scale, because combined
+charts share one scale.
 """
 _SCALE = alt.Scale(domain=list(COLOURS), range=list(COLOURS.values()))
 
 _WIDTH, _HEIGHT = 460, 260
-# Counts have whole numbers next to their axis.
+# Label the axis of counts with whole numbers only.
 _COUNTS = alt.Axis(format=",d", tickMinStep=1)
 
 
 def _data(rows: list[dict[str, Any]]) -> Any:
-    """Rows in the chart itself, which need no data frame."""
+    """Embeds rows in the chart, so that no data frame is needed."""
     data: Any = alt.Data
     return data(values=rows)
 
 
 def _entries(*shown: str) -> Any:
-    """The colours of the marks by their field ``of``, with a legend of these entries; a single one
-    needs no legend.
+    """Returns the colours of the marks by their field ``of``, with a legend of the given names. A
+    single name has no legend.
     """
     legend = alt.Legend(values=list(shown)) if len(shown) > 1 else None
     return alt.Color("of:N", title=None, legend=legend, scale=_SCALE)
 
 
 def _named(rows: list[dict[str, Any]], name: str, colours: Any) -> Any:
-    """A layer of marks of one name."""
+    """Returns a layer whose marks all have the field ``of`` with this name."""
     layer = alt.Chart(_data(rows)).transform_calculate(of=json.dumps(name))
     return layer.encode(color=colours)
 
 
 def _threshold(threshold: float, title: str, colours: Any) -> Any:
-    """The line of the threshold.
+    """Returns the layer with the line of the threshold.
 
     Args:
-        title: The title of the axis; altair would add another one to it.
+        threshold: The threshold.
+        title: The title of the axis in all other layers. altair would append another title to it.
+        colours: The colours of the marks.
     """
     rule = _named([{"threshold": threshold}], "threshold", colours)
     return rule.mark_rule(strokeDash=[6, 4], strokeWidth=1.5).encode(
@@ -85,7 +87,7 @@ def similarity_histogram(table: SimilarityHistogram) -> Any:
     *steps, equal = table.rows()
     bars = [{**row, "of": "below 1"} for row in steps]
     if table.equal:
-        # Equal pairs have their own step, to the right of 1.
+        # Pairs of similarity 1 have their own step, to the right of 1.
         bars.append({**equal, "to": 1.0 + width, "of": "equal"})
     colours = _entries("below 1", *(["equal"] if table.equal else []), "threshold")
     name = f"{table.measure} similarity"
@@ -94,7 +96,7 @@ def similarity_histogram(table: SimilarityHistogram) -> Any:
     )
     chart = alt.Chart(_data(bars)).mark_bar()
     chart = chart.encode(
-        # Without ``bin``, a bar with two ends is drawn as a line.
+        # Without ``bin``, altair would draw a bar with two ends as a line.
         x=alt.X("from:Q", title=name, scale=scale, bin="binned"),
         x2="to:Q",
         y=alt.Y("count:Q", title=table.counted, axis=_COUNTS),
@@ -148,15 +150,17 @@ def group_sizes(table: GroupSizes) -> Any:
 
 
 def removal_by_source(table: RemovalBySource) -> Any:
-    # A part that no source has gets no entry in the legend.
+    # Leave out of the legend a part that is 0 in all sources.
     parts = [part for part in ("removed", "kept") if any(row[part] for row in table.rows())]
-    # Two sources may have one name, so bars are by place, and a list has their labels.
+    # Two sources may have the same name, so identify bars by their place, and label them from a
+    # list.
     rows = [
         {"place": place, "of": part, "count": row[part], "order": order, **row}
         for place, row in enumerate(table.rows())
         for order, part in enumerate(("removed", "kept"))
     ]
-    # Themes colour the labels of axes, and no text next to a bar: the share is part of the label.
+    # Add the share to the label of the axis: themes colour labels of axes, but not text next to a
+    # bar.
     labels = json.dumps([f"{shown_name(each.label)}  {each.share:.1%}" for each in table.sources])
     chart = alt.Chart(_data(rows), title=f"{table.by} by source, share removed", width=_WIDTH)
     return chart.mark_bar().encode(

@@ -1,4 +1,4 @@
-"""The library that draws."""
+"""Chooses the library that draws a table."""
 
 from __future__ import annotations
 
@@ -10,18 +10,24 @@ from lookalike._options import invalid_option
 from lookalike.errors import OptionError
 
 Backend = Literal["matplotlib", "altair"]
-"""A library that draws."""
+"""The name of a library that draws."""
 
-# The libraries by preference, with the module that draws with each.
+# The libraries in order of preference, each with the module that uses it.
 _MODULES = {"matplotlib": "lookalike.plot._matplotlib", "altair": "lookalike.plot._altair"}
 
 
 def draw(name: str, table: Any, backend: Backend | None, ax: Any) -> Any:
-    """Draws a table with the function ``name`` of the library's module.
+    """Draws a table.
+
+    Args:
+        name: The name of the function that draws the table, in the module of the library.
+        table: The table.
+        backend: The library; ``None`` for the first installed one.
+        ax: The Axes of matplotlib to draw on; ``None`` for new Axes.
 
     Raises:
-        ImportError: The library is not installed, or neither of them is.
-        OptionError: The library is unknown, or it has no Axes.
+        ImportError: The library is not installed. Without ``backend``: no library is installed.
+        OptionError: The library is unknown, or ``ax`` is passed with ``backend="altair"``.
     """
     chosen = _chosen(backend, ax)
     try:

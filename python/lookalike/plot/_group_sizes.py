@@ -1,4 +1,4 @@
-"""Numbers of groups by their number of documents."""
+"""The number of groups by their number of documents."""
 
 from __future__ import annotations
 
@@ -13,29 +13,31 @@ from lookalike._results.find_result import FindResult
 
 @dataclass(frozen=True)
 class SizeStep:
-    """The groups of some sizes."""
+    """The groups whose numbers of documents are within a range."""
 
     least: int
-    """The number of documents of the smallest group of the step."""
+    """The least number of documents of a group in this step."""
     most: int
-    """The number of documents of the largest group of the step."""
+    """The greatest number of documents of a group in this step."""
     groups: int
     """The number of groups."""
     documents: int
-    """The number of their documents, keepers included."""
+    """The number of documents in these groups, including the kept documents."""
 
     @property
     def label(self) -> str:
-        """The sizes in words."""
+        """The range of sizes in words, such as ``"5 to 8"``."""
         return f"{self.least}" if self.least == self.most else f"{self.least} to {self.most}"
 
 
 @dataclass(frozen=True)
 class GroupSizes:
-    """Groups by their number of documents."""
+    """The number of groups by their number of documents."""
 
     steps: tuple[SizeStep, ...]
-    """Sizes 2, 3, 4, then steps that double: 5 to 8, 9 to 16, …, up to the largest group."""
+    """The sizes 2, 3 and 4, then steps of doubling width: 5 to 8, 9 to 16, …. The last step
+    contains the size of the largest group.
+    """
 
     @property
     def groups(self) -> int:
@@ -43,8 +45,8 @@ class GroupSizes:
         return sum(step.groups for step in self.steps)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Returns a dict for each step: ``sizes`` (in words), ``from``, ``to``, ``groups``,
-        ``documents``.
+        """Returns a dict for each step with the keys ``sizes`` (in words), ``from``, ``to``,
+        ``groups`` and ``documents``.
         """
         return [
             {
@@ -62,7 +64,7 @@ def group_sizes(result: FindResult | GroupSizes) -> GroupSizes:
     """Counts the groups of a result by size, in the steps of the HTML report.
 
     Args:
-        result: A result of ``lookalike.find``.
+        result: A result of ``lookalike.find``, or a ``GroupSizes``, which is returned unchanged.
 
     Raises:
         OptionError: ``result`` has another type.

@@ -1,4 +1,4 @@
-"""Tables → Axes of matplotlib."""
+"""Draws tables on Axes of matplotlib."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SIZE = (6.4, 3.8)
-# Inches of a bar of a source.
+# The height in inches for the bar of a source.
 _BAR = 0.32
 
 
 def _axes(ax: Axes | None, size: tuple[float, float] = _SIZE) -> Axes:
-    """The Axes of the caller, or new Axes of a figure of pyplot, which notebooks show."""
+    """Returns the Axes of the caller, or new Axes. Creates new Axes with pyplot, so that notebooks
+    show them.
+    """
     if ax is not None:
         return ax
     _, made = plt.subplots(figsize=size, layout="constrained")
@@ -44,7 +46,7 @@ def _axes(ax: Axes | None, size: tuple[float, float] = _SIZE) -> Axes:
 def _dress(
     ax: Axes, colours: Palette, grid: Literal["x", "y", "both"], title: str, **labels: str
 ) -> None:
-    """Adds title and labels, and grid lines below the marks."""
+    """Adds the title, the labels of the axes, and grid lines below the marks."""
     ax.set_title(title)
     ax.set(**labels)
     ax.set_axisbelow(True)
@@ -60,15 +62,17 @@ def _mark_threshold(ax: Axes, colours: Palette, threshold: float) -> None:
         linewidth=1.5,
         label=f"threshold {threshold:g}",
     )
-    # The line may cross bars, which the edge tells from it.
+    # The line may cross bars. An edge in the colour of the background sets it off.
     line.set_path_effects([Stroke(linewidth=3.5, foreground=colours.background), Normal()])
 
 
 def _show_legend(ax: Axes, drawn: Sequence[Any] | None = None, **options: Any) -> None:
-    """Adds a legend of all entries with a label; a single one needs no legend.
+    """Adds a legend if it has more than one entry.
 
     Args:
-        drawn: The entries; by default all labelled marks of the axes.
+        ax: The Axes.
+        drawn: The marks of the entries; by default all labelled marks of the Axes.
+        options: Options of ``Axes.legend``.
     """
     entries = ax.get_legend_handles_labels()[0] if drawn is None else list(drawn)
     if len(entries) > 1:
@@ -76,7 +80,7 @@ def _show_legend(ax: Axes, drawn: Sequence[Any] | None = None, **options: Any) -
 
 
 def _whole(axis: Any) -> None:
-    """Labels the axis of counts with whole numbers."""
+    """Labels an axis with whole numbers only."""
     axis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 5, 10]))
 
 
@@ -178,7 +182,7 @@ def group_sizes(table: GroupSizes, axes: Axes | None) -> Axes:
         ylabel="groups",
         title=f"{table.groups:,} groups",
     )
-    # The numbers above the bars take room.
+    # Leave room for the numbers above the bars.
     ax.margins(y=0.1)
     ax.set_ylim(bottom=0)
     _whole(ax.yaxis)
@@ -192,7 +196,7 @@ def removal_by_source(table: RemovalBySource, axes: Axes | None) -> Axes:
     places = range(len(sources))
     removed = [each.removed for each in sources]
     kept = [each.kept for each in sources]
-    # A part that no source has gets no entry in the legend.
+    # Leave out of the legend a part that is 0 in all sources.
     ax.barh(places, removed, color=colours.removed, label="removed" if any(removed) else None)
     ends = ax.barh(
         places, kept, left=removed, color=colours.main, label="kept" if any(kept) else None
@@ -200,14 +204,14 @@ def removal_by_source(table: RemovalBySource, axes: Axes | None) -> Axes:
     ax.bar_label(ends, [f"{each.share:.1%}" for each in sources], padding=3, color=colours.ink)
     ax.set_yticks(places, [shown_name(each.label) for each in sources])
     for label in ax.get_yticklabels():
-        # A name with two dollar signs is not a formula.
+        # Do not parse a name with two dollar signs as a formula.
         label.set_parse_math(False)
     ax.invert_yaxis()
     _dress(ax, colours, "x", xlabel=source_label(table), title=f"{table.by} by source")
     ax.margins(x=0.12)
     ax.set_xlim(left=0)
     _whole(ax.xaxis)
-    # Bars may be anywhere within the axes.
+    # Bars may cover any part of the Axes, so place the legend next to them.
     _show_legend(ax, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     return ax
 
@@ -240,7 +244,7 @@ def threshold_sweep(table: ThresholdSweep, axes: Axes | None) -> Axes:
     measured = table.measured()
     if measured:
         recall = ax.twinx()
-        # A style may have grids, and this one would cross the lines.
+        # Hide the grid that a style may add to these Axes, because it would cross the lines.
         recall.grid(visible=False)
         recalls = [row["recall"] for row in measured]
         below = [row["recall"] - row["low"] for row in measured]
@@ -259,6 +263,6 @@ def threshold_sweep(table: ThresholdSweep, axes: Axes | None) -> Axes:
         )
         recall.set(ylabel="recall", ylim=(0, 1.04))
         recall.spines["top"].set_visible(False)
-    # Counts fall with the threshold, and recall is above.
+    # The lower left corner is usually empty: counts fall with the threshold, and recall is high.
     _show_legend(ax, drawn, loc="lower left", framealpha=0.9)
     return ax

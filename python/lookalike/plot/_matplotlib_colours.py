@@ -1,4 +1,4 @@
-"""The colours of a picture of matplotlib, from the style that is active."""
+"""Chooses the colours of a matplotlib picture from the active style."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 Colour = tuple[float, float, float]
 
-# Least contrasts by WCAG 2.1: marks (1.4.11) and text (1.4.3).
+# The least contrast to the background by WCAG 2.1, of marks (1.4.11) and of text (1.4.3).
 _MARK: Final = 3.0
 _TEXT: Final = 4.5
-# Grid lines stay weaker than marks.
+# The greatest contrast of grid lines to the background, so that they are weaker than marks.
 _GRID: Final = 1.6
-# Least difference of two colours of one picture, in red, green or blue.
+# The least difference of two mark colours, in at least one of red, green and blue.
 _DISTINCT: Final = 0.15
 _STEPS: Final = 64
 
@@ -29,28 +29,30 @@ class Palette:
     """The colours of one picture."""
 
     background: Colour
-    """The ground of the axes."""
+    """The background of the Axes."""
     ink: Colour
-    """Text and measured recall."""
+    """The colour of text and of measured recall."""
     grid: Colour
     main: Colour
-    """Pairs, groups, kept documents, the prediction."""
+    """The colour of pairs, groups, kept documents and the predicted recall."""
     removed: Colour
-    """Removed documents, duplicates, the threshold."""
+    """The colour of removed documents, duplicates and the threshold."""
     equal: Colour
-    """Equal pairs."""
+    """The colour of pairs with similarity 1."""
 
 
 def palette(ax: Axes) -> Palette:
-    """Takes the colours of the active style, and shifts those that the background hides.
+    """Returns the colours of the active style. Shifts a colour that is not legible on the
+    background towards black or white.
 
-    The first three colours of ``axes.prop_cycle`` are for the marks, ``text.color`` is the ink.
+    The marks have the first three distinct colours of ``axes.prop_cycle``, and the ink is
+    ``text.color``.
     """
     wanted_ink = to_rgb(mpl.rcParams["text.color"])
     background = _background(ax, wanted_ink)
     ink = _legible(wanted_ink, background, _TEXT)
     marks: list[Colour] = []
-    # A style may have one colour, or several that differ little.
+    # A style may have fewer than three colours, or colours that differ little.
     for candidate in _candidates(ink):
         mark = _legible(candidate, background, _MARK)
         if all(_difference(mark, other) >= _DISTINCT for other in marks):
@@ -67,14 +69,16 @@ def palette(ax: Axes) -> Palette:
 
 
 def _candidates(ink: Colour) -> Iterator[Colour]:
-    """The colours of the style, then the ink and four colours of matplotlib."""
+    """Yields the colours of the style, then the ink and four colours of matplotlib."""
     yield from map(to_rgb, mpl.rcParams["axes.prop_cycle"].by_key().get("color", ()))
     yield ink
     yield from map(to_rgb, ("tab:blue", "tab:orange", "tab:green", "tab:purple"))
 
 
 def _background(ax: Axes, ink: Colour) -> Colour:
-    """The colour below the marks; axes and figures may be transparent."""
+    """Returns the colour below the marks. Mixes the colours of the figure and the Axes, which may
+    be transparent, with black or white paper.
+    """
     paper = _farthest(ink)
     for ground in (ax.figure.figure.get_facecolor(), ax.get_facecolor()):
         *colour, alpha = to_rgba(ground)
@@ -83,7 +87,7 @@ def _background(ax: Axes, ink: Colour) -> Colour:
 
 
 def contrast(one: Colour, other: Colour) -> float:
-    """The contrast of two colours by WCAG 2.1, 1 to 21."""
+    """Returns the contrast of two colours by WCAG 2.1, from 1 to 21."""
     light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
@@ -96,25 +100,27 @@ def _luminance(colour: Colour) -> float:
 
 
 def _legible(colour: Colour, background: Colour, least: float) -> Colour:
-    """The colour, or the nearest one towards black or white with the contrast ``least``."""
+    """Returns the colour, shifted towards black or white until it has the contrast ``least`` to
+    the background.
+    """
     goal = _farthest(background)
     return _until(colour, goal, lambda mixed: contrast(mixed, background) >= least)
 
 
 def _farthest(colour: Colour) -> Colour:
-    """Black or white, by contrast."""
+    """Returns black or white, whichever has the greater contrast to the colour."""
     black, white = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
     return max(black, white, key=lambda end: contrast(end, colour))
 
 
 def _until(colour: Colour, goal: Colour, is_met: Callable[[Colour], bool]) -> Colour:
-    """Mixes a colour with more and more of the goal until the condition is met."""
+    """Mixes a colour with an increasing share of ``goal`` until the condition is met."""
     mixes = (_mixed(colour, goal, step / _STEPS) for step in range(_STEPS + 1))
     return next((mixed for mixed in mixes if is_met(mixed)), goal)
 
 
 def _mixed(one: Colour, other: Colour, share: float) -> Colour:
-    """The colour with this share of the other one."""
+    """Returns the mix of two colours with this share of ``other``."""
     red, green, blue = (a + (b - a) * share for a, b in zip(one, other, strict=True))
     return red, green, blue
 

@@ -12,29 +12,30 @@ from lookalike._options import invalid_option, whole_option
 from lookalike._results.find_result import FindResult
 from lookalike.plot._table_arguments import refuse_with_table
 
-# The number of sources by default.
+# The default maximum number of sources.
 _SHOWN = 30
-# The units of a result, each with its columns: all, and removed.
+# The units in which a result can be counted, each with the columns of the total and the removed
+# number.
 _OF_DUPLICATES = {"documents": ("documents", "duplicates"), "bytes": ("bytes", "duplicate_bytes")}
 _OF_PASSAGES = {"documents": ("documents", "removed"), "words": ("words", "cut_words")}
 
 
 @dataclass(frozen=True)
 class SourceRemoval:
-    """A source with its removed part."""
+    """A source, with its total and its removed part."""
 
     source: str
     """The name of the source."""
     reference: bool
-    """Whether the source belongs to a reference collection, whose documents are always kept."""
+    """Whether the source belongs to the reference, whose documents are always kept."""
     total: int
     """The number of documents, bytes or words of the source."""
     removed: int
-    """The removed part of the total."""
+    """The removed number of documents, bytes or words."""
 
     @property
     def kept(self) -> int:
-        """The kept part of the total."""
+        """The kept number of documents, bytes or words."""
         return self.total - self.removed
 
     @property
@@ -44,24 +45,26 @@ class SourceRemoval:
 
     @property
     def label(self) -> str:
-        """The name, with a note for a reference."""
+        """The name of the source, followed by ``(reference)`` for a source of the reference."""
         return f"{self.source} (reference)" if self.reference else self.source
 
 
 @dataclass(frozen=True)
 class RemovalBySource:
-    """Sources by the removed number, descending; ties in the order of the result."""
+    """Sources by descending removed number. Sources with equal numbers are in the order of the
+    result.
+    """
 
     by: str
     """The counted unit: ``documents``, ``bytes`` or ``words``."""
     sources: tuple[SourceRemoval, ...]
-    """The sources with the most removed."""
+    """The sources with the greatest removed numbers."""
     left_out: int
-    """The number of further sources, with less removed."""
+    """The number of other sources, whose removed numbers are less or equal."""
 
     def rows(self) -> list[dict[str, Any]]:
-        """Returns a dict for each source: ``source``, ``reference``, ``total``, ``removed``,
-        ``kept``, ``share``.
+        """Returns a dict for each source with the keys ``source``, ``reference``, ``total``,
+        ``removed``, ``kept`` and ``share``.
         """
         return [
             {
@@ -85,16 +88,21 @@ def removal_by_source(
     """Counts the removed part of each source.
 
     Args:
-        result: A result of ``lookalike.find``, ``lookalike.spark.find`` or ``lookalike.ray.find``,
-            which removes duplicates; a result of ``lookalike.cut_files``, which removes passages;
-            or a ``RemovalBySource``, which is returned.
-        by: The counted unit: ``documents``, the default; ``bytes`` of duplicates; or ``words`` of
-            passages. With passages, a document counts as removed if no word of it is left.
-        most: The number of sources, 30 by default; the sources with the most removed come first.
+        result: One of these:
+
+            - a result of ``lookalike.find``, ``lookalike.spark.find`` or ``lookalike.ray.find``:
+              its duplicates are the removed documents
+            - a result of ``lookalike.cut_files``, which removes passages
+            - a ``RemovalBySource``, which is returned unchanged
+        by: The counted unit. ``"documents"`` is the default. ``"bytes"`` is available for
+            duplicates, ``"words"`` for passages. With passages, a document counts as removed if no
+            word of it is left.
+        most: The maximum number of sources, 30 by default. Sources with a greater removed number
+            have priority.
 
     Raises:
-        OptionError: ``result`` has no figures by source, or not in this unit; or ``by`` or ``most``
-            is used with a table, which has its own.
+        OptionError: ``result`` has another type, ``by`` is not available for it, or ``most`` is
+            not a whole number from 1. Or ``by`` or ``most`` is passed with a ``RemovalBySource``.
 
     Examples:
         >>> import lookalike.plot
@@ -127,7 +135,7 @@ def removal_by_source(
 
 
 def _figures(result: Any) -> tuple[Iterable[Mapping[str, Any]], Mapping[str, tuple[str, str]]]:
-    """The rows of a result's sources, and the columns that count."""
+    """Returns the rows of the sources of a result, and the columns to use for each unit."""
     if isinstance(result, CutResult):
         return result.sources, _OF_PASSAGES
     if isinstance(result, FindResult):

@@ -1,4 +1,4 @@
-"""The probability that a pair is found, by similarity, and the measured recall."""
+"""The probability that a pair is found, by its similarity, and the measured recall."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lookalike._results.find_result import FindResult
 from lookalike.errors import OptionError
 from lookalike.plot._table_arguments import refuse_with_table
 
-# Steps of the curve between 0 and 1.
+# The number of steps of the curve between the similarities 0 and 1.
 _STEPS = 200
 
 
@@ -23,36 +23,40 @@ class MeasuredRecall:
     """The recall that an audit measured for a range of similarities."""
 
     least: float
-    """The least similarity of the range, which contains it."""
+    """The least similarity of the range, included in the range."""
     most: float
-    """The end of the range, which does not contain it; 1 for equal sets, whose ``least`` is 1."""
+    """The end of the range, not included in the range. Equal sets have their own range, with
+    ``least`` and ``most`` 1.
+    """
     documents: int
-    """The number of documents of the sample with a neighbour in this range."""
+    """The number of documents of the sample that have a neighbour in this range."""
     found: int
-    """The number of these neighbours that the run found."""
+    """The number of these documents whose drawn neighbour the run found."""
     recall: float
-    """The found share of true neighbours, 0 to 1."""
+    """The measured recall, 0 to 1; see ``AuditResult.recall``."""
     interval: tuple[float, float]
     """An interval that contains the true recall with at least the confidence of the audit."""
 
 
 @dataclass(frozen=True)
 class SCurve:
-    """The predicted recall at each similarity, and the measured recall."""
+    """The predicted recall by similarity, and the measured recall."""
 
     threshold: float
-    """Least similarity of a duplicate, 0 to 1."""
+    """The least similarity of a duplicate, 0 to 1."""
     predicted_recall: float
-    """The predicted recall of a pair at the threshold."""
+    """The predicted recall of pairs whose similarity equals the threshold."""
     bands: int | None
-    """The number of bands; ``None`` without signatures: the run compares every similar pair."""
+    """The number of bands; ``None`` for a run without signatures, which compares every similar
+    pair.
+    """
     rows_per_band: int | None
     """The number of rows of a band; ``None`` without signatures."""
     similarities: tuple[float, ...]
     """The similarities of the points of the curve, ascending."""
     probabilities: tuple[float, ...]
-    """The probability at each of these similarities that a pair is compared. Without signatures it
-    is 1 from the threshold on, and undefined below.
+    """The probability that a pair is compared, for each of these similarities. Without signatures,
+    the curve has two points: the probability is 1 at the threshold and at similarity 1.
     """
     measured: tuple[MeasuredRecall, ...] = ()
     """The measured recall of each range of similarities in which documents of the sample have
@@ -61,12 +65,12 @@ class SCurve:
     overall: MeasuredRecall | None = None
     """The measured recall over all ranges; ``None`` if the sample has no neighbours."""
     confidence: float | None = None
-    """Confidence level of the intervals; ``None`` without an audit."""
+    """The confidence level of the intervals; ``None`` without an audit."""
     recall_caveat: str | None = None
     """The reason why recall may be lower than predicted; ``None`` if the prediction holds."""
 
     def rows(self) -> list[dict[str, Any]]:
-        """Returns a dict for each point of the curve: ``similarity``, ``probability``."""
+        """Returns a dict for each point of the curve, with ``similarity`` and ``probability``."""
         points = zip(self.similarities, self.probabilities, strict=True)
         return [
             {"similarity": similarity, "probability": probability}
@@ -74,8 +78,9 @@ class SCurve:
         ]
 
     def measured_rows(self) -> list[dict[str, Any]]:
-        """Returns a dict for each range with a measured recall: ``from``, ``to``, ``middle``,
-        ``documents``, ``found``, ``recall``, ``low``, ``high`` (the ends of the interval).
+        """Returns a dict for each range with a measured recall. Its keys are ``from``, ``to``,
+        ``middle``, ``documents``, ``found``, ``recall``, and the ends of the interval, ``low`` and
+        ``high``.
         """
         return [
             {
@@ -96,12 +101,14 @@ def s_curve(result: FindResult | TuneResult | SCurve, audit: AuditResult | None 
     """Computes the predicted recall of a run by similarity, and adds the measured recall.
 
     Args:
-        result: A result of ``lookalike.find`` or ``lookalike.tune``.
-        audit: The result of ``lookalike.audit`` for this run. Without it, no recall is measured.
+        result: A result of ``lookalike.find`` or ``lookalike.tune``, or an ``SCurve``, which is
+            returned unchanged.
+        audit: The result of ``lookalike.audit`` for this run. Without it, the table has no
+            measured recall.
 
     Raises:
-        OptionError: ``result`` has another type, or ``audit`` belongs to a run with another
-            threshold or prediction.
+        OptionError: ``result`` or ``audit`` has another type, ``audit`` belongs to a run with
+            another threshold or predicted recall, or ``audit`` is passed with an ``SCurve``.
 
     Examples:
         >>> import lookalike.plot
@@ -131,7 +138,7 @@ def s_curve(result: FindResult | TuneResult | SCurve, audit: AuditResult | None 
         run = result.parameters
     else:
         raise invalid_option("result", "a result of lookalike.find or lookalike.tune", result)
-    # A run without signatures misses nothing.
+    # A run without signatures misses no pair.
     threshold, predicted = run["threshold"], run.get("predicted_recall", 1.0)
     bands, rows = run.get("bands"), run.get("rows")
     if bands is None or rows is None:
@@ -151,7 +158,7 @@ def _with_audit(curve: SCurve, audit: AuditResult) -> SCurve:
         raise invalid_option("audit", "a result of lookalike.audit", audit)
     of_audit = (audit.details["threshold"], audit.predicted_recall)
     of_curve = (curve.threshold, curve.predicted_recall)
-    # Reports have predictions with some decimals only.
+    # Reports round the predicted recall.
     if any(abs(a - b) > 1e-6 for a, b in zip(of_audit, of_curve, strict=True)):
         raise OptionError(
             f"audit: expected a run with threshold {of_curve[0]:g} and predicted recall "
@@ -165,7 +172,9 @@ def _with_audit(curve: SCurve, audit: AuditResult) -> SCurve:
 
 
 def _measured(figures: Mapping[str, Any]) -> MeasuredRecall | None:
-    """The measured recall of a range; ``None`` if no sampled document has a neighbour there."""
+    """Returns the measured recall of a range; ``None`` if no document of the sample has a
+    neighbour in the range.
+    """
     if figures["recall"] is None:
         return None
     interval = (figures["interval"]["low"], figures["interval"]["high"])

@@ -1,4 +1,4 @@
-"""Numbers of pairs by similarity."""
+"""The number of pairs by similarity."""
 
 from __future__ import annotations
 
@@ -12,27 +12,31 @@ from lookalike._options import invalid_option, whole_option
 from lookalike._results.find_result import FindResult
 from lookalike.plot._table_arguments import refuse_with_table
 
-# Similarities have six decimals.
+# Similarities are rounded to six decimals.
 _MILLION = 1_000_000
 _STEPS, _WIDE_STEPS = 100, 20
-"""Steps between 0 and 1, and the wider steps for values below 0.5; as in the HTML report."""
+"""The default number of steps between 0 and 1, and the number if a similarity or the threshold is
+below 0.5. The HTML report uses the same numbers.
+"""
 
 
 @dataclass(frozen=True)
 class SimilarityHistogram:
-    """Pairs by similarity, in steps of one width up to 1; equal pairs are counted separately."""
+    """The number of pairs by similarity, in steps of equal width up to 1. Pairs of similarity 1
+    are counted separately.
+    """
 
     measure: str
     """The measure of similarity: ``jaccard`` or ``containment``."""
     threshold: float
-    """Least similarity of a duplicate, 0 to 1."""
+    """The least similarity of a duplicate, 0 to 1."""
     counted: str
-    """The counted pairs: ``duplicates`` by their similarity to the keeper, ``verified pairs``, or
-    ``pairs of the sample``.
+    """The type of the counted pairs: ``duplicates`` (each with its kept document),
+    ``verified pairs`` or ``pairs of the sample``.
     """
     edges: tuple[float, ...]
-    """The bounds of the steps, ascending, up to 1: one more than ``counts``. A step contains its
-    lower bound, not its upper bound.
+    """The bounds of the steps in ascending order. The last bound is 1, and there is one bound more
+    than ``counts``. A step includes its lower bound, but not its upper bound.
     """
     counts: tuple[int, ...]
     """The number of pairs in each step."""
@@ -41,12 +45,12 @@ class SimilarityHistogram:
 
     @property
     def total(self) -> int:
-        """The number of pairs, equal ones included."""
+        """The number of all pairs, including pairs of similarity 1."""
         return sum(self.counts) + self.equal
 
     def rows(self) -> list[dict[str, Any]]:
-        """Returns a dict for each step: ``from``, ``to``, ``count``. The last dict, from 1 to 1,
-        counts the equal pairs.
+        """Returns a dict for each step with the keys ``from``, ``to`` and ``count``. The last
+        dict, from 1 to 1, counts the pairs of similarity 1.
         """
         steps = zip(self.edges, self.edges[1:], self.counts, strict=False)
         rows: list[dict[str, Any]] = [
@@ -61,16 +65,20 @@ def similarity_histogram(
     """Counts the pairs of a result by similarity.
 
     Args:
-        result: A result of ``lookalike.find``: all verified pairs with ``pairs=True``, else each
-            duplicate with its keeper. Or a result of ``lookalike.tune``: the pairs of its sample
-            that share a shingle, including pairs below the threshold.
-        bins: Steps between 0 and 1, 1 to 1,000; 100 by default, and 20 if a similarity or the
-            threshold is below 0.5. The table begins with the step of the least similarity or of the
-            threshold.
+        result: One of these:
+
+            - a result of ``lookalike.find``: counts all verified pairs if it has them
+              (``pairs=True``), else the pairs of a duplicate and its kept document
+            - a result of ``lookalike.tune``: counts the pairs of its sample that share a shingle,
+              including pairs below the threshold
+            - a ``SimilarityHistogram``, which is returned unchanged
+        bins: The number of steps between 0 and 1, 1 to 1,000. By default 100, or 20 if a
+            similarity or the threshold is below 0.5. The table begins with the step that contains
+            the least similarity or the threshold, whichever is less.
 
     Raises:
-        OptionError: ``result`` has another type, ``bins`` is out of range, or ``bins`` is used with
-            a table.
+        OptionError: ``result`` has another type, ``bins`` is out of range, or ``bins`` is passed
+            with a ``SimilarityHistogram``.
 
     Examples:
         >>> import lookalike.plot
@@ -83,7 +91,7 @@ def similarity_histogram(
         return result
     steps = None if bins is None else _checked_bins(bins)
     if isinstance(result, TuneResult):
-        # Samples have Jaccard similarities, which signatures estimate.
+        # The similarities of a tuned sample are always Jaccard similarities.
         return _counted(
             result.similarities, "jaccard", result.threshold, "pairs of the sample", steps
         )
@@ -107,7 +115,7 @@ def _checked_bins(bins: int) -> int:
 def _counted(
     similarities: Iterable[float], measure: str, threshold: float, counted: str, steps: int | None
 ) -> SimilarityHistogram:
-    # A similarity below 1 stays below 1 when it is rounded, as in reports.
+    # Round down a similarity below 1 that would become 1, as reports do.
     millionths = Counter(
         _MILLION if value >= 1 else min(round(value * _MILLION), _MILLION - 1)
         for value in similarities

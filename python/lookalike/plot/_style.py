@@ -1,4 +1,4 @@
-"""Titles, labels and names that both libraries draw alike."""
+"""Titles, labels and names that both libraries use."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from lookalike.plot._s_curve import SCurve
 from lookalike.plot._similarity_histogram import SimilarityHistogram
 from lookalike.plot._threshold_sweep import ThresholdSweep
 
-# The most characters of a line of a title.
+# The maximum number of characters of a line of a title.
 _LINE = 72
-# The most characters of a name at an axis.
+# The maximum number of characters of a name on an axis.
 _NAME = 48
 
 
@@ -20,7 +20,7 @@ def histogram_title(histogram: SimilarityHistogram) -> str:
 
 
 def curve_title(curve: SCurve) -> list[str]:
-    """The lines of the title: the prediction, and the reason why it may not hold."""
+    """Returns the lines of the title: the predicted recall, and the reason why it may not hold."""
     if curve.bands is None:
         return ["every similar pair is compared"]
     prediction = f"{curve.predicted_recall:.4f} at {curve.threshold:g}"
@@ -33,7 +33,7 @@ def curve_title(curve: SCurve) -> list[str]:
 
 
 def measured_label(curve: SCurve) -> str:
-    """The measured recall of all ranges, if the table has it."""
+    """Returns the label of measured recall, with the recall over all ranges if it is known."""
     if curve.overall is None:
         return "measured"
     low, high = curve.overall.interval
@@ -41,7 +41,7 @@ def measured_label(curve: SCurve) -> str:
 
 
 def source_label(removal: RemovalBySource) -> str:
-    """The counted unit, and the number of sources without a bar."""
+    """Returns the counted unit, and the number of sources that are not shown if there are any."""
     if removal.left_out == 0:
         return removal.by
     return f"{removal.by}; {removal.left_out:,} further sources with less removed are not shown"
@@ -52,8 +52,8 @@ def sweep_title(sweep: ThresholdSweep) -> str:
 
 
 def shown_name(name: str) -> str:
-    """The name in one line, cut to the room of an axis. Control characters and marks that reverse
-    the direction of writing are escaped.
+    """Returns a name in one line, cut to the maximum length for an axis. Escapes control
+    characters and marks that reverse the direction of writing.
     """
     name = name if len(name) <= _NAME else name[: _NAME - 1] + "…"
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in name)

@@ -1,4 +1,4 @@
-"""Arguments that a table does not take."""
+"""Checks arguments that are only valid with a result, not with a table."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from lookalike.errors import OptionError
 
 
 def refuse_with_table(**arguments: object) -> None:
-    """Rejects arguments that convert a result to a table.
+    """Rejects arguments for the conversion of a result to a table, if the caller passed a table.
 
     Raises:
-        OptionError: One of them has a value.
+        OptionError: One of the arguments is not ``None``.
     """
     for name, value in arguments.items():
         if value is not None:

@@ -20,13 +20,13 @@ class SweepStep:
     """The figures of a run at one threshold."""
 
     threshold: float
-    """Least similarity of a duplicate."""
+    """The least similarity of a duplicate, 0 to 1."""
     groups: int
     """The number of groups."""
     duplicates: int
     """The number of duplicates in these groups."""
     recall: float | None = None
-    """The recall that an audit measured; ``None`` without an audit, and if no document of its
+    """The recall that an audit measured. ``None`` without an audit, or if no document of its
     sample has a neighbour.
     """
     interval: tuple[float, float] | None = None
@@ -37,16 +37,17 @@ class SweepStep:
 
 @dataclass(frozen=True)
 class ThresholdSweep:
-    """Runs over the same documents at several thresholds, ascending."""
+    """The figures of runs over the same documents at several thresholds."""
 
     documents: int
     """The number of documents."""
     steps: tuple[SweepStep, ...]
-    """The figures at each threshold."""
+    """The figures of each run, by ascending threshold."""
 
     def rows(self) -> list[dict[str, Any]]:
-        """Returns a dict for each threshold: ``threshold``, ``groups``, ``duplicates``, ``recall``,
-        ``low``, ``high``. The last three are ``None`` without a measured recall.
+        """Returns a dict for each threshold with the keys ``threshold``, ``groups``,
+        ``duplicates``, ``recall``, ``low`` and ``high``. The last three are ``None`` without a
+        measured recall.
         """
         return [
             {
@@ -61,13 +62,16 @@ class ThresholdSweep:
         ]
 
     def measured(self) -> list[dict[str, Any]]:
-        """Returns the rows with a measured recall."""
+        """Returns the dicts of ``rows`` that have a measured recall."""
         return [row for row in self.rows() if row["recall"] is not None]
 
     @classmethod
     def of_runs(cls, runs: Iterable[tuple[FindResult, AuditResult | None]]) -> ThresholdSweep:
-        """Makes a sweep of runs over the same documents at different thresholds, each with its
-        audit or ``None``.
+        """Makes a sweep from results that you already have.
+
+        Args:
+            runs: Results of ``lookalike.find`` for the same documents at different thresholds,
+                each in a pair with its result of ``lookalike.audit`` or ``None``.
 
         Raises:
             OptionError: ``runs`` is empty, or two runs have the same threshold.
@@ -79,7 +83,12 @@ class ThresholdSweep:
 
     @classmethod
     def _of_steps(cls, counted: Iterable[tuple[int, SweepStep]]) -> ThresholdSweep:
-        """Makes a sweep of steps, each with its number of documents."""
+        """Makes a sweep from pairs of a number of documents and a step.
+
+        Raises:
+            OptionError: ``counted`` is empty, or two steps have the same threshold.
+            ChangedError: The numbers of documents differ.
+        """
         documents, steps = None, list[SweepStep]()
         for count, step in counted:
             if documents not in (None, count):
@@ -125,26 +134,27 @@ def threshold_sweep(
 ) -> ThresholdSweep:
     """Finds the near-duplicates of the same documents at each of these thresholds.
 
-    Cost: a run of ``lookalike.find`` for each threshold. With ``sample``, each run also has an
-    audit, which reads the documents twice. Memory holds one result at a time.
+    Calls ``lookalike.find`` for each threshold. With ``sample``, also audits each result, which
+    reads the documents twice. Memory holds only one result at a time.
 
     Args:
-        docs: As for ``lookalike.find``, except streams.
+        docs: As for ``lookalike.find``, but not an iterator or a reader, which can be read only
+            once.
         thresholds: Different numbers above 0, at most 1.
-        sample: Documents that the audit of each run draws (``lookalike.audit``); without it,
-            recall is not measured.
-        confidence: The confidence level of the intervals.
-        audit_seed: The random seed of the samples.
+        sample: The number of documents that the audit of each run draws (``lookalike.audit``). By
+            default, recall is not measured.
+        confidence: The confidence level of the intervals, as for ``lookalike.audit``.
+        audit_seed: The random seed of the samples, as ``seed`` of ``lookalike.audit``.
         progress: As for ``lookalike.find``.
         text: As for ``lookalike.find``.
         id: As for ``lookalike.find``.
-        reference: As for ``lookalike.find``.
+        reference: As for ``lookalike.find``, with the same exception as ``docs``.
         recall: As for ``lookalike.find``.
-        options: Options of ``lookalike.find``.
+        options: Other options of ``lookalike.find``.
 
     Raises:
         OptionError: A threshold or another option has an invalid value.
-        DocumentTypeError: ``docs`` can be read only once.
+        DocumentTypeError: ``docs`` or ``reference`` can be read only once.
         ChangedError: The documents changed between two runs.
 
     Examples:
@@ -167,7 +177,7 @@ def threshold_sweep(
     drawn: Any = {} if audit_seed is None else {"seed": audit_seed}
 
     def run(threshold: float) -> tuple[int, SweepStep]:
-        # This call frees the result before the next run.
+        # The result is freed at the end of this function, before the next run.
         found = find(
             docs,
             threshold=threshold,
@@ -189,7 +199,7 @@ def threshold_sweep(
 
 
 def _checked_thresholds(thresholds: Any) -> list[float]:
-    """Checks all thresholds before the first run, which may take long."""
+    """Checks all thresholds before the first run, because a run may take long."""
     if isinstance(thresholds, (str, bytes)) or not isinstance(thresholds, Iterable):
         raise invalid_option("thresholds", "a list of numbers above 0, at most 1", thresholds)
     checked = [number_option("thresholds", threshold) for threshold in thresholds]

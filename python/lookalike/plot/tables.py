@@ -1,14 +1,14 @@
-"""The figures of ``lookalike.plot`` as tables, which need no other package.
+"""Tables of the numbers that ``lookalike.plot`` draws. They need no other package.
 
-- ``similarity_histogram``: pairs by similarity
-- ``s_curve``: predicted recall by similarity, and measured recall
-- ``group_sizes``: groups by their number of documents
+- ``similarity_histogram``: the number of pairs by similarity
+- ``s_curve``: the predicted recall by similarity, and the measured recall
+- ``group_sizes``: the number of groups by their number of documents
 - ``removal_by_source``: the removed part of each source
 - ``threshold_sweep``: groups, duplicates and recall by threshold
 
-Each table has ``rows()``, a list of dicts, which every data frame takes. The functions of
-``lookalike.plot`` take these tables instead of results, so you can change a table, or make one by
-hand, and draw it.
+The method ``rows`` of each table returns a list of dicts, from which you can make any data frame.
+The functions of ``lookalike.plot`` take these tables instead of results. You can therefore change
+a table, or make one by hand, and draw it.
 
 Examples:
     >>> import lookalike.plot

@@ -1,5 +1,5 @@
-"""Near-duplicates of a Ray Dataset: the groups, pairs and counts of ``lookalike.find``, byte for
-byte.
+"""Finds near-duplicates in a Ray Dataset. Groups, pairs and counts are the same as from
+``lookalike.find``, byte for byte.
 
 Examples:
     >>> import lookalike.ray  # doctest: +SKIP
@@ -7,7 +7,8 @@ Examples:
     >>> found.write("groups")  # doctest: +SKIP
     >>> survivors = lookalike.ray.dedup(ds, id="url")  # doctest: +SKIP
 
-Nodes need this package and pyarrow. ``docs/guides/cluster.md`` says when a cluster is worth it.
+All nodes need this package and pyarrow. ``docs/guides/cluster.md`` explains when a cluster is
+worth its cost.
 """
 
 from lookalike.ray._find import FindResult, dedup, find

@@ -1,4 +1,4 @@
-"""Finds the components of the documents of datasets."""
+"""Finds the components of the documents in Ray datasets."""
 
 from __future__ import annotations
 
@@ -24,43 +24,43 @@ from lookalike.stages import BLOCKS, LABELS, Plan, StarStep
 if TYPE_CHECKING:
     import pyarrow
 
-# Counters that one task adds up.
+# The number of tables of counters that one task adds up.
 _JOINED = 16
 
 
 @dataclass(frozen=True)
 class ConnectedBlocks:
-    """Edges and identities in the object store."""
+    """Edges, identities and notes of documents, in the object store."""
 
     tables: list[Any]
     size: int
-    """Their bytes."""
+    """The bytes of the blocks."""
     notes: list[str]
 
 
 @dataclass(frozen=True)
 class RayDocuments:
-    """The documents of a run, in datasets, and its passes over them."""
+    """The documents of a run as datasets, with the operations that read them."""
 
     ray: Any
     plan: Plan
     parts: int
     task_bytes: int
-    """The most that the documents of a task may take."""
+    """The most bytes that the documents of a task may take."""
     sides: list[Any]
-    """The documents of each side, with ``node``."""
+    """The datasets: the documents, and the reference documents if there are any; with ``node``."""
 
     def _all_mapped(self, sides: list[Any], task: Any) -> Any:
-        """The documents of all sides through a task."""
+        """Runs a task over the documents of all sides, and joins the results."""
         first, *others = (map_dataset(side, task) for side in sides)
         return first.union(*others) if others else first
 
     def gathered(self, ds: Any, columns: str) -> Any:
-        """The rows of a dataset as one table."""
+        """Returns the rows of a dataset as one table with these columns."""
         return self._table(ds.to_arrow_refs(), columns)
 
     def _table(self, refs: list[Any], columns: str) -> Any:
-        """Tables in the object store as one."""
+        """Reads tables from the object store and joins them."""
         import pyarrow as pa
 
         names = stages.empty_table(columns).column_names
@@ -72,17 +72,20 @@ class RayDocuments:
         )
 
     def grouped(self, ds: Any, column: str, task: Any, columns: str) -> Any:
-        """Calls a task for all rows with one value of a column. The results are one table."""
+        """Calls a task once for each value of a column, with all its rows. Returns the results as
+        one table.
+        """
         return self._table(self._shuffled(ds.to_arrow_refs(), column, task, columns), columns)
 
     def _shuffled(self, tables: list[Any], column: str, task: Any, columns: str) -> list[Any]:
         return shuffle(self.ray, tables, column, self.parts, task, columns)
 
     def connected(self, sides: list[Any], counters: Any) -> ConnectedBlocks:
-        """The edges, identities and notes of documents.
+        """Connects documents that share a key. Returns their edges, identities and notes.
 
         Args:
-            counters: The frequencies of shingles, if keys are rare shingles.
+            sides: The datasets of documents.
+            counters: The result of ``counters`` if keys are rare shingles, else ``None``.
         """
         blocks = self._all_mapped(
             sides, BatchTask(KeyTask(self.plan, self.parts, counters), BLOCKS, is_combined=True)
@@ -92,14 +95,16 @@ class RayDocuments:
         return self._summed(self._shuffled(blocks.to_arrow_refs(), "part", task, BLOCKS))
 
     def _summed(self, tables: list[Any]) -> ConnectedBlocks:
-        """Blocks in the object store, with their notes here."""
+        """Reads the size and the notes of blocks in the object store."""
         sums = self.ray.get(each(self.ray, tables, summary))
         return ConnectedBlocks(
             tables, sum(size for size, _ in sums), [note for _, notes in sums for note in notes]
         )
 
     def components(self, blocks: ConnectedBlocks) -> pyarrow.Table:
-        """The labels of all documents of components."""
+        """Returns the labels of all documents in components. Uses one task if it can hold all
+        edges, else rounds of several tasks.
+        """
         if blocks.size <= edge_limit(self.task_bytes):
             labels: pyarrow.Table = self.ray.get(
                 self.ray.remote(_labels).remote(self.parts, *blocks.tables)
@@ -125,7 +130,7 @@ class RayDocuments:
         )
 
     def counters(self, sides: list[Any]) -> Any:
-        """The approximate frequencies of shingles, in the object store."""
+        """Counts shingles approximately. Returns a reference to the counters."""
         counted = self._all_mapped(
             sides, BatchTask(CountTask(self.plan), BLOCKS, is_combined=True)
         ).to_arrow_refs()
@@ -141,8 +146,8 @@ class RayDocuments:
         )
 
     def labelled(self, labels: Any) -> Any:
-        """The documents of some nodes, with ``check``, and with components and their parts if the
-        labels have components.
+        """Selects the documents of some nodes and adds ``check``. If the labels have components,
+        also adds the component and its part.
         """
         labels = labels.sort_by("node")
         checks = labels["check"].combine_chunks()
@@ -152,7 +157,7 @@ class RayDocuments:
 
 
 def _labels(parts: int, *tables: Any) -> Any:
-    """The documents of components, by one task."""
+    """Labels the documents in components, in one task."""
     import pyarrow as pa
 
     there = [table for table in tables if table.num_rows]
@@ -160,7 +165,7 @@ def _labels(parts: int, *tables: Any) -> Any:
 
 
 def _total(*tables: Any) -> Any:
-    """Adds counters of shingles up."""
+    """Adds up tables of counters."""
     import pyarrow as pa
 
     there = [table for table in tables if table.num_rows]

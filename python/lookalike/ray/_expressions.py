@@ -1,4 +1,4 @@
-"""Expressions of Arrow, with the names of ``pyspark.sql.functions``, and their evaluation."""
+"""Makes Arrow expressions under the names of ``pyspark.sql.functions``, and evaluates them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Expressions:
-    """The functions of ``lookalike._divided.row_operations.RowOperations``."""
+    """The ``functions`` of ``lookalike._divided.row_operations.RowOperations`` for Arrow."""
 
     def __init__(self) -> None:
         import pyarrow.compute as pc
@@ -22,14 +22,14 @@ class Expressions:
         self.greatest = pc.max_element_wise
 
     def when(self, condition: Any, value: Any) -> Any:
-        """The value if the condition is true, else null."""
+        """Returns an expression with the value if the condition is true, else null."""
         import pyarrow.compute as pc
 
         return pc.if_else(condition, value, pc.scalar(None))
 
 
 def project(rows: pyarrow.Table, columns: Mapping[str, Any]) -> pyarrow.Table:
-    """Computes columns from the columns of a table."""
+    """Computes a table whose columns are expressions of the columns of another table."""
     from pyarrow import acero
 
     source = acero.Declaration("table_source", acero.TableSourceNodeOptions(rows))

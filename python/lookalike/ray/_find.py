@@ -1,4 +1,4 @@
-"""``find`` and ``dedup`` of a Ray Dataset."""
+"""``find`` and ``dedup`` for a Ray Dataset."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _REMEDY = "install the version of the driver on all nodes, or in the runtime_env
 
 
 class FindResult(DividedFindResult["pyarrow.Table", RayRun]):
-    """The result of ``find``. Its tables are ``pyarrow.Table`` in the process that called it.
+    """The result of ``find``. Its tables are of type ``pyarrow.Table``, in the process of the
+    caller.
 
     ``lookalike.FindResult`` also has ``better_setting``, ``cut_from_mail``, ``decisions``,
     ``explain``, ``folding``, ``is_kept``, ``kept_rows``, ``labels``, ``text``, ``write_report`` and
@@ -53,17 +54,24 @@ def find(
     """Finds the near-duplicates among the rows of a Ray Dataset. Groups, pairs and counts are the
     same as from ``lookalike.find`` for the same documents and parameters.
 
-    The run reads the dataset twice, so it must return the same rows each time. Each node holds the
-    labels of all documents in components (24 bytes each), the caller holds the members of groups.
+    The run reads the dataset at least twice, so the dataset must return the same rows each time.
+    Each node holds the labels of all documents in components (24 bytes each). The process of the
+    caller holds the members of groups, and the pairs.
 
     Args:
-        ds: Documents: the columns ``text`` and ``id``, and the columns that ``keep`` and
-            ``source_field`` name.
-        reference: Documents that are always kept, with the same columns.
+        ds: The documents, one per row. The dataset has the columns ``text`` and ``id``, and the
+            columns that ``keep``, ``path_field`` and ``source_field`` name.
+        text: The column of texts.
+        id: The column of ids: texts or integers, all different.
+        threshold: As for ``lookalike.find``.
+        recall: As for ``lookalike.find``.
+        reference: A dataset of documents that are always kept, with the same columns.
         pairs: Whether to list all verified pairs.
-        documents: The expected number of documents, for which bands and rows are chosen.
-        task_memory: The most memory of a task for the documents of one component.
-        partitions: The number of parts of buckets and documents.
+        documents: The expected number of documents, for which the signatures, bands and rows are
+            chosen. By default the choice depends on ``threshold`` and ``recall`` only.
+        task_memory: The most memory for the documents of one component in a task: bytes, or a text
+            such as ``"2GiB"``. Larger components are divided, and decided in rounds.
+        partitions: The number of parts into which buckets and documents are divided.
         progress: As for ``lookalike.spark.find``.
         options: Options of ``lookalike.find``, except options of one machine: ``decisions``,
             ``estimates``, ``reference_pairs``, ``unit``, ``bands="auto"``, ``memory``,
@@ -72,7 +80,8 @@ def find(
     Raises:
         OptionError: An option is unknown or has an invalid value.
         DocumentError: A document cannot be used, or two documents have the same id.
-        ChangedError: The second reading returned other rows.
+        ChangedError: A later reading of the dataset returned other documents. The run checks only
+            documents that share a key with others.
     """
     plan = stages.plan(
         text=text,
@@ -91,11 +100,18 @@ def find(
 
 
 def dedup(ds: Any, *, annotate: bool = False, **options: Any) -> Any:
-    """Returns the rows of a Ray Dataset that are not duplicates. The columns do not change.
+    """Returns the rows of a Ray Dataset that are not duplicates, with all their columns.
 
     Args:
-        annotate: Keeps all rows and adds the columns of ``lookalike.spark.dedup``.
-        options: Options of ``find``.
+        ds: As for ``find``.
+        annotate: Whether to keep all rows, and add the columns that ``lookalike.spark.dedup``
+            adds.
+        options: Arguments and options of ``find``.
+
+    Raises:
+        OptionError: A column that ``annotate`` adds already exists, or an option is invalid.
+
+    See ``find`` for other errors.
     """
     refuse_add(options)
     check_dataset(ds, "ds")

@@ -1,5 +1,5 @@
-"""The operations of Ray for rounds over large components. Rows are tables of Arrow in the process
-of the caller, documents are a dataset.
+"""The operations of Ray for rounds over large components. Rows are Arrow tables in the process of
+the caller, and documents are datasets.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _JOINS = {"inner": "inner", "left": "left outer", "semi": "left semi", "anti": "
 
 
 class RayRows:
-    """``lookalike._divided.row_operations.RowOperations`` on tables and datasets."""
+    """Implements ``lookalike._divided.row_operations.RowOperations`` for tables and datasets."""
 
     def __init__(self, documents: RayDocuments) -> None:
         self._documents = documents
@@ -89,7 +89,7 @@ class RayRows:
     def share(self, column: str, shares: int) -> Any:
         import pyarrow.compute as pc
 
-        # Arrow has no remainder; the mask removes the sign.
+        # Arrow has no function for remainders. The mask makes the number positive.
         number = pc.bit_wise_and(pc.field(column), pc.scalar((1 << 62) - 1))
         return pc.subtract(
             number, pc.multiply(pc.divide(number, pc.scalar(shares)), pc.scalar(shares))

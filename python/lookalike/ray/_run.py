@@ -30,11 +30,12 @@ from lookalike.stages import DECIDED, Plan
 if TYPE_CHECKING:
     import pyarrow
 
-# Members of groups in a file.
+# The least number of rows of a file of groups, and the number of rows of a file of pairs. The last
+# file may have fewer.
 _FILE_ROWS = 1 << 20
-# Rows that become values of Python at a time.
+# The number of rows that become Python objects at a time.
 _BATCH_ROWS = 1 << 16
-# The names of files that a report has.
+# The names of the files of a report.
 _PART = re.compile(r"part-\d{5,}")
 
 
@@ -50,13 +51,14 @@ def ray_module() -> Any:
 
 
 def check_dataset(ds: object, name: str) -> None:
-    """Checks that a value is a dataset.
+    """Checks that a value is a Ray dataset.
 
     Args:
-        name: The name of the dataset in messages.
+        ds: The value.
+        name: The name of the argument, for the message.
 
     Raises:
-        DocumentTypeError: It is not a dataset.
+        DocumentTypeError: The value is not a dataset.
     """
     if not isinstance(ds, ray_module().data.Dataset):
         raise DocumentTypeError(
@@ -67,10 +69,10 @@ def check_dataset(ds: object, name: str) -> None:
 
 
 class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
-    """A run on Ray. Its rows are tables in the process of the caller."""
+    """A run on Ray. Rows are Arrow tables in the process of the caller."""
 
     members: pyarrow.Table
-    """Members of groups, in the order of the report."""
+    """The members of groups, in the order of the report."""
 
     def __init__(self, plan: Plan, ds: Any, reference: Any, parts: int, task_bytes: int) -> None:
         super().__init__(plan, parts, task_bytes, logging.getLogger("lookalike.ray"))
@@ -91,7 +93,9 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
         self.members = _of_kind(self.decided, "member").sort_by(list(MEMBER_ORDER))
 
     def numbered(self) -> pyarrow.Table:
-        """Members of groups with ``group``, in the order of the report."""
+        """Returns the members of groups in the order of the report, with ``group``, the number of
+        the group.
+        """
         import pyarrow as pa
 
         rows = self.members
@@ -99,7 +103,7 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
         return rows.append_column("group", numbers)
 
     def id_column(self, name: str) -> Any:
-        """A column of ids in the type that they have in the dataset."""
+        """Returns the expression of a column of ids, in the type of the ids in the dataset."""
         ids = self.row_operations().functions.col(name)
         return ids if self._id_kind is None else ids.cast(self._id_kind)
 
@@ -151,7 +155,7 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
         return pa.Table.from_pylist(self.sums.sources, schema=empty.schema)
 
     def _table(self, **ids: list[str | None]) -> pyarrow.Table:
-        """Columns of ids in the type of the dataset."""
+        """Makes a table of columns of ids, in the type of the ids in the dataset."""
         import pyarrow as pa
 
         kind = self._id_kind or pa.string()
@@ -160,7 +164,7 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
         )
 
     def _columns(self, rows: pyarrow.Table, names: dict[str, str]) -> pyarrow.Table:
-        """Columns under new names, with ids in the type of the dataset."""
+        """Selects columns under new names, with ids in the type of the ids in the dataset."""
         engine = self.row_operations()
         col = engine.functions.col
         columns = {
@@ -193,11 +197,11 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
         return RayRows(self._documents)
 
     def notes(self, kind: str) -> list[Any]:
-        """Notes of a kind about documents."""
+        """Returns the notes of one kind from the stage ``connect``."""
         return [note[kind] for note in map(json.loads, self._notes) if kind in note]
 
     def _check_ids(self) -> None:
-        """Rejects documents with one id."""
+        """Rejects documents with the same id. Reads the ids of documents that share a node."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -217,7 +221,7 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
         self.refuse_repeated(sorted(repeated), "leave one row of each")
 
     def _pairs(self) -> pyarrow.Table:
-        """Verified pairs in the order of the report."""
+        """Returns the verified pairs in the order of the report."""
         return _of_kind(self.decided, "pair").sort_by(list(PAIR_ORDER))
 
     def write_groups(self, folder: str, form: str, mode: str) -> None:
@@ -227,14 +231,14 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
         _write(folder, self._pair_files(), mode)
 
     def _group_files(self, form: Any) -> Iterator[bytes]:
-        """The bytes of the files of groups."""
+        """Yields the content of each file of groups. A file contains whole groups."""
         import pyarrow.compute as pc
 
         rows, first = self.members, 1
         starts = [at for at, role in enumerate(rows["role"].to_pylist()) if role == "keeper"]
         start = 0
         while start < rows.num_rows or start == 0:
-            # Whole groups: a file ends before the next keeper.
+            # End the file before a keeper, so that groups are not divided.
             place = bisect_left(starts, start + _FILE_ROWS)
             end = starts[place] if place < len(starts) else rows.num_rows
             some = rows.slice(start, end - start)
@@ -252,14 +256,14 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
             start = end
 
     def _pair_files(self) -> Iterator[bytes]:
-        """The bytes of the files of pairs."""
+        """Yields the content of each file of pairs."""
         rows = self._pairs()
         for start in range(0, max(rows.num_rows, 1), _FILE_ROWS):
             yield stages.pair_lines(self.plan, rows.slice(start, _FILE_ROWS), header=start == 0)
 
 
 def _document(note: Any) -> tuple[bool, str]:
-    """The order of documents without a token: by id, the reference last."""
+    """Returns the sort key of a document without a token: by id, reference documents last."""
     return note["reference"], note["id"]
 
 
@@ -270,8 +274,8 @@ def _of_kind(rows: Any, kind: str) -> Any:
 
 
 def _id_kind(name: str, *sides: Any) -> Any:
-    """The type of whole numbers that the ids of all sides have; ``None`` for texts, and where the
-    sides differ.
+    """Returns the integer type of the ids, if the ids of all sides have the same one. Otherwise
+    returns ``None``, and ids are texts.
     """
     import pyarrow as pa
 
@@ -287,14 +291,16 @@ def _id_kind(name: str, *sides: Any) -> Any:
 
 
 def _write(folder: str, files: Iterator[bytes], mode: str) -> None:
-    """Writes a folder that appears whole, and creates the folders above it.
+    """Writes a folder of files, which appears when it is complete. Creates missing parent folders.
 
     Args:
-        mode: ``"error"``, or ``"overwrite"``: a folder with files of an earlier call alone is
-            replaced.
+        folder: The folder.
+        files: The content of each file.
+        mode: ``"error"`` rejects an existing folder. ``"overwrite"`` replaces it if it contains
+            nothing but files of an earlier call.
 
     Raises:
-        FileError: The folder exists, or cannot be written.
+        FileError: The folder exists and must not be replaced, or cannot be written.
     """
     place = Path(folder).absolute()
     try:
@@ -314,7 +320,11 @@ def _write(folder: str, files: Iterator[bytes], mode: str) -> None:
 
 
 def _refuse_others(place: Path, folder: str) -> None:
-    """Refuses to replace what an earlier call did not write."""
+    """Rejects a path that is not a folder, or a folder with files that no earlier call wrote.
+
+    Raises:
+        FileError: The path must not be replaced.
+    """
     if not place.is_dir():
         raise FileError(
             f"cannot overwrite {folder}: it is a file, not a folder; name another output"

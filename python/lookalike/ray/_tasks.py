@@ -1,4 +1,6 @@
-"""The tasks of Ray: functions from Arrow tables to Arrow tables, which pickle with their plan."""
+"""The tasks of Ray: functions from Arrow tables to Arrow tables that can be pickled with their
+plan.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,15 @@ from lookalike.ray._expressions import Expressions, project
 from lookalike.stages import INTERNAL, LABELS, Plan
 
 BIN = f"{INTERNAL}bin"
-"""The part of the component of a row, by which rows are grouped."""
-# The number of a document in its table.
+"""The column by which rows are grouped: the part of the component of a document."""
+# The row number of a document in its table.
 _AT = f"{INTERNAL}at"
-# Whether ``skip_bad`` did not leave a row out.
+# Whether a row is readable: ``skip_bad`` does not leave it out.
 _READABLE = f"{INTERNAL}readable"
 
 
 def _is_readable(plan: Plan, table: Any) -> Any:
-    """Which rows are not those that ``skip_bad`` leaves out."""
+    """Tells for each row whether it is readable: ``skip_bad`` does not leave it out."""
     import pyarrow.compute as pc
 
     is_readable = pc.and_(pc.is_valid(table[plan.text]), pc.is_valid(table[plan.id])).to_numpy()
@@ -37,23 +39,23 @@ def _is_readable(plan: Plan, table: Any) -> Any:
 
 
 def run_task(task: Callable[[Any], Any], table: Any) -> Any:
-    """Calls a task. Ray shows the name of a function."""
+    """Calls a task and converts its errors. Ray displays the name of this function."""
     with stated_errors():
         return task(table)
 
 
 def map_dataset(ds: Any, task: Callable[[Any], Any]) -> Any:
-    """A dataset through a task, one block at a time."""
+    """Runs a task over a dataset, one block at a time."""
     return ds.map_batches(partial(run_task, task), batch_format="pyarrow", batch_size=None)
 
 
 def _stored(reference: Any) -> Any:
-    """A value in the object store."""
+    """Returns a value from the object store."""
     return importlib.import_module("ray").get(reference)
 
 
 def _table(batches: Iterable[Any], columns: str) -> Any:
-    """Batches as one table, with its columns where there are none."""
+    """Joins batches to one table. Without batches, returns an empty table with the columns."""
     import pyarrow as pa
 
     there = list(batches)
@@ -62,12 +64,12 @@ def _table(batches: Iterable[Any], columns: str) -> Any:
 
 @dataclass(frozen=True)
 class BatchTask:
-    """A task of batches as one of tables."""
+    """Converts a task on batches to a task on tables."""
 
     task: RowTask
     columns: str
     is_combined: bool = False
-    """Whether the rows are copied into one batch, for tasks that work on a batch at a time."""
+    """Whether to copy the rows into one batch, for tasks that process one batch at a time."""
 
     def __call__(self, table: Any) -> Any:
         rows = table.combine_chunks() if self.is_combined else table
@@ -76,7 +78,9 @@ class BatchTask:
 
 @dataclass(frozen=True)
 class DocumentTask:
-    """The columns of the plan, ids as texts, with ``node``, and ``reference`` if there is one."""
+    """Selects the columns of the plan, converts ids to texts, and adds ``node``. Adds
+    ``reference`` if the run has a reference collection.
+    """
 
     plan: Plan
     is_reference: bool | None
@@ -91,7 +95,7 @@ class DocumentTask:
         table = table.select(self.plan.columns)
         at = table.column_names.index(self.plan.id)
         kind = table.schema.field(at).type
-        # The ids of a block may all be null.
+        # If all ids of a block are null, their type is null.
         if pa.types.is_integer(kind) or pa.types.is_null(kind):
             table = table.set_column(at, self.plan.id, table[self.plan.id].cast(pa.string()))
         is_reference = bool(self.is_reference)
@@ -114,12 +118,12 @@ class DocumentTask:
 
 @dataclass(frozen=True)
 class KeyTask:
-    """``lookalike._divided.stage_tasks.KeyTask`` with its counters in the object store."""
+    """Like ``lookalike._divided.stage_tasks.KeyTask``, with counters from the object store."""
 
     plan: Plan
     parts: int
     counters: Any = None
-    """Counters of shingles, where keys are rare shingles."""
+    """A reference to the counters of shingles, if keys are rare shingles."""
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         counters = None if self.counters is None else _stored(self.counters)
@@ -128,7 +132,7 @@ class KeyTask:
 
 @dataclass(frozen=True)
 class AllLabelsTask:
-    """The labels of all documents of components, of the results of all parts."""
+    """Labels all documents in components. Takes the edges and identities of all parts."""
 
     parts: int
 
@@ -151,7 +155,7 @@ class AllLabelsTask:
 
 @dataclass(frozen=True)
 class KindTask:
-    """The blocks of one kind."""
+    """Selects the blocks of one kind."""
 
     kind: str
 
@@ -162,7 +166,7 @@ class KindTask:
 
 
 def summary(table: Any) -> tuple[int, list[str]]:
-    """The bytes of blocks, and the notes among them."""
+    """Returns the bytes of the blocks of a table, and its notes."""
     import pyarrow.compute as pc
 
     if not table.num_rows:
@@ -174,8 +178,8 @@ def summary(table: Any) -> tuple[int, list[str]]:
 
 @dataclass(frozen=True)
 class LabelJoin:
-    """The documents of some nodes, with ``check``; with their components and the parts of these, if
-    there are any.
+    """Selects the documents of some nodes and adds ``check``. If the labels have components, also
+    adds ``component`` and ``BIN``, the part of the component.
     """
 
     plan: Plan
@@ -191,21 +195,22 @@ class LabelJoin:
         at = np.minimum(np.searchsorted(nodes, there), max(len(nodes) - 1, 0))
         hit = nodes[at] == there if len(nodes) else np.zeros(len(there), bool)
         if self.plan.options.get("skip_bad"):
-            # Rows that are left out may have the ids of others.
+            # A row that `skip_bad` leaves out may have the id, and so the node, of another row.
             hit &= _is_readable(self.plan, table)
         kept = table.filter(pa.array(hit)).append_column("check", checks.take(pa.array(at[hit])))
         if components is None:
             return kept
         own = components[at][hit] if len(nodes) else np.zeros(0, np.int64)
         kept = kept.append_column("component", pa.array(own))
-        # The least of several hashes is not spread evenly; its lower bits are.
+        # A component is the least of several hashes, so its upper bits are not evenly distributed.
+        # Its lower bits are.
         bins = (own.view(np.uint64) % np.uint64(self.parts)).astype(np.int64)
         return kept.append_column(BIN, pa.array(bins))
 
 
 @dataclass(frozen=True)
 class SemiJoin:
-    """The documents of some nodes."""
+    """Selects the documents of some nodes."""
 
     nodes: Any
 
@@ -215,17 +220,17 @@ class SemiJoin:
         return table.filter(pc.is_in(table["node"], value_set=_stored(self.nodes)))
 
 
-# Bytes of documents in a batch of ``TextJoin``.
+# About the number of bytes of documents in a table that ``TextJoin`` yields.
 _JOINED_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
 class TextJoin:
-    """Documents once for each row that names them, with the other columns of these rows."""
+    """Yields a document once for each row that names it, with the other columns of the row."""
 
     plan: Plan
     rows: Any
-    """``id``, ``reference`` and other columns."""
+    """A reference to rows with ``id``, ``reference`` and other columns."""
 
     def __call__(self, table: Any) -> Any:
         import pyarrow as pa
@@ -251,8 +256,8 @@ class SurvivorTask:
 
     plan: Plan
     members: Any
-    """In the object store: ids of documents of groups as texts, and the columns that these rows
-    get.
+    """A reference to a table: the ids of members of groups as texts, and the columns to add to
+    their rows. Without ``annotate``, only duplicates are members.
     """
     annotate: bool
 

@@ -1,5 +1,5 @@
-"""Near-duplicates of a Spark DataFrame: the groups, pairs and counts of ``lookalike.find``, byte
-for byte, on Spark 3.5 and later, Spark Connect, and Sail.
+"""Finds near-duplicates in a Spark DataFrame, on Spark 3.5 and later, Spark Connect, and Sail.
+Groups, pairs and counts are the same as from ``lookalike.find``, byte for byte.
 
 Examples:
     >>> import lookalike.spark  # doctest: +SKIP
@@ -10,7 +10,8 @@ Examples:
     >>> survivors = lookalike.spark.dedup(df, id="url")  # doctest: +SKIP
     >>> lookalike.spark.audit(found, sample=2000).recall  # doctest: +SKIP
 
-Executors need this package and pyarrow. ``docs/guides/cluster.md`` says when a cluster is worth it.
+Executors need this package and pyarrow. ``docs/guides/cluster.md`` explains when a cluster is
+worth its cost.
 """
 
 from lookalike.spark._audit import audit

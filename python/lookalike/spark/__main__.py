@@ -1,4 +1,4 @@
-"""The program: ``spark-submit lookalike-spark.py``, and ``python -m lookalike.spark``."""
+"""The program that ``spark-submit lookalike-spark.py`` and ``python -m lookalike.spark`` run."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-# Counts that are printed even if they are 0.
+# The program prints these counts even if they are 0.
 _ALWAYS = ("documents", "groups", "duplicates")
-# The modules with the errors of an engine and of its channels.
+# Modules whose exceptions are errors of the engine or of the connection to it.
 _ENGINE_MODULES = ("pyspark.", "py4j.", "grpc.")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command of the arguments.
+    """Runs the command that the arguments name.
 
     Args:
-        arguments: By default the arguments of the process.
+        arguments: The arguments; by default the arguments of the process.
 
     Returns:
-        The exit code: 0 success, 1 error, 2 wrong use.
+        The exit code: 0 for success, 1 for an error, 2 for invalid arguments.
     """
     args = parse_arguments(arguments)
     try:
@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
     except LookalikeError as error:
         return _failed(error, 1)
     except Exception as error:
-        # Errors of Spark are for the user; other errors are bugs, with their traceback.
+        # Print errors of the engine in one line. Other errors are bugs, and keep their traceback.
         if not type(error).__module__.startswith(_ENGINE_MODULES):
             raise
         return _failed(error, 1)
@@ -62,8 +62,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 @contextmanager
 def _warnings() -> Iterator[None]:
-    """Prints warnings of the package as the command line does, in one line without the place in the
-    code.
+    """Prints warnings of the package in a ``with`` block as the command line does: in one line,
+    without their place in the code.
     """
 
     def shown(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -92,7 +92,7 @@ def _run(args: argparse.Namespace) -> None:
     kind = _tables.format_of([*args.inputs, *(args.reference or [])], args.format)
     options = options_of(args)
     rules = keep_rules(options)
-    # The rule `name` ranks no records of a file, so it needs a column.
+    # The rule `name` is about the names of files, which do not rank records, so it needs a column.
     has_paths = (
         "path_field" not in options
         and "name" not in rules
@@ -138,7 +138,7 @@ def _run(args: argparse.Namespace) -> None:
 
 
 def _fields(args: argparse.Namespace, options: dict[str, Any]) -> LineFields:
-    """The fields of JSON lines that the command reads."""
+    """Returns the fields of JSON lines that the command reads."""
     others = _engine.fields(
         {name: options[name] for name in ("keep", "path_field", "source_field") if name in options}
     )
@@ -148,8 +148,8 @@ def _fields(args: argparse.Namespace, options: dict[str, Any]) -> LineFields:
 
 @contextmanager
 def _session() -> Iterator[SparkSession]:
-    """The session of this process. A new session ends with the command: otherwise a driver on
-    Kubernetes does not end.
+    """Provides the Spark session of this process. Stops a session that it created, because
+    otherwise a driver on Kubernetes does not end.
     """
     try:
         from pyspark.sql import SparkSession
@@ -167,7 +167,7 @@ def _session() -> Iterator[SparkSession]:
             spark.stop()
 
 
-# Classes of Spark that log traces of errors; the program prints these errors in one line.
+# Classes of Spark that log the traces of errors. The program prints these errors in one line.
 _TRACED = (
     "org.apache.spark.executor.Executor",
     "org.apache.spark.scheduler.TaskSetManager",
@@ -180,8 +180,8 @@ _TRACED = (
 
 
 def _hide_traces(spark: SparkSession) -> None:
-    """Removes traces of failures from the log of this process. A server of Spark Connect has its
-    own log.
+    """Hides the traces of failures in the log of this process. Has no effect on the log of a Spark
+    Connect server.
     """
     jvm: Any = getattr(spark, "_jvm", None)
     if jvm is None:
@@ -205,7 +205,7 @@ def _write_found(args: argparse.Namespace, found: FindResult) -> None:
 
 
 def _described(found: FindResult, *, as_json: bool) -> str:
-    """The printed counts."""
+    """Returns the text that the program prints about a run: counts and seconds."""
     if as_json:
         sources = found.run.sums.sources
         figures = {"counts": found.counts, "sources": sources, "parameters": found.parameters}

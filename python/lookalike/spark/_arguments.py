@@ -1,4 +1,6 @@
-"""Arguments of the program: the options of ``lookalike find`` that apply to rows of a cluster."""
+"""The arguments of the program. They are the options of ``lookalike find`` that apply to the rows
+of a cluster.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from typing import Any
 from lookalike import _engine
 from lookalike._options import OPTIONS
 
-# Options of ``lookalike.spark.find`` that take one value.
+# Options of ``lookalike.spark.find`` whose value is a text.
 _TEXTS = (
     "measure",
     "shingle",
@@ -25,9 +27,9 @@ _TEXTS = (
 )
 _WHOLES = ("num_hashes", "bands", "rows", "seed")
 _FLAGS = ("frequencies", "exact", "skip_bad")
-# Options that may be repeated.
+# Options that users may repeat.
 _LISTS = ("keep", "normalize")
-# Descriptions of options with fewer values than on one machine.
+# Descriptions of options that accept other values than on one machine.
 _MEANINGS = {
     "bands": "bands of a signature; chosen for threshold and recall, or for --documents",
     "keep": "'longest', 'shortest', 'name', 'field:NAME[:asc]' or 'path:GLOB'; may be repeated",
@@ -37,15 +39,15 @@ _MEANINGS = {
     "tokens": "'words', 'word-runs' or 'whitespace'",
     "stop_words": "leave out the stop words of a language: 'en', 'de', 'zh', …",
 }
-# Options that are named arguments in Python.
+# Options that are named arguments of ``lookalike.spark.find``.
 _NAMED = ("text", "id", "documents", "checkpoint", "task_memory", "partitions")
 
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
-    """Reads the arguments. Wrong arguments end the process with the exit code 2.
+    """Parses the arguments. Ends the process with exit code 2 if they are invalid.
 
     Args:
-        arguments: By default the arguments of the process.
+        arguments: The arguments; by default the arguments of the process.
     """
     parser = _CommandParser(
         prog="lookalike-spark.py",
@@ -95,7 +97,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The arguments of ``lookalike.spark.find`` that have values."""
+    """Returns the arguments for ``lookalike.spark.find`` that the user set."""
     names = ("threshold", "recall", *_NAMED, *_TEXTS, *_WHOLES, *_FLAGS, *_LISTS)
     values = {name: getattr(arguments, name) for name in names}
     return {name: value for name, value in values.items() if value is not None} | dict(
@@ -103,13 +105,13 @@ def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
     )
 
 
-# Options whose names contain ``_``, so that no word of a sentence equals one.
+# Options whose names contain ``_``. Such a name is not a word of an English sentence.
 _UNDERSCORED = [name for name in (*_NAMED, *_TEXTS, *_WHOLES, *_FLAGS, *_LISTS) if "_" in name]
 _OPTION = "|".join(
     ("threshold", "recall", "annotate", "reference", *_NAMED, *_TEXTS, *_WHOLES, *_FLAGS, *_LISTS)
 )
-# How messages of the package spell an option: with a value, at the beginning, or as the name of a
-# choice.
+# Patterns of the options in messages of the package: with a value, at the beginning of a message,
+# after certain words, or with ``_`` in the name.
 _VALUED = re.compile(rf"\b({_OPTION})=('[^']*'|[\w.-]+)")
 _REFUSED = re.compile(rf"^({_OPTION})(?=: )")
 _NAMED_BY = re.compile(
@@ -119,7 +121,7 @@ _BARE = re.compile(rf"(?<![\w'\"-])({'|'.join(_UNDERSCORED)})(?![\w'\"=])")
 
 
 def spell_options(message: str) -> str:
-    """Replaces the options in a message of the package by the options of this program."""
+    """Replaces Python options in a message of the package by the options of this program."""
 
     def option(name: str) -> str:
         return f"--{name.replace('_', '-')}"
@@ -154,7 +156,7 @@ def _option(text: str) -> tuple[str, Any]:
 
 
 class _CommandParser(argparse.ArgumentParser):
-    """Reports wrong use in one line, as the command ``lookalike``."""
+    """Reports invalid arguments in one line, as the command ``lookalike`` does."""
 
     def __init__(self, **how: Any) -> None:
         super().__init__(allow_abbrev=False, **how)

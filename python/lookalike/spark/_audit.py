@@ -1,4 +1,4 @@
-"""``audit`` of a run over a Spark DataFrame."""
+"""``audit`` for a run over a Spark DataFrame."""
 
 from __future__ import annotations
 
@@ -19,28 +19,34 @@ from lookalike.stages import Plan
 
 # The limit that draws all documents.
 _ALL = (1 << 64) - 1
-# The most tasks that merge results of other tasks.
+# The most tasks that merge the findings of other tasks.
 _MERGING = 32
 
 
 def audit(
     found: FindResult, *, sample: int = 2_000, confidence: float = 0.95, seed: int = 1
 ) -> AuditResult:
-    """Measures the recall of a run: compares a random sample of documents exactly with all others.
-    The figures equal the figures of ``lookalike.audit`` for these documents, parameters and seed.
+    """Measures the recall of a run. Draws a random sample of documents and compares it exactly
+    with all documents. The figures are the same as from ``lookalike.audit`` for these documents,
+    parameters and seed.
 
-    The audit reads the frame of the run twice. The first reading parses only the texts that may be
-    in the sample. Each task gets some 8 bytes for each shingle of the sample.
+    The audit reads the frame of the run at least twice. The first reading shingles only the texts
+    of documents that may be in the sample. Each task of the second reading receives some 8 bytes
+    for each shingle of the sample.
 
     Args:
-        found: A result of ``lookalike.spark.find``. The audit judges pairs if the run listed them,
-            else groups.
-        sample: The number of documents to draw, from 1; a smaller collection is drawn whole.
-        confidence: The least probability that an interval contains the truth: above 0, below 1.
-        seed: Draws the sample.
+        found: A result of ``lookalike.spark.find`` that was not released. The audit judges by the
+            pairs of the run if it listed pairs, else by its groups.
+        sample: The number of documents to draw, 1 or more. If the collection is smaller, all
+            documents are drawn.
+        confidence: The least probability that an interval contains the true recall; above 0, below
+            1.
+        seed: The random seed of the sample, from 0.
 
     Raises:
-        ChangedError: The frame returned other rows than in the run.
+        ChangedError: The frame returned other documents than in the run.
+        OptionError: An argument is invalid.
+        FileError: The engine cannot read the documents.
     """
     if not isinstance(found, FindResult):
         raise OptionError(
@@ -94,7 +100,7 @@ class _AuditRun:
         )
 
     def figures(self) -> str:
-        """The measured figures as JSON."""
+        """Runs the audit. Returns the figures as JSON."""
         sample = AuditSample(
             self._run.plan,
             self._drawn(),
@@ -128,7 +134,9 @@ class _AuditRun:
         )
 
     def _drawn(self) -> Any:
-        """The rows of the sample and possibly more; all rows of a smaller collection."""
+        """Draws at least as many documents as the sample needs, or all documents of a smaller
+        collection.
+        """
         import pyarrow as pa
 
         attempt = 0
@@ -151,7 +159,9 @@ class _AuditRun:
         )
 
     def _judged(self, searched: Any) -> str:
-        """Judges the sample by the groups or pairs that contain its documents."""
+        """Judges which drawn neighbours the run found, by its duplicates or its pairs. Returns the
+        figures as JSON.
+        """
         run = self._run
         functions = run.functions
         ids = run.spark.createDataFrame([(id_,) for id_ in searched.ids()], "id string")

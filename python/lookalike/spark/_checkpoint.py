@@ -1,5 +1,5 @@
-"""Results of stages, so that no stage runs twice: in the memory of the cluster, or in a folder from
-which the same call resumes.
+"""Keeps the results of stages, so that no stage runs twice. They are in the cluster, or in a
+folder from which the same call resumes.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from lookalike.stages import Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
-# Columns of the manifest of a stage: its name, plan and division as JSON, and columns and number of
-# its rows.
+# The columns of the manifest of a stage: its name, its plan and division as JSON, and the schema
+# and number of its rows.
 _MANIFEST = "stage string, plan string, schema string, rows long"
 
 
 def kept(frame: DataFrame) -> DataFrame:
-    """A frame whose rows the cluster keeps.
+    """Returns a frame with the same rows, which the cluster keeps once they are computed.
 
-    Spark treats frames with equal plans as equal. It would return the rows of an earlier call on
-    the same folder, even if the folder has new files. The unique condition makes the plans differ;
-    the optimizer drops it.
+    Spark treats frames with equal plans as the same frame. It would return the kept rows of an
+    earlier call on the same folder, even if the folder has new files. A unique condition makes the
+    plans differ, and the optimizer removes it.
     """
     token = uuid.uuid4().hex
     return frame.where(f"'{token}' = '{token}'").persist()
@@ -37,8 +37,9 @@ def kept(frame: DataFrame) -> DataFrame:
 class Checkpoint:
     """The results of the stages of a run.
 
-    A written stage ends with a manifest. A stage without a manifest is written again. A manifest of
-    another plan or division is rejected: rows of two divisions cannot be combined.
+    With a folder, the manifest of a stage is written after its rows. A stage without a manifest
+    runs again. A manifest with another plan or division is rejected, because rows of different
+    divisions cannot be combined.
     """
 
     def __init__(
@@ -51,16 +52,16 @@ class Checkpoint:
 
     @property
     def folder(self) -> str | None:
-        """The folder of the results that are written."""
+        """The folder of the checkpoint; ``None`` if the cluster keeps the results."""
         return self._folder
 
     def begin(self) -> None:
-        """Writes a first file, so that the call fails before its first stage if the folder cannot
-        be written.
+        """Writes a first file. If the folder cannot be written, the call fails here, before its
+        first stage.
         """
         if self._folder is not None:
             row = literal_row(self._spark, plan=self._plan)
-            # A resumed run does not change the files of the run before.
+            # A resumed run does not change the files of the earlier run.
             row.write.mode("ignore").json(f"{self._folder}/begin")
 
     def result(
@@ -69,10 +70,13 @@ class Checkpoint:
         make: Callable[[], DataFrame],
         check: Callable[[DataFrame], None] = lambda _: None,
     ) -> DataFrame:
-        """Returns the stored result of a stage, or computes it with ``make``.
+        """Returns the stored result of a stage. If there is none, computes it with ``make`` and
+        stores it.
 
         Args:
-            check: Rejects a new result before the stage is complete.
+            stage: The name of the stage.
+            make: Makes the frame of the result.
+            check: Raises an error if a new result is invalid. The stage is then not complete.
         """
         if self._folder is None:
             frame = kept(make())
@@ -97,7 +101,7 @@ class Checkpoint:
         return rows
 
     def _check_whole(self, stage: str, rows: DataFrame, expected: int) -> None:
-        """Rejects a result with missing files, or with files of another run."""
+        """Rejects a stored result with another number of rows than its manifest states."""
         count = rows.count()
         if count != expected:
             raise DamagedError(
@@ -107,8 +111,8 @@ class Checkpoint:
             )
 
     def _read(self, path: str, schema: str) -> DataFrame:
-        """Reads written rows. The schema is necessary: Sail writes no file for a frame without
-        rows.
+        """Reads stored rows. The schema must be known, because Sail writes no file for a frame
+        without rows.
         """
         from pyspark.sql.types import StructType
 
@@ -118,10 +122,12 @@ class Checkpoint:
         return rows
 
     def stored(self, stage: str, make: Callable[[], DataFrame]) -> DataFrame:
-        """Returns the result of a round without its plan. Otherwise the plan of each round would
-        contain the plans of all rounds before it.
+        """Computes and stores the result of a round, or returns the stored result. The returned
+        frame does not contain the plan of the round. Otherwise the plan of each round would
+        contain the plans of all earlier rounds.
 
-        Without a folder the executors hold two copies. The run fails if both copies are lost.
+        Without a folder, the executors store the rows, in two copies if the engine supports it.
+        The run fails if all copies are lost.
         """
         if self._folder is not None:
             return self.result(stage, make)
@@ -131,7 +137,8 @@ class Checkpoint:
 
     def last(self, frame: DataFrame) -> DataFrame:
         """Keeps the rows of the last stage in the cluster, and releases the results of earlier
-        stages. Rows between rounds stay, since they cannot be computed again.
+        stages. Does not release the results of rounds, because they cannot be computed again. With
+        a folder, does nothing.
         """
         if self._folder is not None:
             return frame
@@ -142,9 +149,13 @@ class Checkpoint:
         return frame
 
     def _manifest_of(self, stage: str) -> Row | None:
-        """The manifest of a stage; ``None`` if its result is incomplete."""
+        """Returns the manifest of a stage, or ``None`` if its result is missing or incomplete.
+
+        Raises:
+            OptionError: The checkpoint is of a run with another plan or division.
+        """
         try:
-            # Spark logs a trace of Java for one absent path, and no trace for two.
+            # If the only path is absent, Spark logs a Java trace. It logs none for two paths.
             manifest = f"{self._folder}/{stage}.manifest"
             rows = self._spark.read.schema(_MANIFEST).json([manifest, manifest]).collect()
         except Exception as error:
@@ -166,7 +177,7 @@ class Checkpoint:
         return rows[0]
 
     def release(self) -> None:
-        """Releases the results that the cluster keeps."""
+        """Releases all results that the cluster keeps, including the results of rounds."""
         self._unpersist()
         for frame in self._stored:
             _unpersist_stored(frame)
@@ -178,13 +189,13 @@ class Checkpoint:
         self._kept.clear()
 
 
-# The messages of Sail 0.7 for checkpoints without a folder. PySpark 3.5 has no method for them over
-# Spark Connect.
+# The messages of Sail 0.7 for checkpoints without a folder. With Spark Connect, frames of PySpark
+# 3.5 have no method for such checkpoints.
 _NO_CHECKPOINTS = ("checkpoint.path", "checkpoint StorageLevel")
 
 
 def _local_checkpoint(frame: Any) -> Any:
-    """Stores rows in the executors, and drops their plan.
+    """Stores the rows of a frame in the executors, and returns them as a frame without their plan.
 
     Raises:
         OptionError: The engine cannot store rows.
@@ -207,11 +218,11 @@ def _local_checkpoint(frame: Any) -> Any:
 
 
 def _unpersist_stored(frame: Any) -> None:
-    """Releases the rows of a local checkpoint. With Spark Connect the server does it when the frame
-    is no longer used.
+    """Releases the rows of a local checkpoint. With Spark Connect, the server releases them when
+    no frame uses them any more.
 
-    A data frame has no operation for it. This is the only function of the package that uses the
-    objects of the JVM below a data frame; it does nothing if there are none.
+    Data frames have no method for this. The function therefore uses the JVM object of the frame,
+    as no other function of the package does. Without a JVM object it does nothing.
     """
     if not hasattr(frame, "_jdf"):
         return
@@ -230,15 +241,16 @@ def _described(plan: Plan) -> dict[str, Any]:
     }
 
 
-# The messages of file systems for an absent path; other errors also contain such words.
+# The messages of file systems for an absent path. Other errors contain such words too, so they are
+# searched only in errors without an error class.
 _ABSENT = re.compile(
     r"path does not exist|no such file or directory|filenotfoundexception", re.IGNORECASE
 )
 
 
 def is_absent(error: Exception) -> bool:
-    """Whether an engine says that there is nothing under a path."""
-    # PySpark 4 warns of the name that 3.5 has.
+    """Returns true if an error of the engine states that a path does not exist."""
+    # PySpark 3.5 has only `getErrorClass`, which is deprecated in PySpark 4.
     name = "getCondition" if hasattr(error, "getCondition") else "getErrorClass"
     condition = getattr(error, name, lambda: None)()
     if condition:

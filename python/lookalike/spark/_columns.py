@@ -1,4 +1,4 @@
-"""Names of columns, which Spark compares without case, and literals."""
+"""Checks and quotes names of columns, and makes literal rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def column(name: str) -> Any:
-    """The column with exactly this name, which may contain any characters."""
+    """Returns the column with this name, which may contain any characters."""
     from pyspark.sql import functions
 
     quoted = name.replace("`", "``")
@@ -20,8 +20,8 @@ def column(name: str) -> Any:
 
 
 def literal_row(spark: SparkSession, **values: str | int) -> DataFrame:
-    """Makes a frame of one row in one partition. ``createDataFrame`` would start a process of
-    Python on an executor.
+    """Makes a frame of one row in one partition. ``createDataFrame`` would start a Python process
+    on an executor.
     """
     from pyspark.sql import functions
 
@@ -30,14 +30,15 @@ def literal_row(spark: SparkSession, **values: str | int) -> DataFrame:
 
 
 def check_frame(frame: Any, name: str) -> None:
-    """Checks that a value is a frame, and not a stream. Frames of Spark Connect have another class;
-    PySpark has a common base class since 4.0.
+    """Checks that a value is a data frame and not a stream. Does not check the class, because
+    frames of Spark Connect have another class, and PySpark before 4.0 has no common base class.
 
     Args:
-        name: The name of the frame in messages.
+        frame: The value.
+        name: The name of the argument, for the message.
 
     Raises:
-        DocumentTypeError: It is not a frame, or its rows are a stream.
+        DocumentTypeError: The value is not a frame, or its rows are a stream.
     """
     if not hasattr(frame, "sparkSession"):
         raise DocumentTypeError(

@@ -1,4 +1,4 @@
-"""Finds the components of documents."""
+"""Finds the components of the documents in Spark frames."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from lookalike.stages import BLOCKS, LABELS, Plan, StarStep
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# Forests, or counters, that one task joins.
+# The number of forests, or of tables of counters, that one task joins.
 _JOINED = 16
 
 
 def by_part(frame: DataFrame, parts: int, part: str = "part") -> DataFrame:
-    """Rows of one part in one partition.
+    """Moves all rows of a part to one partition.
 
     Args:
-        part: The column with the part.
+        frame: The rows.
+        parts: The number of parts.
+        part: The name of the column with the part.
     """
     from pyspark.sql.utils import is_remote
 
@@ -37,10 +39,13 @@ def by_part(frame: DataFrame, parts: int, part: str = "part") -> DataFrame:
 def connect_documents(
     documents: DataFrame, plan: Plan, parts: int, counters: bytes | None
 ) -> DataFrame:
-    """The edges, identities and notes of documents.
+    """Connects documents that share a key. Returns their edges, identities and notes.
 
     Args:
-        counters: The counters of ``shingle_counters``, if keys are rare shingles.
+        documents: The documents, with ``node``.
+        plan: The plan of the run.
+        parts: The number of parts.
+        counters: The result of ``shingle_counters`` if keys are rare shingles, else ``None``.
     """
     blocks = map_rows(documents, KeyTask(plan, parts, counters), BLOCKS)
     probed = counters is not None and plan.is_probed
@@ -48,7 +53,7 @@ def connect_documents(
 
 
 def shingle_counters(documents: DataFrame, plan: Plan, parts: int) -> bytes:
-    """The approximate frequencies of shingles."""
+    """Counts shingles approximately. Returns the counters of all documents."""
     counters, tasks = map_rows(documents, CountTask(plan), BLOCKS), parts
     while tasks > 1:
         tasks = -(-tasks // _JOINED)
@@ -63,12 +68,14 @@ def label_components(
     task_bytes: int,
     stored: Callable[[str, Callable[[], DataFrame]], DataFrame],
 ) -> DataFrame:
-    """The documents of components.
+    """Returns the labels of all documents in components.
 
     Args:
         edges_and_identities: Rows of ``connect_documents``.
-        task_bytes: The most memory of a task for edges. Larger graphs are processed in rounds.
-        stored: Stores a result.
+        parts: The number of parts.
+        task_bytes: The most memory of a task for edges; at least 64 MiB are allowed. Graphs with
+            more edges are processed in rounds.
+        stored: Stores an intermediate result under a name, so that it is computed once.
     """
     edges = _forest(
         edges_and_identities.where("kind = 'edges'"), parts, edge_limit(task_bytes), stored
@@ -83,13 +90,17 @@ def _forest(
     most: int,
     stored: Callable[[str, Callable[[], DataFrame]], DataFrame],
 ) -> DataFrame:
-    """Edges from the least node of each component to all of its nodes."""
+    """Returns edges from the least node of each component to all of its nodes.
+
+    Tasks join forests of edges, until one task has joined all. If the edges are too many for the
+    tasks, the components are found in rounds of ``star_rounds``.
+    """
     tasks, size = parts, _block_bytes(edges)
     while True:
         tasks = -(-tasks // _JOINED)
         if size > most * tasks:
             return _starred(edges, parts, stored)
-        # Rows of any part may meet: a forest is one of all its rows.
+        # A task can join rows of any parts.
         merged = map_rows(edges.repartition(tasks), MergeTask(parts), BLOCKS)
         if tasks == 1:
             return merged

@@ -1,4 +1,4 @@
-"""Texts of files: rows of Spark's ``binaryFile`` source as documents."""
+"""Extracts the texts of files, from rows of Spark's source ``binaryFile``."""
 
 from __future__ import annotations
 
@@ -27,18 +27,19 @@ from lookalike.stages import Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# The rows of a task: documents, and skipped files and records, which have a reason.
+# The columns of the rows of a task. A row is a document, or a skipped file or record with a
+# reason.
 _ROWS = "id string, text string, modified string, source string, line long, reason string"
 _COLUMNS = {"path": "string", "content": "binary"}
-# Bytes of a batch of rows, unless one row has more.
+# The most bytes of a batch of rows, unless one row has more.
 _PIECE = 64 << 20
 # Options that select files of a folder.
 _WALK = ("include", "exclude", "all_files", "follow")
 
 
 class ExtractResult:
-    """The documents of files, and the skipped files and records. The cluster keeps both until
-    ``release``.
+    """The result of ``extract``: the documents of files, and the skipped files and records. The
+    cluster keeps both until ``release``.
     """
 
     def __init__(self, rows: DataFrame, fields: Sequence[str]) -> None:
@@ -58,13 +59,16 @@ class ExtractResult:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Rows of ``documents`` and of ``skipped``."""
+        """The numbers of rows of ``documents`` and of ``skipped``, by name."""
         return dict(self._counts)
 
     @property
     def documents(self) -> DataFrame:
-        """``id``, ``text``, ``modified`` (the time of the file, ``2026-01-31T12:00:00.000000Z``),
-        and a column for each field; ``keep="field:modified"`` keeps the newest.
+        """A row for each document: ``id``, ``text``, ``modified``, and a column for each of the
+        ``fields``.
+
+        ``modified`` is the time of the file, such as ``2026-01-31T12:00:00.000000Z``. The keep
+        rule ``field:modified`` prefers the newest document.
         """
         functions = functions_module()
         named = [
@@ -74,8 +78,8 @@ class ExtractResult:
 
     @property
     def skipped(self) -> DataFrame:
-        """Skipped files and records: ``source`` (the name in the folder), ``line``, ``id``,
-        ``reason``.
+        """A row for each skipped file or record: ``source`` (the path in the folder), ``line``,
+        ``id`` and ``reason``.
         """
         return self._rows.where("reason is not null").select("source", "line", "id", "reason")
 
@@ -103,27 +107,34 @@ def extract(
     """Extracts the texts of files: web pages, mail, PDF, office files, archives, plain text,
     records.
 
-    Texts, limits, reasons and ids are the same as with ``lookalike find FOLDER``. An id is the path
-    in the folder, followed by the names in archives. Spark lists the files: it omits names that
-    begin with ``.`` or ``_``, and empty files.
+    Texts, limits, reasons and ids are the same as with ``lookalike find FOLDER``. The id of a
+    document is the path of its file in the folder, followed by its names in archives. Spark lists
+    the files. It omits empty files, and files whose names begin with ``.`` or ``_``.
 
-    Write the documents to a table before a long run: ``lookalike.spark.find`` reads its frame
-    twice.
+    Before a long run, write the documents to a table, because ``lookalike.spark.find`` reads its
+    frame more than once.
 
     Args:
-        files: The columns ``path``, ``content`` and ``modificationTime`` (may be absent) of
-            ``spark.read.format("binaryFile").option("recursiveFileLookup", True).load(folder)``.
-        folder: The folder of all files, a path from the root or an address. Ids are relative to it.
+        files: A row for each file, with the columns ``path``, ``content`` and optionally
+            ``modificationTime`` of ``spark.read.format("binaryFile").option("recursiveFileLookup",
+            True).load(folder)``.
+        folder: The folder that contains all files: an absolute path, or an address such as
+            ``s3a://bucket/mail``. Ids are relative to it.
         text: The column of texts of records, as for ``lookalike.find_files``.
         id: The column of ids of records, as for ``lookalike.find_files``.
-        fields: Further columns: ``title``, ``author``, ``date``, ``language``, ``subject``,
-            ``from``, ``to``, ``message-id``, ``url``, ``record-id``, or columns of records.
-        ids_by_file: Whether ids of records begin with the name of their file. On one machine they
-            do if records of several files have the same id.
-        options: Options of ``lookalike.find_files`` for reading files.
+        fields: The names of further columns of the result: ``title``, ``author``, ``date``,
+            ``language``, ``subject``, ``from``, ``to``, ``message-id``, ``url``, ``record-id``, or
+            columns of records.
+        ids_by_file: Whether the ids of records begin with the name of their file. On one machine
+            they do if records of several files have the same id.
+        options: Options of ``lookalike.find_files`` for reading files, except options that select
+            files of a folder.
 
     Raises:
-        DocumentError: A file is not below the folder, or a record cannot be used.
+        OptionError: An option is unknown or has an invalid value.
+        DocumentTypeError: ``files`` is not a frame, or lacks a column.
+        DocumentError: A file is not in the folder, or a record cannot be used.
+        FileError: The engine cannot read the files.
     """
     check_options(options, "extract", Reading)
     for argument, name in (("text", text), ("id", id)):
@@ -208,7 +219,7 @@ class _ExtractTask:
             yield self.folder.name_of(path), content, None if time is None else 1000 * time
 
     def _rows(self, part: tuple[Any, Any]) -> Iterator[Any]:
-        """Documents and skipped files as rows of one schema."""
+        """Yields documents and skipped files as rows with the same schema."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -230,7 +241,7 @@ class _ExtractTask:
 
 
 def _pieces(table: Any) -> Iterator[Any]:
-    """Divides a table into batches for the engine."""
+    """Yields slices of a table that are small enough for a batch of the engine."""
     if table.num_rows <= 1 or table.nbytes <= _PIECE:
         yield table
         return
@@ -240,7 +251,7 @@ def _pieces(table: Any) -> Iterator[Any]:
 
 
 def _as(table: Any, schema: Any) -> Any:
-    """A table with all columns of a schema; missing columns are null."""
+    """Converts a table to a schema. Missing columns become null."""
     import pyarrow as pa
 
     columns = [

@@ -1,4 +1,4 @@
-"""``find`` and ``dedup`` of a Spark DataFrame."""
+"""``find`` and ``dedup`` for a Spark DataFrame."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class FindResult(DividedFindResult["DataFrame", SparkRun]):
-    """The result of ``find``. Its tables are frames, which are computed when they are used.
+    """The result of ``find``. Its tables are data frames, which Spark computes when they are used.
 
     ``lookalike.FindResult`` also has ``better_setting``, ``cut_from_mail``, ``decisions``,
     ``explain``, ``folding``, ``is_kept``, ``kept_rows``, ``labels``, ``text``, ``write_report`` and
@@ -32,8 +32,8 @@ class FindResult(DividedFindResult["DataFrame", SparkRun]):
     )
 
     def release(self) -> None:
-        """Releases the results of the stages that the cluster keeps. Do not use the frames
-        afterwards. A ``with`` block calls it at its end.
+        """Releases the results of stages that the cluster keeps. Do not use the frames afterwards.
+        If the result is used in a ``with`` statement, the end of the block calls this method.
         """
         self.run.checkpoint.release()
 
@@ -63,24 +63,29 @@ def find(
     """Finds the near-duplicates among the rows of a DataFrame. Groups, pairs and counts are the
     same as from ``lookalike.find`` for the same documents and parameters.
 
-    The run reads the frame at least twice, so it must return the same rows each time. Write a frame
-    with ``rand()`` or ``limit`` to a table first. Ids are compared as texts.
+    The run reads the frame at least twice, so the frame must return the same rows each time. If it
+    uses ``rand()`` or ``limit``, write it to a table first. Ids are compared as texts.
 
     Args:
-        df: Documents: the columns ``text`` and ``id``, and the columns that ``keep`` and
-            ``source_field`` name.
-        reference: Documents that are always kept, with the same columns.
+        df: The documents, one per row. The frame has the columns ``text`` and ``id``, and the
+            columns that ``keep``, ``path_field`` and ``source_field`` name.
+        text: The column of texts.
+        id: The column of ids: strings or integers, all different.
+        threshold: As for ``lookalike.find``.
+        recall: As for ``lookalike.find``.
+        reference: A frame of documents that are always kept, with the same columns.
         pairs: Whether to list all verified pairs.
-        documents: The expected number of documents, for which bands and rows are chosen.
+        documents: The expected number of documents, for which the signatures, bands and rows are
+            chosen. By default the choice depends on ``threshold`` and ``recall`` only.
         checkpoint: A folder for the results of stages, from which the same call resumes. Without
-            it, the cluster keeps the results until ``release``. An address such as
-            ``s3a://b/run7`` is a ``str``.
-        task_memory: The most memory of a task for the documents of one component. Larger components
-            are divided, and decided in rounds.
-        partitions: The number of parts of buckets and documents;
+            it, the cluster keeps the results until ``release``. Pass an address such as
+            ``s3a://b/run7`` as a ``str``, not as a ``Path``.
+        task_memory: The most memory for the documents of one component in a task: bytes, or a text
+            such as ``"2GiB"``. Larger components are divided, and decided in rounds.
+        partitions: The number of parts into which buckets and documents are divided;
             ``spark.sql.shuffle.partitions`` by default.
-        progress: As for ``lookalike.find``. A stage reports 0 of 1 at its beginning and 1 of 1 at
-            its end.
+        progress: As for ``lookalike.find``. Each stage reports 0 of 1 at its beginning and 1 of 1
+            at its end.
         options: Options of ``lookalike.find``, except options of one machine: ``decisions``,
             ``estimates``, ``reference_pairs``, ``unit``, ``bands="auto"``, ``memory``,
             ``temp_dir`` and ``threads``.
@@ -88,7 +93,10 @@ def find(
     Raises:
         OptionError: An option is unknown or has an invalid value.
         DocumentError: A document cannot be used, or two documents have the same id.
-        ChangedError: A later reading returned other rows.
+        ChangedError: A later reading of the frame returned other documents, or the checkpoint is
+            of a frame with other ids. The run checks the texts only of documents that share a key
+            with others.
+        FileError: The checkpoint cannot be read or written, or a worker has no space left.
     """
     plan = stages.plan(
         text=text,
@@ -116,19 +124,25 @@ def dedup(
     annotate: bool = False,
     **options: Any,
 ) -> DataFrame:
-    """Returns the rows of a DataFrame that are not duplicates. The columns do not change.
+    """Returns the rows of a DataFrame that are not duplicates, with all their columns.
 
     Rows that ``skip_bad`` leaves out are returned only with ``annotate``. Without ``checkpoint``,
-    the cluster keeps the ids of the members of groups until ``release`` or the end of the
-    session.
+    the cluster keeps the ids of duplicates (with ``annotate``, of all members of groups) until
+    ``release`` or the end of the session.
 
     Args:
-        annotate: Keeps all rows and adds columns with the result: ``lookalike_kept``,
+        df: As for ``find``.
+        annotate: Whether to keep all rows and add columns with the result: ``lookalike_kept``,
             ``lookalike_group``, ``lookalike_keeper``, ``lookalike_jaccard`` (or
-            ``lookalike_containment``, by the measure) and ``lookalike_group_size``. Their values
-            are the same as in ``lookalike.dedup``. Rows that ``skip_bad`` leaves out have the
-            value false in ``lookalike_kept``, and no keeper.
-        options: Options of ``find``.
+            ``lookalike_containment`` if that is the measure) and ``lookalike_group_size``. Their
+            values are the same as in ``lookalike.dedup``. Rows that ``skip_bad`` leaves out have
+            the value false in ``lookalike_kept``, and no keeper.
+        options: Arguments and options of ``find``.
+
+    Raises:
+        OptionError: A column that ``annotate`` adds already exists, or an option is invalid.
+
+    See ``find`` for other errors.
     """
     refuse_add(options)
     if annotate:
@@ -143,17 +157,20 @@ def dedup(
     return rows
 
 
-# Results in the cluster of each frame that ``dedup`` returned.
+# For each frame that ``dedup`` returned, the result whose rows the cluster keeps.
 _UNRELEASED: WeakKeyDictionary[DataFrame, FindResult] = WeakKeyDictionary()
 
 
 def release(rows: DataFrame) -> None:
-    """Releases the results that the cluster keeps for a frame that ``dedup`` returned. Do not
-    use the frame afterwards.
+    """Releases the results that the cluster keeps for a frame from ``dedup``. Do not use the frame
+    afterwards.
+
+    Args:
+        rows: The frame that ``dedup`` returned.
 
     Raises:
-        DocumentTypeError: ``dedup`` did not return the frame, for example because it is derived
-            from such a frame; or the frame was released before.
+        DocumentTypeError: ``dedup`` did not return this frame (it may be derived from one that it
+            returned), or the frame was already released.
     """
     result = _UNRELEASED.pop(rows, None) if hasattr(rows, "sparkSession") else None
     if result is None:

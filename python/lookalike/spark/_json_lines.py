@@ -1,4 +1,4 @@
-"""JSON lines as rows, by the rules of the command line, and their lines as outputs."""
+"""Reads JSON lines as rows by the rules of the command line, and writes the lines of rows."""
 
 from __future__ import annotations
 
@@ -18,48 +18,50 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-# The column of unchanged lines.
+# The column with the unchanged line.
 _LINE = "__lookalike_line"
-# Whether a line is an object of JSON.
+# The column that tells whether a line is a JSON object.
 _IS_OBJECT = "__lookalike_is_object"
-# The values that Spark parses from a line.
+# The column with the values that Spark parses from a line.
 _PARSED = "__lookalike_parsed"
-# The column of Spark for lines that are not objects.
+# The column in which Spark's reader puts lines that are not objects.
 _BROKEN = "__lookalike_broken"
-# The field or column of an annotated line that is not an object.
+# The field or column that contains an annotated line that is not an object.
 _CORRUPT = "_corrupt_record"
 
 
 @dataclass(frozen=True)
 class LineFields:
-    """Fields of lines that are read. ``meta.id`` is the field ``id`` of the object ``meta``."""
+    """The fields to read from lines. ``meta.id`` is the field ``id`` of the object ``meta``."""
 
     text: str
     id: str | None
-    """``None`` if the names of folders contain the id."""
+    """The field of ids; ``None`` if names of folders (``id=VALUE``) contain the id."""
     others: tuple[str, ...] = ()
-    """The fields that ``keep`` and ``source_field`` name."""
+    """The fields that ``keep``, ``path_field`` and ``source_field`` name."""
     skip_bad: bool = False
-    """Whether a line without a document is a row without values instead of an error."""
+    """Whether a line that is not a document becomes a row without values. Otherwise it is an
+    error.
+    """
     refused: tuple[str, ...] = ()
-    """Fields that no line may have."""
+    """Fields that no line may have, because annotations add them."""
 
     @property
     def names(self) -> list[str]:
-        """All fields, each once."""
+        """The names of all fields to read, each once."""
         return list(
             dict.fromkeys(name for name in (self.id, self.text, *self.others) if name is not None)
         )
 
     def reader(self) -> _engine.JsonLines:
-        """The reader of the fields."""
+        """Makes the engine's reader of these fields."""
         return _engine.JsonLines(
             self.text, self.id, list(self.others), self.skip_bad, list(self.refused)
         )
 
 
 class JsonLines:
-    """JSON lines below some paths."""
+    """The JSON lines of the input files and folders."""
 
     def __init__(
         self,
@@ -68,14 +70,18 @@ class JsonLines:
         fields: LineFields,
         names: FileNames | None = None,
     ) -> None:
-        """Starts a reader.
+        """Opens the inputs.
 
         Args:
-            names: The names of files for the column ``PATH``; without them it is absent.
+            spark: The session.
+            inputs: The files and folders.
+            fields: The fields to read.
+            names: The names of files for the column ``PATH``; ``None`` to omit this column.
         """
         self._spark, self._inputs, self._names = spark, inputs, names
         self._lines = spark.read.schema(f"{_LINE} string").option("lineSep", "\n").text(inputs)
-        # Columns that Spark makes of names of folders come before fields of these names.
+        # Spark makes columns from names of folders (`NAME=VALUE`). They replace fields of these
+        # names.
         self._folders = [name for name in self._lines.columns if name != _LINE]
         others = tuple(name for name in fields.others if name not in self._folders)
         self._fields = replace(
@@ -100,10 +106,11 @@ class JsonLines:
                 ) from None
 
     def documents(self, *, with_lines: bool = False) -> DataFrame:
-        """A row for each line that is not blank: the fields, and columns of folders.
+        """Returns a row for each line that is not blank, with the fields, and the columns from
+        names of folders.
 
         Args:
-            with_lines: Whether ``lines_of`` or ``columns_of`` will use the rows.
+            with_lines: Whether rows also contain their line, for ``lines_of`` and ``columns_of``.
         """
         from pyspark.sql.types import BinaryType, BooleanType, StringType, StructType
 
@@ -113,7 +120,7 @@ class JsonLines:
         for field in self._lines.schema.fields:
             if field.name != _LINE:
                 schema.add(field)
-        # Arrow has no strings that are not UTF-8.
+        # Lines may not be UTF-8, which strings of Arrow must be.
         lines = self._lines.withColumn(_LINE, column(_LINE).cast("binary"))
         if not with_lines:
             if self._names is not None:
@@ -125,18 +132,23 @@ class JsonLines:
         return rows.withColumn(_LINE, column(_LINE).cast("string"))
 
     def schema(self, columns: str | None) -> StructType:
-        """The columns of the lines. Without ``columns``, Spark reads the lines to find them."""
+        """Returns the columns of the lines. If ``columns`` is ``None``, Spark reads the lines to
+        find them.
+        """
         reader = self._spark.read.option("columnNameOfCorruptRecord", _BROKEN)
         return (reader if columns is None else reader.schema(columns)).json(self._inputs).schema
 
     def lines_of(self, rows: DataFrame) -> DataFrame:
-        """The lines of rows as a column of texts, with annotations if the rows have them."""
+        """Returns the lines of rows as a column of texts. Inserts the annotations that the rows
+        have.
+        """
         return rows.select(_annotated(rows))
 
     def columns_of(self, rows: DataFrame, schema: StructType) -> DataFrame:
-        """The columns of the lines of rows, and annotations.
+        """Returns rows with the columns of their lines, and with their annotations.
 
         Args:
+            rows: Rows of ``documents``, with their lines.
             schema: The result of ``schema``.
         """
         from pyspark.sql import functions as f
@@ -162,8 +174,8 @@ class JsonLines:
 
 
 def _annotated(rows: DataFrame) -> Any:
-    """The lines of rows, with annotations if the rows have them. A line that is not an object
-    becomes a field of an object.
+    """Returns the expression of the line of a row, with the annotations that the rows have. An
+    annotated line that is not an object becomes a field of an object.
     """
     from pyspark.sql import functions as f
 
@@ -182,18 +194,18 @@ def _annotated(rows: DataFrame) -> Any:
 
 
 def _annotations(rows: DataFrame) -> list[str]:
-    """The columns of annotations that rows have."""
+    """Returns the names of the annotations that rows have."""
     return [name for name in rows.columns if name in ANNOTATIONS]
 
 
 @dataclass(frozen=True)
 class ParseTask:
-    """Reads lines, which are bytes."""
+    """Reads the fields of lines, which are bytes."""
 
     fields: LineFields
     with_lines: bool
     names: FileNames | None = None
-    """The names of the files in ``PATH``; ``None`` without this column."""
+    """The names that replace the addresses in ``PATH``; ``None`` without this column."""
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -224,7 +236,7 @@ class ParseTask:
             ).to_batches()
 
     def _columns(self, found: Any) -> dict[str, Any]:
-        """The values of fields by their names."""
+        """Returns the columns of the fields by name, from the columns that the engine read."""
         how = self.fields
         values = [
             (how.id, 2),

@@ -20,25 +20,25 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _ID, _REFERENCE = f"{INTERNAL}id", f"{INTERNAL}reference"
-"""Ids and references of rows that are joined with documents. Their own names may be columns of the
-documents.
+"""The columns ``id`` and ``reference`` of rows, renamed for joins with documents, which may have
+columns with the original names.
 """
 _JOINS = {"inner": "inner", "left": "left", "semi": "left_semi", "anti": "left_anti"}
 
 
 @dataclass
 class SparkRows:
-    """``lookalike._divided.row_operations.RowOperations`` on data frames."""
+    """Implements ``lookalike._divided.row_operations.RowOperations`` for data frames."""
 
     spark: SparkSession
     plan: Plan
     parts: int
     task_bytes: int
-    """The most that the documents of a task may take."""
+    """The most bytes that the documents of a task may take."""
     checkpoint: Checkpoint
     order: OrderedRows
     all_documents: DataFrame
-    """All documents, with ``node``, and ``reference`` where there is a reference collection."""
+    """All documents, with ``node``, and with ``reference`` if there is a reference collection."""
     has_reference: bool
 
     @property
@@ -48,7 +48,7 @@ class SparkRows:
         return functions
 
     def _result(self, stage: str, make: Callable[[], DataFrame]) -> DataFrame:
-        # The results depend on ``task_bytes``, which is therefore part of the names of stages.
+        # Results depend on ``task_bytes``, so the names of stages contain it.
         return self.checkpoint.result(f"large-{self.task_bytes}-{stage}", make)
 
     def stored(self, stage: str, make: Callable[[], DataFrame]) -> DataFrame:

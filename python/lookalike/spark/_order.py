@@ -1,4 +1,4 @@
-"""Rows in an order, over all partitions or in each of them."""
+"""Sorts rows for tasks, over all partitions or within each partition."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Task = Callable[[Iterable[Any]], Iterator[Any]]
 
 
 def offsets_of(amounts: dict[int, int]) -> dict[int, int]:
-    """The sums of the amounts of the ranges before each range."""
+    """Returns, for each range, the sum of the amounts of all ranges before it."""
     offsets, before = {}, 0
     for number in sorted(amounts):
         offsets[number] = before
@@ -25,11 +25,11 @@ def offsets_of(amounts: dict[int, int]) -> dict[int, int]:
 
 
 class OrderedRows:
-    """Gives tasks rows in an order.
+    """Passes sorted rows to tasks.
 
-    Spark sorts ranges of rows, each in a partition. Sail 0.7 does not divide rows into ranges of
-    their values, and omits sorts before tasks. There a task sorts its own rows. An order over all
-    partitions needs one task for all rows.
+    Spark divides rows into ranges and sorts each range in a partition. Sail 0.7 cannot divide rows
+    into ranges of their values, and omits sorts before tasks. On Sail, each task therefore sorts
+    its own rows, and an order over all partitions needs one task for all rows.
     """
 
     def __init__(self, spark: SparkSession, parts: int) -> None:
@@ -44,7 +44,9 @@ class OrderedRows:
         return self._is_sorting
 
     def _has_ranges(self) -> bool:
-        """Whether the engine divides rows into ranges. This tells Spark Connect from Sail."""
+        """Tests whether the engine divides rows into ranges. Spark Connect does, and Sail does
+        not.
+        """
         from pyspark.sql import functions
         from pyspark.sql.utils import is_remote
 
@@ -56,7 +58,9 @@ class OrderedRows:
         return len(set(at)) > 1 and at == sorted(at)
 
     def divided(self, rows: DataFrame, order: RowOrder) -> DataFrame:
-        """Rows with ``range``, the number of the range that they are in."""
+        """Divides rows into ranges in an order. Adds the column ``range``, the number of the range
+        of a row.
+        """
         from pyspark.sql import functions as f
 
         if not self.is_sorting:
@@ -65,11 +69,13 @@ class OrderedRows:
         return ranges.withColumn("range", f.spark_partition_id())
 
     def sorted(self, rows: DataFrame, ranges: list[str], order: RowOrder, schema: str) -> DataFrame:
-        """Rows in an order over all partitions.
+        """Sorts rows over all partitions.
 
         Args:
+            rows: The rows.
             ranges: As in ``mapped``.
-            schema: Their columns.
+            order: The order.
+            schema: The columns of the rows.
         """
         return (
             self._sorted(rows, ranges, order)
@@ -80,11 +86,16 @@ class OrderedRows:
     def mapped(
         self, rows: DataFrame, ranges: list[str], order: RowOrder, task: _Task, schema: str
     ) -> DataFrame:
-        """Runs a task over rows in an order over all partitions. The results also have this order.
+        """Sorts rows over all partitions and runs a task over them. The results have the same
+        order.
 
         Args:
-            ranges: The first columns of the order, ascending. Rows with equal values are in one
-                partition.
+            rows: The rows.
+            ranges: The first columns of the order, which must be ascending. Rows with equal values
+                in these columns are in one partition.
+            order: The order.
+            task: The task.
+            schema: The columns of the results.
         """
         if not self.is_sorting:
             return map_rows(rows.repartition(1), SortedTask(task, order), schema)
@@ -98,7 +109,7 @@ class OrderedRows:
     def mapped_in_each(
         self, rows: DataFrame, order: RowOrder, task: _Task, schema: str
     ) -> DataFrame:
-        """Runs a task over rows in an order in each partition."""
+        """Sorts the rows of each partition and runs a task over them."""
         if not self.is_sorting:
             return map_rows(rows, SortedTask(task, order), schema)
         return map_rows(rows.sortWithinPartitions(*_expressions(order)), task, schema)

@@ -1,4 +1,4 @@
-"""Names the files of rows as the command line does, for keep rules about paths."""
+"""Names the files of rows as the command line names them, for keep rules about paths."""
 
 from __future__ import annotations
 
@@ -17,24 +17,27 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 PATH = "__lookalike_path"
-"""The column of paths that the program adds."""
-# The scheme and the authority of an address.
+"""The column of paths of files, which the program adds."""
+# The scheme and the authority at the beginning of an address.
 _SCHEME = re.compile(r"^[A-Za-z][\w+.-]*:(//[^/]*)?")
 _PATTERN = re.compile(r"[*?\[{]")
 
 
 def with_files(rows: DataFrame) -> DataFrame:
-    """Adds ``PATH`` to rows of files: the engine's address of the file of each row."""
+    """Adds the column ``PATH`` with the engine's address of the file of each row."""
     from pyspark.sql import functions
 
     return rows.withColumn(PATH, functions.input_file_name())
 
 
 def named_files(rows: DataFrame, columns: list[str], names: FileNames) -> DataFrame:
-    """Some columns of rows of files, and ``PATH``.
+    """Selects columns of rows that were read from files, and adds ``PATH`` with the names of the
+    files.
 
     Args:
-        columns: The columns to read; absent columns are omitted.
+        rows: The rows.
+        columns: The columns to select. Columns that the rows lack are omitted.
+        names: The names of the files.
     """
     from pyspark.sql.types import StringType, StructType
 
@@ -45,18 +48,18 @@ def named_files(rows: DataFrame, columns: list[str], names: FileNames) -> DataFr
 
 @dataclass(frozen=True)
 class FileNames:
-    """Names of files: the name of an input, followed by the path below it."""
+    """Names files below inputs. A name is the input as written, followed by the path below it."""
 
     roots: tuple[tuple[str, str], ...]
-    """Paths of inputs without schemes, and their names; longer paths first."""
+    """Pairs of the path of an input, without scheme, and its name. Longer paths come first."""
 
     @classmethod
     def below(cls, inputs: list[str]) -> FileNames:
-        """The names of files below inputs, or of inputs that are files."""
+        """Prepares to name files below these inputs, and inputs that are files."""
         roots = []
         for entry in inputs:
             pattern = _PATTERN.search(entry)
-            # A shell replaces a pattern by paths that begin with its folder.
+            # As in a shell, the names of matching files begin with the folder of the pattern.
             name = entry if pattern is None else entry[: entry.rfind("/", 0, pattern.start()) + 1]
             path = _SCHEME.sub("", name)
             if path == name:
@@ -65,7 +68,7 @@ class FileNames:
         return cls(tuple(sorted(roots, key=lambda root: -len(root[0]))))
 
     def name(self, address: str) -> str:
-        """The name of a file.
+        """Returns the name of a file.
 
         Args:
             address: The engine's address of the file.
@@ -86,7 +89,7 @@ class FileNames:
         )
 
     def named(self, addresses: Any) -> Any:
-        """A column of names, from an Arrow array of addresses."""
+        """Converts an Arrow array of addresses to an array of names."""
         import pyarrow as pa
 
         values = addresses.dictionary_encode()
@@ -98,7 +101,7 @@ class FileNames:
 
 @dataclass(frozen=True)
 class PathTask:
-    """Replaces addresses of files by their names."""
+    """Replaces the addresses in the column ``PATH`` by the names of the files."""
 
     names: FileNames
 

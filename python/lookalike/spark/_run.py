@@ -35,16 +35,16 @@ from lookalike.stages import DECIDED, Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Documents of components up to which their nodes are sent to all executors.
+# If components have at most this many documents, their nodes are sent to all executors.
 _BROADCAST = 10_000_000
-# Nodes of several documents whose ids are compared.
+# The most nodes of several documents whose ids are compared, to find repeated ids.
 _COMPARED = 1_000_000
 REMEDY = (
     "install the version of the driver on all workers, or name the workers' interpreter by "
     "PYSPARK_PYTHON"
 )
-"""The remedy if a worker has no lookalike."""
-# The order of groups whose rows are divided into ranges, and columns by which pairs are divided.
+"""The remedy if a worker has no lookalike, another version, or no pyarrow."""
+# The order of the rows of groups after their division into ranges.
 _REPORT_ORDER = (("range", "ascending"), *MEMBER_ORDER)
 _PAIR_RANGES = ["keeper", "id"]
 _LINES = "value string"
@@ -64,7 +64,7 @@ _MEMBERS = (
 
 
 def _is_readable(plan: Plan) -> Any:
-    """Whether a row is not one that ``skip_bad`` leaves out."""
+    """Returns the condition that a row is readable: ``skip_bad`` does not leave it out."""
     return (
         column(plan.text).isNotNull()
         & column(plan.id).isNotNull()
@@ -83,7 +83,7 @@ def functions_module() -> Any:
 
 
 class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
-    """A run on Spark. Its rows are frames, which are computed when they are used."""
+    """A run on Spark. Rows are data frames, which Spark computes when they are used."""
 
     def __init__(
         self,
@@ -112,16 +112,16 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         folder = None if checkpoint is None else path_option("checkpoint", checkpoint)
         self.checkpoint = Checkpoint(self.spark, folder, plan, division)
         kinds = {dict(_typed(frame))[plan.id] for frame in (df, reference) if frame is not None}
-        # The type of ids if both sides have the same, else strings.
+        # The type of the ids if it is the same on both sides, else string.
         self._id_kind = kinds.pop() if len(kinds) == 1 else "string"
-        # All documents, with ``node``, and ``reference`` where there is a reference collection.
+        # All documents, with ``node``, and with ``reference`` if there is a reference collection.
         self.documents = self._documents(df, reference)
         self._order = OrderedRows(self.spark, self.parts)
-        # How the names of the stages begin whose results depend on the division of components.
+        # The prefix of the names of stages whose results depend on the division of components.
         self._stages = ""
 
     def _id_column(self, name: str, alias: str | None = None) -> Any:
-        """A column of ids in the type of the frame."""
+        """Returns a column of ids in the type of the ids of the frame."""
         return column(name).cast(self._id_kind).alias(alias or name)
 
     def _default_parts(self) -> int:
@@ -145,7 +145,9 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         return docs if reference is None else docs.unionByName(side(reference, True))
 
     def _readable(self) -> DataFrame:
-        """Documents without the rows that ``skip_bad`` leaves out, whose ids may be repeated."""
+        """Returns the documents without the rows that ``skip_bad`` leaves out. The ids of such
+        rows may repeat ids of other rows.
+        """
         return (
             self.documents.where(_is_readable(self.plan))
             if self.plan.options.get("skip_bad")
@@ -153,7 +155,7 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         )
 
     def run(self) -> None:
-        """Runs all stages up to the decisions."""
+        """Runs all stages."""
         try:
             with task_errors(REMEDY), file_errors(self._file_problem()):
                 check_writable(
@@ -166,7 +168,8 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         except DamagedError as error:
             if self.checkpoint.folder is not None:
                 raise
-            # An engine without stored results computes them again from the frame.
+            # The engine does not keep results in the cluster, but computes them again from the
+            # frame.
             raise ChangedError(
                 f"{str(error).split(';')[0]}; without a checkpoint a stage may run again for later "
                 "stages, and this one had other rows: the frame must return the same rows each "
@@ -174,7 +177,7 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
             ) from error
 
     def _file_problem(self) -> str:
-        """The failed action if a run cannot read or write a path; frames have no paths."""
+        """Returns the failed action for errors about a path. A frame has no known path."""
         folder = self.checkpoint.folder
         return (
             "cannot read the documents"
@@ -201,7 +204,7 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         self._add_notes(_notes(self.functions, blocks))
         if not is_new:
             self._refuse_other_rows()
-        # Edges, identities and notes of all documents.
+        # The edges, identities and notes of all documents.
         self.blocks = blocks
         return blocks
 
@@ -214,7 +217,7 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
             self.sums.add(*(json.loads(row[name] or "null") for name in ("counts", "source")))
 
     def _refuse_other_rows(self) -> None:
-        """Rejects a frame with other ids than the frame of the checkpoint."""
+        """Rejects a frame whose ids differ from the ids of the frame in the checkpoint."""
         f = self.functions
         row = self.documents.agg(f.count("*"), f.sum(f.pmod("node", f.lit(NODE_SUM_RANGE)))).first()
         assert row is not None
@@ -259,7 +262,7 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         return decided
 
     def _check_ids(self, notes: DataFrame) -> None:
-        """Rejects documents with one id."""
+        """Rejects documents with the same id. Compares the ids of documents that share a node."""
         f, plan = self.functions, self.plan
         nodes = notes.where("repeated is not null").select(
             f.col("repeated").cast("long").alias("node")
@@ -267,7 +270,8 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         if not nodes.take(1):
             return
         keys = [column(plan.id).alias("id"), *(["reference"] if self.has_reference else [])]
-        # If there are very many, most are real repetitions.
+        # If very many nodes have several documents, most of them have repeated ids, and some of
+        # these suffice for the message.
         ids = (
             self._readable()
             .join(f.broadcast(nodes.limit(_COMPARED)), "node", "left_semi")
@@ -279,23 +283,26 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         self.refuse_repeated([(row["id"], row["rows"]) for row in repeated], remedy)
 
     def members(self) -> DataFrame:
-        """Documents of groups, in any order."""
+        """Returns the members of groups, in any order."""
         return self.decided.where("kind = 'member'").select(*_MEMBERS)
 
     def numbered(self) -> DataFrame:
-        """Documents of groups in the order of the report, with ``group``."""
+        """Returns the members of groups in the order of the report, with ``group``, the number of
+        the group.
+        """
         rows, offsets = self._ranges()
         schema = f"{_schema(rows)}, group long"
         return self._order.mapped(rows, ["range"], _REPORT_ORDER, NumberTask(offsets), schema)
 
     def _ranges(self) -> tuple[DataFrame, dict[int, int]]:
-        """Documents of groups with the ranges that they are in, and the groups before each
-        range.
+        """Returns the members of groups with their ranges, and for each range the number of groups
+        before it.
         """
         f = self.functions
 
         def make() -> DataFrame:
-            # Size, keeper and side tell a group from others.
+            # Divide by size, keeper and reference, so that the members of a group are in one
+            # range.
             return self._order.divided(self.members(), MEMBER_ORDER[:3])
 
         rows = self.checkpoint.result(f"{self._stages}members", make)
@@ -309,7 +316,7 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         return rows, offsets
 
     def keeper_column(self) -> Any:
-        """The keepers of members, in the type of the ids of the frame."""
+        """Returns the column of keepers, in the type of the ids of the frame."""
         return self._id_column("keeper")
 
     def groups(self) -> DataFrame:
@@ -317,7 +324,7 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         return self.numbered().select("group", id_, "role", keeper, *self.similarities)
 
     def member_rows(self) -> Iterator[tuple[int, Any, Any, Any]]:
-        # One partition at a time.
+        # Reads one partition at a time.
         rows = self.groups().select("group", "id", "keeper", self.similarities[-1])
         with task_errors(REMEDY):
             yield from rows.toLocalIterator()
@@ -330,13 +337,13 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         )
 
     def verified_pairs(self) -> DataFrame:
-        """Verified pairs, in any order."""
+        """Returns the verified pairs, in any order."""
         return self.decided.where("kind = 'pair'").select(
             "keeper", "id", "intersection", "left", "right", *self.similarities
         )
 
     def empty(self) -> DataFrame:
-        """Documents without a token."""
+        """Returns the documents without a token."""
         f = self.functions
         notes = _notes(f, self.blocks).where("empty is not null").select("empty")
         rows = notes.select(
@@ -345,7 +352,7 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
                 for name in ("id", "reference", "content")
             )
         )
-        # A document comes before one of the reference, which may have its id.
+        # A document precedes all reference documents, which may have the same id.
         side = f.when(f.col("reference") == "true", f.lit("r")).otherwise(f.lit("d"))
         rows = rows.select("id", "content", f.concat(side, "id").alias("document"))
         first = (
@@ -358,7 +365,7 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
         return rows.select(self._id_column("id"), same.cast(self._id_kind).alias("same_text_as"))
 
     def skipped(self) -> DataFrame:
-        """Rows that were left out."""
+        """Returns the rows that ``skip_bad`` left out."""
         f = self.functions
         notes = _notes(f, self.blocks).where("skipped is not null").select("skipped")
         id_, reason = (f.get_json_object("skipped", f"$.{name}") for name in ("id", "reason"))
@@ -412,14 +419,21 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
             return
         lines = self._order.mapped(rows, ranges, order, task, _LINES)
         if header:
-            # A union keeps the order of its sides, and of the partitions of each.
+            # A union keeps the order of its two sides, and of the partitions of each side.
             lines = literal_row(self.spark, value=header).union(lines)
         write_lines(lines, folder, mode)
 
 
 def survivors(df: DataFrame, run: SparkRun, *, annotate: bool) -> DataFrame:
-    """The result of ``lookalike.spark.dedup`` for a frame. The caller does not use the results
-    of the run afterwards: the cluster keeps only the members of groups.
+    """Returns the result of ``lookalike.spark.dedup`` for a frame.
+
+    Without a checkpoint, releases the other results of the run. The cluster then keeps only the
+    members of groups. The caller must not use the results of the run afterwards.
+
+    Args:
+        df: The frame of the run, which may have further columns.
+        run: The run.
+        annotate: Whether to return all rows with annotations.
     """
     f, plan = run.functions, run.plan
     key = "lookalike_id"
@@ -442,7 +456,7 @@ def survivors(df: DataFrame, run: SparkRun, *, annotate: bool) -> DataFrame:
 
 
 def _node(columns: list[Any]) -> Any:
-    """The node of a document. Several documents may share a node."""
+    """Returns the expression of the node of a document. Several documents may share a node."""
     return functions_module().xxhash64(*columns)
 
 
@@ -472,7 +486,7 @@ def _schema(frame: DataFrame) -> str:
 
 
 def _notes(functions: Any, frame: DataFrame) -> DataFrame:
-    """Notes, a column for each kind."""
+    """Returns the notes of a frame, with a column for each kind of note."""
     notes = frame.where("kind = 'note'").select("note")
     kinds = ("counts", "source", "repeated", "empty", "skipped")
     return notes.select(
@@ -481,18 +495,22 @@ def _notes(functions: Any, frame: DataFrame) -> DataFrame:
 
 
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
-# How the names of types begin whose values no rule compares.
+# The prefixes of the names of types whose values keep rules cannot compare.
 _UNORDERED = ("binary", "array", "map", "struct", "variant", "interval")
 
 
 def _check_columns(frame: DataFrame, plan: Plan, name: str) -> None:
-    """Refuses a frame without the columns of the plan, or with others of these names.
+    """Checks that a frame has each column of the plan exactly once, in a type that the run can
+    use.
 
     Args:
-        name: The name of the frame in messages.
+        frame: The frame.
+        plan: The plan of the run.
+        name: The name of the argument, for messages.
 
     Raises:
-        DocumentError: It is one, or no frame.
+        DocumentError: A column is missing, or several columns have its name.
+        DocumentTypeError: The value is not a frame, or a column has another type.
     """
     check_frame(frame, name)
     kinds = dict(_typed(frame))
@@ -524,7 +542,7 @@ def _check_columns(frame: DataFrame, plan: Plan, name: str) -> None:
 
 
 def _tells_case(frame: DataFrame) -> bool:
-    """Whether the session tells names apart by case."""
+    """Returns true if the session distinguishes names of columns by case."""
     return str(frame.sparkSession.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
 
 

@@ -1,4 +1,4 @@
-"""Writes the files in the rows of a task to a temporary folder, and reads their documents there."""
+"""Writes the files in the rows of a task to a temporary folder, and reads documents from there."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//[^/]*)?(/.*|$)")
 
 @dataclass(frozen=True)
 class FolderName:
-    """The address of a folder. ``place`` is the scheme with the authority, or empty."""
+    """The address of a folder: ``place`` is the scheme with the authority, or empty."""
 
     place: str
     path: str
 
     @classmethod
     def of(cls, folder: str) -> FolderName:
-        """Reads an address, such as ``s3://bucket/mail``, or a path from the root.
+        """Parses an address, such as ``s3://bucket/mail``, or an absolute path.
 
         Raises:
-            OptionError: The folder is neither.
+            OptionError: The text is neither of them.
         """
         place, path = _split(folder)
         if not path.startswith("/") and not (place and not path):
@@ -82,7 +82,7 @@ class FileSpool:
     def __init__(
         self, options: Mapping[str, Any], fields: tuple[str, ...], ids_by_file: bool
     ) -> None:
-        # Read every file, because Spark has already selected the files.
+        # Reads hidden files as well, because Spark has already selected the files.
         self._options = {**options, "all_files": True}
         self._fields, self._ids_by_file = list(fields), ids_by_file
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -96,11 +96,13 @@ class FileSpool:
         self._clear()
 
     def add(self, name: str, content: Any, modified: int | None) -> bool:
-        """Writes a file. Returns ``False`` if the written files must be read first.
+        """Writes a file to the temporary folder. Returns ``False`` if the written files must be
+        read first; the file is then not written.
 
         Args:
-            name: Its path in the folder.
-            modified: Its time, in ns since 1970.
+            name: The path of the file in the folder.
+            content: The bytes of the file.
+            modified: The time of the file, in ns since 1970, or ``None``.
 
         Raises:
             FileError: The file cannot be written, for example on a full disk.
@@ -117,7 +119,7 @@ class FileSpool:
             if modified is not None:
                 os.utime(place, ns=(modified, modified))
         except (FileExistsError, NotADirectoryError):
-            # In object stores, a file and a folder may have the same name.
+            # In object stores, a file and a folder can have the same name. On disk they cannot.
             return False
         except (OSError, ValueError) as error:
             self._refuse(name, error)
@@ -127,8 +129,10 @@ class FileSpool:
         return True
 
     def _refuse(self, name: str, error: Exception) -> None:
-        """Records a file as skipped because its name is impossible on this machine. Raises
-        ``FileError`` for any other cause, such as a full disk.
+        """Records a file as skipped if its name is impossible on this machine.
+
+        Raises:
+            FileError: The error has another cause, such as a full disk.
         """
         if isinstance(error, OSError) and error.errno != errno.ENAMETOOLONG:
             folder = self._folder.name if self._folder is not None else tempfile.gettempdir()
@@ -139,8 +143,8 @@ class FileSpool:
         self._refused.append({"source": name, "reason": f"no file can have the name: {error}"})
 
     def read(self) -> Iterator[tuple[Any, Any]]:
-        """Yields the documents of the files and the skipped files, block by block. Removes the
-        files at the end.
+        """Yields blocks of documents, each with the files that were skipped meanwhile. Removes the
+        files from the temporary folder at the end.
         """
         import pyarrow as pa
 

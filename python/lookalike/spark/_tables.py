@@ -1,4 +1,4 @@
-"""Inputs of the program as DataFrames, and DataFrames as its outputs."""
+"""Reads the inputs of the program as data frames, and writes data frames as its outputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-# Formats by the ends of names.
+# The formats for the extensions of names.
 _ENDS = {
     "jsonl": "jsonl",
     "ndjson": "jsonl",
@@ -29,8 +29,8 @@ _ENDS = {
     "parquet": "parquet",
     "orc": "orc",
 }
-# CSV by RFC 4180, as on the command line. A record may have several lines. Without
-# ``enforceSchema`` Spark rejects a file with another header than the first file.
+# Reads CSV by RFC 4180, as on the command line: a record may have several lines. With
+# ``enforceSchema`` false, Spark rejects a file whose header differs from the first file.
 _CSV = {
     "header": "true",
     "quote": '"',
@@ -39,7 +39,7 @@ _CSV = {
     "columnPruning": "false",
     "enforceSchema": "false",
 }
-# The writer keeps blanks at the ends of values, and writes nothing for an empty value.
+# Keeps blanks at the ends of values, and writes an empty text as an empty field without quotes.
 _CSV_OUTPUT = {
     "header": "true",
     "quote": '"',
@@ -55,17 +55,17 @@ _CASE_REMEDY = (
     "of JSON lines by --schema"
 )
 _PACKAGE_REMEDY = "install the package for the driver and the workers; Spark uses it for Arrow"
-# The name of a table with its schema.
+# The name of a table with the name of its schema.
 _SCHEMA = re.compile(r"(.+)\.(?:`[^`]+`|[^.`]+)$")
-# The messages of Spark and Sail for an existing output.
+# Parts of the messages of Spark and Sail for an existing output.
 _THERE = ("PATH_ALREADY_EXISTS", "path already exists")
 
 
 def format_of(inputs: list[str], name: str | None) -> str:
-    """The format of the inputs: ``name``, or by the ends of their names.
+    """Returns the format of the inputs: ``name``, or the format for the extensions of their names.
 
     Raises:
-        OptionError: The names end in several formats.
+        OptionError: The extensions are of several formats.
     """
     if name is not None:
         return _named(name)
@@ -85,27 +85,32 @@ def _named(name: str) -> str:
 
 @dataclass(frozen=True)
 class Input:
-    """The inputs of a command."""
+    """The rows of the inputs of a command."""
 
     documents: DataFrame
-    """The columns that the run reads."""
+    """The rows with the columns that the run reads; for some formats also other columns."""
     lines: JsonLines | None = None
     """The JSON lines; ``None`` for other formats."""
     schema: StructType | None = None
     """The columns of JSON lines for an output in another format."""
     whole: DataFrame | None = None
-    """Rows with all columns; ``None`` if ``documents`` has them."""
+    """The rows with all columns; ``None`` if ``documents`` has all columns, or for JSON lines."""
 
     @property
     def rows(self) -> DataFrame:
-        """The rows from which the caller selects the rows to write."""
+        """The rows, with everything that ``write`` needs. The caller selects the rows to write."""
         if self.lines is not None:
             return self.lines.documents(with_lines=True)
         return self.documents if self.whole is None else self.whole
 
     def write(self, rows: DataFrame, path: str, kind: str) -> None:
-        """Writes rows. Rows of JSON lines are written as the original lines, with annotations after
-        their fields.
+        """Writes rows of ``rows``. If inputs and output are JSON lines, writes the original lines,
+        with annotations after their fields.
+
+        Args:
+            rows: The rows to write.
+            path: The folder or table.
+            kind: The format.
 
         Raises:
             FileError: The path cannot be written.
@@ -140,17 +145,21 @@ def read(
     is_typed: bool = False,
     has_paths: bool = False,
 ) -> Input:
-    """The rows of the inputs.
+    """Reads the inputs.
 
     Args:
-        fields: The fields to read of JSON lines. Other formats are read with all columns; an empty
-            field of CSV is an empty text.
-        schema: Columns of JSON lines.
-        is_typed: Whether JSON lines are written in another format.
-        has_paths: Whether documents get the column ``lookalike.spark._paths.PATH``.
+        spark: The session.
+        inputs: Files, folders or tables.
+        kind: Their format.
+        fields: The fields to read from JSON lines. Other formats are read with all columns. In
+            CSV, an empty field of texts is an empty text.
+        schema: The columns of JSON lines, for an output in another format. ``None`` to find them.
+        is_typed: Whether the output of JSON lines has another format.
+        has_paths: Whether to add the column ``lookalike.spark._paths.PATH`` to the documents.
 
     Raises:
         FileError: An input cannot be read.
+        OptionError: ``schema`` or ``has_paths`` is set for a format without it.
         DocumentError: The first JSON line lacks a field.
     """
     if schema is not None and kind != "jsonl":
@@ -171,7 +180,7 @@ def read(
             lines.check_first()
             return Input(lines.documents(), lines, lines.schema(schema) if is_typed else None)
         rows = _rows(spark, inputs, kind, fields.text)
-        # Spark Connect opens inputs when their columns are requested.
+        # Spark Connect opens the inputs only now, when their columns are requested.
         rows.schema  # noqa: B018 - a property
         if names is not None:
             return Input(named_files(rows, fields.names, names), whole=rows)
@@ -192,8 +201,8 @@ def _read_errors(problem: str) -> Iterator[None]:
 
 
 def _refuse_unread(spark: SparkSession, inputs: list[str]) -> None:
-    """Rejects inputs that an engine would skip silently. Spark skips files with hidden names, but
-    not files in folders with such names. Sail skips absent files.
+    """Rejects inputs that an engine would skip silently. Spark skips files whose names begin with
+    ``_`` or ``.``, but not files in folders with such names. Sail skips absent files.
     """
     from pyspark.sql.utils import is_remote
 
@@ -208,8 +217,8 @@ def _refuse_unread(spark: SparkSession, inputs: list[str]) -> None:
 
 
 def _is_empty(spark: SparkSession, path: str) -> bool:
-    """Whether Spark finds no file. It logs a trace of Java for one absent path, and no trace for
-    two.
+    """Returns true if Spark finds no file at a path. Passes the path twice, because Spark logs a
+    Java trace if the only path is absent.
     """
     files = spark.read.format("binaryFile").load([path, path]).select("path")
     return not files.limit(1).collect()
@@ -226,9 +235,11 @@ def _rows(spark: SparkSession, inputs: list[str], kind: str, text: str) -> DataF
 
 
 def _csv(spark: SparkSession, inputs: list[str], text: str) -> DataFrame:
-    """Reads CSV. Spark reads null for an empty field and for missing fields of a broken record.
-    Here an empty text stays empty and the text of a broken record is null, so that ``skip_bad``
-    decides about it.
+    """Reads CSV, in which only broken records have no text.
+
+    Spark reads an empty field, and a missing field of a broken record, as null. This function
+    replaces the null of an empty text by an empty text. It keeps the null of a broken record,
+    which is an error unless ``skip_bad`` leaves the record out.
     """
     from pyspark.sql import functions as f
     from pyspark.sql.types import StringType
@@ -246,7 +257,8 @@ def _csv(spark: SparkSession, inputs: list[str], text: str) -> DataFrame:
 
 @contextmanager
 def header_errors() -> Iterator[None]:
-    """Names the file if Spark ends a run because of its header.
+    """Converts Spark's error about the header of a CSV file in a ``with`` block. The new error
+    names the file.
 
     Raises:
         FileError: A file has another header than the first file.
@@ -254,7 +266,7 @@ def header_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        # PySpark 3.5 has no error class for it.
+        # PySpark 3.5 has no error class for this error.
         found = re.search("CSV file: (.+)", f"{error}\n{error.__cause__}")
         if found is None:
             raise
@@ -266,11 +278,12 @@ def header_errors() -> Iterator[None]:
 
 
 def _line_end(spark: SparkSession, inputs: list[str]) -> str:
-    """The line end of the header of the first file. If Spark detected it, it would read CRLF in a
-    value as LF.
+    """Returns the line end of the header of the first file. If Spark detected the line end itself,
+    it would read CRLF within a value as LF.
     """
     names: list[str] = []
-    # A quoted name may have several lines. Without quotes, a line end is not part of the last name.
+    # With quotes, a name may contain line ends. Without quotes, the last name ends at the line
+    # end.
     for quote in ('"', ""):
         names += spark.read.options(**_CSV | {"lineSep": "\n", "quote": quote}).csv(inputs).columns
     if any(re.search(r"\r[^\n]", name) for name in names):
@@ -279,10 +292,16 @@ def _line_end(spark: SparkSession, inputs: list[str]) -> str:
 
 
 def refuse_existing(spark: SparkSession, path: str | None, kind: str) -> None:
-    """Rejects an existing output, or a table without a schema, before the work begins.
+    """Rejects an output that already exists, or a table whose schema does not exist, before the
+    work begins.
+
+    Args:
+        spark: The session.
+        path: The path or table; ``None`` for no output.
+        kind: ``table``, or any other format.
 
     Raises:
-        FileError: The output exists, or the schema does not.
+        FileError: The output exists, or the schema of the table does not.
     """
     if path is None:
         return
@@ -292,7 +311,8 @@ def refuse_existing(spark: SparkSession, path: str | None, kind: str) -> None:
     from pyspark.sql.utils import is_remote
 
     try:
-        # Spark Connect opens paths when rows are requested; Sail returns no rows for absent paths.
+        # Spark Connect opens a path when rows are requested. Sail returns no rows for an absent
+        # path.
         is_empty = _is_empty(spark, path)
         there = not is_remote() or not is_empty
     except Exception as error:
@@ -324,14 +344,17 @@ def _is_there(path: str) -> FileError:
 
 
 def check_writable(spark: SparkSession, path: str | None, problem: str) -> None:
-    """Checks that a path of a local or Hadoop file system can be written, before the work begins.
-    Other file systems and servers of Spark Connect report it at the first write.
+    """Checks that a path of a local file system or of HDFS can be written, before the work begins.
+    With other file systems and with Spark Connect, the first write fails instead.
 
     Args:
-        problem: The action that fails, with the path, such as ``cannot write PATH``.
+        spark: The session.
+        path: The path; ``None`` for no output.
+        problem: The failed action with the path, such as ``cannot write PATH``.
 
     Raises:
-        FileError: An existing folder above the path is a file, or cannot be written.
+        FileError: The path, or the nearest existing folder above it, is a file or cannot be
+            written.
     """
     jvm: Any = getattr(spark, "_jvm", None)
     if path is None or jvm is None:
@@ -356,7 +379,7 @@ def check_writable(spark: SparkSession, path: str | None, problem: str) -> None:
 
 
 def _unwritable(jvm: Any, files: Any, place: Any) -> str | None:
-    """The reason why an existing path cannot contain new files; ``None`` if it can."""
+    """Returns the reason why an existing path cannot contain new files; ``None`` if it can."""
     if not files.getFileStatus(place).isDirectory():
         return "is not a directory"
     scheme = place.toUri().getScheme()
@@ -368,14 +391,16 @@ def _unwritable(jvm: Any, files: Any, place: Any) -> str | None:
 
 
 def write_lines(lines: DataFrame, folder: str, mode: str = "error") -> None:
-    """Writes each text as a line.
+    """Writes the texts of a frame as lines to the files of a folder.
 
     Args:
-        mode: ``"error"``, or ``"overwrite"``, which replaces an existing folder.
+        lines: The frame, with one column of texts.
+        folder: The folder.
+        mode: ``"error"`` rejects an existing folder, ``"overwrite"`` replaces it.
 
     Raises:
-        FileError: The folder cannot be written, or exists without a file that
-            ``refuse_existing`` could see.
+        FileError: The folder cannot be written, or exists. ``refuse_existing`` does not detect
+            every existing folder.
     """
     try:
         with file_errors(f"cannot write {folder}"):

@@ -1,4 +1,6 @@
-"""Tasks of Spark: functions from Arrow batches to Arrow batches, which pickle with their plan."""
+"""The tasks of Spark: functions from Arrow batches to Arrow batches that can be pickled with their
+plan.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +17,18 @@ from lookalike.stages import Plan
 
 _Batches = Iterable[Any]
 
-# Rows of groups in a batch of JSON lines, unless a group has more.
+# `LineTask` collects this many rows of groups before it formats them as a batch of JSON lines.
 _LINE_ROWS = 1 << 16
-# Rows of a batch of sorted rows.
+# The most rows of a batch of sorted rows.
 _SORTED_ROWS = 1 << 12
-# Bytes up to which the texts of a column have offsets of 32 bits, with a reserve.
+# In tables of more bytes, columns of texts get offsets of 64 bits. 32 bits suffice for twice as
+# many.
 _SHORT_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
 class MergeTask:
-    """Joins forests. The driver has checked that they fit a task."""
+    """Joins forests. The driver has checked that the forests fit a task."""
 
     parts: int
 
@@ -35,7 +38,7 @@ class MergeTask:
 
 @dataclass(frozen=True)
 class DecideTask:
-    """Decides about components. The driver has checked that they fit a task."""
+    """Decides about components. The driver has checked that each component fits a task."""
 
     plan: Plan
 
@@ -45,8 +48,8 @@ class DecideTask:
 
 @dataclass(frozen=True)
 class SortedTask:
-    """Sorts the rows of a partition for a task, for engines that do not sort them. It holds all
-    rows of its partition.
+    """Sorts the rows of a partition and runs a task over them, for engines that do not sort rows.
+    Holds all rows of the partition.
     """
 
     task: RowTask
@@ -85,8 +88,8 @@ class SameTask:
 
 @dataclass(frozen=True)
 class OneFileTask:
-    """Lines of a task, and a header before them, as one batch, for engines that distribute the
-    batches of a partition over files.
+    """Runs a task and returns its lines, after a header, as one batch. For engines that distribute
+    the batches of a partition over several files.
     """
 
     task: RowTask
@@ -110,7 +113,9 @@ class OneFileTask:
 
 @dataclass(frozen=True)
 class NumberTask:
-    """Adds ``group``, the number of the group of each row, to sorted rows of one range."""
+    """Adds the column ``group``, the number of the group of a row. Rows are sorted by range, in
+    the order of the report.
+    """
 
     offsets: dict[int, int]
 
@@ -128,12 +133,14 @@ class NumberTask:
 
 @dataclass(frozen=True)
 class LineTask:
-    """Lines of groups as one text for each batch; without offsets, lines of pairs."""
+    """Formats groups as lines of the report, with one text for each batch. Without offsets,
+    formats pairs.
+    """
 
     plan: Plan
     form: str = "csv"
     offsets: dict[int, int] | None = None
-    """The offsets of ``NumberTask``."""
+    """The offsets for ``NumberTask``."""
 
     def __call__(self, batches: _Batches) -> Iterator[Any]:
         import pyarrow as pa
@@ -159,7 +166,7 @@ class LineTask:
                     f"the lines of {table.num_rows} documents take {len(lines)} bytes, and a row "
                     f"of the engine holds {MOST_BYTES}; {remedy}"
                 )
-            # The engine adds the last line end.
+            # Omit the last line end, which the engine adds.
             yield pa.record_batch([text_array(lines[:-1])], names=["value"])
 
     def _lines(self, table: Any) -> bytes:
@@ -169,11 +176,13 @@ class LineTask:
         return stages.group_lines(self.plan, table, first=first, format=self.form)  # type: ignore[arg-type]
 
     def _pieces(self, batches: _Batches) -> Iterator[tuple[Any, Any]]:
-        """Tables of rows, each with the row of its first keeper if it does not begin with one."""
+        """Yields tables of rows. If a table begins within a group, also yields the row of the
+        keeper of this group, else ``None``.
+        """
         import pyarrow as pa
 
         if self.offsets is not None and self.form == "jsonl":
-            # A group is one line.
+            # In JSON lines, a group is one line, so tables must contain whole groups.
             yield from ((table, None) for table in self._whole_groups(batches))
             return
         keeper = None
@@ -209,7 +218,7 @@ class LineTask:
 
 
 def _last_keeper(roles: Any) -> int | None:
-    """The row of the last keeper."""
+    """Returns the row number of the last keeper, or ``None`` without a keeper."""
     import pyarrow.compute as pc
 
     at = pc.indices_nonzero(pc.equal(roles, text_array(b"keeper")[0]))

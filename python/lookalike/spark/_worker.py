@@ -1,4 +1,4 @@
-"""How tasks run in the Python processes of executors."""
+"""Runs tasks in the Python processes of executors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
-# The modules that the processes of workers are started with, by fork or one by one.
+# The main modules of PySpark's worker processes: forked from a daemon, or started one by one.
 _WORKERS = ("pyspark.daemon", "pyspark.worker")
 
 _Task = Callable[[Iterable[Any]], Iterator[Any]]
@@ -27,7 +27,8 @@ def map_rows(rows: DataFrame, task: _Task, schema: str | StructType) -> DataFram
     """Runs a task over each partition of a frame.
 
     Args:
-        task: A function from Arrow batches to Arrow batches, which pickles.
+        rows: The frame.
+        task: A function from Arrow batches to Arrow batches that can be pickled.
         schema: The columns of the result.
     """
     names = tuple(rows.columns)
@@ -42,11 +43,11 @@ def map_rows(rows: DataFrame, task: _Task, schema: str | StructType) -> DataFram
 class _WorkerTask:
     task: _Task
     names: tuple[str, ...] | None = None
-    """The names of the columns, if the engine has other names."""
+    """The names that the task expects, if the columns were renamed for the engine."""
 
     @property
     def __name__(self) -> str:
-        """The name of the task in Spark."""
+        """The name that Spark displays for the task."""
         return getattr(self.task, "__name__", type(self.task).__name__)
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -63,12 +64,12 @@ class _WorkerTask:
 
 
 def _forget_archives() -> None:
-    """Removes importers of the archives of Spark from the cache of importers.
+    """Removes the importers of Spark's archives from Python's cache of importers.
 
-    PySpark invalidates this cache before each task. Up to Python 3.11 each importer then reads the
-    directory of its archive again: 5,000 names of ``pyspark.zip`` and the jar of Spark for every
-    imported package, which takes most of the time of a small task. Python makes a removed importer
-    again with the known directory.
+    PySpark invalidates this cache before each task. Up to Python 3.11, each importer then reads
+    the directory of its archive again, for every imported package. The directories of
+    ``pyspark.zip`` and the Spark jar have 5,000 names, so this takes most of the time of a small
+    task. Python creates a removed importer again with the known directory.
     """
     if sys.version_info >= (3, 12):
         return
@@ -76,17 +77,18 @@ def _forget_archives() -> None:
         if isinstance(finder, zipimport.zipimporter) and _is_of_spark(
             os.path.basename(finder.archive)
         ):
-            # Tasks of other threads do the same.
+            # A task in another thread may remove the same entry.
             sys.path_importer_cache.pop(path, None)
 
 
 @functools.cache
 def _exempt_modules() -> None:
-    """Exempts the objects of modules from garbage collection in workers of PySpark.
+    """Exempts the objects of modules from garbage collection in worker processes of PySpark.
 
     A worker collects garbage after each task and visits the 45,000 objects of the modules each
-    time, which took a seventh of the CPU seconds of Python for a million documents. The objects
-    before the first task live as long as the process. Other processes, such as Sail, do not change.
+    time. This took a seventh of the CPU seconds of Python for a million documents. Objects that
+    exist before the first task live as long as the process. In other processes, such as Sail, this
+    function does nothing.
     """
     main = getattr(sys.modules.get("__main__"), "__spec__", None)
     if main is not None and main.name in _WORKERS:
@@ -95,5 +97,5 @@ def _exempt_modules() -> None:
 
 
 def _is_of_spark(archive: str) -> bool:
-    """Whether an archive belongs to Spark, so that it does not change while the process runs."""
+    """Returns true for the archives of Spark, which do not change while the process runs."""
     return archive.endswith(".jar") or archive.startswith(("pyspark", "py4j"))

@@ -1,7 +1,7 @@
-"""``lookalike.spark`` as a program: the file that ``spark-submit`` takes.
+"""The program file of ``lookalike.spark`` for ``spark-submit``.
 
-``python -m lookalike.spark --script`` prints where it is; ``docs/guides/cluster.md`` has its
-options.
+``python -m lookalike.spark --script`` prints the path of this file. ``docs/guides/cluster.md``
+describes its options.
 """
 
 import sys

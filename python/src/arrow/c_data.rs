@@ -1,8 +1,8 @@
 //! Structures of Arrow's C data interface, checked before they are read as arrays.
 //!
-//! The following is checked, for an array and for each of its parts:
+//! This module checks an array and each of its parts:
 //!
-//! - No other reader has taken it.
+//! - No other reader has taken the array.
 //! - The numbers of buffers and children, and the lengths, match the type.
 //! - The first and the last offset of strings are in order.
 //!
@@ -66,7 +66,7 @@ fn buffers(kind: &DataType) -> (usize, bool) {
     }
 }
 
-/// The largest number of bits of a row in any buffer, or `None` for an invalid type. For lists of a
+/// An upper bound of the bits of a row in any buffer, or `None` for an invalid type. For lists of a
 /// fixed size, the number of values of a row.
 fn width(kind: &DataType) -> Option<usize> {
     match kind {
@@ -117,7 +117,7 @@ impl Schema {
         (0..count).map(|place| child(place).ok_or_else(missing)).collect()
     }
 
-    /// Checks all parts of a type that are read.
+    /// Checks the names, the formats and the child types, down to [`DEPTH`] levels.
     fn check(&self, depth: usize) -> Result<(), String> {
         if depth > DEPTH {
             return Err(format!("its type has more than {DEPTH} levels"));
@@ -134,7 +134,8 @@ impl Schema {
     }
 }
 
-/// The number of child types of a format, if it is fixed.
+/// The number of child types that a format requires. `None` for a format whose number is not fixed
+/// or not checked, such as a struct.
 fn parts(format: &str) -> Option<usize> {
     match format {
         "+l" | "+L" | "+vl" | "+vL" | "+m" => Some(1),
@@ -143,7 +144,7 @@ fn parts(format: &str) -> Option<usize> {
     }
 }
 
-/// The names of the columns; `None` for a type that is a single column.
+/// Returns the names of the columns, or `None` if the type is a single column.
 pub(crate) fn names(schema: &FFI_ArrowSchema) -> Result<Option<Vec<String>>, String> {
     let schema = schema_of(schema);
     if schema.release.is_none() {
@@ -156,7 +157,7 @@ pub(crate) fn names(schema: &FFI_ArrowSchema) -> Result<Option<Vec<String>>, Str
     names.collect::<Result<_, _>>().map(Some)
 }
 
-/// The type of a column, or of the whole array.
+/// Checks and returns the type of a column, or of the whole array if `column` is `None`.
 pub(crate) fn part(
     schema: &FFI_ArrowSchema,
     column: Option<usize>,
@@ -166,13 +167,13 @@ pub(crate) fn part(
     Ok(part)
 }
 
-/// The producer's name of the type.
+/// The format string of the type, as its producer wrote it.
 pub(crate) fn format(schema: &FFI_ArrowSchema) -> &str {
     schema_of(schema).format().unwrap_or_default()
 }
 
-/// The rows of an array as a range of its columns. `present` marks the rows that are not null, if
-/// some are null.
+/// The rows of a struct array as a range of rows of its columns. `present` marks the rows that are
+/// not null. It is `None` if all rows are present.
 pub(crate) struct RowRange {
     pub(crate) start: usize,
     pub(crate) count: usize,

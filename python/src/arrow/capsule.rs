@@ -1,8 +1,8 @@
 //! Arrow's C interface in Python capsules: columns are imported and exported without a copy.
 //!
-//! Specification: the Arrow `PyCapsule` interface. Only the requested columns are read. [`c_data`]
-//! checks them as far as possible; the rest relies on the producer. An object is read as a whole
-//! ([`import`]) or a batch at a time ([`Batches`]).
+//! Specification: the Arrow `PyCapsule` interface. This module reads only the requested columns.
+//! [`c_data`] checks all that the interface allows it to check. [`import`] reads an object as a
+//! whole, [`Batches`] one batch at a time.
 #![expect(unsafe_code, reason = "structures of C behind pointers")]
 
 use crate::arrow::array_chunks::ArrayChunks;
@@ -31,13 +31,13 @@ const STREAM: &CStr = c"arrow_array_stream";
 const ARRAY: &CStr = c"arrow_array";
 const SCHEMA: &CStr = c"arrow_schema";
 
-/// A table of another package, of which single columns are taken.
+/// A table from another package. Callers take single columns out of it.
 pub(crate) struct ImportedTable {
     schema: FFI_ArrowSchema,
     arrays: Vec<FFI_ArrowArray>,
     /// The names of the columns. `None` if the data is a single column.
     names: Option<Vec<String>>,
-    /// Columns that were already taken.
+    /// The taken columns with their positions.
     taken: Vec<(usize, ArrayChunks)>,
 }
 
@@ -56,8 +56,8 @@ pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<ImportedTable> {
     })
 }
 
-/// Reads all arrays. Releases the interpreter meanwhile, because the producer may wait for it in a
-/// thread of its own.
+/// Reads all arrays. Releases the interpreter's lock while it reads, because a thread of the
+/// producer may wait for the lock.
 fn read_all(
     py: Python<'_>,
     rest: &mut RemainingArrays,
@@ -81,13 +81,13 @@ fn read_on(rest: &mut RemainingArrays, arrays: &mut Vec<FFI_ArrowArray>) -> PyRe
     Ok(true)
 }
 
-/// The data of an object, a batch at a time, so that previous batches need not stay in memory.
+/// Reads the data of an object one batch at a time. Each batch replaces the previous one in memory.
 pub(crate) struct Batches {
     columns: ImportedTable,
     rest: RemainingArrays,
 }
 
-/// Arrays that were not read yet.
+/// The unread arrays of an object.
 enum RemainingArrays {
     Stream(FFI_ArrowArrayStream),
     Array(Option<FFI_ArrowArray>),
@@ -123,7 +123,8 @@ impl Batches {
         Self { columns, rest }
     }
 
-    /// The type of the batches; contains no data.
+    /// The columns of the current batch. They have no data before the first call of
+    /// [`next`](Self::next).
     pub(crate) fn columns(&self) -> &ImportedTable {
         &self.columns
     }
@@ -138,7 +139,8 @@ impl Batches {
     }
 }
 
-/// The pointer in a capsule of the given name.
+/// Returns the pointer in a capsule. Fails if the object is not a capsule of this name. `method` is
+/// the Python method that returned the object.
 fn held<T>(object: &Bound<'_, PyAny>, method: &str, name: &CStr) -> PyResult<NonNull<T>> {
     let shown = name.to_string_lossy();
     let Ok(capsule) = object.cast::<PyCapsule>() else {
@@ -159,7 +161,8 @@ fn stream(object: &Bound<'_, PyAny>) -> PyResult<Batches> {
     // SAFETY: a capsule of this name holds such a stream. `from_raw` moves it out and leaves a
     // released stream, as the interface requires.
     let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
-    // The producer may wait for the interpreter in a thread of its own, also while it is released.
+    // A thread of the producer may wait for the interpreter's lock, also while the stream is
+    // released after an error.
     let read = object.py().detach(move || {
         let schema = schema(&mut stream).map_err(|text| producer_error(&text))?;
         let names = c_data::names(&schema).map_err(|what| unreadable(&what))?;
@@ -178,11 +181,12 @@ fn next_array(stream: &mut FFI_ArrowArrayStream) -> Result<Option<FFI_ArrowArray
     Ok((!array.is_released()).then_some(array))
 }
 
-/// The names of the columns of an unread stream; `None` if it is a single column.
+/// Returns the names of the columns of a stream, or `None` if the stream is a single column. Leaves
+/// the stream unread.
 #[pyfunction]
 pub(crate) fn stream_columns(stream: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
     let pointer = held::<FFI_ArrowArrayStream>(stream, "__arrow_c_stream__", STREAM)?;
-    // SAFETY: as for reading. The stream is put back below.
+    // SAFETY: as in `stream`. The stream is written back below.
     let mut taken = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
     let schema = stream.py().detach(|| schema(&mut taken));
     // SAFETY: the place contains a released stream, which needs no release.
@@ -218,13 +222,14 @@ fn while_ok(code: i32, stream: &mut FFI_ArrowArrayStream) -> Result<(), String> 
     Err(what.unwrap_or_else(|| format!("its producer failed with the code {code}")))
 }
 
-/// Raises the error of a producer, from the text into which Arrow converted it.
+/// Raises the error of a producer. `text` is the message into which Arrow converted it.
 #[pyfunction]
 pub(crate) fn producer_failed(text: &str) -> PyResult<()> {
     Err(producer_error(text))
 }
 
-/// The error of a producer. A `KeyboardInterrupt` or `SystemExit` keeps its type.
+/// Converts the message of a producer to an exception. A `KeyboardInterrupt` or
+/// `SystemExit` keeps its type.
 fn producer_error(text: &str) -> PyErr {
     let raised = text.trim_end().lines().next_back().unwrap_or_default();
     let (kind, what) = raised.split_once(": ").unwrap_or((raised, ""));
@@ -273,7 +278,7 @@ impl ImportedTable {
         self.names.is_none()
     }
 
-    /// The column of a name.
+    /// Returns the column of this name. Fails if no column or several columns have the name.
     pub(crate) fn column(&mut self, name: &str) -> PyResult<ArrayChunks> {
         let names = self.names();
         let mut places = (0..names.len()).filter(|place| names[*place] == name);
@@ -290,12 +295,12 @@ impl ImportedTable {
         self.taken_once(place, &format!("column {name:?}"), is_read)
     }
 
-    /// The column at a place, of any type; `what` names it in messages.
+    /// Returns the column at a position, whatever its type. `what` names it in messages.
     pub(crate) fn column_at(&mut self, place: usize, what: &str) -> PyResult<ArrayChunks> {
         self.taken_once(place, what, |_| true)
     }
 
-    /// A column that may have been requested before.
+    /// Returns a column, from `taken` if a caller requested it before.
     fn taken_once(
         &mut self,
         place: usize,
@@ -333,8 +338,8 @@ impl ImportedTable {
         self.chunks(None, "the Arrow data", is_read)
     }
 
-    /// A column, or the whole data; `what` names it in messages. Reads no values of types that
-    /// `is_read` rejects.
+    /// Takes a column, or the whole data if `column` is `None`. `what` names it in messages. If
+    /// `is_read` rejects its type, the result has no arrays.
     fn chunks(
         &mut self,
         column: Option<usize>,
@@ -385,7 +390,7 @@ fn is_read(kind: &DataType) -> bool {
     text::is_text(kind) || token_lists::is_list(kind) || column::is_value(kind)
 }
 
-/// A range of rows of an array. Rows that are not present become null.
+/// Imports a range of rows of an array. Rows that are not present become null.
 fn one(array: FFI_ArrowArray, kind: &DataType, rows: c_data::RowRange) -> Result<ArrayRef, String> {
     let c_data::RowRange { start, count, present } = rows;
     if *kind == DataType::Null {

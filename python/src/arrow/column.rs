@@ -27,7 +27,7 @@ pub(crate) struct ValueColumn {
     write: WriteValue,
 }
 
-/// Writes the value of a row. Returns false if it has none, such as for NaN.
+/// Writes the value of a row. Returns false for NaN, which is not written.
 type WriteValue = fn(&dyn Array, usize, &mut String) -> bool;
 
 impl ValueColumn {
@@ -54,7 +54,7 @@ impl ValueColumn {
         Self::of_int64(Int64Array::from(values))
     }
 
-    /// A column of an integer array.
+    /// Creates a column from an array of integers.
     pub(crate) fn of_int64(values: Int64Array) -> Self {
         let rows = values.len();
         let array: ArrayRef = Arc::new(values);
@@ -71,7 +71,7 @@ impl ValueColumn {
         self.rows
     }
 
-    /// Writes the value of a row. Returns false if it has none.
+    /// Writes the value of a row. Returns false if the row does not exist or has no value.
     pub(crate) fn write(&self, row: usize, out: &mut String) -> bool {
         let chunk = self.starts.partition_point(|start| *start <= row);
         let Some(array) = chunk.checked_sub(1).and_then(|chunk| self.arrays.get(chunk)) else {
@@ -102,7 +102,7 @@ impl ValueColumn {
         (below, above)
     }
 
-    /// The first row without a value.
+    /// The first row that is null.
     pub(crate) fn first_missing(&self) -> Option<usize> {
         let mut before = 0;
         for array in &self.arrays {
@@ -115,7 +115,7 @@ impl ValueColumn {
     }
 }
 
-/// Copies an array of integers.
+/// Copies an array of integers. Returns `None` for other types.
 fn copied(array: &ArrayRef) -> Option<ArrayRef> {
     fn of<T: ArrowPrimitiveType>(array: &ArrayRef) -> ArrayRef {
         Arc::new(array.as_primitive::<T>().iter().collect::<PrimitiveArray<T>>())
@@ -142,7 +142,7 @@ pub(crate) fn is_value(kind: &DataType) -> bool {
     writer(kind).is_some()
 }
 
-/// The name that a type has in Python.
+/// The name of a type, with the spelling of `pyarrow` for the common ones.
 pub(crate) fn type_name(kind: &DataType) -> String {
     match kind {
         DataType::Utf8 => "string".to_owned(),
@@ -157,7 +157,8 @@ pub(crate) fn type_name(kind: &DataType) -> String {
     }
 }
 
-/// The function that writes values of a type; `None` for types without single values.
+/// Returns the function that writes values of a type, or `None` if its values
+/// cannot be written as text.
 fn writer(kind: &DataType) -> Option<WriteValue> {
     Some(match kind {
         DataType::Boolean => |array, row, out| {
@@ -211,7 +212,7 @@ fn decimal<T: DecimalType>(array: &dyn Array, row: usize, out: &mut String) -> b
     true
 }
 
-/// Treats NaN as missing, as Python does.
+/// Treats NaN as missing, like [`is_missing`](crate::input::text::is_missing).
 fn float<T: ArrowPrimitiveType>(array: &dyn Array, row: usize, out: &mut String) -> bool
 where
     T::Native: Display + Into<f64>,

@@ -12,8 +12,9 @@ pub(crate) fn is_nested(kind: &DataType) -> bool {
     }
 }
 
-/// A type for the same memory that accepts the arrays of every producer: a map becomes a list of
-/// its entries, and all parts are nullable, because some producers declare nullability differently.
+/// Returns a type for the same memory that accepts the arrays of every producer. A map becomes a
+/// list of its entries. All parts become nullable, because some producers declare nullability
+/// differently.
 pub(crate) fn plain(kind: &DataType) -> DataType {
     match kind {
         DataType::Map(entries, _) | DataType::List(entries) => DataType::List(part(entries)),

@@ -1,4 +1,4 @@
-//! Result tables as bytes and back, for sending them to another process.
+//! Converts result tables to bytes and back, so that Python can send them to another process.
 
 use crate::error::OptionError;
 use arrow_array::{Array, ArrayRef, make_array};
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Arc;
 
-/// A column: its name, type, whether values may be missing, and its data.
+/// A column: its name, its type, whether it is nullable, and its data.
 pub(crate) type PickledColumn<'py> = (String, String, bool, PickledData<'py>);
 
 /// The number of rows, the validity bitmap, the buffers, and the children of lists.
@@ -33,7 +33,7 @@ pub(crate) struct PickledInner<'py>(
 /// The state from which [`array`] restores a column.
 ///
 /// # Errors
-/// `OptionError` for types that results do not have.
+/// `OptionError` for types that results do not have, and for arrays with an offset.
 pub(crate) fn state<'py>(
     py: Python<'py>,
     field: &Field,
@@ -67,7 +67,7 @@ fn parts<'py>(
 ) -> (Option<Bound<'py, PyBytes>>, Vec<Bound<'py, PyBytes>>) {
     let bytes = |bytes: &[u8]| PyBytes::new(py, bytes);
     (
-        // The bits start at the first value, whatever the offset of the bitmap.
+        // `sliced` moves the bit of the first value to the start of the bitmap.
         array.nulls().map(|nulls| bytes(nulls.inner().sliced().as_slice())),
         array.buffers().iter().map(|buffer| bytes(buffer.as_slice())).collect(),
     )
@@ -116,7 +116,7 @@ fn builder(
         .align_buffers(true)
 }
 
-/// The name of a type of results.
+/// The name of a type in a pickle, or `None` for a type that results do not have.
 fn name(kind: &DataType) -> Option<String> {
     if let DataType::FixedSizeList(field, length) = kind {
         return Some(format!("list {length} {}", plain_name(field.data_type())?));

@@ -17,7 +17,7 @@ pub(crate) struct ArrowTable {
 }
 
 impl ArrowTable {
-    /// Creates a table of columns with their names, and whether they are nullable.
+    /// Creates a table from columns: the name, the array, and whether the column is nullable.
     pub(crate) fn new(columns: Vec<(&str, ArrayRef, bool)>) -> PyResult<Self> {
         let fields: Vec<Field> = columns
             .iter()
@@ -29,7 +29,8 @@ impl ArrowTable {
     }
 }
 
-/// An unexpected error: columns are created here and have the same length.
+/// The error for columns that do not form a table. Columns of results have the same length, so only
+/// a damaged pickle or a bug causes this error.
 fn damaged(error: &ArrowError) -> PyErr {
     LookalikeError::new_err(format!("the result does not fit in a table: {error}"))
 }
@@ -92,7 +93,7 @@ impl ArrowTable {
         self.batch.schema().fields().iter().map(|field| field.is_nullable()).collect()
     }
 
-    /// At most `count` values of a column from `start` on. `column` is its number.
+    /// Returns at most `count` values of the column number `column`, from row `start` on.
     fn values<'py>(
         &self,
         py: Python<'py>,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 /// Largest size in bytes of the texts of a column with 32-bit offsets.
 const SMALL: usize = i32::MAX as usize;
 
-/// Builds a column of optional texts: of strings, or of large strings if the texts exceed 32-bit
-/// offsets.
+/// Builds a column of optional texts. Its type is string, or large string if the texts exceed
+/// 32-bit offsets.
 pub(crate) struct TextColumn {
     texts: TextLayout,
     /// Largest size in bytes of the texts of a column of strings.

@@ -1,5 +1,5 @@
-//! Conversion of values from and to `NumPy` through bytes: the stable ABI of `CPython` 3.10 has no
-//! buffers.
+//! Converts values from and to `NumPy` arrays through bytes, because the stable ABI of `CPython`
+//! 3.10 lacks the buffer protocol.
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -26,7 +26,7 @@ pub(super) fn array_over<'py>(
     from_buffer.call1((bytes, dtype))
 }
 
-/// The bytes of an array of `values`.
+/// Copies `values` to the bytes of a new array.
 pub(super) fn bytes_of<'py>(
     py: Python<'py>,
     values: &HashValues,
@@ -42,7 +42,7 @@ pub(super) fn array<'py>(
     array_over(bytes, dtype(scheme))
 }
 
-/// A new array of `rows` rows over `bytes`.
+/// A new array of `rows` rows and `columns` columns that shares the memory of `bytes`.
 pub(super) fn matrix<'py>(
     bytes: &Bound<'py, PyByteArray>,
     scheme: PermutationScheme,
@@ -52,7 +52,8 @@ pub(super) fn matrix<'py>(
     array_over(bytes, dtype(scheme))?.call_method1("reshape", (rows, columns))
 }
 
-/// A user's values of `scheme`: an array or a sequence of integers in its range.
+/// Converts a user's values: an array or a sequence of integers in the range of `scheme`. `what`
+/// names them in messages.
 pub(super) fn parse(
     scheme: PermutationScheme,
     given: &Bound<'_, PyAny>,
@@ -122,7 +123,7 @@ fn parse_each(
     })
 }
 
-/// An integer in the range of `scheme`.
+/// Converts an integer in the range of `scheme`.
 ///
 /// # Errors
 /// `TypeError` for a value that is not an integer. For one out of range, `OverflowError` if

@@ -1,4 +1,4 @@
-//! Many sets at once.
+//! Computes the values of many sets in one call.
 
 use std::panic::resume_unwind;
 use std::thread::{Builder, ScopedJoinHandle};
@@ -17,13 +17,14 @@ use super::token_bytes::{TokenBytes, with_short_list};
 use super::tokens::TokenText;
 use crate::error::OptionError;
 
-/// Number of tokens that are hashed before they are permuted, so that other threads can run.
+/// Number of hashed tokens, or of sets, after which their values are computed without the
+/// interpreter's lock.
 const GATHERED: usize = 1 << 11;
-/// Minimum number of tokens for each of several threads. Fewer do not pay for the start of a
-/// thread.
+/// Number of tokens to gather for each of several threads. Fewer tokens do not justify
+/// the start of a thread.
 const GATHERED_EACH: usize = 1 << 16;
 
-/// Gathered tokens of several sets, and the end of each set among the tokens.
+/// The tokens of several sets. `ends` contains the position after the last token of each set.
 #[derive(Default)]
 struct TokenSets<'py> {
     tokens: TokenBytes<'py>,
@@ -31,7 +32,7 @@ struct TokenSets<'py> {
 }
 
 impl TokenSets<'_> {
-    /// The values of all sets, computed on `threads` threads. If the system cannot start a thread,
+    /// Computes the values of all sets on `threads` threads. If the system cannot start a thread,
     /// the calling thread does its work.
     fn values(
         &self,
@@ -88,8 +89,8 @@ fn values_between(
         .collect()
 }
 
-/// Like [`each_set`], on one thread. Short lists are hashed at once, while their tokens are in the
-/// cache, and permuted together while other threads of Python run.
+/// Like [`each_set`], on one thread. Hashes short lists at once, while their tokens are in the
+/// cache. Computes the values of several sets together while other threads run Python code.
 fn one_by_one<'py>(
     py: Python<'py>,
     (means, hasher): (&UpdateTools, TokenHasher),
@@ -118,7 +119,7 @@ fn one_by_one<'py>(
     take_gathered(py, means, &mut hashes, &mut ends, &mut take)
 }
 
-/// Calls `take` with the values of the hashed sets, and forgets these sets.
+/// Calls `take` with the values of the hashed sets, and removes these sets from the buffers.
 fn take_gathered(
     py: Python<'_>,
     means: &UpdateTools,
@@ -133,7 +134,7 @@ fn take_gathered(
     made.into_iter().try_for_each(take)
 }
 
-/// The values of sets whose hashes end at `ends`.
+/// Computes the values of sets whose hashes end at `ends`.
 fn permuted(means: &UpdateTools, hashes: &mut [u64], ends: &[usize]) -> PyResult<Vec<HashValues>> {
     let mut from = 0;
     let values = ends.iter().map(|&end| {
@@ -181,7 +182,8 @@ fn each_set(
     }
 }
 
-/// Creates objects of `class` like `prototype`, each with one of `sets` added.
+/// Creates an object of `class` for each of `sets`: a copy of `prototype` with the
+/// tokens of the set added.
 #[pyfunction]
 fn ds_bulk<'py>(
     class: &Bound<'py, PyType>,
@@ -202,7 +204,7 @@ fn ds_bulk<'py>(
     Ok(made)
 }
 
-/// Returns a matrix with the values of one of `sets` in each row, with the parameters of
+/// Returns a matrix whose rows are the values of `sets`, computed with the parameters of
 /// `prototype`.
 #[pyfunction]
 fn ds_matrix<'py>(

@@ -12,7 +12,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use super::memory;
 use super::sketch::Sketch;
 
-/// A tree: the keys of each byte string, and the byte strings that can be searched.
+/// A tree: the keys of each byte string, and the sorted byte strings that queries search.
 #[derive(Default)]
 struct Tree {
     members: HashMap<Arc<[u8]>, Vec<u32>>,
@@ -21,7 +21,7 @@ struct Tree {
     fresh: Vec<Arc<[u8]>>,
 }
 
-/// Merges sorted and fresh byte strings.
+/// Merges sorted and fresh byte strings without repetitions.
 fn merged(sorted: &[Arc<[u8]>], fresh: &[Arc<[u8]>]) -> Vec<Arc<[u8]>> {
     let mut all = [sorted, fresh].concat();
     all[sorted.len()..].sort_unstable();
@@ -40,22 +40,23 @@ impl Tree {
     }
 }
 
-/// Keys by the bytes of their sketches in each tree.
+/// The trees, which map byte strings of sketches to keys.
 #[pyclass(name = "DsForest", module = "lookalike._engine")]
 pub(crate) struct Forest {
     depth: usize,
     trees: Vec<Tree>,
     numbers: Py<PyDict>,
     keys: Vec<Py<PyAny>>,
-    /// All bytes of each key, tree by tree.
+    /// The bytes of each key: one piece for each tree.
     bytes: Vec<Box<[u8]>>,
-    /// Held by the sorting thread, so that only one call at a time handles fresh byte strings.
+    /// The sorting thread holds this lock, so that only one call at a time
+    /// takes fresh byte strings.
     sorting: Arc<Mutex<()>>,
 }
 
 #[pymethods]
 impl Forest {
-    /// Creates an empty forest of `trees` trees of `depth` values.
+    /// Creates an empty forest of `trees` trees, whose byte strings have `depth` values each.
     #[new]
     fn new(py: Python<'_>, trees: usize, depth: usize) -> PyResult<Self> {
         if trees == 0 || depth == 0 {
@@ -77,7 +78,7 @@ impl Forest {
         })
     }
 
-    /// Adds the bytes of a new key, the same number for each tree.
+    /// Adds a new key. `bytes` consists of pieces of equal length, one for each tree.
     fn add(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, bytes: &[u8]) -> PyResult<()> {
         let (number, numbers) = {
             let mut this = slf.try_borrow_mut()?;
@@ -85,7 +86,7 @@ impl Forest {
             this.bytes.push(bytes.into());
             (this.keys.len() as u32 - 1, this.numbers.clone_ref(slf.py()))
         };
-        // Insert the key before its bytes: a key that is not hashable must not be found.
+        // Insert the key before its bytes: queries must not find a key that is not hashable.
         numbers.bind(slf.py()).set_item(key, number)?;
         slf.try_borrow_mut()?.plant(number, bytes);
         Ok(())
@@ -107,7 +108,8 @@ impl Forest {
         self.numbers.bind(py).len()
     }
 
-    /// Makes all bytes searchable, or only the given bytes of each tree.
+    /// Makes all byte strings searchable. With `sorted`, makes only these sorted byte strings of
+    /// each tree searchable.
     #[pyo3(signature = (sorted=None))]
     fn index(slf: &Bound<'_, Self>, sorted: Option<Vec<Vec<Vec<u8>>>>) -> PyResult<()> {
         let Some(sorted) = sorted else { return Self::sort(slf) };
@@ -117,7 +119,7 @@ impl Forest {
         Ok(())
     }
 
-    /// At most `count` keys, those with the longest common prefixes first.
+    /// Returns at most `count` keys. Keys with longer common prefixes come first.
     fn query<'py>(
         slf: &Bound<'py, Self>,
         bytes: &[u8],
@@ -131,7 +133,7 @@ impl Forest {
         PyList::new(slf.py(), keys)
     }
 
-    /// The bytes of a key, if the forest contains it.
+    /// Returns the bytes of a key, or `None` if the forest does not contain it.
     fn bytes_of<'py>(
         slf: &Bound<'py, Self>,
         key: &Bound<'py, PyAny>,
@@ -149,21 +151,22 @@ impl Forest {
         self.numbers.bind(py).keys()
     }
 
-    /// The searchable bytes of each tree, in order.
+    /// Returns the searchable byte strings of each tree, in order.
     fn sorted<'py>(&self, py: Python<'py>) -> Vec<Vec<Bound<'py, PyBytes>>> {
         let sorted = |tree: &Tree| tree.sorted.iter().map(|b| PyBytes::new(py, b)).collect();
         self.trees.iter().map(sorted).collect()
     }
 
-    /// Returns true if a tree has no searchable bytes.
+    /// Returns true if at least one tree has no searchable byte strings.
     fn is_empty(&self) -> bool {
         self.trees.iter().any(|tree| tree.sorted.is_empty())
     }
 }
 
 impl Forest {
-    /// Makes all bytes searchable, tree by tree. Releases the interpreter meanwhile. Other threads
-    /// search the bytes sorted before, and the bytes that they add are fresh again.
+    /// Makes all fresh byte strings searchable, tree by tree, without the interpreter's lock.
+    /// Meanwhile, other threads search the byte strings sorted before. The byte strings that they
+    /// add remain fresh until the next sort.
     fn sort(slf: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
         let (sorting, trees) = {
@@ -216,7 +219,7 @@ impl Forest {
         }
     }
 
-    /// The numbers of at most `count` keys.
+    /// Returns the numbers of at most `count` keys, in the order of [`query`](Self::query).
     fn found(&self, bytes: &[u8], count: usize) -> Vec<u32> {
         let width = bytes.len() / self.trees.len();
         let value = width / self.depth;
@@ -238,8 +241,7 @@ impl Forest {
     }
 }
 
-/// The first `count` values of a sketch as bytes that sort and compare like the bytes of
-/// datasketch.
+/// Returns the first `count` values of a sketch as bytes that compare like the bytes of datasketch.
 #[pyfunction]
 fn ds_band_keys<'py>(minhash: &Bound<'py, PyAny>, count: usize) -> PyResult<Bound<'py, PyBytes>> {
     let Sketch { length, bytes, .. } = Sketch::of(minhash)?;

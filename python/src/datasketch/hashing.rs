@@ -1,4 +1,4 @@
-//! Single hash functions and kernels, for tests that compare them.
+//! Hash functions for a single token, and kernels for tests that compare them.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -48,7 +48,8 @@ fn ds_kernel_sha1(name: &str, tokens: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     Ok(hashes)
 }
 
-/// The values of `hashes` under the permutations of `seed`, computed by the named kernel.
+/// The MinHash values of a set with these `hashes`, computed by the named kernel with the
+/// permutations of `seed`.
 #[pyfunction]
 fn ds_kernel_values(
     name: &str,

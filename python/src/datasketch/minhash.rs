@@ -1,4 +1,4 @@
-//! The state of a `MinHash`, and its frequent operations.
+//! The state of a `MinHash`, and the operations that must be fast.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use lookalike_datasketch::pairwise_sum::pairwise_sum;
 use lookalike_datasketch::scheme::{HashValues, PermutationScheme, Permutations};
 use lookalike_datasketch::token_hasher::TokenHasher;
 
-/// Number of tokens above which the interpreter is released.
+/// Number of tokens from which on the interpreter's lock is released while they are hashed.
 const LONG: usize = 64;
 /// Products of a permutation and a hash between two checks for signals: some milliseconds.
 const PRODUCTS: usize = 1 << 22;
 /// Calls of a user's function between two checks for signals. A function that is not written in
-/// Python does not check them.
+/// Python does not check for signals itself.
 const SIGNALS: usize = 1 << 10;
 
 /// The hash values of a set, with the tools for adding elements.
@@ -33,13 +33,14 @@ pub(crate) struct MinHash {
     hasher: Option<TokenHasher>,
     hashfunc: Option<Py<PyAny>>,
     values: HashValues,
-    /// The exported array and its bytes, which hold the values from then on.
+    /// The bytes and the array that was exported over them. If set, the bytes hold the values, and
+    /// the field `values` is out of date.
     shared: Option<(Py<PyByteArray>, Py<PyAny>)>,
     pub(super) permutations: Option<Arc<Permutations>>,
 }
 
 impl MinHash {
-    /// The values, including modifications through an exported array.
+    /// Returns a copy of the values, including modifications through an exported array.
     ///
     /// # Errors
     /// `MemoryError` if the system has no memory for a copy.
@@ -55,7 +56,7 @@ impl MinHash {
         self.values.len()
     }
 
-    /// Calls `use_values` with the values.
+    /// Calls `use_values` with the current values.
     pub(super) fn with_values<T>(
         &self,
         py: Python<'_>,
@@ -69,7 +70,7 @@ impl MinHash {
         }
     }
 
-    /// Values that no exported array shares.
+    /// Returns the values, after copying them from an exported array and releasing the array.
     fn own_values(&mut self, py: Python<'_>) -> PyResult<&mut HashValues> {
         if self.shared.is_some() {
             self.values = self.current(py)?;
@@ -89,7 +90,7 @@ impl MinHash {
         };
     }
 
-    /// The tools for adding tokens. Fails for a frozen object.
+    /// Returns the tools for adding tokens. Fails for a frozen object.
     fn means(&self, py: Python<'_>) -> PyResult<UpdateTools> {
         match (&self.permutations, &self.hashfunc) {
             (Some(permutations), Some(function)) => Ok(UpdateTools {
@@ -105,7 +106,7 @@ impl MinHash {
         }
     }
 
-    /// Takes over the parameters of another object, with the given values.
+    /// Copies the parameters of another object and sets the values.
     pub(super) fn set_like(&mut self, py: Python<'_>, other: &Self, values: HashValues) {
         self.scheme = other.scheme;
         self.seed = other.seed.clone_ref(py);
@@ -127,7 +128,7 @@ pub(super) struct UpdateTools {
 }
 
 impl UpdateTools {
-    /// The values of the set of `tokens`, or `None` if it is empty.
+    /// Computes the values of a set of `tokens`. Returns `None` if it is empty.
     pub(super) fn values_of(
         &self,
         tokens: &Bound<'_, PyAny>,
@@ -178,7 +179,8 @@ impl UpdateTools {
         Ok(Some(values))
     }
 
-    /// The values of the set of `tokens`, computed without the interpreter. `hashes` is a buffer.
+    /// Computes the values of a set of `tokens` without calling the interpreter.
+    /// `hashes` is a buffer.
     pub(super) fn values_of_bytes(
         &self,
         hasher: TokenHasher,
@@ -190,9 +192,10 @@ impl UpdateTools {
         self.lowered(hashes)
     }
 
-    /// Lowers values by the tokens of a list, part by part, so that tokens are hashed while they
-    /// are in the cache, and other threads of Python run in between. Returns the number of tokens.
-    /// Returns `None` if the value is not a list of such tokens; `values` are invalid then.
+    /// Lowers values by the tokens of a list, part by part. So tokens are hashed while they
+    /// are in the cache, and other threads run Python code between two parts. Returns the
+    /// number of tokens. Returns `None` and invalid `values` if the tokens cannot be read
+    /// from a list in place.
     fn lower_by_list(
         &self,
         hasher: TokenHasher,
@@ -222,7 +225,8 @@ impl UpdateTools {
         }
     }
 
-    /// Lowers values by hashes. For many hashes, releases the interpreter and checks for Ctrl-C.
+    /// Lowers values by hashes. For many hashes, releases the interpreter's lock
+    /// and checks for Ctrl-C.
     fn lower(&self, py: Python<'_>, hashes: &mut [u64], values: &mut HashValues) -> PyResult<()> {
         if hashes.len() < LONG {
             self.permutations.lower(InstructionSet::best(), self.scheme, hashes, values);
@@ -238,7 +242,7 @@ impl UpdateTools {
         Ok(())
     }
 
-    /// The values of a set without elements.
+    /// Returns the values of an empty set.
     pub(super) fn empty_values(&self) -> PyResult<HashValues> {
         self.scheme.empty_values(self.permutations.a.len()).map_err(memory_error)
     }
@@ -262,7 +266,7 @@ pub(super) fn scheme_named(name: &str) -> PyResult<PermutationScheme> {
     })
 }
 
-/// The tools of a Python object for adding tokens.
+/// Returns the tools of a Python object for adding tokens.
 pub(super) fn means_of(minhash: &Bound<'_, MinHash>) -> PyResult<UpdateTools> {
     minhash.try_borrow()?.means(minhash.py())
 }
@@ -288,8 +292,8 @@ impl MinHash {
     }
 
     /// Initializes all fields. Without `hashvalues`, the set is empty and has `num_perm` values.
-    /// Without `permutations`, they are drawn from `seed`. `hasher` is 32 or 64 for SHA-1, 33 or 65
-    /// for the token hash, 0 for `hashfunc`.
+    /// Without `permutations`, draws them from `seed` if `hashfunc` is set. `hasher` is 32 or 64
+    /// for SHA-1, 33 or 65 for the token hash, 0 for any other `hashfunc`.
     #[expect(clippy::too_many_arguments, reason = "all that a MinHash consists of")]
     fn _set_up(
         &mut self,
@@ -330,7 +334,7 @@ impl MinHash {
         self.take_hashfunc(hashfunc, hasher);
     }
 
-    /// Becomes equal to `other`.
+    /// Copies all fields of `other`.
     fn _set_like(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
         if !slf.is(other) {
@@ -387,7 +391,8 @@ impl MinHash {
         self.hashfunc.as_ref().map(|function| function.clone_ref(py))
     }
 
-    /// The hash values, an array of uint32 for the scheme "affine32", of uint64 for others.
+    /// The hash values: an array of uint32 for the scheme "affine32", of uint64 for the other
+    /// schemes. Changes of the array change the sketch.
     #[getter]
     fn hashvalues<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
@@ -422,7 +427,8 @@ impl MinHash {
         Ok(())
     }
 
-    /// The parameters of the permutations, an array with two rows. A frozen sketch has none.
+    /// The parameters of the permutations: an array with two rows. Raises `AttributeError` for a
+    /// frozen sketch, which has none.
     #[getter]
     fn permutations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let Some(permutations) = &self.permutations else {
@@ -468,7 +474,11 @@ impl MinHash {
         Ok(())
     }
 
-    /// Adds a token to the set. Takes a token of `update_batch`, and raises its errors.
+    /// Adds a token to the set. `b` is bytes, or the type that `hashfunc` takes.
+    ///
+    /// Raises `TypeError` for a `str` and for an object without a buffer. Raises `ValueError`
+    /// (`OverflowError` for the scheme "legacy") if `hashfunc` returns a number that the scheme
+    /// cannot hold, and `AttributeError` for a frozen sketch.
     fn update(slf: &Bound<'_, Self>, b: Bound<'_, PyAny>) -> PyResult<()> {
         let py = slf.py();
         let means = means_of(slf)?;
@@ -506,7 +516,7 @@ impl MinHash {
         Ok(())
     }
 
-    /// Returns a copy of the hash values.
+    /// Returns a copy of the hash values as an array.
     fn digest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let bytes = self.with_values(py, |values| arrays::bytes_of(py, values))?;
         arrays::array(&bytes, self.scheme)
@@ -521,7 +531,7 @@ impl MinHash {
         })
     }
 
-    /// Tells whether no token was added.
+    /// Returns True if the set contains no token.
     fn is_empty(&self, py: Python<'_>) -> bool {
         let empty = self.scheme.empty();
         self.with_values(py, |values| values.to_wide().iter().all(|&value| value == empty))

@@ -1,4 +1,4 @@
-//! Computed parameters: bands and rows, and partitions.
+//! Computes parameters: bands and rows, and partitions of set sizes.
 
 use super::memory::memory_error;
 use crate::call;
@@ -9,7 +9,7 @@ use lookalike_datasketch::partitions::{PartitionPlan, PartitionsError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Bands and rows for a threshold of Jaccard similarity.
+/// Returns the best numbers of bands and rows for a threshold of Jaccard similarity.
 #[pyfunction]
 fn ds_optimal_bands(
     py: Python<'_>,
@@ -25,13 +25,14 @@ fn ds_optimal_bands(
     call::long(py, None, |watch| jaccard_bands(threshold, num_perm, weights, || watch.go_on()))
 }
 
-/// The areas of false positives and of false negatives.
+/// Returns the areas of false positives and of false negatives.
 #[pyfunction]
 fn ds_error_areas(threshold: f64, bands: f64, rows: f64) -> (f64, f64) {
     error_areas(threshold, bands, rows)
 }
 
-/// Bands and rows for a threshold of containment. `ratio` is the ratio of the sets' sizes.
+/// Returns the best numbers of bands and rows for a threshold of containment. `ratio` is the ratio
+/// of the sizes of the two sets.
 #[pyfunction]
 fn ds_optimal_containment_bands(
     py: Python<'_>,
@@ -51,9 +52,9 @@ fn ds_optimal_containment_bands(
     })
 }
 
-/// Divides ascending `sizes`, which occur `counts` times, into `num_part` intervals, or fewer if
-/// there are fewer sizes. Returns the numbers of the least and the greatest size of each interval,
-/// both included.
+/// Divides ascending set sizes into `num_part` intervals, or fewer if there are fewer sizes.
+/// `counts` contains the number of sets of each size. Returns the positions of the first and the
+/// last size of each interval.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "lists of Python come as vectors")]
 fn ds_best_partitions(

@@ -1,4 +1,4 @@
-//! Sketches as input of indexes: objects of the engine, and any other objects with hash values.
+//! Reads sketches for indexes: objects of the engine, and any other objects with hash values.
 
 use std::borrow::Cow;
 
@@ -90,7 +90,8 @@ pub(super) fn check_band(band: usize, bands: usize) -> PyResult<()> {
     Err(PyIndexError::new_err(format!("expected a band from 0 to {last}, got {band}")))
 }
 
-/// The scheme that an index stores after it received another sketch.
+/// Returns the scheme that an index stores after it received another sketch. Raises `ValueError` if
+/// the sketch has a scheme that differs from `known`.
 #[pyfunction]
 fn ds_check_scheme(known: Option<String>, minhash: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     let scheme = scheme_of(minhash)?;

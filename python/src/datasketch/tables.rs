@@ -11,7 +11,7 @@ use super::memory::memory_error;
 use super::sketch::{Sketch, check_band, check_scheme};
 use lookalike_datasketch::bucket_tables::{BandBytes, BucketTables};
 
-/// Keys by the bands of their sketches.
+/// Tables in memory that find keys by the bands of their sketches.
 #[pyclass(subclass, name = "DsTables", module = "lookalike._engine")]
 pub(crate) struct LshTables {
     length: usize,
@@ -26,7 +26,8 @@ pub(crate) struct LshTables {
 }
 
 impl LshTables {
-    /// The bands of a sketch.
+    /// Returns the bands of a sketch that fits the tables. With `remember`, the scheme of the first
+    /// sketch becomes the scheme of the tables.
     fn bands_of(
         slf: &Bound<'_, Self>,
         minhash: &Bound<'_, PyAny>,
@@ -61,7 +62,7 @@ impl LshTables {
         check_scheme(self.scheme.as_deref(), sketch.scheme.as_deref())
     }
 
-    /// Rejects an index whose `__init__` was not called and which has no tables.
+    /// Rejects an index without tables: its `__init__` was not called, or it was cleared.
     fn check_ready(&self) -> PyResult<()> {
         if self.store.bands() == 0 {
             return Err(PyValueError::new_err(
@@ -71,7 +72,7 @@ impl LshTables {
         Ok(())
     }
 
-    /// Takes computed bands, one for each band of the tables.
+    /// Converts computed bands, one for each band of the tables.
     fn known_bands(&self, bands: &[Bound<'_, PyBytes>]) -> PyResult<BandBytes> {
         self.check_ready()?;
         let expected = self.store.bands();
@@ -108,7 +109,7 @@ impl LshTables {
             return Ok(());
         }
         numbers.set_item(key, number).inspect_err(|_| {
-            // A key that cannot be stored must not keep its bands.
+            // If the dictionary rejects the key, remove its bands again.
             if let Ok(mut this) = slf.try_borrow_mut() {
                 this.store.remove(number);
             }
@@ -125,8 +126,9 @@ impl LshTables {
         Self::numbers(slf)?.get_item(key)?.map(|number| number.extract()).transpose()
     }
 
-    /// The keys with these first records. Increments their reference counts before building a list,
-    /// because building it may run the garbage collector and a user's finalizers.
+    /// Returns the keys whose first records have these numbers. Increments their reference
+    /// counts before the caller builds a list, because that may run the garbage collector and
+    /// a user's finalizers.
     fn keys_at(&self, py: Python<'_>, owners: &[u32]) -> Vec<Py<PyAny>> {
         let keys = owners.iter().filter_map(|&owner| self.keys.get(owner as usize));
         keys.map(|key| key.clone_ref(py)).collect()
@@ -156,7 +158,7 @@ fn dict_of(py: Python<'_>, counts: Vec<(Vec<u8>, usize)>) -> PyResult<Bound<'_, 
     Ok(dict)
 }
 
-/// The result of a user's function for each band.
+/// Calls a user's function for each band of `width` bytes. Returns the results as bands.
 fn hashed(function: &Bound<'_, PyAny>, bytes: &[u8], width: usize) -> PyResult<BandBytes> {
     let mut bands = BandBytes { bytes: Vec::new(), lengths: Vec::new() };
     for band in bytes.chunks_exact(width) {
@@ -266,7 +268,7 @@ impl LshTables {
         Self::add(slf, key, &bands)
     }
 
-    /// The bands of a sketch that fits the tables. Does not store anything.
+    /// Returns the bands of a sketch that fits the tables. Does not change the tables.
     fn _bands_for<'py>(
         slf: &Bound<'py, Self>,
         minhash: &Bound<'py, PyAny>,
@@ -318,7 +320,7 @@ impl LshTables {
         PyList::new(slf.py(), keys)
     }
 
-    /// The keys that share one of the first `count` buckets.
+    /// The keys that share a bucket of the first `count` bands with `minhash`.
     fn _find_in<'py>(
         slf: &Bound<'py, Self>,
         minhash: &Bound<'py, PyAny>,

@@ -1,9 +1,9 @@
-//! The bytes of many tokens, read in the memory of their Python objects.
+//! Reads the bytes of many tokens in the memory of their Python objects.
 //!
 //! A tuple keeps the tokens alive, even if their list changes. Neither `bytes` nor the UTF-8 of a
-//! `str` ever change, so other threads can read them while Python continues. The safe API changes
-//! the reference count of each token and needs five calls for the data that two calls return here;
-//! it took a third of the time of `update_batch`.
+//! `str` ever change, so this module can read them while other threads run Python code. The safe
+//! API changes the reference count of each token and needs five calls where this module needs two.
+//! It took a third of the time of `update_batch`.
 #![expect(unsafe_code, reason = "tokens are borrowed from a tuple, not counted one by one")]
 
 use std::ffi::c_char;
@@ -17,7 +17,7 @@ use pyo3::types::{PyBytes, PyList, PyTuple};
 use super::memory::memory_error;
 use super::tokens::{self, GREAT, TokenText};
 
-/// Length of tokens that are hashed within some microseconds.
+/// Maximum number of tokens that are hashed while this thread holds the interpreter's lock.
 const SHORT: usize = 1 << 10;
 
 /// Maximum number of tokens that are hashed between two checks for signals and other threads.
@@ -28,11 +28,12 @@ const PART_BYTES: usize = 1 << 22;
 /// The tokens of one or several sets, kept alive by this value.
 #[derive(Default)]
 pub(super) struct TokenBytes<'py> {
-    /// Own references to the tokens.
+    /// References that keep the tokens alive.
     tuples: Vec<Bound<'py, PyTuple>>,
-    /// Bytes created for tokens that only have a buffer.
+    /// Copies of tokens that are neither plain `bytes` nor an allowed `str`, such as a `bytearray`.
     made: Vec<Bound<'py, PyBytes>>,
-    /// The bytes of the tokens. `self` owns the bytes, so the lifetime `'static` is not public.
+    /// The bytes of the tokens. `self` keeps them alive, so the lifetime `'static`
+    /// must not become public.
     slices: Vec<&'static [u8]>,
 }
 
@@ -52,8 +53,8 @@ impl<'py> TokenBytes<'py> {
         allocation::reserve(&mut self.slices, length).map_err(memory_error)?;
         self.tuples.push(tuple.clone());
         for (place, at) in (0..).zip(0..length) {
-            // SAFETY: the tuple has `length` elements. `self` keeps it as long as the slices, also
-            // if an error ends the loop.
+            // SAFETY: the tuple has `length` elements. `self` keeps it alive as long as the slices,
+            // also if an error ends the loop.
             let slice = unsafe {
                 let token = ffi::PyTuple_GetItem(tuple.as_ptr(), place);
                 bytes_at(token, text)
@@ -89,7 +90,8 @@ impl<'py> TokenBytes<'py> {
     }
 }
 
-/// Splits `tokens` into parts that are hashed quickly, unless a part is a single long token.
+/// Splits `tokens` into parts of at most [`PART`] tokens and [`PART_BYTES`] bytes. A longer token
+/// is a part of its own.
 pub(super) fn parts<'a>(tokens: &'a [&'a [u8]]) -> impl Iterator<Item = &'a [&'a [u8]]> {
     let mut rest = tokens;
     std::iter::from_fn(move || {
@@ -105,18 +107,18 @@ pub(super) fn parts<'a>(tokens: &'a [&'a [u8]]) -> impl Iterator<Item = &'a [&'a
     })
 }
 
-/// The tokens of a list from a position on.
+/// The next tokens of a list.
 pub(super) enum ListSlice<'py> {
-    /// The value is not a list, or it contains an object of another class.
+    /// The value is not a list of plain tokens, or another thread could change it meanwhile.
     Other,
-    /// This many tokens; none at the end.
+    /// The number of tokens. 0 at the end of the list.
     Short(usize),
-    /// A single token that takes long to hash.
+    /// A single token of more than [`GREAT`] bytes, which takes long to hash.
     Great(Bound<'py, PyAny>),
 }
 
-/// Calls `use_slices` with the bytes of all tokens if the list and its tokens are short. Returns
-/// true in that case.
+/// Calls `use_slices` with the bytes of all tokens and returns true, if the list is short enough to
+/// be hashed at once. Otherwise returns false.
 pub(super) fn with_short_list<'a>(
     tokens: &'a Bound<'_, PyAny>,
     text: TokenText,
@@ -135,8 +137,8 @@ pub(super) fn with_short_list<'a>(
     is_whole
 }
 
-/// Calls `use_slices` with the bytes of tokens of a list from a position on, without counting
-/// references. Takes only as many tokens as are hashed quickly.
+/// Calls `use_slices` with the bytes of the tokens of a list from a position on, without counting
+/// references. Takes at most [`SHORT`] tokens and [`GREAT`] bytes.
 pub(super) fn with_part_of_list<'a, 'py>(
     tokens: &'a Bound<'py, PyAny>,
     from: usize,
@@ -152,8 +154,8 @@ pub(super) fn with_part_of_list<'a, 'py>(
     part
 }
 
-/// The bytes of the next tokens of a list. They are valid until Python code runs: the thread stays
-/// attached, so the list cannot change.
+/// Reads the bytes of the next tokens of a list into `slices`. They are valid until Python code
+/// runs: this thread keeps the interpreter's lock, so the list cannot change.
 fn part_of_list<'py>(
     tokens: &Bound<'py, PyAny>,
     from: usize,
@@ -186,8 +188,8 @@ fn part_of_list<'py>(
     }
 }
 
-/// Returns true if only one thread at a time can run Python code, so that lists do not change
-/// meanwhile.
+/// Returns true if only one thread at a time can run Python code. While this thread runs none,
+/// lists do not change.
 fn has_lock(py: Python<'_>) -> bool {
     static HAS_LOCK: PyOnceLock<bool> = PyOnceLock::new();
     *HAS_LOCK.get_or_init(py, || {
@@ -200,15 +202,15 @@ fn has_lock(py: Python<'_>) -> bool {
     })
 }
 
-/// The bytes of a `bytes` object, or the UTF-8 of a `str` if `text` allows it. `None` for other
-/// objects, including instances of subclasses.
+/// Returns the bytes of a `bytes` object, or the UTF-8 of a `str` if `text` allows it. Returns
+/// `None` for other objects, including instances of subclasses.
 ///
 /// # Safety
 /// `token` is alive, and the thread is attached. The bytes must not outlive the token.
 unsafe fn bytes_at(token: *mut ffi::PyObject, text: TokenText) -> Option<&'static [u8]> {
     let mut length: ffi::Py_ssize_t = 0;
-    // SAFETY: the type is checked before each call, so that no call sets an error. The exception is
-    // a `str` without UTF-8 (with a lone surrogate), whose error is cleared.
+    // SAFETY: each call follows a check of the type, so that it sets no error. Only a `str` with a
+    // lone surrogate has no UTF-8 and sets an error, which is cleared.
     unsafe {
         let mut start: *mut c_char = std::ptr::null_mut();
         if ffi::PyBytes_CheckExact(token) != 0 {

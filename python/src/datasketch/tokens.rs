@@ -6,19 +6,20 @@ use pyo3::exceptions::{PyBufferError, PyOverflowError, PyTypeError, PyValueError
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyString};
 
-/// Number of bytes that take a few tenths of a millisecond to hash.
+/// Number of bytes that take a few tenths of a millisecond to hash. Longer tokens are hashed
+/// without the interpreter's lock.
 pub(super) const GREAT: usize = 1 << 17;
 
 /// The handling of `str` tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TokenText {
-    /// Only bytes are tokens, as in `hashlib`.
+    /// A `str` is an error, as in `hashlib`.
     Refused,
-    /// A `str` stands for its UTF-8.
+    /// A `str` is converted to UTF-8.
     Encoded,
 }
 
-/// The bytes of a token.
+/// Returns the bytes of a token.
 ///
 /// # Errors
 /// `TypeError` for a `str`, if `text` rejects it, and for an object without bytes.
@@ -65,7 +66,7 @@ fn bytes_of_other<'py>(
     bytes.cast_into::<PyBytes>().map_err(|_| refused(token))
 }
 
-/// The hash of a token. Releases the interpreter if the token is long.
+/// Hashes a token. Releases the interpreter's lock if the token is long.
 pub(super) fn hash_one(hasher: TokenHasher, token: &Bound<'_, PyBytes>) -> u64 {
     let bytes = token.as_bytes();
     if bytes.len() < GREAT {
@@ -74,7 +75,7 @@ pub(super) fn hash_one(hasher: TokenHasher, token: &Bound<'_, PyBytes>) -> u64 {
     token.py().detach(|| hasher.hash(bytes))
 }
 
-/// The result of a user's function for `token`, if the scheme can use it.
+/// Hashes `token` with a user's function.
 ///
 /// # Errors
 /// Exceptions of the function. `ValueError` (for `legacy`, `OverflowError`) for a number that is

@@ -1,4 +1,4 @@
-//! Consistent weighted sampling (Ioffe 2010) with the parameters that datasketch draws.
+//! Consistent weighted sampling (Ioffe 2010), with the same random parameters as datasketch.
 
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
@@ -8,8 +8,8 @@ use super::memory;
 use lookalike_datasketch::instruction_set::InstructionSet;
 use lookalike_datasketch::loops::{self, WeightSample};
 
-/// The parameters of a `WeightedMinHashGenerator`: a row for each sample, a column for each
-/// dimension.
+/// The parameters of a `WeightedMinHashGenerator`: matrices with a row for each sample and a column
+/// for each dimension.
 #[pyclass(name = "DsWeights", module = "lookalike._engine", frozen)]
 pub(crate) struct Weights {
     dimensions: usize,
@@ -68,7 +68,7 @@ impl Weights {
     }
 }
 
-/// The position of the first minimum. Ignores NaN.
+/// Returns the position of the first minimum. Ignores NaN.
 fn least(numbers: &[f32]) -> Option<usize> {
     let mut best: Option<(usize, f32)> = None;
     for (at, &number) in numbers.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! Adds Python documents from an iterator to an index. Also contains the code shared with tables.
+//! Adds the documents of a Python iterator to an index. Also contains the code that
+//! adding tables shares.
 
 use super::convert::{id as id_text, text};
 use super::json::{kind, metadata};
@@ -21,7 +22,7 @@ use pyo3::types::{PyDict, PyIterator, PyList, PyMapping, PyString, PyTuple};
 use std::ffi::CString;
 use std::num::NonZeroUsize;
 
-/// The settings of an addition.
+/// The settings of a call that adds documents.
 pub(super) struct AddSettings {
     existing: Existing,
     expires: Option<i64>,
@@ -78,32 +79,33 @@ pub(super) trait Feed: Send {
     /// Ids and texts.
     type Text: AsRef<str> + Send;
 
-    /// Appends documents to the batch, which is empty, and returns whether there are more. Called
-    /// without the interpreter's lock.
+    /// Appends documents to the empty batch. Returns true if more documents follow. The caller does
+    /// not hold the interpreter's lock.
     ///
     /// # Errors
-    /// The error of the next document. The documents in the batch precede it.
+    /// The error of the first document that cannot be read. The batch contains the
+    /// documents before it.
     fn fill_batch(&mut self, batch: &mut DocumentBatch<Self::Text>) -> PyResult<bool>;
 }
 
 /// The documents of an iterator.
 pub(super) struct IteratorRows {
     documents: Py<PyIterator>,
-    /// Metadata of every document.
+    /// Metadata that every document receives.
     common: Metadata,
     /// The names of record members that become metadata.
     names: Vec<String>,
     columns: IdAndTexts,
-    /// Whether any record had each of the names.
+    /// For each of `names`, whether a record had this member.
     found: Vec<bool>,
     row: u64,
     progress_callback: ProgressCallback,
 }
 
-/// The names of the members or columns of ids and texts.
+/// The names of the members or columns with ids and texts.
 pub(super) struct IdAndTexts {
     pub(super) id: String,
-    /// Several texts are joined.
+    /// The texts of several members are joined.
     pub(super) texts: Vec<String>,
 }
 
@@ -115,7 +117,7 @@ pub(super) struct ProgressCallback {
 }
 
 impl ProgressCallback {
-    /// Calls the function.
+    /// Calls the function, if it is set, with the number of added documents.
     ///
     /// # Errors
     /// Exceptions of the function.
@@ -135,7 +137,8 @@ impl Feed for IteratorRows {
 }
 
 impl IteratorRows {
-    /// Converts the arguments of a call. `metadata` contains members for every document, or names.
+    /// Converts the arguments of a call. `common` contains metadata for every document. `names` are
+    /// members of records that become metadata.
     ///
     /// # Errors
     /// `DocumentTypeError` for metadata of a wrong type.
@@ -169,7 +172,7 @@ impl IteratorRows {
         Ok(false)
     }
 
-    /// After the last record, warns of names that no record had.
+    /// Warns of names that no record had. Called after the last record.
     fn warn_of_unknown_names(&self, py: Python<'_>) -> PyResult<()> {
         let unknown = self.names.iter().zip(&self.found).filter(|(_, found)| !**found);
         for (name, _) in unknown.filter(|_| self.row > 0) {
@@ -245,7 +248,7 @@ impl IteratorRows {
         self.of((id, "the id"), &[(text.clone(), "the text".to_owned())], metadata_value)
     }
 
-    /// Converts the values of a document. Each value comes with its name in messages.
+    /// Converts the values of a document. The id and each text come with their names in messages.
     fn of(
         &self,
         (id, id_name): (&Bound<'_, PyAny>, &str),
@@ -285,12 +288,12 @@ impl IteratorRows {
     }
 }
 
-/// A phrase for messages: "the text", or the text with the name of its member.
+/// Returns a phrase for messages, such as "the text", or "the text in" with the name of its member.
 fn in_member(what: &str, name: &str) -> String {
     if name == what { format!("the {what}") } else { format!("the {what} in {name:?}") }
 }
 
-/// A member of a record; `None` only if it is missing.
+/// Returns a member of a record, or `None` if the record does not have it.
 fn member<'py>(record: &Bound<'py, PyMapping>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     match record.get_item(name) {
         Ok(value) => Ok(Some(value)),
@@ -308,7 +311,7 @@ fn shape(row: u64, got: &str) -> PyErr {
 /// Adds the row to an error of a document.
 pub(super) fn with_row(py: Python<'_>, error: PyErr, row: u64) -> PyErr {
     if error.is_instance_of::<DocumentError>(py) {
-        // All these errors have the attribute.
+        // `DocumentError` has this attribute, so setting it does not fail.
         let _ = error.value(py).setattr("row", row);
     }
     error
@@ -346,7 +349,7 @@ fn error_of(py: Python<'_>, interrupted: InterruptedAdd<FeedError<PyErr>>) -> Py
     with_row(py, with_message(py, error, text), row)
 }
 
-/// Adds one document with its own times.
+/// Adds one document. Unlike the documents of a feed, it may have its own times.
 pub(super) fn add_one(
     py: Python<'_>,
     handle: &Handle,

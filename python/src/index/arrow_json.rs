@@ -14,9 +14,9 @@ use lookalike::store::entry::{MAX_METADATA_BYTES, Metadata};
 use serde_json::{Number, Value};
 use std::ops::Range;
 
-/// The reason why a value cannot be converted to JSON, and its path within the value of the row.
+/// The reason why a value cannot be converted to JSON, and the path of this value in the row.
 pub(super) struct ValueError {
-    /// The path, from the inside out.
+    /// The path, from the innermost name to the outermost.
     way: Vec<String>,
     pub(super) why: ValueErrorKind,
 }
@@ -35,7 +35,7 @@ pub(super) enum ValueErrorKind {
 }
 
 impl ValueError {
-    /// The path from the column, as in `tags.0`.
+    /// Returns the path with the name of its column, such as `tags.0`.
     pub(super) fn path(&self, column: &str) -> String {
         let inner = self.way.iter().rev().map(String::as_str);
         std::iter::once(column).chain(inner).collect::<Vec<_>>().join(".")
@@ -55,9 +55,9 @@ impl From<ValueErrorKind> for ValueError {
 
 type ReadResult = Result<Value, ValueError>;
 
-/// Reads the values of one document. Reading the types limits the depth of values. The size of
-/// metadata limits their number, because a producer can declare a list with more values than fit in
-/// memory.
+/// Reads the values of one document. Their depth is limited, because `c_data` limits the depth of
+/// types. The maximum size of metadata limits their number, because a producer can declare a list
+/// with more values than fit in memory.
 pub(super) struct ValueReader {
     /// Remaining bytes of JSON.
     left: usize,
@@ -70,12 +70,13 @@ impl ValueReader {
         Self { left: MAX_METADATA_BYTES, nests: true }
     }
 
-    /// A reader for a text, whose length is checked elsewhere.
+    /// Creates a reader for a single text. It limits no length: other code checks
+    /// the length of texts.
     pub(super) fn of_text() -> Self {
         Self { left: usize::MAX, nests: false }
     }
 
-    /// The value of a row of a column.
+    /// Converts the value of a row of a column.
     pub(super) fn value(&mut self, array: &dyn Array, field: &Field, row: usize) -> ReadResult {
         const EXTENSION: &str = "ARROW:extension:name";
         let extension = || field.metadata().get(EXTENSION).map(String::as_str);
@@ -230,7 +231,7 @@ impl ValueReader {
         self.values(list.values(), of, range)
     }
 
-    /// Converts consecutive values. `some` is their start and their number.
+    /// Converts consecutive values to a list. `some` contains their start and their number.
     fn values(
         &mut self,
         array: &dyn Array,
@@ -272,21 +273,21 @@ fn damaged(why: &str) -> ValueError {
     ValueErrorKind::Damaged(why.to_owned()).into()
 }
 
-/// The start of the values of a row and their number; `None` for invalid offsets.
+/// Returns the start and the number of the values of a row, or `None` for invalid offsets.
 fn range<O: OffsetSizeTrait>(offsets: &[O], row: usize) -> Option<(usize, usize)> {
     let place = |row: usize| offsets.get(row).and_then(|offset| offset.to_usize());
     let start = place(row)?;
     Some((start, place(row + 1)?.checked_sub(start)?))
 }
 
-/// The range of these values, checked against the array.
+/// Returns the range of these values. Fails if the array does not contain them.
 fn within(array: &dyn Array, some: Option<(usize, usize)>) -> Result<Range<usize>, ValueError> {
     let range = some.and_then(|(start, count)| Some(start..start.checked_add(count)?));
     let range = range.filter(|range| range.end <= array.len());
     range.ok_or_else(|| damaged("its offsets leave the values"))
 }
 
-/// Converts a number; `None` for other types.
+/// Converts a number. Returns `None` for other types.
 fn number(array: &dyn Array, kind: &DataType, row: usize) -> Option<ReadResult> {
     let whole = match kind {
         DataType::Int8 => whole::<Int8Type>(array, row),

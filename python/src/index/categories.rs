@@ -13,13 +13,14 @@ use lookalike::store::query_by_id::record;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Path, path of the parent category, similarity of its level, words, documents.
+/// A category: its path, the path of its parent, the similarity of its level, its words, and its
+/// number of documents.
 pub(super) type CategoryTuple = (String, Option<String>, f64, Vec<String>, u64);
 
-/// The value for documents without a category.
+/// The path that selects documents without a category.
 const NONE: &str = "none";
 
-/// Creates categories and replaces existing ones.
+/// Creates the categories of an index. They replace existing ones.
 ///
 /// # Errors
 /// `OptionError` for an invalid option, and errors of the engine.
@@ -53,7 +54,7 @@ pub(super) fn make(
     }
 }
 
-/// The tree, from top to bottom; empty if the index has no categories.
+/// Returns the tree of categories in the order of the index. Empty if the index has no categories.
 ///
 /// # Errors
 /// Read errors.
@@ -79,11 +80,11 @@ pub(super) fn tree(handle: &Handle) -> Result<Vec<CategoryTuple>, IndexError> {
 
 /// The category of an existing document.
 pub(super) struct FoundCategory {
-    /// The path; `None` if the document has no category, or the index has none.
+    /// The path. `None` if the document has no category, or the index has no categories.
     pub(super) path: Option<String>,
 }
 
-/// The category of a document; `None` for an unknown document.
+/// Returns the category of a document, or `None` for an unknown document.
 ///
 /// # Errors
 /// Read errors.
@@ -99,8 +100,9 @@ pub(super) fn of_document(handle: &Handle, id: &str) -> Result<Option<FoundCateg
     Ok(Some(FoundCategory { path }))
 }
 
-/// Returns up to `most` ids of documents with numbers above `after`, in a category and below it,
-/// and the last number. Returns `None` after the last document.
+/// Returns ids of documents in a category and its subcategories. Takes up to `most` documents with
+/// numbers above `after`, and also returns the number of the last one. Returns `None` after the
+/// last document.
 ///
 /// # Errors
 /// `OptionError` for an unknown category, and read errors.

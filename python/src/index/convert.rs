@@ -1,4 +1,4 @@
-//! Conversion of arguments and results: texts, times.
+//! Converts arguments and results: texts, ids and times.
 
 use super::json::kind;
 use crate::error::{DocumentError, DocumentTypeError};
@@ -10,7 +10,7 @@ use pyo3::types::{PyBool, PyDateTime, PyDelta, PyString, PyTzInfo};
 const NS: i64 = 1_000_000_000;
 const DAY: i64 = 86_400;
 
-/// A Python string, not copied. `what` names it in messages.
+/// Converts a Python string without copying it. `what` names it in messages.
 ///
 /// # Errors
 /// `DocumentTypeError` for other types than `str`, `DocumentError` for a string with a lone
@@ -39,7 +39,7 @@ pub(super) fn text(
     })
 }
 
-/// An id: a `str`, or the text of an integer or of a `uuid.UUID`.
+/// Converts an id: a `str`, an integer or a `uuid.UUID`.
 ///
 /// # Errors
 /// As [`text`].
@@ -59,7 +59,7 @@ pub(super) fn id(given: &Bound<'_, PyAny>, what: impl FnOnce() -> String) -> PyR
     }
 }
 
-/// A point in time, in ns since 1970, as a UTC `datetime`, rounded down to a µs.
+/// Converts a time in ns since 1970 to a UTC `datetime`, rounded down to whole microseconds.
 ///
 /// # Errors
 /// Errors of the interpreter.
@@ -73,12 +73,12 @@ pub(super) fn time(py: Python<'_>, ns: i64) -> PyResult<Bound<'_, PyAny>> {
     let rest = ns.rem_euclid(NS);
     let days = seconds.div_euclid(DAY);
     let seconds = seconds.rem_euclid(DAY);
-    // 64 bits of ns are less than 107,000 days.
+    // A signed 64-bit number of ns is less than 107,000 days.
     let delta = PyDelta::new(py, days as i32, seconds as i32, (rest / 1000) as i32, false)?;
     epoch.bind(py).add(delta)
 }
 
-/// Like [`time`], for an unknown time as well.
+/// Like [`time`]. Converts an unknown time to `None`.
 ///
 /// # Errors
 /// Errors of the interpreter.

@@ -1,4 +1,4 @@
-//! The number of documents that a document of an index represents.
+//! Sizes of groups: the number of documents that a document of an index represents.
 
 use super::open_index::Handle;
 use lookalike::index::time;
@@ -6,8 +6,8 @@ use lookalike::store::IndexError;
 use lookalike::store::entry::RecordFields;
 use lookalike::store::query_by_id::record;
 
-/// The sizes of the groups of documents with these ids, in order and from one snapshot. 0 for an
-/// unknown id.
+/// Returns the sizes of the groups of the documents with these ids, in order. Reads one snapshot.
+/// An unknown id has the size 0.
 pub(super) fn group_sizes(
     handle: &Handle,
     ids: &[impl AsRef<str>],

@@ -14,7 +14,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
-/// Finds the groups. `arguments` are the options of `find` that the index does not determine.
+/// Finds the groups of an index. `arguments` contains the options of `find` that the
+/// index does not determine.
 ///
 /// # Errors
 /// `OptionError` for an invalid option, and errors of the engine.
@@ -48,8 +49,8 @@ pub(super) fn groups(
     }
 }
 
-/// The parameters of the index, or the parameters that `find` chooses for another threshold or
-/// recall.
+/// Returns the parameters of the index. If the caller sets another threshold or recall, returns the
+/// parameters that `find` chooses for it.
 fn params(has: &Params, options: &KeywordOptions<'_>) -> PyResult<Params> {
     let aim = GroupingOptions {
         threshold: options.number("threshold")?,

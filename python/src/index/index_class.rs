@@ -143,7 +143,8 @@ impl StoredIndex {
         Err(index_error(IndexError::ReadOnly { index, cause: Unwritable::Opened }))
     }
 
-    /// The settings as JSON, the predicted recall, and a reason why it may not be reached.
+    /// The settings as JSON, the predicted recall, and the reason why the recall
+    /// may be lower, if any.
     fn settings(&self, py: Python<'_>) -> PyResult<(String, f64, Option<String>)> {
         self.opened.detached(py, |handle| {
             let settings = handle.index.settings();
@@ -234,8 +235,8 @@ impl StoredIndex {
         done
     }
 
-    /// Adds the kept documents of a run in memory whose reference was the index, and records the
-    /// removed ones. Returns the number of added documents.
+    /// Adds the kept documents of a run whose reference was this index, and records the removed
+    /// ones. The documents of the run are in memory. Returns the number of added documents.
     fn add_survivors_of(&self, py: Python<'_>, found: &PyFindings) -> PyResult<u64> {
         let run = py.detach(|| found.reopened()).map_err(read_error)?;
         self.add_survivors(py, (run.0, &run.1, run.2))
@@ -363,7 +364,7 @@ impl StoredIndex {
         })
     }
 
-    /// The sizes of the groups of documents with these ids, 0 for an unknown id.
+    /// Returns the sizes of the groups of the documents with these ids, or 0 for an unknown id.
     fn group_sizes(&self, py: Python<'_>, ids: Bound<'_, PyIterator>) -> PyResult<Vec<u64>> {
         let ids = ids.enumerate().map(|(row, id)| id_text(&id?, || format!("id {row}")));
         let ids = ids.collect::<PyResult<Vec<PyBackedStr>>>()?;
@@ -376,8 +377,8 @@ impl StoredIndex {
         self.opened.detached(py, |handle| Ok(handle.index.snapshot()?.len()))
     }
 
-    /// Up to `most` ids of documents with numbers above `after`, and the last number; `None` after
-    /// the last document.
+    /// Reads up to `most` documents with numbers above `after`. Returns their ids, and the number
+    /// of the last one. Returns `None` after the last document.
     fn ids(&self, py: Python<'_>, after: u64, most: usize) -> PyResult<Option<(Vec<String>, u64)>> {
         self.opened.detached(py, |handle| {
             let now = time::now();
@@ -432,14 +433,14 @@ impl StoredIndex {
         interruptible(py, move || categories::tree(&handle))?.map_err(index_error)
     }
 
-    /// The path of the category of a document; `None` if it has none.
+    /// Returns the path of the category of a document, or `None` if it has none.
     fn category(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
         let id = id_text(id, || "the id".to_owned())?;
         let found = self.opened.detached(py, |handle| categories::of_document(handle, &id))?;
         Ok(found.ok_or_else(|| unknown(self.opened.name(), &id))?.path)
     }
 
-    /// Like `ids`, for the documents in a category and below it.
+    /// Like `ids`, for the documents in a category and its subcategories.
     fn category_ids(
         &self,
         py: Python<'_>,
@@ -451,7 +452,7 @@ impl StoredIndex {
         py.detach(move || categories::ids(&handle, path, after, most))
     }
 
-    /// The versions of a document, by time.
+    /// Returns the versions of a document, ordered by time.
     fn versions<'py>(
         &self,
         py: Python<'py>,
@@ -507,7 +508,8 @@ impl StoredIndex {
         Ok((all, originals))
     }
 
-    /// The place and the description of each problem, and whether it can be repaired.
+    /// Returns the problems of the index: the place, the description, and whether
+    /// `repair` can repair it.
     fn check(&self, py: Python<'_>) -> PyResult<Vec<(String, String, bool)>> {
         let handle = self.opened.get()?;
         let problems = interruptible(py, move || handle.index.check())?.map_err(index_error)?;
@@ -542,7 +544,7 @@ impl StoredIndex {
             let finished = Output::create(&target)?.finish(|out| {
                 written = index::export(&handle.index, time::now(), out)?;
                 if written.is_err() {
-                    // The incomplete file is discarded.
+                    // The error discards the incomplete file.
                     return Err(std::io::Error::other("the index cannot be read"));
                 }
                 Ok(())
@@ -559,7 +561,7 @@ impl StoredIndex {
 }
 
 impl StoredIndex {
-    /// Adds the kept documents of a run whose reference was the index, and records the removed
+    /// Adds the kept documents of a run whose reference was this index, and records the removed
     /// ones. Returns the number of added documents.
     pub(crate) fn add_survivors(
         &self,
@@ -572,7 +574,7 @@ impl StoredIndex {
         added
     }
 
-    /// Checks that the index stores texts if a call requests them.
+    /// Fails if a call requests texts that the index does not store.
     fn expect_texts(&self, py: Python<'_>, texts: bool) -> PyResult<()> {
         let expected = self.opened.detached(py, |handle| Ok(expect_texts(&handle.index, texts)))?;
         expected.map_err(OptionError::new_err)

@@ -1,11 +1,12 @@
-//! Long work on a thread of its own, while the calling thread checks for signals such as Ctrl-C.
+//! Runs long work on another thread, while the calling thread checks for signals such as Ctrl-C.
 
 use crate::call;
 use pyo3::prelude::*;
 use std::sync::mpsc::channel;
 
-/// Runs `work` without the interpreter's lock. An exception of a signal handler is returned at
-/// once; the work continues until it is done or the process ends. Stored data stays consistent.
+/// Runs `work` without the interpreter's lock. Returns an exception of a signal handler
+/// at once. In this case the work continues until it is done or the process ends. Stored
+/// data remains consistent.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,

@@ -1,4 +1,4 @@
-//! Metadata: conversion of Python dictionaries to JSON objects and back.
+//! Converts metadata from Python dictionaries to JSON objects and back.
 
 use crate::error::{DocumentError, DocumentTypeError};
 use lookalike::store::entry::Metadata;
@@ -26,7 +26,7 @@ pub(super) fn metadata(given: &Bound<'_, PyAny>, whose: &str) -> PyResult<Metada
     }
 }
 
-/// The name of a value's type in messages.
+/// Names the type of a value in messages.
 pub(super) fn kind(value: &Bound<'_, PyAny>) -> String {
     if value.is_none() {
         return "None".to_owned();
@@ -35,7 +35,7 @@ pub(super) fn kind(value: &Bound<'_, PyAny>) -> String {
     name.map_or_else(|_| "of an unknown type".to_owned(), |name| format!("of type {name}"))
 }
 
-/// The path of a value and its document, for messages.
+/// The path of a value and the name of its document, for messages.
 struct JsonPath<'a> {
     whose: &'a str,
     keys: Vec<String>,
@@ -67,7 +67,7 @@ impl JsonPath<'_> {
     }
 }
 
-/// Converts a mapping to a JSON object; `None` for other types.
+/// Converts a mapping to a JSON object. Returns `None` for other types.
 fn object(given: &Bound<'_, PyAny>, way: &mut JsonPath<'_>) -> PyResult<Option<Metadata>> {
     let mut members = Metadata::new();
     let mut member = |key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, way: &mut JsonPath<'_>| {

@@ -1,4 +1,4 @@
-//! An open index, usable in this process until it is closed.
+//! An open index, which this process can use until it is closed.
 
 use crate::call::PATIENCE;
 use crate::error::StoreError;
@@ -14,7 +14,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
 
-/// Maximum number of idle tools.
+/// Maximum number of idle [`QueryTools`] that an index keeps.
 const IDLE: usize = 16;
 
 /// An index, with tools that its calls reuse.
@@ -23,14 +23,14 @@ pub(super) struct Handle {
     tools: Mutex<Vec<QueryTools>>,
 }
 
-/// Tools of a query by text.
+/// The text preparer and the buffers of a query.
 pub(super) struct QueryTools {
     pub(super) preparer: TextPreparer,
     pub(super) scratch: QueryBuffers,
 }
 
 impl Handle {
-    /// Runs `work` with tools of its own.
+    /// Runs `work` with tools that no other call uses at the same time.
     ///
     /// # Errors
     /// Errors of `work` and of creating tools.
@@ -56,8 +56,8 @@ impl Handle {
 }
 
 /// An index that this process opened. A process forked from it shares the file positions and the
-/// locks, but has none of the threads. Any operation would damage the index, so a forked process
-/// does nothing.
+/// locks, but not the threads. Operations in a forked process could damage the index. They fail
+/// there, and closing does nothing.
 pub(super) struct OpenIndex {
     process: u32,
     name: String,
@@ -92,8 +92,8 @@ impl Calls {
         self.ended.notify_all();
     }
 
-    /// Waits for the end of all calls, up to a timeout. Returns whether some are still running. A
-    /// thread that is itself in a call does not wait, because that call cannot end in the meantime.
+    /// Waits for the end of all calls, up to a timeout. Returns true if a call is still running. A
+    /// thread that is itself in a call does not wait, because this call cannot end while it waits.
     fn wait(&self) -> bool {
         let this = thread::current().id();
         let is_busy = |of: &HashMap<ThreadId, usize>| !of.is_empty() && !of.contains_key(&this);
@@ -106,7 +106,8 @@ impl Calls {
 /// An index during one call.
 pub(super) struct Call {
     handle: Arc<Handle>,
-    // Dropped after the handle, so that the index is closed when a waiting thread wakes up.
+    // Rust drops this field after the handle, so the index is closed when a
+    // waiting thread wakes up.
     ended: CallGuard,
 }
 
@@ -193,14 +194,14 @@ impl OpenIndex {
                 "{name} is closed: open it again with lookalike.Index.open"
             ))
         })?;
-        // Counted before another thread can close the index.
+        // Count the call while `handle` is locked, before another thread can close the index.
         let calls = Arc::clone(&self.calls);
         let thread = self.calls.begin();
         drop(here);
         Ok(Call { handle, ended: CallGuard { calls, process: self.process, thread } })
     }
 
-    /// Runs `work` with the index, without the interpreter's lock.
+    /// Runs `work` on the index, without the interpreter's lock.
     ///
     /// # Errors
     /// As [`get`](Self::get), and errors of `work`.
@@ -215,12 +216,12 @@ impl OpenIndex {
         done.map_err(index_error)
     }
 
-    /// Closes the index, and waits for the running calls of other threads. If a thread closes the
-    /// index within its own call, the index is closed when all calls have ended. Does nothing in a
-    /// forked process.
+    /// Closes the index, and waits for the running calls of other threads. A thread that closes the
+    /// index within its own call does not wait: the index is closed when all calls have ended. Does
+    /// nothing in a forked process.
     ///
     /// # Errors
-    /// Exceptions of a signal handler: running calls continue, new ones fail.
+    /// Exceptions of a signal handler. Running calls then continue, and new calls fail.
     pub(super) fn close(&self, py: Python<'_>) -> PyResult<()> {
         if self.is_forked() {
             return Ok(());
@@ -242,8 +243,8 @@ impl Drop for OpenIndex {
             return;
         }
         let Some(handle) = handle else { return };
-        // Threads that close the index must not wait for the interpreter's lock, which this thread
-        // holds.
+        // Closing may wait for other threads, and these may wait for the interpreter's lock. So
+        // this thread releases the lock.
         let handle = Mutex::new(Some(handle));
         let _ = Python::try_attach(|py| {
             let handle = handle.lock().take();

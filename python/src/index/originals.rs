@@ -1,4 +1,4 @@
-//! The original files of documents in an index, and the versions of a document.
+//! Reads the original files of documents in an index, and the versions of a document.
 
 use super::convert::{optional_time, time};
 use super::open_index::Handle;
@@ -13,7 +13,7 @@ use lookalike::store::query_by_id::record;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-/// The versions of a document by time; `None` for an unknown document.
+/// Returns the versions of a document ordered by time, or `None` for an unknown document.
 ///
 /// # Errors
 /// [`IndexError::NoOriginals`], and read errors.
@@ -34,7 +34,7 @@ fn versions_in(
     Ok(found.map(|_| versions))
 }
 
-/// The original bytes of a version of a document, by default of the current version.
+/// Returns the original bytes of a version of a document, by default of the last version.
 ///
 /// # Errors
 /// `DocumentError` for an unknown document, `OptionError` for an unknown version, and read errors.
@@ -44,7 +44,7 @@ pub(super) fn original(handle: &Handle, id: &str, number: Option<u64>) -> PyResu
     snapshot.original(&version).map_err(index_error)
 }
 
-/// The text of a version of a document; `None` for a version stored without a text.
+/// Returns the text of a version of a document, or `None` for a version stored without a text.
 ///
 /// # Errors
 /// As [`original`].
@@ -73,7 +73,7 @@ fn version(
     Ok(versions.swap_remove(at))
 }
 
-/// A version: number, added, ended, modified, media type, name, bytes, SHA-256.
+/// Converts a version to a tuple: number, added, ended, modified, media type, name, bytes, SHA-256.
 ///
 /// # Errors
 /// Errors of the interpreter.

@@ -1,4 +1,4 @@
-//! Queries, and their results as Python values.
+//! Runs queries, and converts their results to Python values.
 
 use super::convert::{optional_time, time};
 use super::json::dictionary;
@@ -31,7 +31,7 @@ pub(super) struct TextQuery {
 pub(super) struct FoundDocuments {
     answer: QueryResult,
     threshold: f64,
-    /// The number of shingles of the text; `None` if it is unknown.
+    /// The number of shingles of the query, or `None` if the index does not store it.
     shingles: Option<usize>,
 }
 
@@ -74,8 +74,8 @@ impl TextQuery {
         Ok(FoundDocuments { answer, threshold: threshold(&request), shingles })
     }
 
-    /// Finds documents similar to a document of the index, without the document itself. `None` if
-    /// the id is unknown.
+    /// Finds documents similar to a document of the index, without the document itself. Returns
+    /// `None` if the id is unknown.
     ///
     /// # Errors
     /// Errors of the engine.
@@ -97,8 +97,8 @@ impl TextQuery {
         })
     }
 
-    /// Finds documents similar to several texts on several threads. Ends early if `unwanted` is
-    /// set.
+    /// Finds documents similar to each of several texts, on several threads. Stops early if
+    /// `unwanted` becomes true.
     ///
     /// # Errors
     /// The error of the first text that failed.
@@ -136,12 +136,12 @@ impl TextQuery {
     }
 }
 
-/// The threshold of a query; 0 for a query of the nearest documents.
+/// The threshold of a query, or 0 for a query of the nearest documents.
 fn threshold(request: &QueryRequest<'_>) -> f64 {
     if request.nearest.is_some() { 0.0 } else { request.threshold }
 }
 
-/// The number of threads, by default one per processor.
+/// Checks the number of threads. The default is one per processor.
 ///
 /// # Errors
 /// A message with the valid numbers.
@@ -153,7 +153,7 @@ pub(super) fn threads(given: Option<usize>) -> Result<NonZeroUsize, String> {
     Ok(given.and_then(NonZeroUsize::new).unwrap_or_else(all))
 }
 
-/// Checks that the index stores texts if `texts` are requested.
+/// Fails if `texts` is true and the index does not store texts.
 ///
 /// # Errors
 /// A message with the remedy.
@@ -170,8 +170,8 @@ pub(super) fn expect_texts(index: &Index, texts: bool) -> Result<(), String> {
 }
 
 impl FoundDocuments {
-    /// The list of matches and its attributes: found, candidates, threshold, predicted recall, its
-    /// caveat, shingles.
+    /// Returns the list of matches, followed by the attributes of the result: found, candidates,
+    /// threshold, predicted recall, its caveat, shingles.
     ///
     /// # Errors
     /// Errors of the interpreter.
@@ -212,7 +212,7 @@ fn row<'py>(py: Python<'py>, found: &Match) -> PyResult<Bound<'py, PyTuple>> {
     )
 }
 
-/// A document: id, bytes, shingles, metadata, added, modified, expires, text.
+/// Converts a document to a tuple: id, bytes, shingles, metadata, added, modified, expires, text.
 ///
 /// # Errors
 /// Errors of the interpreter.

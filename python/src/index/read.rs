@@ -18,7 +18,7 @@ use std::path::PathBuf;
 /// A skipped document: file, line, id, reason.
 pub(super) type SkippedTuple = (String, Option<u64>, Option<String>, String);
 
-/// The files to read.
+/// The files of a call, and how to read them.
 pub(super) struct InputFiles {
     paths: Vec<PathBuf>,
     reading: ReadOptions,
@@ -26,7 +26,7 @@ pub(super) struct InputFiles {
 
 impl InputFiles {
     /// Converts the arguments of a call. `names` are fields that become metadata. `own` is the
-    /// folder of the index, which is not an input.
+    /// folder of the index, which reading skips.
     ///
     /// # Errors
     /// `OptionError` for an unknown option or an invalid value.
@@ -46,12 +46,12 @@ impl InputFiles {
     }
 }
 
-/// Reads files and adds their documents to the index. Also returns the skipped documents and the
-/// fields that no document has.
+/// Reads files and adds their documents to the index. Returns the counts, the fields that no
+/// document has, and the skipped documents.
 ///
 /// # Errors
-/// `FileError` for read errors, `DocumentError` for the first document that cannot be stored;
-/// earlier documents are stored. Exceptions of signal handlers and of `progress`.
+/// `FileError` for read errors. `DocumentError` for the first document that cannot be stored.
+/// Exceptions of signal handlers and of `progress`. Documents before an error are stored.
 pub(super) fn add(
     py: Python<'_>,
     handle: &Handle,

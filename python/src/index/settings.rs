@@ -1,4 +1,4 @@
-//! The options for creating an index, and their comparison with an existing index.
+//! Converts the options for creating an index, and compares them with an existing index.
 
 use crate::error::index_error;
 use crate::error::params_error;
@@ -8,7 +8,7 @@ use lookalike::store::settings::{IndexSettings, StoredContent};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The choices of stored content, by name.
+/// The names of the kinds of stored content.
 const STORES: [(&str, StoredContent); 4] = [
     ("signatures", StoredContent::Signatures),
     ("sets", StoredContent::Sets),
@@ -16,7 +16,7 @@ const STORES: [(&str, StoredContent); 4] = [
     ("originals", StoredContent::Originals),
 ];
 
-/// The settings of a new index.
+/// Converts the options of a new index.
 ///
 /// # Errors
 /// `OptionError` for an invalid option.
@@ -36,10 +36,11 @@ pub(super) fn settings(arguments: &Bound<'_, PyDict>) -> PyResult<IndexSettings>
     settings.map_err(|error| params_error(&error))
 }
 
-/// Rejects options that differ from the options of an index. Ignores `None`.
+/// Rejects options that differ from the settings of an index. Ignores options without a value or
+/// with the value `None`.
 ///
 /// # Errors
-/// `MismatchError` with both, `OptionError` for an invalid option.
+/// `MismatchError` with both values, `OptionError` for an invalid option.
 pub(super) fn check_compatible(arguments: &Bound<'_, PyDict>, index: &Index) -> PyResult<()> {
     let has = index.settings();
     let arguments = arguments.copy()?;
@@ -52,7 +53,8 @@ pub(super) fn check_compatible(arguments: &Bound<'_, PyDict>, index: &Index) -> 
             Ok::<bool, PyErr>(is_given || arguments.get_item(name)?.is_some_and(|v| !v.is_none()))
         })
     };
-    // Words of scripts without spaces have a token rule of their own.
+    // A normalization that segments words also sets the token rule, so the rule
+    // counts as requested.
     let is_segmented = requested.normalization.contains("segment:");
     default_to(is_given(&["normalize"])?, &mut requested.normalization, &has.normalization);
     default_to(is_given(&["shingle"])?, &mut requested.shingle, &has.shingle);
@@ -69,7 +71,7 @@ pub(super) fn check_compatible(arguments: &Bound<'_, PyDict>, index: &Index) -> 
     has.check_compatible(&requested, index.name()).map_err(index_error)
 }
 
-/// Takes the value of the index for an option without a value.
+/// Uses the value of the index for an option without a value.
 fn default_to<T: Clone>(is_given: bool, requested: &mut T, has: &T) {
     if !is_given {
         requested.clone_from(has);

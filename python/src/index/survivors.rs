@@ -9,11 +9,12 @@ use lookalike::request::add_kept;
 use lookalike::store::IndexError;
 use pyo3::prelude::*;
 
-/// Adds the kept documents and records the removed ones, as the command line does. Returns the
-/// number of added documents.
+/// Adds the kept documents to the index and records the removed ones, as the command line does.
+/// Returns the number of added documents.
 ///
 /// # Errors
-/// `DocumentError` for an id that the index has with another text, and errors of [`add_kept`].
+/// `DocumentError` if the index has a document with the same id and another text. Errors of
+/// [`add_kept`].
 pub(super) fn add(
     py: Python<'_>,
     handle: &Handle,

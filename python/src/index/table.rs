@@ -17,16 +17,16 @@ use pyo3::types::PyIterator;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Maximum number of columns that a message lists.
+/// Maximum number of column names in a message.
 const LISTED: usize = 20;
 
-/// The documents of consecutive tables.
+/// Reads the documents of consecutive tables.
 pub(super) struct TableFeed {
     rest: Py<PyIterator>,
     table: Option<Batches>,
     batch: Option<TableBatch>,
     columns: ColumnNames,
-    /// Metadata of every document.
+    /// Metadata that every document receives.
     common: Metadata,
     row: u64,
     progress_callback: ProgressCallback,
@@ -40,7 +40,7 @@ struct ColumnNames {
 }
 
 impl TableFeed {
-    /// Converts the arguments of a call. `common` contains members for every document, `names` are
+    /// Converts the arguments of a call. `common` contains metadata for every document. `names` are
     /// columns that become metadata.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl TableFeed {
                 self.table = Some(table);
             }
             let Some(table) = &mut self.table else { continue };
-            // The previous batch is dropped first.
+            // Drop the previous batch first, so that only one batch is in memory.
             self.batch = None;
             match table.next()? {
                 Some(batch) => self.batch = Some(TableBatch::of(batch, &self.columns, self.row)?),
@@ -163,7 +163,8 @@ fn quoted(name: &str) -> String {
 pub(super) enum Word {
     /// A text in a column.
     There(SharedText),
-    /// A text of an array without addressable texts, such as a run-end encoded one.
+    /// A text that is not stored in a text column: joined texts, an integer id, or a value of an
+    /// array such as a run-end encoded one.
     Here(String),
 }
 
@@ -186,7 +187,7 @@ struct TableBatch {
 }
 
 impl TableBatch {
-    /// Takes the columns of a batch; `first` is the row of its first document.
+    /// Takes the columns of a batch. `first` is the row of its first document among all tables.
     fn of(batch: &mut ImportedTable, columns: &ColumnNames, first: u64) -> PyResult<Self> {
         let mut column = |name: &String| {
             let place = batch.names().iter().position(|other| other == name).unwrap_or(usize::MAX);
@@ -207,7 +208,7 @@ impl TableBatch {
         self.next < self.rows
     }
 
-    /// The next document, with its row in all tables.
+    /// Returns the next document. `row` is its row among all tables.
     fn document(
         &mut self,
         columns: &ColumnNames,
@@ -243,7 +244,8 @@ impl TableBatch {
 }
 
 impl TableBatch {
-    /// The text of a document: the non-null texts of its columns, joined.
+    /// Returns the text of a document: the text of one column, or the joined
+    /// non-null texts of several.
     fn text(&self, named: &IdAndTexts, row: u64, at: usize) -> PyResult<Word> {
         let reported = |bad: BadRow, name| bad.reported(row, "text", name);
         if let ([texts], [name]) = (&self.texts[..], &named.texts[..]) {
@@ -266,7 +268,7 @@ impl TableBatch {
     }
 }
 
-/// Values of any type.
+/// A column of any type.
 struct AnyColumn {
     field: Arc<Field>,
     array: Option<ArrayRef>,
@@ -283,7 +285,7 @@ impl AnyColumn {
     }
 }
 
-/// Ids or texts.
+/// A column of ids or texts.
 enum WordColumn {
     Texts(Arc<TextRows>, Option<String>),
     Others(AnyColumn),
@@ -344,7 +346,7 @@ impl AnyColumn {
 }
 
 impl BadRow {
-    /// The exception for the row; `what` names the id or the text.
+    /// The exception for the row. `what` is "id" or "text".
     fn reported(self, row: u64, what: &str, column: &str) -> PyErr {
         match self {
             Self::None => DocumentTypeError::new_err(format!(

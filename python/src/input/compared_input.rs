@@ -1,4 +1,4 @@
-//! The input on one side of a comparison.
+//! The documents on one side of a comparison: in memory or in files.
 
 use crate::input::documents::PythonDocuments;
 use pyo3::prelude::*;

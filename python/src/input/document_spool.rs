@@ -1,5 +1,5 @@
-//! Documents of an iterable that is not kept. They are added in parts: texts are written to a
-//! temporary file, ids and fields stay in memory.
+//! Collects the documents of an iterable that the caller does not keep. The caller adds them in
+//! parts. This module writes texts to a temporary file and keeps ids and fields in memory.
 
 use crate::arrow::array_chunks::ArrayChunks;
 use crate::arrow::column::ValueColumn;
@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use std::sync::Arc;
 
-/// Collects documents.
+/// Collects documents in parts.
 #[pyclass(module = "lookalike._engine")]
 pub(crate) struct DocumentSpool {
     columns: Option<SpooledColumns>,
@@ -31,13 +31,13 @@ struct SpooledColumns {
     description: ColumnDescription,
 }
 
-/// The ids of the documents so far.
+/// The ids of the added documents.
 enum SpooledIds {
-    /// No document was added.
+    /// No part was added.
     Unknown,
-    /// The row numbers.
+    /// Row numbers are the ids.
     Rows,
-    /// This many rows without an id, so that the type of the ids is unknown.
+    /// The number of rows so far. None of them has an id, so the type of the ids is unknown.
     Missing(usize),
     Texts(PackedTexts),
     Numbers(Int64Builder),
@@ -51,7 +51,8 @@ struct PackedTexts(TextColumn);
 
 #[pymethods]
 impl DocumentSpool {
-    /// Creates the temporary file by the run options `memory` and `temp_dir`.
+    /// Creates the temporary file in the folder of the run option `temp_dir`. `options` contains
+    /// this option and `memory`.
     #[new]
     fn new(options: &Bound<'_, PyDict>) -> PyResult<Self> {
         let options = KeywordOptions::new(options)?;
@@ -65,7 +66,8 @@ impl DocumentSpool {
         Ok(Self { columns: Some(columns) })
     }
 
-    /// Adds documents with the arguments of `Documents.of_texts`. Rows in errors count from 0 here.
+    /// Adds documents with the arguments of `Documents.of_texts`. Errors count rows from the first
+    /// one of this call.
     #[expect(clippy::too_many_arguments, reason = "those of `Documents.of_texts`")]
     #[expect(clippy::needless_pass_by_value, reason = "lists of Python come as vectors")]
     fn append(
@@ -89,7 +91,8 @@ impl DocumentSpool {
         py.detach(|| columns.texts.append(all)).map_err(read_error)
     }
 
-    /// Adds the documents of a batch of a table. Rows in errors count from 0 here.
+    /// Adds the documents of a batch of a table. Errors count rows from the
+    /// first one of this batch.
     fn append_documents(&mut self, py: Python<'_>, documents: &PythonDocuments) -> PyResult<()> {
         let columns = self.columns.as_mut().ok_or_else(finished)?;
         let rows = Arc::clone(documents.rows());
@@ -100,7 +103,7 @@ impl DocumentSpool {
         py.detach(|| columns.texts.append(all)).map_err(read_error)
     }
 
-    /// Returns all documents; no more can be added.
+    /// Returns all documents. Later calls fail.
     fn finish(&mut self, py: Python<'_>) -> PyResult<PythonDocuments> {
         let columns = self.columns.take().ok_or_else(finished)?;
         let mut fields = Vec::new();
@@ -116,7 +119,7 @@ impl DocumentSpool {
         PythonDocuments::of_columns(texts, ids, fields, columns.description, held)
     }
 
-    /// The number of documents so far.
+    /// The number of added documents.
     fn __len__(&self) -> usize {
         self.columns.as_ref().map_or(0, |columns| columns.texts.len())
     }
@@ -130,7 +133,7 @@ fn other_type() -> PyErr {
     DocumentTypeError::new_err("ids of two batches are of different types; convert them first")
 }
 
-/// Rejects columns of another length, whose values would belong to other rows.
+/// Rejects columns whose length differs from the number of texts.
 fn refuse_lengths(
     texts: &TextRows,
     ids: Option<&Bound<'_, PyAny>>,
@@ -150,8 +153,8 @@ fn refuse_lengths(
 }
 
 impl SpooledColumns {
-    /// Merges the description of more rows. If all earlier texts were missing, only these rows show
-    /// whether texts are lists of tokens.
+    /// Stores the description of further rows. Keeps `are_tokens` if it is already true. If all
+    /// earlier texts were missing, only the new rows show whether texts are lists of tokens.
     fn describe(&mut self, rows: ColumnDescription) {
         let are_tokens = self.description.are_tokens || rows.are_tokens;
         self.description = ColumnDescription { are_tokens, ..rows };
@@ -185,7 +188,7 @@ impl SpooledColumns {
 }
 
 impl SpooledIds {
-    /// Adds the ids of a batch of a table, which have the same type in every batch.
+    /// Adds the ids of a batch of a table. Fails if their type differs from earlier batches.
     fn append_column(&mut self, py: Python<'_>, ids: &DocumentIds) -> PyResult<()> {
         match (&mut *self, ids) {
             (Self::Unknown | Self::Rows, DocumentIds::Rows) => *self = Self::Rows,
@@ -226,7 +229,7 @@ impl SpooledIds {
         }
     }
 
-    /// Chooses the type by the first id.
+    /// Chooses the type by the first id that is not missing.
     fn decide(&mut self, ids: &Bound<'_, PyAny>, rows: usize) -> PyResult<()> {
         let before = if let Self::Missing(before) = self { *before } else { 0 };
         let mut first = None;
@@ -249,7 +252,8 @@ impl SpooledIds {
         Ok(())
     }
 
-    /// The column, if there is one, and its size in bytes.
+    /// Returns the column of ids and its size in bytes. Returns no column if row
+    /// numbers are the ids.
     fn finish(self, py: Python<'_>) -> PyResult<(Option<FieldColumn>, u64)> {
         Ok(match self {
             Self::Unknown | Self::Rows => (None, 0),
@@ -292,7 +296,7 @@ impl PackedTexts {
         Ok(())
     }
 
-    /// Adds the ids of an Arrow column, whose bytes may be invalid.
+    /// Adds the ids of an Arrow column. Fails if an id is not UTF-8.
     fn append_ids(&mut self, py: Python<'_>, ids: &TextRows) -> PyResult<()> {
         for row in 0..ids.len() {
             match ids.bytes(row).map(str::from_utf8).transpose() {
@@ -306,7 +310,7 @@ impl PackedTexts {
         Ok(())
     }
 
-    /// The rows, and their size in bytes.
+    /// Returns the rows and their size in bytes.
     fn finish(mut self, py: Python<'_>) -> PyResult<(TextRows, u64)> {
         let array = self.0.finish();
         let field = Arc::new(Field::new("texts", array.data_type().clone(), true));

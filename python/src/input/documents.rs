@@ -30,19 +30,19 @@ pub(crate) struct DocumentTable {
     ids: DocumentIds,
     fields: Vec<(String, FieldColumn)>,
     description: ColumnDescription,
-    /// Size of the documents in bytes that counts against a memory limit, because the caller does
-    /// not keep them.
+    /// Size in bytes of documents that only this table keeps in memory. It counts
+    /// against a memory limit.
     held: u64,
 }
 
-/// The names of the columns in messages, and the composition of the texts.
+/// The names of the columns for messages, and the kind of texts.
 #[derive(Clone, Default)]
 pub(crate) struct ColumnDescription {
-    /// The columns of the text. Empty if the documents have no columns.
+    /// The names of the columns whose texts are joined. Empty if the documents have no columns.
     pub(crate) texts: Vec<String>,
-    /// The column of ids.
+    /// The name of the column of ids.
     pub(crate) id: Option<String>,
-    /// Whether texts are lists of tokens with blanks between them.
+    /// Whether texts are lists of tokens, joined with blanks.
     pub(crate) are_tokens: bool,
 }
 
@@ -60,7 +60,8 @@ impl ColumnDescription {
         }
     }
 
-    /// The texts of columns of Python values: lists of `str`, or of lists of tokens.
+    /// Converts columns of Python values to texts. A column is a list of `str`,
+    /// or of lists of tokens.
     pub(crate) fn python_texts(&self, columns: &[Bound<'_, PyAny>]) -> PyResult<TextRows> {
         let texts = columns.iter().enumerate().map(|(place, column)| {
             let name = self.texts.get(place).filter(|name| *name != "text");
@@ -74,7 +75,7 @@ impl ColumnDescription {
         Ok(one_text(texts.collect::<PyResult<_>>()?))
     }
 
-    /// The phrase for an id in messages.
+    /// The name of an id in messages.
     pub(crate) fn id_phrase(&self) -> String {
         format!("the id{}", self.of_id())
     }
@@ -95,7 +96,7 @@ fn one_text(mut columns: Vec<TextRows>) -> TextRows {
     }
 }
 
-/// A phrase that follows "text" or "id".
+/// Names a column, in a phrase that follows "text" or "id".
 fn in_column(name: &str) -> String {
     format!(" in the column {name:?}")
 }
@@ -114,7 +115,7 @@ impl DocumentTexts {
         }
     }
 
-    /// The size of the text of a row in bytes.
+    /// The size in bytes of the text of a row, or 0 if it has none.
     fn bytes(&self, row: usize) -> usize {
         match self {
             Self::InMemory(texts) => texts.bytes(row).map_or(0, <[u8]>::len),
@@ -175,7 +176,7 @@ impl FieldColumn {
         Ok(Self::Values(ValueColumn::of_arrow(chunks, what)?))
     }
 
-    /// The ids of an Arrow column of strings or integers.
+    /// Converts ids of an Arrow column of strings or integers.
     fn arrow_ids(column: ArrayChunks, what: &str, py: Python<'_>) -> PyResult<Self> {
         let kind = column.field.data_type().clone();
         if !is_id(&kind) {
@@ -187,7 +188,7 @@ impl FieldColumn {
         Self::of(column, what, py)
     }
 
-    /// Ids from Python: all `str`, or all `int`. `None` and NaN mean no id.
+    /// Converts ids from Python: all `str`, or all `int`. `None` and NaN mean no id.
     fn ids(values: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
         let mut first = None;
         for value in values.try_iter()? {
@@ -213,7 +214,7 @@ impl FieldColumn {
         }
     }
 
-    /// Writes the value of a row as text. Returns false if it has none.
+    /// Writes the value of a row as text. Returns false if the row has no value or invalid text.
     pub(crate) fn write(&self, row: usize, out: &mut String) -> bool {
         match self {
             Self::Texts(texts) => {
@@ -226,7 +227,7 @@ impl FieldColumn {
     }
 }
 
-/// A numeric id, converted with `operator.index`. `None` and NaN mean no id.
+/// Converts a numeric id, like `operator.index`. `None` and NaN mean no id.
 pub(crate) fn integer(value: &Bound<'_, PyAny>, row: usize, what: &str) -> PyResult<Option<i64>> {
     if text::is_missing(value) {
         return Ok(None);
@@ -260,8 +261,9 @@ impl PythonDocuments {
     ///
     /// The columns in `text` are joined into one text. If `text` is `None`, the text is the column
     /// `text`, or the object itself if it is a single column. `id` names the column of ids. If it
-    /// is `None`, the ids come from the column `id` if `find_id` is true and this column exists;
-    /// otherwise row numbers are the ids. With `lists`, texts may be lists of tokens.
+    /// is `None` and `find_id` is true, the ids come from the column `id` if it exists and contains
+    /// strings or integers. In all other cases, row numbers are the ids. With `lists`, texts may be
+    /// lists of tokens.
     #[staticmethod]
     #[pyo3(signature = (object, text, id, find_id, fields, lists=false))]
     fn of_arrow(
@@ -323,10 +325,10 @@ impl PythonDocuments {
         Self::of_columns(texts, ids, fields, description, 0)
     }
 
-    /// Takes columns of texts, which are joined: lists of `str`, or with `tokens` lists of lists of
-    /// `str`. `ids` is a list of the same length (all `str` or all `int`) or `None`. Fields are
-    /// lists of `str` or `None`, by name. `names` and `id_name` are the names of the columns in
-    /// messages.
+    /// Converts columns of Python values. `texts` contains lists of `str`, or with `tokens` lists
+    /// of lists of `str`. The texts of a row are joined. `ids` is a list of the same length (all
+    /// `str` or all `int`), or `None` for row numbers. `fields` contains names and lists of `str`
+    /// or `None`. `names` and `id_name` are the names of the columns in messages.
     #[staticmethod]
     #[pyo3(signature = (texts, ids, fields, names=vec![], id_name=None, tokens=false))]
     #[expect(clippy::needless_pass_by_value, reason = "lists of Python come as vectors")]
@@ -356,8 +358,8 @@ impl PythonDocuments {
         self.rows.len()
     }
 
-    /// The first row without a text or an id, and which of the two is missing; `None` if all rows
-    /// are complete.
+    /// Returns the first row without a text or an id, and "text" or "id". Returns `None` if all
+    /// rows are complete.
     fn first_missing(&self) -> Option<(usize, &'static str)> {
         let text = self.rows.texts.first_missing().map(|row| (row, "text"));
         let id = match &self.rows.ids {
@@ -374,8 +376,8 @@ impl PythonDocuments {
         self.rows.named_by_row()
     }
 
-    /// The size of each text in bytes, 0 for a row without one: a table with the column `bytes`
-    /// (int64).
+    /// A table with the column `bytes` (int64): the size of each text in bytes, 0 for
+    /// a row without a text.
     fn text_bytes(&self, py: Python<'_>) -> PyResult<ArrowTable> {
         py.detach(|| {
             let bytes = (0..self.rows.len()).map(|row| self.rows.texts.bytes(row) as u64);
@@ -424,9 +426,9 @@ impl PythonDocuments {
         Ok(Self { rows: Arc::new(DocumentTable { texts, ids, fields, description, held }) })
     }
 
-    /// The documents as a source with a name. Row numbers are padded with zeros to the length of
-    /// the last one, so that they sort as text. With `as_texts`, they are not padded, because ids
-    /// are returned as texts.
+    /// Returns the documents as a source with a name. Pads row numbers with zeros to the length of
+    /// the last one, so that they sort as text. With `as_texts`, does not pad them, because results
+    /// contain ids as texts.
     pub(crate) fn source(&self, name: &str, as_texts: bool) -> InMemoryDocuments {
         let last = self.rows.len().saturating_sub(1);
         let digits = if as_texts { 0 } else { last.to_string().len() };
@@ -434,7 +436,6 @@ impl PythonDocuments {
         InMemoryDocuments { name: name.to_owned(), rows }
     }
 
-    /// The columns.
     pub(crate) fn rows(&self) -> &Arc<DocumentTable> {
         &self.rows
     }
@@ -444,8 +445,8 @@ impl PythonDocuments {
         self.rows.fields.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Returns the error for the first row that has no text or id, or whose id is empty. `side` is
-    /// the prefix of the row number, which names the argument.
+    /// Fails for the first row that has no text or id, or whose id is empty. `side` is the prefix
+    /// of the row number in the message, which names the argument.
     pub(crate) fn complete(&self, py: Python<'_>, side: &str) -> PyResult<()> {
         let description = &self.rows.description;
         let missing = self.first_missing().map(|(row, what)| {
@@ -470,7 +471,7 @@ impl DocumentTable {
         (0..ids.len()).find(|row| ids.bytes(*row).is_some_and(<[u8]>::is_empty))
     }
 
-    /// The text or the id of a row.
+    /// Returns the text or the id of a row.
     fn text_of<'a>(
         &self,
         texts: &'a TextRows,
@@ -511,17 +512,16 @@ impl DocumentTable {
         self.texts.len()
     }
 
-    /// The ids of the documents.
     pub(crate) fn ids(&self) -> &DocumentIds {
         &self.ids
     }
 
-    /// The columns that decide which documents are kept, by name.
+    /// The columns that decide which documents are kept, with their names.
     pub(crate) fn fields(&self) -> &[(String, FieldColumn)] {
         &self.fields
     }
 
-    /// The bytes of a text in memory; `None` if the row has no text.
+    /// The bytes of a text in memory. `None` if the row has no text, or if the texts are in a file.
     pub(crate) fn text_bytes(&self, row: usize) -> Option<&[u8]> {
         match &self.texts {
             DocumentTexts::InMemory(texts) => texts.bytes(row),
@@ -530,7 +530,7 @@ impl DocumentTable {
     }
 }
 
-/// Reads the documents for a run.
+/// Documents in memory as the engine reads them.
 struct PythonSource {
     rows: Arc<DocumentTable>,
     /// Minimum number of digits of a row number as an id.
@@ -588,8 +588,8 @@ impl DocumentRows for PythonSource {
     }
 }
 
-/// The text of a row, checked at each read: its producer may have created invalid data, or changed
-/// it since.
+/// Checks that a text is UTF-8. Each read repeats the check, because the producer may have created
+/// invalid data, or changed it since.
 fn checked_text(bytes: &[u8]) -> Result<&str, SkipReason> {
     simdutf8::basic::from_utf8(bytes).map_err(|_| {
         let at = std::str::from_utf8(bytes).err().map_or(0, |error| error.valid_up_to());

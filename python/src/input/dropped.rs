@@ -1,4 +1,4 @@
-//! The documents that a run leaves out, read from a file or from the caller's list.
+//! Reads the list of documents to exclude from a run, from a file or from the caller's lines.
 
 use crate::error::{OptionError, run_error};
 use crate::input::compared_input::ComparedInput;
@@ -10,13 +10,13 @@ use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The name of the option. In messages, it is the file name of the caller's lines.
+/// The name of the option. Messages use it as the file name of the caller's lines.
 const GIVEN: &str = "drop";
 
 impl KeywordOptions<'_> {
-    /// Returns the documents to leave out. The option is a path, or the lines of a file as bytes.
-    /// If the ids of `documents` are row numbers, pads the numbers in the list with zeros to the
-    /// same length.
+    /// Returns the list of documents to exclude. The option is a path, or the lines of a file as
+    /// bytes. If the ids of `documents` are row numbers, pads the numbers in the list with zeros to
+    /// the same length.
     ///
     /// # Errors
     /// `OptionError` if a line of the caller is not an object with an id. Other errors if the file

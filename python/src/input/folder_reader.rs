@@ -1,4 +1,4 @@
-//! The documents of a folder as a table for each block, and the skipped files and records.
+//! Reads a folder as tables: a table of documents and a table of skipped items for each block.
 
 use crate::arrow::table::ArrowTable;
 use crate::arrow::text_column::TextColumn;
@@ -15,18 +15,19 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Reads a folder block by block, as the command line reads it as its only input.
+/// Reads a folder block by block. The command line reads the same documents if the
+/// folder is its only input.
 #[pyclass(name = "FolderReader", module = "lookalike._engine")]
 pub(crate) struct FolderReader {
     collection: Collection,
     fields: Vec<String>,
-    /// Items that the walk of the folder skipped, until they are returned.
+    /// Items that the walk of the folder skipped. The first block returns them.
     listed: Vec<SkippedItem>,
 }
 
 #[pymethods]
 impl FolderReader {
-    /// `fields` are additional values of each document. With `ids_by_file`, the ids of records
+    /// `fields` names additional values of each document. With `ids_by_file`, the ids of records
     /// begin with the name of their file.
     #[new]
     fn new(
@@ -67,8 +68,7 @@ impl FolderReader {
     }
 }
 
-/// Documents with the columns `id`, `text`, `modified` (in ns since 1970) and a column for each
-/// field.
+/// Columns of documents: `id`, `text`, `modified` (in ns since 1970), and one for each field.
 struct FolderRows {
     ids: TextColumn,
     texts: TextColumn,

@@ -1,4 +1,4 @@
-//! Ids in results, which have the type of the ids of the input.
+//! Converts ids in results to the type of the ids of the input.
 
 use crate::arrow::text_column::TextColumn;
 use crate::input::compared_input::ComparedInput;
@@ -13,18 +13,18 @@ use std::sync::Arc;
 pub(crate) enum IdKind {
     /// 64-bit integers, for documents in memory whose ids are rows or integers.
     Numbers,
-    /// Unsigned 64-bit integers, for documents in memory with greater ids.
+    /// Unsigned 64-bit integers, for documents in memory with ids above 2⁶³ − 1.
     Unsigned,
-    /// Texts, for documents in memory.
+    /// Texts, for documents in memory with other ids.
     Texts,
-    /// Ids of units of documents in memory whose own ids are numbers or rows.
+    /// Texts for units of documents in memory, if the ids of the documents are numbers or rows.
     UnitsOfNumbers,
-    /// Ids of documents in files.
+    /// Texts, for documents in files.
     Files,
 }
 
 impl IdKind {
-    /// The common type of both sides; all ids of a result have one type.
+    /// Returns the type of ids for both sides, because all ids of a result have one type.
     pub(crate) fn of(documents: &ComparedInput, reference: Option<&ComparedInput>) -> Self {
         if matches!(documents, ComparedInput::Paths(_)) {
             return Self::Files;
@@ -48,7 +48,7 @@ impl IdKind {
         }
     }
 
-    /// The type of ids of units, if documents with ids of this type are compared by units.
+    /// Returns the type of the ids of units, for documents with ids of this type.
     pub(crate) fn of_unit(self, unit: TextUnit) -> Self {
         match self {
             Self::Numbers | Self::Unsigned if unit != TextUnit::Document => Self::UnitsOfNumbers,
@@ -56,7 +56,7 @@ impl IdKind {
         }
     }
 
-    /// The form of an id in results.
+    /// Returns an id in its form in results.
     pub(crate) fn shown(self, id: &str) -> &str {
         if matches!(self, Self::Texts | Self::Files) { id } else { without_zeros(id) }
     }
@@ -72,7 +72,8 @@ pub(crate) fn as_texts(documents: &ComparedInput, reference: Option<&ComparedInp
     matches!(IdKind::of(documents, reference), IdKind::Texts | IdKind::Files)
 }
 
-/// The number of digits of row ids, if rows are the ids.
+/// Returns the number of digits of row numbers as ids. Returns `None` if row
+/// numbers are not the ids.
 pub(crate) fn row_digits(
     documents: &ComparedInput,
     reference: Option<&ComparedInput>,
@@ -82,8 +83,8 @@ pub(crate) fn row_digits(
     (!as_texts(documents, reference)).then(|| last.to_string().len())
 }
 
-/// Pads the row number in an id of the caller with zeros to `digits` digits, as in the ids of
-/// documents. The id names a row, or a unit of a row.
+/// Pads the row number in an id of the caller with zeros to `digits` digits, the form of row
+/// numbers in the engine. The id names a row, or a unit of a row.
 pub(crate) fn in_digits(id: String, digits: usize) -> String {
     let (row, unit) = id.split_at(id.find('#').unwrap_or(id.len()));
     match row.parse::<u64>() {
@@ -101,7 +102,7 @@ fn held(side: &ComparedInput) -> Option<&DocumentTable> {
     }
 }
 
-/// Removes the leading zeros with which the engine compares rows.
+/// Removes the leading zeros that row numbers have in the engine.
 fn without_zeros(id: &str) -> &str {
     let end = id.find('#').unwrap_or(id.len());
     let zeros = id.len() - id.trim_start_matches('0').len();

@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf, absolute};
 /// Both sides of a comparison, which can be opened repeatedly.
 pub(crate) struct ComparedInputs {
     pub(crate) run: RunInputs,
-    /// The absolute paths of both sides, since the working directory may change.
+    /// The absolute paths of both sides, because the working directory may change.
     places: [Vec<PathBuf>; 2],
 }
 
-/// A side of a comparison; `name` is the name of its argument.
+/// Converts a side of a comparison. `name` is the name of its argument.
 fn side(input: Option<&ComparedInput>, name: &str, as_texts: bool) -> InputSide {
     match input {
         Some(ComparedInput::Documents(documents)) => {
@@ -28,8 +28,8 @@ fn side(input: Option<&ComparedInput>, name: &str, as_texts: bool) -> InputSide 
 }
 
 impl ComparedInputs {
-    /// Checks documents in memory: each must have the fields that `reading` needs, unless bad
-    /// documents are skipped.
+    /// Checks documents in memory: each must have a text and an id, unless `reading` skips bad
+    /// documents. Their fields must be the fields of `reading`.
     pub(crate) fn new(
         py: Python<'_>,
         documents: &ComparedInput,
@@ -39,7 +39,7 @@ impl ComparedInputs {
         Self::named(py, (documents, HELD[0]), reference, reading)
     }
 
-    /// Like [`new`](Self::new), for documents of an argument with another name.
+    /// Like [`new`](Self::new), for documents of the argument `name`.
     pub(crate) fn named(
         py: Python<'_>,
         (documents, name): (&ComparedInput, &str),
@@ -67,7 +67,7 @@ impl ComparedInputs {
         Ok(Self { run: RunInputs { documents, reference, reading }, places })
     }
 
-    /// Inputs of a run over an index, with both sides empty.
+    /// Returns inputs with both sides empty, for a run over an index.
     pub(crate) fn nothing() -> Self {
         let run = RunInputs::of_paths(&[], &[], ReadOptions::default());
         Self { run, places: Default::default() }
@@ -103,7 +103,8 @@ impl ComparedInputs {
         self.run.open()
     }
 
-    /// Rejects inputs that can be read only once, for a `reader` that reads its inputs again.
+    /// Rejects inputs that can be read only once. `reader` names the operation
+    /// that reads them again.
     ///
     /// # Errors
     /// `OptionError` that names the input.
@@ -111,7 +112,7 @@ impl ComparedInputs {
         self.run.refuse_streams(reader).map_err(read_error)
     }
 
-    /// Refuses to read relative paths again after a change of the working directory.
+    /// Fails if a change of the working directory gave a relative path another meaning.
     pub(crate) fn refuse_elsewhere(&self) -> PyResult<()> {
         let [documents, reference] = self.run.paths();
         let given = documents.iter().chain(reference);
@@ -129,7 +130,7 @@ impl ComparedInputs {
         }
     }
 
-    /// Refuses to overwrite an input.
+    /// Fails if an output would overwrite an input.
     pub(crate) fn check_output(&self, path: &Path) -> PyResult<()> {
         let [documents, reference] = &self.places;
         check_places([path], None, documents, reference)
@@ -137,7 +138,7 @@ impl ComparedInputs {
     }
 }
 
-/// Absolute paths, without standard input.
+/// Makes paths absolute. Leaves `-`, the name of standard input, unchanged.
 fn places(paths: &[PathBuf]) -> PyResult<Vec<PathBuf>> {
     let place = |path: &PathBuf| {
         if path == Path::new("-") {

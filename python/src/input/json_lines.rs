@@ -1,4 +1,4 @@
-//! Lines of JSON as rows, by the rules of JSON Lines files.
+//! Converts lines of JSON to rows, by the rules for JSON Lines files.
 
 use crate::arrow::array_chunks::{ArrayChunks, each_blob};
 use crate::arrow::capsule;
@@ -13,7 +13,7 @@ use lookalike::read::{JsonLine, JsonLineReader, ReadOptions, SkipReason, has_mem
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// Number of bytes of a line that a message shows.
+/// Maximum number of bytes of a line in a message.
 const SHOWN_BYTES: usize = 80;
 
 /// Reads lines of JSON in memory.
@@ -25,8 +25,9 @@ pub(crate) struct JsonLines {
 
 #[pymethods]
 impl JsonLines {
-    /// Without `id`, lines have no ids. `refused` are fields that no line may have. With
-    /// `skip_bad`, a line without a document becomes a row without values.
+    /// `text`, `id` and `fields` name fields of the lines. Without `id`, lines have no ids. No line
+    /// may have a field of `refused`. With `skip_bad`, a line that is not a valid document becomes
+    /// a row without values.
     #[new]
     fn new(
         text: String,
@@ -46,8 +47,8 @@ impl JsonLines {
         Self { options, refused }
     }
 
-    /// Rejects a first line that lacks the fields or is not an object, also with `skip_bad`, as the
-    /// reader of files does: all other lines may be like it.
+    /// Rejects a first line that lacks a field or is not an object, also with `skip_bad`: all other
+    /// lines may have the same problem. The reader of files has the same rule.
     fn check_first(&self, line: &[u8]) -> PyResult<()> {
         match JsonLineReader::new(self.options.clone()).read(line) {
             Some(Err(
@@ -58,8 +59,8 @@ impl JsonLines {
     }
 
     /// Reads the first column of an Arrow table, which must be binary without nulls. Returns a row
-    /// for each line that is not blank: `row` (the number of the line), `is_object`, `id`, `text`,
-    /// and the values of the fields by their names.
+    /// for each line that is not blank: `row` (the number of the line, from 0), `is_object`, `id`,
+    /// `text`, and a column for each field.
     fn read(&self, py: Python<'_>, lines: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
         let lines = capsule::import(lines)?.column_at(0, "lines")?;
         check_lines(&lines)?;
@@ -105,7 +106,7 @@ fn bad(line: &[u8], reason: &SkipReason) -> PyErr {
     ))
 }
 
-/// The columns of the result, being built.
+/// Builds the columns of the result.
 struct LineRows {
     rows: Int64Builder,
     are_objects: BooleanBuilder,

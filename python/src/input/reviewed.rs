@@ -1,4 +1,4 @@
-//! User decisions, read from a file, an index or the caller's list, and their effects.
+//! Reads user decisions from a file, an index or the caller's lines, and reports their effects.
 
 use crate::error::{OptionError, run_error};
 use crate::input::ids::{IdKind, in_digits};
@@ -12,12 +12,12 @@ use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The name of the caller's lines in messages.
+/// The name of the option. Messages use it as the file name of the caller's lines.
 const GIVEN: &str = "decisions";
 
 impl KeywordOptions<'_> {
-    /// The decisions in force. The option is a path, or the lines of a file as bytes. `row_digits`
-    /// is the number of digits of row ids, if rows are the ids.
+    /// Returns the user decisions. The option is a path, or the lines of a file as bytes.
+    /// `row_digits` is the number of digits of row numbers as ids, or `None` for other ids.
     ///
     /// # Errors
     /// `OptionError` for lines of the caller that are not decisions, and read errors.
@@ -52,8 +52,8 @@ fn read(named: &Path) -> Result<Vec<ReviewDecision>, DecisionError> {
     }
 }
 
-/// The effects of the decisions of a run as JSON in the format of `docs/reference/decisions.md`,
-/// with the ids of results.
+/// Returns the effects of the decisions of a run as JSON in the format of
+/// `docs/reference/decisions.md`. Its ids have the form of ids in results.
 pub(crate) fn counts(counts: &DecisionCounts, ids: IdKind) -> PyResult<String> {
     let mut counts = counts.clone();
     let unapplied = counts.unapplied.iter_mut().flat_map(|decision| &mut decision.documents);

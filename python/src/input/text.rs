@@ -1,7 +1,8 @@
-//! Texts that other objects own: the address of each text, and its owner.
+//! Columns of texts in memory: the address of each text, and the objects that own the bytes.
 //!
-//! Nothing is copied here. The interpreter converts a `str` with non-ASCII characters to UTF-8 when
-//! it is first requested, and keeps the copy with the `str`.
+//! Texts of Python and Arrow are not copied, unless several columns are joined. The interpreter
+//! converts a `str` with non-ASCII characters to UTF-8 at the first request, and keeps the copy
+//! with the `str`.
 #![expect(unsafe_code, reason = "bytes are borrowed from objects that are kept next to them")]
 
 use crate::arrow::array_chunks::ArrayChunks;
@@ -59,8 +60,8 @@ enum Owners {
     Texts(Vec<Box<[u8]>>),
 }
 
-// SAFETY: the bytes belong to Python strings and Arrow arrays, which are immutable, and are only
-// read.
+// SAFETY: the bytes belong to Python strings, Arrow arrays or boxes. No code changes them while a
+// slice exists.
 unsafe impl Send for Slice {}
 // SAFETY: as above.
 unsafe impl Sync for Slice {}
@@ -88,17 +89,18 @@ impl TextRows {
         self.slices.len()
     }
 
-    /// The bytes of a row; `None` if the row has no text or does not exist.
+    /// The bytes of a row. `None` if the row has no text or does not exist.
     pub(crate) fn bytes(&self, row: usize) -> Option<&[u8]> {
         let slice = self.slices.get(row).filter(|slice| !slice.start.is_null())?;
         // SAFETY: the owners live as long as this value.
         Some(unsafe { slice.bytes() })
     }
 
-    /// The text of a row, checked once. `None` if the row has no text or does not exist.
+    /// Returns the text of a row with its owner, after checking that it is UTF-8. Returns `None` if
+    /// the row has no text or does not exist.
     ///
     /// # Errors
-    /// A description of text that is not UTF-8.
+    /// A message for bytes that are not UTF-8.
     pub(crate) fn shared(self: &Arc<Self>, row: usize) -> Result<Option<SharedText>, String> {
         let Some(bytes) = self.bytes(row) else { return Ok(None) };
         utf8(bytes)?;
@@ -110,7 +112,7 @@ impl TextRows {
         self.slices.iter().map(|slice| slice.length as u64).sum()
     }
 
-    /// The size of the index of addresses in bytes.
+    /// The size in bytes of the list of addresses.
     pub(crate) fn held_bytes(&self) -> u64 {
         (self.slices.capacity() * size_of::<Slice>()) as u64
     }
@@ -120,8 +122,8 @@ impl TextRows {
         self.slices.iter().position(|slice| slice.start.is_null())
     }
 
-    /// The texts of a list or a tuple of `str`, in which `None` means no text. `what` names them in
-    /// messages.
+    /// Reads the texts of a list, a tuple or another iterable of `str`. Missing values such as
+    /// `None` mean no text. `what` names the texts in messages.
     pub(crate) fn of_python(values: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
         let mut texts = PythonTexts { slices: Vec::new(), strings: Vec::new() };
         if let Ok(list) = values.cast::<PyList>() {
@@ -142,7 +144,7 @@ impl TextRows {
         Ok(Self { slices: texts.slices, owners: Owners::Python(texts.strings) })
     }
 
-    /// The texts of an Arrow column of strings.
+    /// Reads the texts of an Arrow column of strings. Fails if a row cannot be read.
     pub(crate) fn of_arrow(column: ArrayChunks, what: &str, py: Python<'_>) -> PyResult<Self> {
         if !is_text(column.field.data_type()) {
             return Err(wrong_type(what, column.field.data_type()));
@@ -154,7 +156,7 @@ impl TextRows {
         Err(at_row(DocumentError::new_err(text), py, row))
     }
 
-    /// Stores owned texts; `None` for a row without one.
+    /// Stores texts that this value owns. `None` is a row without a text.
     pub(crate) fn of_owned(texts: impl Iterator<Item = Option<Box<[u8]>>>) -> Self {
         let mut slices = Vec::new();
         let mut owners = Vec::new();
@@ -175,8 +177,8 @@ impl TextRows {
         }))
     }
 
-    /// The texts of an Arrow column of strings. If a row cannot be read, returns the texts before
-    /// it and the reason.
+    /// Reads the texts of an Arrow column of strings. If a row cannot be read, returns the texts
+    /// before it and the reason.
     pub(crate) fn up_to_damage(column: ArrayChunks) -> (Self, Option<String>) {
         let mut slices = Vec::with_capacity(column.rows());
         let read = |array: &ArrayRef| of_array(array.as_ref(), &mut slices).err();
@@ -185,11 +187,11 @@ impl TextRows {
     }
 }
 
-/// The text of a row of an array of strings. The array is not a dictionary, and the row is not
-/// null.
+/// Returns the text of a row of an array of strings. The array must not be a dictionary, and the
+/// row must not be null.
 ///
 /// # Errors
-/// The reason why it cannot be read.
+/// The reason why the text cannot be read.
 pub(crate) fn of_row(array: &dyn Array, row: usize) -> Result<&str, String> {
     let slice = slice(array, row)?;
     if slice.start.is_null() {
@@ -199,7 +201,7 @@ pub(crate) fn of_row(array: &dyn Array, row: usize) -> Result<&str, String> {
     utf8(unsafe { slice.bytes() })
 }
 
-/// The address of the text of a row that is not null.
+/// Returns the address of the text of a row that is not null.
 fn slice(array: &dyn Array, row: usize) -> Result<Slice, &'static str> {
     match array.data_type() {
         DataType::Utf8 => in_offsets(array.as_string::<i32>(), row),
@@ -253,7 +255,7 @@ impl PythonTexts {
     }
 }
 
-/// Appends the slices of an array's rows, up to a damaged row.
+/// Appends the addresses of an array's texts, up to a row that cannot be read.
 fn of_array(array: &dyn Array, slices: &mut Vec<Slice>) -> Result<(), String> {
     if matches!(array.data_type(), DataType::Dictionary(_, _)) {
         return of_dictionary(array, slices);
@@ -288,7 +290,7 @@ pub(crate) fn no_key(values: usize) -> String {
     format!("its key is none of the {values} of the dictionary")
 }
 
-/// The index of a row's value in the dictionary; `usize::MAX` for an invalid key.
+/// Returns the index of a row's value in the dictionary, or `usize::MAX` for an invalid key.
 pub(crate) fn key(keys: &dyn Array, row: usize) -> usize {
     fn of<K: ArrowPrimitiveType>(keys: &dyn Array, row: usize) -> usize
     where

@@ -1,4 +1,4 @@
-//! Lists of tokens as texts, which the engine splits at white space again.
+//! Converts lists of tokens to texts, which the engine splits at white space again.
 
 use crate::arrow::array_chunks::ArrayChunks;
 use crate::error::{DocumentError, DocumentTypeError};
@@ -11,16 +11,17 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 use std::sync::Arc;
 
-/// Replaces white space within a token, at which the engine would split it.
+/// Replaces white space within a token, because the engine would split the token there.
 const MARK: char = '\u{241f}';
 
 /// A list of tokens as a text; `None` for a row without a list.
 type JoinedTokens = Option<Box<[u8]>>;
 
-/// The tokens of a column of lists, tuples or arrays of `str`.
+/// Joins the tokens of each row of a column of lists, tuples or `NumPy` arrays of `str`.
 ///
 /// # Errors
-/// `DocumentTypeError` with the row number for a row of another type.
+/// `DocumentTypeError` with the row number for a row of another type. `DocumentError` for a token
+/// with a lone surrogate.
 pub(crate) fn of_python(values: &Bound<'_, PyAny>, what: &str) -> PyResult<TextRows> {
     let blank = PyString::new(values.py(), " ");
     let mut texts = Vec::with_capacity(values.len().unwrap_or_default());
@@ -92,7 +93,7 @@ fn is_separated(text: &str, tokens: usize) -> bool {
     } else {
         text.chars().filter(|char| is_space(*char)).count()
     };
-    // Count all of them: the compiler vectorizes a loop without an early exit.
+    // Count all double blanks: the compiler vectorizes a loop without an early exit.
     let following = bytes.iter().zip(bytes.iter().skip(1));
     let doubled = following.filter(|(one, next)| **one == b' ' && **next == b' ').count();
     spaces + 1 == tokens && doubled == 0 && !text.starts_with(' ') && !text.ends_with(' ')
@@ -107,7 +108,7 @@ fn is_space(char: char) -> bool {
     matches!(char, '\u{1c}'..='\u{1f}') || char.is_whitespace()
 }
 
-/// Appends a token after a blank. Ignores an empty token.
+/// Appends a token after a blank. Ignores a token that is empty or white space only.
 fn push_token(text: &mut String, token: &str) {
     if !token.is_empty() && token.bytes().all(|byte| byte.is_ascii() && !is_ascii_space(byte)) {
         if !text.is_empty() {
@@ -144,7 +145,7 @@ fn values(kind: &DataType) -> Option<&FieldRef> {
     }
 }
 
-/// The tokens of an Arrow column of lists of strings.
+/// Joins the tokens of each row of an Arrow column of lists of strings.
 ///
 /// # Errors
 /// `DocumentError` with the row number for a row that cannot be read.
@@ -179,7 +180,7 @@ fn arrow_text(lists: &ArrayRef, row: usize) -> Result<JoinedTokens, String> {
     Ok(Some(joined.into_bytes().into_boxed_slice()))
 }
 
-/// The values of a row of an array of lists.
+/// Returns the values of a row of an array of lists.
 fn list(lists: &ArrayRef, row: usize) -> Option<ArrayRef> {
     Some(match lists.data_type() {
         DataType::List(_) => lists.as_list::<i32>().value(row),

@@ -1,4 +1,4 @@
-//! Findings as files, with the bytes that the command line writes.
+//! Writes findings to files, with the same bytes as the command line.
 
 use crate::error::{FileError, OptionError, run_error};
 use lookalike::report::csv::CellRule;
@@ -7,7 +7,8 @@ use lookalike::report::{Output, OutputKind, Target};
 use pyo3::prelude::*;
 use std::path::Path;
 
-/// Writes `what` (`groups`, `pairs`, `skipped` or `report`) in the format of the path's extension.
+/// Writes groups, pairs, skipped records or the report. `what` is `groups`, `pairs`, `skipped` or
+/// `report`. The extension of the path selects the format.
 pub(crate) fn write(what: &str, path: &Path, subject: &RunSubject<'_>) -> PyResult<()> {
     let kind = match what {
         "groups" => OutputKind::Groups,

@@ -30,7 +30,7 @@ impl OutcomeColumns {
     /// [`Outcome::RepeatedId`], whose reason is `skipped`.
     ///
     /// # Errors
-    /// A temporary file cannot be read.
+    /// If a temporary file cannot be read.
     pub(crate) fn of(found: &RunFindings, rows: usize) -> Result<Self, Error> {
         let outcomes = Outcomes::of(&found.findings, &found.options)?;
         let mut cursor = outcomes.cursor();

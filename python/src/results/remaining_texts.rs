@@ -1,4 +1,4 @@
-//! Texts of documents in memory after parts of them were removed.
+//! Computes the texts of documents in memory after parts of them were removed.
 
 use crate::arrow::table::ArrowTable;
 use crate::arrow::text_column::TextColumn;
@@ -16,7 +16,7 @@ pub(crate) struct RemainingTexts {
     rows: Vec<(bool, Option<String>)>,
 }
 
-/// A text whose units are being read.
+/// The text of a row, and the ranges to remove from it.
 struct OpenText {
     row: usize,
     text: String,
@@ -25,7 +25,7 @@ struct OpenText {
 
 impl RemainingTexts {
     /// Marks all rows as removed. Rows remain removed if they are not documents, repeat an earlier
-    /// id, or are in a list of documents to leave out.
+    /// id, or are in the list of the option `drop`.
     fn new(rows: usize) -> Self {
         Self { rows: vec![(false, None); rows] }
     }
@@ -68,10 +68,10 @@ impl RemainingTexts {
         Ok(texts)
     }
 
-    /// Removes the cut words.
+    /// Removes the ranges of cut passages.
     ///
     /// # Errors
-    /// If documents have changed.
+    /// If the documents changed since the search.
     pub(crate) fn of_cuts(cuts: &PassageCuts, rows: usize) -> Result<Self, Error> {
         let mut texts = Self::new(rows);
         cuts.run.replay(&mut |number, document| -> Result<(), FindError> {
@@ -96,7 +96,7 @@ impl RemainingTexts {
         }
     }
 
-    /// Sets the text of a kept row.
+    /// Sets the text of a kept row. Does nothing for a removed row.
     fn close(&mut self, open: Option<OpenText>) {
         let Some(OpenText { row, text, taken }) = open else { return };
         let Some((true, changed)) = self.rows.get_mut(row) else { return };

@@ -1,4 +1,4 @@
-//! The findings of a run, with the data for its rows and columns.
+//! The findings of a run, and the rows of its documents in memory.
 
 use crate::error::{DocumentError, OptionError, run_error};
 use crate::input::ids::{IdColumn, IdKind};
@@ -30,7 +30,7 @@ impl RunFindings {
         }
     }
 
-    /// The number of the document of a row; `None` if the row was skipped.
+    /// Returns the number of the document of a row, or `None` if the row was skipped.
     pub(crate) fn document_of(&self, row: usize) -> Option<DocumentNumber> {
         self.rows.number(row as u64, self.findings.counts.documents)
     }
@@ -41,18 +41,18 @@ pub(crate) struct RowNumbers {
     pub(crate) ids: IdKind,
     /// The unit of comparison.
     pub(crate) unit: TextUnit,
-    /// The row of each document number. `None` if they are equal; they differ if bad documents are
-    /// skipped, units are compared, or a list leaves documents out.
+    /// The row of each document, by document number. `None` if rows and document numbers are equal.
+    /// They differ if bad documents are skipped, units are compared, or a list excludes documents.
     rows: Option<Vec<u64>>,
 }
 
 impl RowNumbers {
-    /// Documents that are not in memory.
+    /// The numbers of documents that are not in memory.
     pub(crate) fn of_files() -> Self {
         Self { ids: IdKind::Files, unit: TextUnit::Document, rows: None }
     }
 
-    /// The rows of a run over documents with ids of this type.
+    /// Determines the rows of the documents of a run. `ids` is the type of their ids.
     ///
     /// # Errors
     /// If the documents cannot be read again.
@@ -76,13 +76,13 @@ impl RowNumbers {
         Ok(Self { ids, unit, rows: Some(rows) })
     }
 
-    /// A column for the ids of compared units.
+    /// Creates a column for the ids of the compared documents or units.
     pub(crate) fn id_column(&self) -> IdColumn {
         IdColumn::new(self.ids.of_unit(self.unit))
     }
 
-    /// The number of the document of a row, if there are `documents` documents. `None` if the row
-    /// was skipped.
+    /// Returns the number of the document of a row. Returns `None` if the row was skipped or does
+    /// not exist. `documents` is the number of documents.
     fn number(&self, row: u64, documents: u64) -> Option<DocumentNumber> {
         let number = match &self.rows {
             Some(rows) => rows.binary_search(&row).ok().map(|number| number as u64),
@@ -91,10 +91,12 @@ impl RowNumbers {
         number.and_then(|number| u32::try_from(number).ok()).map(DocumentNumber)
     }
 
-    /// The number of a document by its row or number, or by its id.
+    /// Returns the number of the document with an id. Without an id, returns the number of the
+    /// document of a row, or `row` itself for documents in files.
     ///
     /// # Errors
-    /// `DocumentError` if there is none, `OptionError` for the row of several units.
+    /// `DocumentError` if the document does not exist. `OptionError` for an id of another type, and
+    /// for a row of documents in memory that are compared by units.
     pub(crate) fn find(
         &self,
         py: Python<'_>,
@@ -124,7 +126,7 @@ impl RowNumbers {
         })
     }
 
-    /// The form of an id in results.
+    /// Converts an id of the caller to text, in its form in results.
     fn id_text(&self, id: &Bound<'_, PyAny>) -> PyResult<String> {
         let is_number = matches!(self.ids.of_unit(self.unit), IdKind::Numbers | IdKind::Unsigned);
         match (id.is_instance_of::<PyString>(), id.is_instance_of::<PyInt>()) {
@@ -140,7 +142,7 @@ impl RowNumbers {
         }
     }
 
-    /// The row of a document; `None` for a reference or a document of a file.
+    /// Returns the row of a document, or `None` for a reference document or a document in a file.
     pub(crate) fn row(&self, document: DocumentNumber, reference: bool) -> Option<u64> {
         match (&self.rows, reference || !self.ids.is_held()) {
             (_, true) => None,
@@ -150,7 +152,7 @@ impl RowNumbers {
     }
 }
 
-/// Similarities, a column for each measure.
+/// Columns of similarities, one for each measure.
 pub(crate) struct SimilarityColumns {
     measures: &'static [(&'static str, Measure)],
     columns: Vec<Float64Builder>,
@@ -161,7 +163,7 @@ impl SimilarityColumns {
         Self { measures, columns: measures.iter().map(|_| Float64Builder::new()).collect() }
     }
 
-    /// Appends the numbers of result files, which have six decimals.
+    /// Appends similarities, rounded to six decimals as in result files.
     pub(crate) fn push(&mut self, overlap: Option<&Overlap>) {
         for (column, (_, measure)) in self.columns.iter_mut().zip(self.measures) {
             column.append_option(overlap.map(|overlap| overlap.rounded(*measure)));

@@ -13,7 +13,7 @@ use lookalike::read::SkippedItem;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// The skipped records of a run.
+/// Collects the skipped records of a run.
 ///
 /// # Errors
 /// If a temporary file cannot be read.

@@ -15,8 +15,8 @@ pub(crate) const OF_PAIRS: [[&str; 5]; 2] = [
     ["parent_b", "start_b", "end_b", "start_char_b", "end_char_b"],
 ];
 
-/// The documents of units, with their ranges in bytes and characters. Empty if documents are
-/// compared as a whole.
+/// For each unit, the id of its document and its range in bytes and characters. Unused if the run
+/// compares whole documents.
 pub(crate) struct UnitColumns {
     is_used: bool,
     parents: IdColumn,
@@ -24,7 +24,7 @@ pub(crate) struct UnitColumns {
 }
 
 impl UnitColumns {
-    /// Columns for the documents of a run.
+    /// Creates columns for the units of a run.
     pub(crate) fn new(rows: &RowNumbers) -> Self {
         let is_used = rows.unit != TextUnit::Document;
         Self { is_used, parents: IdColumn::new(rows.ids), numbers: Default::default() }
@@ -41,7 +41,7 @@ impl UnitColumns {
         }
     }
 
-    /// The columns under these names, if units are compared.
+    /// Returns the columns with these names. Returns none if the run compares whole documents.
     pub(crate) fn finish(
         mut self,
         names: [&'static str; 5],

@@ -24,8 +24,8 @@ use pyo3::types::PyDict;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// The greatest hash of a drawn id, chosen so that about `sample` of `population` documents with a
-/// token are drawn. Later attempts draw more.
+/// Returns the greatest hash of a drawn id. It is chosen so that about `sample` of `population`
+/// documents with a token are drawn. Later attempts return a greater limit.
 #[pyfunction]
 pub(crate) fn draw_limit(population: u64, sample: usize, attempt: u32) -> PyResult<u64> {
     let Some(sample) = NonZeroUsize::new(sample) else {
@@ -34,7 +34,7 @@ pub(crate) fn draw_limit(population: u64, sample: usize, attempt: u32) -> PyResu
     Ok(lot_limit(population, sample, attempt))
 }
 
-/// The documents whose hashes are at most `limit`, as rows.
+/// Draws the documents whose hashes are at most `limit`. Returns a row for each.
 #[pyfunction]
 pub(crate) fn draw(
     py: Python<'_>,
@@ -99,7 +99,7 @@ fn drawn_of(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<Vec<DrawnDocume
     })
 }
 
-/// The number of documents in blocks of identities, and the digest of their texts.
+/// Returns the number of documents in blocks of identities, and the digest of their texts.
 #[pyfunction]
 pub(crate) fn read_texts(py: Python<'_>, blocks: &Bound<'_, PyAny>) -> PyResult<(u64, u64)> {
     let arrays = StageTable::of(blocks)?.binary("rows")?;
@@ -111,7 +111,7 @@ pub(crate) fn read_texts(py: Python<'_>, blocks: &Bound<'_, PyAny>) -> PyResult<
     .map_err(|error| DamagedError::new_err(error.to_string()))
 }
 
-/// A sample, and the results of the search so far.
+/// A sample of drawn documents, and the neighbours found so far.
 #[pyclass(name = "SampleSearch", module = "lookalike._engine")]
 pub(crate) struct SampleSearch {
     sample: AuditSample,
@@ -172,7 +172,7 @@ impl SampleSearch {
         Ok(())
     }
 
-    /// The number of compared documents, and of those with a token.
+    /// The number of compared documents, and the number of compared documents with a token.
     fn counts(&self) -> (u64, u64) {
         self.found.counts()
     }
@@ -183,7 +183,7 @@ impl SampleSearch {
         (documents, digest)
     }
 
-    /// The ids that `judge` needs, after all documents were compared.
+    /// Returns the ids that `judge` needs. Called after all documents were compared.
     fn ids(&mut self) -> PyResult<Vec<String>> {
         let neighbours = self.sample.neighbours(&self.found);
         let neighbours = neighbours.map_err(run_error)?;
@@ -193,7 +193,7 @@ impl SampleSearch {
         Ok(ids)
     }
 
-    /// Compares the duplicates of a run, or its pairs if there are any, with the results of the
+    /// Compares the duplicates of a run, or its pairs if `pairs` is set, with the results of the
     /// search. Returns JSON in the format of `docs/explanation/audit.md`.
     fn judge(
         &self,

@@ -1,4 +1,4 @@
-//! `connect`, `merge` and `label`: find components in blocks.
+//! `connect`, `merge_forests`, `stars` and `label`: find components in blocks.
 
 use super::columns::{BlockKind, BlockRows, StageTable};
 use crate::arrow::array_chunks::each_blob;
@@ -23,9 +23,9 @@ fn count(parts: u32) -> PyResult<NonZeroU32> {
     NonZeroU32::new(parts).ok_or_else(|| OptionError::new_err("parts: expected 1 or more, got 0"))
 }
 
-/// Connects the blocks of one or several parts. Returns blocks of edges and of identities, divided
-/// by the parts of their nodes, and a note for each node that several documents share. `probed`
-/// states that buckets connect documents only if a document looks them up.
+/// Connects the documents in the blocks of one or several parts. Returns blocks of edges and of
+/// identities, divided by the parts of their nodes, and a note for each node that several documents
+/// share. With `probed`, a bucket connects documents only if a document looks it up.
 #[pyfunction]
 pub(crate) fn connect(
     py: Python<'_>,
@@ -57,9 +57,8 @@ pub(crate) fn connect(
     rows.map_err(damaged)?.finish()
 }
 
-/// Joins the forests of several blocks into one. Returns a block of edges for each part, with an
-/// edge from each component to itself, so that each node of a component has an edge in its own
-/// part.
+/// Merges the forests of several blocks. Returns a block of edges for each part. Each component
+/// also has an edge to itself, so that each of its nodes has an edge in its own part.
 #[pyfunction]
 pub(crate) fn merge_forests(
     py: Python<'_>,
@@ -83,8 +82,8 @@ pub(crate) fn merge_forests(
     rows.map_err(damaged)?.finish()
 }
 
-/// Runs a task of a step of a round that finds components: `request`, `reply` or `join`. After the
-/// last step, a note contains the number of unsettled edges, if there are any.
+/// Runs a task of one round that finds components. `step` is `request`, `reply` or `join`. After
+/// the step `join`, a note contains the number of unsettled edges unless it is 0.
 #[pyfunction]
 pub(crate) fn stars(
     py: Python<'_>,
@@ -134,9 +133,9 @@ fn divided(forest: &[Edge], identities: Vec<NodeIdentity>, parts: NonZeroU32) ->
     blocks.into_iter().map(encode).collect()
 }
 
-/// The nodes of components, from the blocks of one or several parts: `node`, `component`, `check`,
-/// `bytes` and `documents` (int64). If several documents share a node, `check` is null, because a
-/// row of the second reading may be any of them.
+/// Returns the nodes of components from the blocks of one or several parts: `node`, `component`,
+/// `check`, `bytes` and `documents` (int64). If several documents share a node, `check` is null,
+/// because a row of the second reading may be any of them.
 #[pyfunction]
 pub(crate) fn label(py: Python<'_>, blocks: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
     let arrays = StageTable::of(blocks)?.binary("rows")?;
@@ -146,7 +145,8 @@ pub(crate) fn label(py: Python<'_>, blocks: &Bound<'_, PyAny>) -> PyResult<Arrow
             all.decode_into(blob)?;
         }
         all.identities.sort_unstable();
-        // After rounds, a node may have several edges; its own component is the least.
+        // After several rounds, a node may have edges to several components. It
+        // belongs to the least one.
         all.edges.sort_unstable_by_key(|edge| (edge.node, edge.component));
         all.edges.dedup_by_key(|edge| edge.node);
         let mut columns = [(); 5].map(|()| Vec::with_capacity(all.edges.len()));

@@ -1,4 +1,4 @@
-//! Conversion of the stages' rows from and to Arrow.
+//! Converts rows of the stages from and to Arrow.
 
 use crate::arrow::array_chunks::ArrayChunks;
 use crate::arrow::capsule::{self, ImportedTable};
@@ -14,16 +14,17 @@ use lookalike::shard::PartBlock;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// The kind of a row of the stages `keys`, `connect` and `merge_forests`.
+/// The kind of a row with a block. `keys`, `connect`, `merge_forests`, `stars` and the stages of
+/// counters return such rows.
 #[derive(Clone, Copy)]
 pub(super) enum BlockKind {
-    /// A block of the stage `keys`.
+    /// A block of keys of documents.
     Keys,
     /// A block of edges.
     Edges,
     /// A block of identities.
     Identities,
-    /// Counters of shingles, which are not a block.
+    /// Encoded counters of shingles instead of a block.
     Counters,
 }
 
@@ -38,7 +39,7 @@ impl BlockKind {
     }
 }
 
-/// Rows of these stages: `kind`, `part` (int32), and `rows` (a block) or `note` (JSON).
+/// Rows of these stages: `kind`, `part` (int32), and either `rows` (a block) or `note` (JSON).
 #[derive(Default)]
 pub(super) struct BlockRows {
     kinds: StringBuilder,
@@ -72,7 +73,8 @@ impl BlockRows {
     }
 }
 
-/// An imported table whose columns have the types that a stage expects.
+/// An imported table. Reading a column fails if the column does not have the type
+/// that a stage expects.
 pub(super) struct StageTable(ImportedTable);
 
 impl StageTable {
@@ -80,13 +82,13 @@ impl StageTable {
         Ok(Self(capsule::import(object)?))
     }
 
-    /// A column of 64-bit integers.
+    /// Reads a column of 64-bit integers.
     pub(super) fn integers(&mut self, name: &str) -> PyResult<Vec<Option<i64>>> {
         let column = self.column(name)?;
         integers_of(&column, name)
     }
 
-    /// A column of booleans; null is false.
+    /// Reads a column of booleans. Null is false.
     pub(super) fn flags(&mut self, name: &str) -> PyResult<Vec<bool>> {
         let column = self.column(name)?;
         let mut flags = Vec::new();
@@ -97,7 +99,7 @@ impl StageTable {
         Ok(flags)
     }
 
-    /// The arrays of a binary column.
+    /// Returns the arrays of a binary column.
     pub(super) fn binary(&mut self, name: &str) -> PyResult<Vec<ArrayRef>> {
         let column = self.column(name)?;
         for array in &column.arrays {
@@ -109,7 +111,7 @@ impl StageTable {
         Ok(column.arrays)
     }
 
-    /// A column of any type.
+    /// Returns a column of any type.
     pub(super) fn column(&mut self, name: &str) -> PyResult<ArrayChunks> {
         let place = self.0.names().iter().position(|known| known == name).ok_or_else(|| {
             let there = self.0.names().join(", ");
@@ -119,13 +121,13 @@ impl StageTable {
     }
 }
 
-/// The values of an Arrow array of 64-bit integers without nulls.
+/// Reads an Arrow array of 64-bit integers without nulls.
 pub(super) fn integers(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<i64>> {
     let values: Option<Vec<i64>> = optional_integers(object, name)?.into_iter().collect();
     values.ok_or_else(|| DocumentTypeError::new_err(format!("{name} has nulls")))
 }
 
-/// The values of an Arrow array of 64-bit integers.
+/// Reads an Arrow array of 64-bit integers.
 pub(super) fn optional_integers(
     object: &Bound<'_, PyAny>,
     name: &str,

@@ -1,4 +1,4 @@
-//! `count` and `total`: counters of the shingles of documents.
+//! `count` and `total`: count the shingles of documents.
 
 use super::columns::{BlockKind, BlockRows, StageTable};
 use super::keys::{named_by_id, open, read_all};
@@ -37,13 +37,13 @@ impl CountStage {
         counted.map_err(named_by_id)
     }
 
-    /// The counters of all added documents, as one row.
+    /// Returns the counters of all added documents as one row.
     fn counters(&self) -> PyResult<ArrowTable> {
         row(self.counter.counters())
     }
 }
 
-/// The sum of the counters of several tasks, as one row.
+/// Returns the sum of the counters of several tasks as one row.
 #[pyfunction]
 pub(crate) fn total_counters(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
     let arrays = StageTable::of(rows)?.binary("rows")?;

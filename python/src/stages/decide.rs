@@ -1,4 +1,4 @@
-//! `decide` and `match`: group documents of whole components, or compare documents with kept ones.
+//! `decide` groups the documents of whole components. `match` compares documents with kept ones.
 //! Both return members of groups, pairs and counts.
 
 use super::columns::{integers, optional_integers};
@@ -17,15 +17,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
 
-/// Size in bytes of groups, and of pairs, in memory. A component of 10,000 copies has 50 million
-/// pairs.
+/// Maximum size in bytes of the groups in memory, and of the pairs in memory. Further ones go to
+/// temporary files: a component of 10,000 copies has 50 million pairs.
 const RESULT_BYTES: u64 = 32 << 20;
 /// Maximum number of rows of a table.
 const TABLE_ROWS: usize = 1 << 16;
 
-/// Runs `find` on documents of whole components. `checks` is an Arrow array of int64, first for the
-/// documents, then for the reference; it is null if documents share a node. `rows` selects rows of
-/// the documents and of the reference: two Arrow arrays of int64.
+/// Runs `find` on documents of whole components. `checks` is an Arrow array of int64 with the
+/// checks of the documents, then of the reference. A check is null if documents share a node.
+/// `rows` selects rows of the documents and of the reference: two Arrow arrays of int64.
 #[pyfunction]
 #[pyo3(signature = (documents, reference, options, checks, rows=None))]
 pub(crate) fn decide(
@@ -81,7 +81,7 @@ pub(crate) fn match_kept(
     DecidedTables::new(move |take| RowTables::new(measure, take).add_matched(&findings, reference))
 }
 
-/// Collects rows into tables.
+/// Collects rows, and passes them to `take` in tables of at most [`TABLE_ROWS`] rows.
 struct RowTables<'a> {
     rows: DecidedRows,
     count: usize,
@@ -115,7 +115,8 @@ impl<'a> RowTables<'a> {
         self.finish()
     }
 
-    /// Adds duplicates of kept documents. Adds no groups, because later rounds may extend them.
+    /// Adds the duplicates of kept documents. Does not add the kept documents or count groups,
+    /// because later rounds may extend the groups.
     fn add_matched(mut self, findings: &Findings, reference: bool) -> Result<(), Error> {
         for group in findings.groups.iter() {
             for row in member_rows(&group.map_err(FindError::of_io)?, self.rows.measure) {

@@ -1,4 +1,4 @@
-//! The columns of a table of decisions.
+//! The columns of a table of the stages `decide` and `match`.
 
 use crate::arrow::table::ArrowTable;
 use crate::arrow::text_column::TextColumn;
@@ -9,7 +9,7 @@ use lookalike::shard::{MemberRole, MemberRow};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// Rows of three kinds: `member`, `pair` (with its ids in `keeper` and `id`) and `note`.
+/// Rows of three kinds: `member`, `pair` (with its two ids in `keeper` and `id`) and `note`.
 pub(super) struct DecidedRows {
     pub(super) measure: Measure,
     kinds: TextColumn,

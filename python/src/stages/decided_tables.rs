@@ -1,5 +1,5 @@
-//! The results of the stages `decide` and `match`, returned one table at a time, because all rows
-//! may exceed the memory of a task.
+//! Returns the results of the stages `decide` and `match` one table at a time, because all rows
+//! together may exceed the memory of a task.
 
 use super::decided_rows::DecidedRows;
 use crate::arrow::table::ArrowTable;
@@ -18,8 +18,8 @@ pub(super) type TakeRows<'a> = dyn Fn(DecidedRows) -> Result<(), Error> + 'a;
 /// The rows of a table, `None` after the last table, or an error.
 type NextRows = Result<Option<DecidedRows>, Error>;
 
-/// An iterator over tables. Collects the rows of the next table while the caller uses the current
-/// one.
+/// An iterator over tables. A thread collects the rows of the next table while the caller uses the
+/// current one.
 #[pyclass(frozen, module = "lookalike._engine")]
 pub(crate) struct DecidedTables {
     /// `None` after the last table and after an error.

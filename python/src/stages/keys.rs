@@ -1,4 +1,4 @@
-//! `keys`: blocks and notes of documents.
+//! `keys`: computes the keys of documents as blocks, with notes.
 
 use super::columns::{BlockKind, BlockRows, integers, optional_integers};
 use super::plan_options::plan_options;
@@ -31,24 +31,25 @@ pub(crate) struct KeyStage {
     rows: BlockRows,
 }
 
-/// The bits of a node that are added up: a sum of 2⁴⁰ nodes has 64 bits.
+/// A mask for the lower 24 bits of a node. The sum of these bits of 2⁴⁰ nodes fits in 64 bits.
 const NODE_SUM_BITS: i64 = (1 << 24) - 1;
 
-/// Counts and notes.
+/// The counts and notes of a task.
 #[derive(Default)]
 struct Tally {
     skipped: u64,
     reference: u64,
     /// The sum of the lower bits of all nodes.
     nodes: u64,
-    /// The number and size of the documents of each source, with references counted separately.
+    /// The number of the documents of each source, and their size in bytes. The key states whether
+    /// they are reference documents.
     sources: BTreeMap<(bool, String), (u64, u64)>,
     notes: Vec<serde_json::Value>,
 }
 
 #[pymethods]
 impl KeyStage {
-    /// With `counters`, the keys are rare shingles; otherwise buckets of signatures.
+    /// With `counters`, the keys are rare shingles. Otherwise the keys are buckets of signatures.
     #[new]
     #[pyo3(signature = (options, parts, counters=None))]
     fn new(
@@ -76,8 +77,9 @@ impl KeyStage {
         Ok(Self { collector, rules, options: find, reading, tally, rows })
     }
 
-    /// Adds documents. `nodes` is an Arrow array of int64, as is `checks`, if an earlier stage has
-    /// read the documents. A check is null if documents share a node.
+    /// Adds documents. `nodes` is an Arrow array of int64 with a node for each document. If an
+    /// earlier stage has read the documents, `checks` is an array of int64 with its checks. A check
+    /// is null if documents share a node.
     #[pyo3(signature = (documents, nodes, reference, checks=None))]
     fn add(
         &mut self,
@@ -104,7 +106,8 @@ impl KeyStage {
         py.detach(|| self.read(source, &nodes, checks, reference)).map_err(named_by_id)
     }
 
-    /// Returns the finished rows. With `all`, returns all remaining rows and the counts.
+    /// Returns the collected rows if they fill a table, otherwise `None`. With `all`, returns all
+    /// remaining rows and the counts.
     fn take(&mut self, py: Python<'_>, all: bool) -> PyResult<Option<ArrowTable>> {
         if !all && !self.collector.is_full() {
             return Ok(None);
@@ -180,8 +183,8 @@ where
     Ok(())
 }
 
-/// The error for an unusable document, named by its id, because a row of a batch does not identify
-/// it.
+/// The error for an unusable document. It names the id, because the row in a batch does not
+/// identify the document.
 pub(super) fn named_by_id(error: Error) -> PyErr {
     match error {
         Error::Find(FindError::Read(ReadError::BadRow(skipped))) => {
@@ -257,8 +260,8 @@ fn hex(text: &str) -> String {
     })
 }
 
-/// The nodes of documents, from their ids, for engines without an equal hash function: an Arrow
-/// column.
+/// Computes the nodes of documents from their ids, for cluster engines that lack the hash function.
+/// Returns a table with the column `node`.
 #[pyfunction]
 pub(crate) fn nodes(
     py: Python<'_>,

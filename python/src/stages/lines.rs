@@ -1,4 +1,4 @@
-//! `lines`: the bytes of reports, from sorted rows.
+//! `lines`: converts sorted rows to the bytes of reports.
 
 use super::columns::StageTable;
 use crate::error::{DocumentError, OptionError, params_error};
@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::io;
 
-/// The lines of groups, as `find -o` writes them. The rows have the kind `member`, are sorted and
-/// begin with a keeper; the first group has the number `first`.
+/// Returns the lines of groups, as `find -o` writes them. The rows have the kind `member`, are
+/// sorted and begin with a keeper. The first group receives the number `first`.
 #[pyfunction]
 pub(crate) fn group_lines<'py>(
     py: Python<'py>,
@@ -39,8 +39,8 @@ pub(crate) fn group_lines<'py>(
         for (row, (overlap, reference)) in overlaps.iter().zip(references).enumerate() {
             let is_keeper = roles.bytes(row) == Some(b"keeper");
             lines.push(&MemberRow {
-                // The size and the rank are unknown here; the order of the rows already reflects
-                // them.
+                // The size and the rank only determine the order of rows, and the
+                // rows are already sorted.
                 size: 0,
                 rank: SimilarityRank::GREATEST,
                 keeper: text(&keepers, row)?,
@@ -56,7 +56,7 @@ pub(crate) fn group_lines<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// The lines of pairs, as `find --pairs` writes them, from sorted rows of the kind `pair`.
+/// Returns the lines of pairs, as `find --pairs` writes them, from sorted rows of the kind `pair`.
 #[pyfunction]
 pub(crate) fn pair_lines<'py>(
     py: Python<'py>,
@@ -94,7 +94,7 @@ fn texts<const N: usize>(
     columns.try_into().map_err(|_| crate::find::unexpected("a column is missing"))
 }
 
-/// The overlaps of rows; `None` for a row without an intersection.
+/// Reads the overlaps of rows. A row without an intersection has none.
 fn overlaps(table: &mut StageTable) -> PyResult<Vec<Option<Overlap>>> {
     let names = ["intersection", "left", "right"];
     let [intersection, left, right] = names.map(|name| table.integers(name));

@@ -1,4 +1,4 @@
-//! `places`: the places of documents in the keep order.
+//! `places`: computes the places of documents in the keep order.
 
 use super::columns::optional_integers;
 use super::keys::{named_by_id, open, read_all};

@@ -6,7 +6,7 @@ use lookalike::read::ReadOptions;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The options of a plan: the options of the run and of reading.
+/// Returns the options of the run and of reading that a plan contains.
 pub(super) fn plan_options(
     py: Python<'_>,
     options: &Bound<'_, PyDict>,

@@ -1,5 +1,5 @@
-"""What a run says next to its groups: bands chosen for the documents, a warning about candidates
-that run away, a setting that finds more, and where a predicted recall does not hold."""
+"""Advice of a run: bands chosen for the documents, a warning about too many candidates, a setting
+that finds more, and a caveat if the predicted recall does not hold."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ def words(seed: int, count: int, vocabulary: int = 50_000) -> list[str]:
 
 
 def forms(count: int) -> list[str]:
-    """Texts of 60 words each, drawn from 40: most pairs are alike and not similar."""
+    """Texts of 60 words from a vocabulary of 40. Most pairs share words but are below the
+    threshold."""
     return [" ".join(words(number, 60, 40)) for number in range(count)]
 
 
 def revised(copies: int, others: int) -> list[str]:
-    """Texts, and copies of some of them in which every eighth word is another one."""
+    """Texts with copies in which every eighth word is changed, and texts without a copy."""
     texts = []
     for number in range(copies):
         text = words(number, 160)
@@ -48,7 +49,7 @@ def jsonl(path: Path, texts: list[str]) -> Path:
 def test_bands_are_chosen_for_the_documents(tmp_path: Path) -> None:
     texts = forms(400)
     path = jsonl(tmp_path / "in.jsonl", texts)
-    # Documents are drawn by their ids.
+    # The ids are those of the file, because the sample of documents depends on them.
     documents = {f"d{n}": text for n, text in enumerate(texts)}
     found = lookalike.find(documents, shingle="bag", bands="auto")
     names = ["num_hashes", "bands", "rows", "bands_sample"]
@@ -69,7 +70,7 @@ def test_bands_are_chosen_for_the_documents(tmp_path: Path) -> None:
         path, output=tmp_path / "out.jsonl", shingle="bag", bands="auto"
     )
     assert [written.parameters[name] for name in names] == chosen
-    # An audit takes the choice from what was found.
+    # An audit takes the chosen bands from the result or the report.
     assert lookalike.audit(found, sample=20).population == 400
     assert lookalike.audit(report, lookalike.Files(path), sample=20).population == 400
     assert "bands_sample" not in lookalike.find(documents).parameters
@@ -152,7 +153,7 @@ def test_few_results_name_the_setting_that_finds_more(tmp_path: Path) -> None:
 
 
 def versions(number: int) -> list[str]:
-    """Of 156 shingles of each text 116 are in both."""
+    """Two texts of 156 shingles each, of which they share 116."""
     text = words(number, 160)
     return [" ".join(text), " ".join(text[:120] + words(500 + number, 40))]
 
@@ -163,7 +164,7 @@ def parts(number: int) -> list[str]:
 
 
 def records(number: int) -> list[str]:
-    """Ten words, of which one differs."""
+    """Two texts of ten words that differ in one word."""
     text = words(number, 10)
     return [" ".join(text), " ".join([*text[:5], f"x{number}", *text[6:]])]
 
@@ -177,7 +178,7 @@ def records(number: int) -> list[str]:
     ],
 )
 def test_each_job_has_its_setting(pair: Any, length: int, options: dict[str, Any]) -> None:
-    """Jobs and settings of ``docs/guides/choosing.md``, without what is the default already."""
+    """Jobs and settings of ``docs/guides/choosing.md``, without default values."""
     docs = [text for number in range(20) for text in pair(number)]
     docs += [" ".join(words(1_000 + number, length)) for number in range(40)]
     better = lookalike.find(docs).better_setting

@@ -1,4 +1,4 @@
-"""Arguments that cannot be what was given: an error of the package that names them."""
+"""Invalid arguments raise an error of the package that names the argument."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results are pickled and copied, or say in one line why not."""
+"""Results can be pickled and copied, or raise an error of one line."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def of_index(folder: Path, read: Callable[[lookalike.Index], Any]) -> Any:
         return read(index)
 
 
-#: Each public class of a result, and of a part of one, with an object of it.
+#: The public classes of results and of their parts, each with a function that creates an object.
 MADE: dict[str, Callable[[Path], Any]] = {
     "AddResult": lambda folder: of_index(
         folder, lambda index: index.add_files(jsonl(folder), on_existing="keep")
@@ -71,7 +71,7 @@ MADE: dict[str, Callable[[Path], Any]] = {
     "TuneResult": lambda _: lookalike.tune(DOCS),
     "Files": lambda _: lookalike.Files(["a", Path("b")], include="*.txt", max={"pages": 3}),
 }
-#: Results that refer to documents, or to an open index, with words of the reason.
+#: Results that refer to documents or to an open index, with words of the error message.
 REFUSED: dict[str, tuple[Callable[[Path], Any], str]] = {
     "FindResult": (lambda _: found(), "found.groups, found.pairs, found.skipped"),
     "PassagesResult": (
@@ -87,7 +87,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], str]] = {
         "lookalike.Index.open(path, read_only=True)",
     ),
 }
-#: Public classes that are no results.
+#: Public classes that describe options.
 OTHERS = {
     "Bytes",
     "Chars",
@@ -103,7 +103,7 @@ OTHERS = {
 
 
 def values(result: Any) -> Any:
-    """All that a result has, for comparison."""
+    """Returns the values of a result in a form that can be compared."""
     if isinstance(result, lookalike.Table):
         skipped = getattr(result, "skipped", None)
         return (

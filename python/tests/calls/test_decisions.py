@@ -72,7 +72,7 @@ def test_every_form_of_decisions_is_applied(tmp_path: Path) -> None:
 
 
 def lookalike_cli(*arguments: str) -> None:
-    # Runs in a separate process, because the command installs signal handlers.
+    # The command installs signal handlers, so it runs in a separate process.
     subprocess.run([sys.executable, "-m", "lookalike", *arguments], check=True)
 
 

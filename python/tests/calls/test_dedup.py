@@ -1,4 +1,4 @@
-"""What dedup gives back and writes: the documents that it looked at, all of them, and no others."""
+"""dedup returns and writes exactly the documents that it has compared."""
 
 from __future__ import annotations
 
@@ -92,7 +92,8 @@ def test_other_threads_go_on_while_files_are_opened(tmp_path: Path) -> None:
     os.mkfifo(pipe)
 
     def write() -> None:
-        # This thread finds the pipe being opened while the main one opens it.
+        # The main thread blocks while it opens the pipe. It must release the interpreter's lock, so
+        # that this thread can open the other end.
         with writer(pipe) as end:
             end.write(json.dumps({"id": "a", "text": SAME}).encode() + b"\n")
 
@@ -107,10 +108,11 @@ def test_other_threads_go_on_while_files_are_opened(tmp_path: Path) -> None:
 def test_ctrl_c_leaves_nothing_half_written(
     output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A list of files, then a folder of records and files; each while it is being written.
+    """Ctrl-C during the writing of a compressed list of files, and of a folder with records and
+    files, removes the unfinished output.
 
-    The pass that writes reads the inputs again. It opens a named pipe in the place of an empty file
-    and waits there until the signal has been handled. More files to write follow.
+    The pass that writes reads the inputs again. A named pipe replaces an empty file. The pass opens
+    the pipe, and waits there until the signal is handled. More files to write follow the pipe.
     """
     folder, records, out = tmp_path / "in", tmp_path / "records.jsonl", tmp_path / output
     folder.mkdir()
@@ -134,7 +136,7 @@ def test_ctrl_c_leaves_nothing_half_written(
         raise KeyboardInterrupt
 
     def was_handled() -> bool:
-        # While this thread has the interpreter's lock, the main one is out of the handler or in it.
+        # While this thread holds the interpreter's lock, the position of the main thread is stable.
         frame = sys._current_frames()[threading.main_thread().ident or 0]
         return bool(handled) and frame.f_code is not handle.__code__
 
@@ -147,8 +149,8 @@ def test_ctrl_c_leaves_nothing_half_written(
     presser = threading.Thread(target=press, daemon=True)
 
     def replace(stage: str, *_: object) -> None:
-        # Every file has been read by now, and none resembles another so that it is read again. The
-        # pipe has the size and the time of the file, so that the inputs count as unchanged.
+        # All files have been read. No two files resemble each other, so none is read again for a
+        # comparison. The pipe has the size and time of the file, so the inputs count as unchanged.
         if stage == "verify and group" and not pipe.is_fifo():
             times = pipe.stat().st_atime_ns, pipe.stat().st_mtime_ns
             pipe.unlink()
@@ -364,7 +366,7 @@ def test_a_stream_that_fails() -> None:
 
 
 def test_an_annotation_says_what_that_of_the_command_line_says(tmp_path: Path) -> None:
-    # c resembles b, which is a duplicate of a; a and c are less alike.
+    # b is a duplicate of a. c resembles b, but a and c are below the threshold.
     a = " ".join(f"w{n}" for n in range(40))
     b = a.replace("w0 w1 w2 w3 ", "")
     c = b.replace(" w36 w37 w38 w39", "")
@@ -389,7 +391,7 @@ def test_an_annotation_says_what_that_of_the_command_line_says(tmp_path: Path) -
         named = {id_: what for (id_, _), what in ours}
         for id_, said in theirs.items():
             assert {name: named[id_][name] for name in said} == said, (measure, id_)
-            # In memory, members are there without a value, too.
+            # In memory, an annotation also has the members without a value.
             for name in named[id_].keys() - said.keys():
                 assert named[id_][name] is None, (measure, id_, name)
         reasons = {what["reason"] for what in theirs.values()}
@@ -437,7 +439,8 @@ def test_related_documents_name_their_neighbour() -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="hard links of Unix")
 def test_a_link_needs_every_byte_to_be_equal(tmp_path: Path) -> None:
-    """Three files of one size and the same words; the last letter of one is a capital."""
+    """Three files have the same size and the same words. The last letter of one file is upper
+    case."""
     text = " ".join(f"w{number}" for number in range(50_000))
     for name, end in (("a.txt", "end"), ("b.txt", "end"), ("c.txt", "enD")):
         (tmp_path / name).write_text(f"{text} {end}", encoding="utf-8")
@@ -450,7 +453,7 @@ def test_a_link_needs_every_byte_to_be_equal(tmp_path: Path) -> None:
 
 
 def test_records_are_written_as_utf_8_with_an_end_to_the_last_line(tmp_path: Path) -> None:
-    """As ``docs/guides/dedup.md`` says for JSONL and CSV, in UTF-16 and with a mark."""
+    """JSONL and CSV in UTF-16 and with a byte order mark, as in ``docs/guides/dedup.md``."""
     jsonl = '{"id": "a",  "text": "é one"}\r\n\n{"text": "two", "id": "b", "n": 1.50}'
     (tmp_path / "in.jsonl").write_bytes(jsonl.encode("utf-16"))
     (tmp_path / "in.csv").write_bytes('\ufeffid,text\r\na,"é\none"\nb,two'.encode())

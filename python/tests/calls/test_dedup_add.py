@@ -1,5 +1,5 @@
-"""What stays goes into the index that it was compared with, as ``lookalike dedup --add`` does
-it."""
+"""``add=True`` of ``dedup`` adds the kept documents to the index with which they were compared, as
+``lookalike dedup --add`` does."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def news(tmp_path: Path) -> Iterator[lookalike.Index]:
 
 
 def exported(index: lookalike.Index, path: Path) -> list[dict[str, Any]]:
-    """The lines of an export without the times of addition."""
+    """Exports an index, and returns the lines without the times of addition."""
     index.export(path)
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     return [{name: value for name, value in line.items() if name != "added"} for line in lines]
@@ -116,7 +116,7 @@ def test_files_are_added_without_an_output(
 
 
 def rows(batch: dict[str, str]) -> list[tuple[Any, dict[str, Any]]]:
-    """The same documents in several forms, with the options that they need."""
+    """Returns the same documents in several forms, each with the options that it needs."""
     import pyarrow
 
     table = pyarrow.table({"key": list(batch), "text": list(batch.values())})

@@ -1,5 +1,5 @@
-"""``drop`` of ``dedup``: documents of a list go, and the others are compared as if these were not
-there."""
+"""``drop`` of ``dedup`` removes the documents of a list. The others are compared as if the list's
+documents did not exist."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAGE = (
     "the same old story of the town by the river, written again by one who was there when it began"
 )
 QUESTION = "written again by one who was there"
-#: The first is the longest, and would be kept.
+#: The first text is the longest, so it is kept unless it is dropped.
 TEXTS = [
     f"{PAGE}, and so on",
     PAGE,
@@ -61,7 +61,7 @@ def test_documents_of_a_list_go_and_the_others_are_compared_without_them(tmp_pat
     assert [text for text, _ in rows] == TEXTS
     decided = [(row["kept"], row["reason"]) for _, row in rows]
     assert decided == [(False, "dropped"), *[(True, "unique")] * 10, (False, "dropped")]
-    # A reference whose ids are texts: rows are no numbers of several digits then.
+    # The ids of the reference are texts, so row numbers are not padded with zeros.
     assert lookalike.dedup(TEXTS, drop=[0, 1], reference={"r": TEXTS[2]}, **OPTIONS) == TEXTS[3:]
 
 

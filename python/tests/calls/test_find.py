@@ -1,4 +1,4 @@
-"""Groups of near-duplicates: what is found, in which form, and what goes wrong."""
+"""Groups of near-duplicates: results, their tables, and errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lookalike.errors import (
 
 
 def jaccard(a: str, b: str) -> float:
-    """By the definition, for five-word shingles."""
+    """Computes the similarity of five-word shingles from its definition."""
 
     def shingles(text: str) -> set[tuple[str, ...]]:
         words = text.lower().split()
@@ -298,7 +298,8 @@ def test_paths_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_the_interpreter_is_free_meanwhile() -> None:
-    """Another thread looks at this one while it is in the engine, and ends the call."""
+    """Another thread observes that this thread is in the engine without the lock. Then the progress
+    callback ends the call."""
     docs = texts(1000) * 3000
     free = NativeCode(threading.get_ident())
     looked = threading.Event()
@@ -348,7 +349,8 @@ def test_progress_arrives_where_the_work_does(tmp_path: Path) -> None:
     reported.clear()
     with pytest.raises(DocumentError):
         lookalike.find_files(tmp_path / "bad.jsonl", progress=lambda *what: reported.append(what))
-    # The file may have been read to its end before its last line is parsed; no later stage begins.
+    # The reader may reach the end of the file before the last line is parsed. No later stage
+    # begins.
     assert {stage for stage, _, _ in reported} <= {first}
 
 
@@ -450,7 +452,8 @@ def test_prepare_makes_equal_keys_for_equal_documents() -> None:
     }
     pairs = lookalike.find(docs, pairs=True).pairs
     assert {tuple(sorted((p["id_a"], p["id_b"]))) for p in pairs} <= candidates
-    # The share of equal values estimates the similarity: for 128 of them with an error below 0.045.
+    # The share of equal values estimates the similarity, with a standard error below 0.045 for 128
+    # values.
     errors = []
     for i in range(0, 300, 3):
         equal = sum(a == b for a, b in zip(signatures[i], signatures[i + 1])) / length
@@ -628,7 +631,8 @@ def test_pairs_have_the_estimates_of_their_signatures() -> None:
 def test_options_decide_what_is_compared(
     a: str, b: str, options: dict[str, Any], shared: int, all_of_both: int
 ) -> None:
-    """The shingles that both texts have, and those of either, counted by hand."""
+    """``shared`` and ``all_of_both`` are the sizes of the intersection and the union of the
+    shingles, counted by hand."""
     compared = lookalike.compare(a, b, **options)
     union = compared.shingles_a + compared.shingles_b - compared.shared
     assert (compared.shared, union) == (shared, all_of_both)

@@ -1,4 +1,4 @@
-"""What a result of find has besides its tables."""
+"""Methods and attributes of a result of find, other than its tables."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_decisions_of_people_are_explained() -> None:
     assert reason(alike, ("not_duplicate", ["b", "a"])) == f"{apart} they are not duplicates."
     assert reason(alike, ("keep", ["a"]), ("keep", ["b"])) == f"{apart} both are kept."
     assert reason({1: A, 2: B}, ("not_duplicate", [2, 1])) == f"{apart} they are not duplicates."
-    # One that is revoked, or about a text that has changed, has no effect.
+    # A later decision about the same pair replaces the earlier one.
     assert "is a duplicate of" in reason(
         alike, ("not_duplicate", ["a", "b"]), ("duplicate", ["a", "b"])
     )
@@ -175,7 +175,7 @@ def test_decisions_of_people_are_explained() -> None:
 
 
 def test_pairs_that_are_similar_and_in_no_group() -> None:
-    # Signatures of one band of many rows miss nearly all that is not equal.
+    # Signatures with one band of many rows miss nearly all pairs of texts that are not equal.
     docs = [f"{' '.join(f'w{i}' for i in range(60))} {end}" for end in ("x", "y")]
     found = lookalike.find(docs, threshold=0.5, bands=1, rows=60)
     assert len(found) == 0

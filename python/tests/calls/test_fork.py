@@ -1,4 +1,4 @@
-"""Processes that are forked from, or spawned by, one that has used the engine's threads."""
+"""Calls in processes that are forked or spawned by a process that has used the engine's threads."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ import pytest
 import lookalike
 
 METHODS = multiprocessing.get_all_start_methods()
-# What hangs fails, instead of stopping everything behind it.
+#: Seconds after which a process counts as hanging, and the test fails.
 PATIENCE = 120.0
 WORKERS = 2
 
 
 def documents(seed: int) -> list[str]:
-    """60 texts, 2 more for each seed; each second one is the one before with a word added."""
+    """Returns 60 texts and 2 more for each seed. Every second text is the previous one with an
+    added word."""
     return [
         " ".join(f"w{seed * 101 + (n // 2) * 37 + i * i}" for i in range(50 + n % 2))
         for n in range(60 + 2 * seed)
@@ -35,7 +36,7 @@ def found(seed: int) -> str:
 
 @pytest.fixture(scope="module")
 def expected() -> list[str]:
-    """Found in this process, so that its threads have been at work before any other starts."""
+    """Results of this process, which uses its threads before any other process starts."""
     results = [found(seed) for seed in range(6)]
     assert len(set(results)) == 6
     assert all(len(result) > 100 for result in results)
@@ -44,7 +45,7 @@ def expected() -> list[str]:
 
 @pytest.fixture(autouse=True)
 def fork_is_meant() -> Iterator[None]:
-    """Newer versions of Python warn where a process with threads is forked."""
+    """Ignores the warning of newer versions of Python about forking a process with threads."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=DeprecationWarning, message=".*fork.*")
         yield
@@ -58,7 +59,7 @@ def test_a_pool(method: str, expected: list[str]) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_loaders_of_data(method: str, expected: list[str]) -> None:
-    """As loaders of training data do: workers that stay, each with its part, in several epochs."""
+    """Workers stay alive for several epochs and each compute a part, as in data loaders."""
     context = multiprocessing.get_context(method)
     workers = []
     for number in range(WORKERS):
@@ -70,7 +71,7 @@ def test_loaders_of_data(method: str, expected: list[str]) -> None:
     for _epoch in range(3):
         for _, here in workers:
             here.send("epoch")
-        # The process that trains works at the same time.
+        # The parent computes at the same time.
         assert found(0) == expected[0]
         loaded: dict[int, str] = {}
         for _, here in workers:
@@ -90,7 +91,7 @@ def load(pipe: Connection[Any, Any], number: int) -> None:
 
 @pytest.mark.skipif("fork" not in METHODS, reason="this system cannot fork")
 def test_a_fork_while_another_thread_is_at_work(expected: list[str]) -> None:
-    """The child has none of the threads that were at work, and whatever they held is held."""
+    """The child lacks the threads that were running, and their locks remain locked."""
     stop = threading.Event()
 
     def work() -> None:
@@ -124,7 +125,7 @@ def answer(pipe: Connection[Any, Any], seed: int) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 @pytest.mark.parametrize("ending", ["os._exit(0)", "sys.exit(0)", "pass"])
 def test_ends_of_a_child(ending: str, expected: list[str]) -> None:
-    """However a child ends, it ends well and leaves the parent alone."""
+    """A child ends without an error, and the parent can continue."""
     import subprocess
 
     code = (

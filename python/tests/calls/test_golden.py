@@ -1,4 +1,4 @@
-"""The same documents give the same bytes from the binary, from the module, and as documented."""
+"""The program and the module return the same bytes for the same documents, as documented."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SAMPLE = ROOT / "fixtures" / "sample"
 
 
 def sample() -> dict[str, str]:
-    """The texts of the sample by their names, in reading order."""
+    """Returns the texts of the sample by their names, in reading order."""
     paths = sorted(SAMPLE.rglob("*.txt"), key=lambda path: path.relative_to(SAMPLE).as_posix())
     return {path.relative_to(SAMPLE).as_posix(): path.read_text("utf-8") for path in paths}
 
@@ -63,7 +63,8 @@ def run(program: str, words: list[str], folder: Path) -> None:
 def test_files_are_the_same(
     options: dict[str, Any], program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A folder read by both, and the same texts in memory against records in a file."""
+    """Both read the same folder. Then the module gets the texts in memory, and the program gets a
+    file of records."""
     monkeypatch.chdir(ROOT)
     texts = sample()
     inputs = {
@@ -83,7 +84,7 @@ def test_files_are_the_same(
 
 
 def test_pairs_are_those_of_an_independent_program(tmp_path: Path) -> None:
-    """``fixtures/sample.truth.csv`` was counted by another program."""
+    """An independent program has written ``fixtures/sample.truth.csv``."""
     found = lookalike.find(sample(), threshold=0.5, exact=True, pairs=True)
     table = found.pairs
     rows = zip(table["id_a"], table["id_b"], table["jaccard"])
@@ -94,7 +95,8 @@ def test_pairs_are_those_of_an_independent_program(tmp_path: Path) -> None:
 
 
 def known_answers() -> dict[str, dict[tuple[str, ...], list[int]]]:
-    """``fixtures/signature_v1.txt``: kind of question, its words, the numbers of the answer."""
+    """Reads ``fixtures/signature_v1.txt``. Returns the numbers by the kind and the words of each
+    line."""
     answers: dict[str, dict[tuple[str, ...], list[int]]] = {"set": {}, "signature": {}, "keys": {}}
     for line in (ROOT / "fixtures" / "signature_v1.txt").read_text("utf-8").splitlines():
         question, _, answer = line.partition("\t")
@@ -122,7 +124,7 @@ def prepared(words: tuple[str, ...], **options: Any) -> dict[str, Any]:
 
 
 def test_signatures_and_bucket_keys_are_those_of_the_document() -> None:
-    """Known answers of docs/reference/signature.md."""
+    """The known answers follow docs/reference/signature.md."""
     assert len(ANSWERS["keys"]) > 20
     for words, keys in ANSWERS["keys"].items():
         scheme, num_hashes, seed, bands, rows = words[6:]

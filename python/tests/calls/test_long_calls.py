@@ -1,4 +1,4 @@
-"""Long calls: the interpreter's lock is free meanwhile, Ctrl-C ends them, progress is reported."""
+"""Long calls release the interpreter's lock, end on Ctrl-C, and report progress."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from waiting import PATIENCE
 import lookalike
 from lookalike import stages
 
-#: Each takes minutes or has no end, in a folder of its own. ``base`` are 50 long texts.
+#: Calls that take minutes or never end. Each runs in a folder of its own. ``base`` has 50 long
+#: texts.
 ENDLESS = {
     "find": "lookalike.find(base * 60_000, threads=1)",
     "passages": "lookalike.passages(base * 60_000, threads=1)",
@@ -113,7 +114,7 @@ def test_ctrl_c_ends_it(call: str, tmp_path: Path) -> None:
     )
     said, seconds = done.stdout.split()
     assert (said, done.returncode) == ("stopped", 7), done
-    # Of the processor's time, which does not depend on what else the machine does.
+    # CPU seconds, because wall seconds depend on the load of the machine.
     assert float(seconds) < 5
 
 
@@ -122,7 +123,7 @@ TEXTS = [" ".join(f"w{i // 3 * 7919 % 5000 + j}" for j in range(150 + i % 3)) fo
 
 @functools.cache
 def staged() -> Any:
-    """The texts as the stages of a divided run take them, in one component."""
+    """Returns the texts as a table for the stages of a divided run, in one component."""
     pa = pytest.importorskip("pyarrow")
     texts = TEXTS * 3
     table = pa.table(
@@ -156,7 +157,7 @@ CALLS: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("call", CALLS)
 def test_the_interpreter_is_free_meanwhile(call: str, tmp_path: Path) -> None:
-    # A busy machine makes pauses longer, never shorter: what is short once is short.
+    # A busy machine only makes pauses longer, so one short pause is enough.
     for attempt in range(10):
         if call.startswith("stages."):
             staged()
@@ -170,7 +171,8 @@ def test_the_interpreter_is_free_meanwhile(call: str, tmp_path: Path) -> None:
 
 
 def longest_pause(work: Callable[[], object]) -> tuple[float, float]:
-    """How long another thread did not get the interpreter's lock, and how long the work took."""
+    """Returns the longest time for which another thread did not get the interpreter's lock, and the
+    duration of the work."""
     ticks, stop = [time.monotonic()], threading.Event()
 
     def count() -> None:
@@ -194,7 +196,8 @@ def longest_pause(work: Callable[[], object]) -> tuple[float, float]:
 def test_a_sample_is_reported_of() -> None:
     reported: list[tuple[str, int, int | None]] = []
     lookalike.tune(TEXTS, sample=300, progress=lambda *what: reported.append(what))
-    # The usual rules and one for what is related; the last call is when all is done.
+    # The sample is measured with the usual rules and one for related documents. The last call
+    # reports the end.
     assert reported[-1] == ("measure the sample", 300 * 11, 300 * 11)
     with pytest.raises(ZeroDivisionError):
         lookalike.tune(TEXTS, sample=2000, progress=lambda *_: 1 // 0)
@@ -212,6 +215,6 @@ def test_an_audit_is_not_done_before_its_end() -> None:
         progress=lambda *what: reported.append((what, time.process_time())),
     )
     assert reported[-1][0] == ("judge the sample", 0, None)
-    # Of the processor's time, a small part passes after the stage has reached its total.
+    # After the stage has reached its total, it takes only a small part of its CPU time.
     complete = [at for what, at in reported if what == ("find neighbours", total, total)]
     assert complete[-1] - complete[0] < max(0.2 * (complete[-1] - before), 0.1)

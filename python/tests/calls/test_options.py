@@ -1,4 +1,4 @@
-"""Options by their names: hints for unknown ones, and rules made by constructors."""
+"""Options: hints for unknown names, and rules that constructors make."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from lookalike.errors import OptionError
 
 DOCS = texts(12)
 
-#: Each function with the options that it takes.
+#: Each function with its options.
 FUNCTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "find": (lambda **o: lookalike.find(DOCS, **o), Options),
     "find_files": (lambda **o: lookalike.find_files(__file__, **o), FindFilesOptions),
@@ -50,7 +50,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "tune": (lambda **o: lookalike.tune(DOCS, **o), TuneOptions),
     "compare": (lambda **o: lookalike.compare("a", "b", **o), CompareOptions),
 }
-#: Arguments of functions that are named like a keyword of another library.
+#: Arguments with the same name as a keyword of another library, by function.
 NAMED = {
     "compare": {"b"},
     "contamination": {"ngram"},
@@ -75,7 +75,7 @@ def test_keywords_of_other_libraries_name_ours(name: str) -> None:
 
 
 def test_hints_name_what_is_there() -> None:
-    """A hint is an option, ``id``, ``text``, or a function or attribute of the package."""
+    """A hint names an option, ``id``, ``text``, or a function or attribute of the package."""
     named = {*OPTIONS, "id", "text", "progress"}
     for hint in _FOREIGN.values():
         for part in hint.split(" or "):
@@ -125,7 +125,7 @@ def test_every_option_has_a_meaning() -> None:
         assert accepted.__optional_keys__ <= {*OPTIONS}
 
 
-# Rules made by constructors
+# Rules that constructors make
 
 
 RULES: list[tuple[Any, str, str]] = [

@@ -1,5 +1,4 @@
-"""Repeated passages: found, cut out of documents of every kind, and the same as on the command
-line."""
+"""Repeated passages are found and cut out of documents of every kind, as on the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Result tables: their types, and what another process can be sent."""
+"""Result tables: types, pickling, and files that change."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_what_was_found_says_what_to_pickle() -> None:
 
 
 def test_damaged_pickles_are_errors() -> None:
-    """Whatever the bytes are, nothing is read that is not there."""
+    """Damaged pickles never cause a read outside of the bytes."""
     table = lookalike.prepare(DOCS).engine
     state = table.state()
     draw = random.Random(5)
@@ -172,7 +172,7 @@ def test_inputs_are_known_after_a_change_of_folder(
         with pytest.raises(FileError, match="is an input"):
             write(here / "docs.jsonl")
     assert (here / "docs.jsonl").read_bytes() == before
-    # It is not the file of that name in this folder.
+    # The result does not read the file of the same name in the current folder.
     for again in (lambda: found.text(0), lambda: lookalike.audit(found)):
         with pytest.raises(
             FileError, match=r"here.docs\.jsonl, .*other.docs\.jsonl from .*change back"
@@ -206,7 +206,7 @@ def test_lists_in_lists_are_no_columns() -> None:
             table.of_state([("a", kind, False, data)])
 
 
-# It takes four times the memory of a text column that is larger than others.
+# The text column is larger than 32-bit offsets allow, and the test takes four times its memory.
 @pytest.mark.skipif(
     "LOOKALIKE_LARGE" not in os.environ, reason="takes 10 GB of memory; LOOKALIKE_LARGE=1 runs it"
 )
@@ -245,7 +245,7 @@ def test_a_page_is_that_of_the_command_line(tmp_path: Path, program: str) -> Non
     subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
     ours, theirs = ((tmp_path / f"{name}.html").read_text() for name in ("ours", "theirs"))
     assert f"<title>Near-duplicates in {path}</title>" in ours
-    # Wall-clock times, of which the page has one for each stage, differ.
+    # The page has a wall-clock time for each stage, and these times differ.
     seconds = re.compile(r"less than 1 millisecond|\b[0-9.]+ (milli)?seconds\b")
     assert len(seconds.findall(ours)) == len(seconds.findall(theirs)) > 2
     assert seconds.sub("", ours) == seconds.sub("", theirs)

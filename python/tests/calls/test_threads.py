@@ -1,4 +1,4 @@
-"""Threads that the system does not give: less is done at a time, and nothing is left out."""
+"""If the system cannot start all threads, calls use fewer threads and the results are complete."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from lookalike.errors import OptionError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are those of Linux")
 
-#: Every thread reserves 2 GiB of addresses for its stack; this many threads may be started.
+#: Limits the address space of a process. Each thread reserves 2 GiB for its stack, so the process
+#: can start only a given number of threads.
 LIMITED = """
 import os, re, resource, sys
 os.environ["RUST_MIN_STACK"] = str(2 << 30)
@@ -49,7 +50,7 @@ def outcome(call: str, started: int, folder: Path) -> str:
 
 @pytest.mark.parametrize("started", [0, 1, 2])
 def test_files_are_read_by_the_threads_there_are(tmp_path: Path, started: int) -> None:
-    """More of them than threads may be ahead of each other."""
+    """With few threads, the index gets all 20,000 records of a file in their order."""
     with (tmp_path / "docs.jsonl").open("w", encoding="utf-8") as file:
         for i in range(20_000):
             text = f"word{i} this is text number {i} and some more words " * 20

@@ -1,4 +1,4 @@
-"""Parts of documents in memory that are compared as documents."""
+"""``unit=`` compares parts of documents in memory, such as paragraphs, as documents."""
 
 from __future__ import annotations
 

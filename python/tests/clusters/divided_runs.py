@@ -1,4 +1,4 @@
-"""Runs of an engine next to those of one machine."""
+"""Compares runs of an engine with runs on one machine."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ import lookalike
 from lookalike._divided.find_result import ONE_MACHINE
 from lookalike.errors import OptionError
 
-#: Counts of comparisons.
+#: Names of the counts of comparisons.
 WORK = ("candidates", "verified")
 COLUMNS = ("id", "text", "date", "site")
 
 
 def python_path() -> str:
-    """The PYTHONPATH by which other processes find the modules of the tests."""
+    """Returns the PYTHONPATH with which other processes find the test modules."""
     here = Path(__file__).parent
     return os.pathsep.join(
         filter(None, [str(here), str(here.parent), os.environ.get("PYTHONPATH")])
@@ -37,7 +37,8 @@ def frame(spark: Any, rows: list[dict[str, Any]], pieces: int = 3) -> Any:
 
 
 def joined(folder: Path) -> bytes:
-    """The bytes of the files of a folder, but for those that engines add."""
+    """Returns the bytes of the files of a folder in the order of their names. Omits the files that
+    engines add."""
     files = sorted(path for path in folder.iterdir() if path.name[0] not in "._")
     return b"".join(path.read_bytes() for path in files)
 
@@ -58,11 +59,11 @@ def compare(
     frames: bool = IS_SOAK,
     **options: Any,
 ) -> Any:
-    """Compares files and counts of the cluster with those of one machine.
+    """Compares the files and counts of a run on the cluster with those of one machine.
 
-    :param same_work: whether as many documents are compared; where components are divided by rare
-        shingles, or decided in rounds, they are others.
-    :param frames: whether the rows of the frames are compared as well.
+    :param same_work: whether both runs compare the same number of documents. A run that divides
+        components by rare shingles, or decides in rounds, compares a different number.
+    :param frames: whether to compare also the rows of the data frames.
     """
     import lookalike.spark
 
@@ -104,29 +105,30 @@ def compare(
 
 
 def rows_of(table: Any, columns: list[str]) -> list[dict[str, Any]]:
-    """The rows of a table of one machine, of some of its columns."""
+    """Returns the rows of a table of one machine, with only the named columns."""
     return [{name: row[name] for name in columns} for row in table]
 
 
 def by_source(one: lookalike.FindResult) -> list[dict[str, Any]]:
-    """The sources of one machine, which are in reading order, as rows of a cluster have them."""
+    """Sorts the sources of one machine, which are in reading order, as a cluster sorts them."""
     return sorted(one.sources, key=lambda row: (row["reference"], row["source"]))
 
 
-#: Columns of one machine about rows in memory and lines of files.
+#: Columns that only one machine has: rows in memory and lines of files.
 _PLACES = ("row", "keeper_row", "source", "line")
 
 
 def same_attributes(found: Any, one: lookalike.FindResult) -> dict[str, dict[str, str]]:
     """Checks a result of a cluster against the result of one machine.
 
-    :returns: the columns of each table, with their types; numbers of a cluster are signed.
+    :returns: the expected columns of each table of the cluster, with their types. Integers of a
+        cluster are signed.
     """
     there, here = (
         {name for name in dir(type(result)) if name[0] != "_"} for result in (found, one)
     )
     assert there - here <= {"release"} and here - there - {"engine"} == ONE_MACHINE
-    # The docstring names the attributes that are missing, and they are OptionErrors.
+    # The docstring names the missing attributes. Access to them raises an OptionError.
     assert set(re.findall(r"``(\w+)``", type(found).__doc__)) - {"find"} == ONE_MACHINE
     for name in ONE_MACHINE:
         assert not hasattr(found, name)
@@ -153,8 +155,8 @@ def same_attributes(found: Any, one: lookalike.FindResult) -> dict[str, dict[str
 
 
 def textless(rows: Iterable[Mapping[str, Any]]) -> list[list[str]]:
-    """Ids of documents without a token, those of one text together: which of them is named is
-    decided by the reading order on one machine, by the ids on a cluster."""
+    """Returns the ids of documents without a token, grouped by text. A row names another document
+    with the same text. One machine chooses it by reading order, a cluster by id."""
     same: dict[str, list[str]] = {}
     for row in rows:
         same.setdefault(row["same_text_as"] or row["id"], []).append(row["id"])
@@ -162,18 +164,18 @@ def textless(rows: Iterable[Mapping[str, Any]]) -> list[list[str]]:
 
 
 def named_oddly(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same rows with other names of columns."""
+    """Renames the columns to names with special characters."""
     names = {"id": "Doc.`id`", "text": "the text", "date": 'date"', "site": "Site"}
     return [{names[name]: value for name, value in row.items()} for row in rows]
 
 
 def by_id(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows in the order of their ids; a row without one comes first."""
+    """Sorts rows by their ids. A row without an id comes first."""
     return sorted((dict(row) for row in rows), key=lambda row: row["id"] or "")
 
 
 def with_annotations(rows: list[dict[str, Any]], **options: Any) -> list[dict[str, Any]]:
-    """The rows of one machine with the columns that annotated rows of a cluster have."""
+    """Annotates the rows on one machine, with the columns that a cluster adds."""
     names = ("kept", "group", "keeper", options.get("measure", "jaccard"), "group_size")
     found = []
     for row, about in lookalike.dedup(rows, annotate=True, **options):
@@ -181,7 +183,8 @@ def with_annotations(rows: list[dict[str, Any]], **options: Any) -> list[dict[st
     return found
 
 
-#: Bands of one row: of the kind `bucket` of :func:`skewed`, most documents share a bucket, and few resemble each other.
+#: Options with bands of one row. Most documents of the kind `bucket` of :func:`skewed` then share a
+#: bucket, but few resemble each other.
 BUCKET: dict[str, Any] = {
     "threshold": 0.8,
     "bands": 20,
@@ -212,8 +215,9 @@ def skewed(kind: str, documents: int) -> list[dict[str, Any]]:
 
 
 def large(kind: str, documents: int) -> list[dict[str, Any]]:
-    """Documents that one task cannot hold: of `templates` few resemble each other, of `edits` many
-    do, some are equal, and a chain of them goes through all prefixes."""
+    """Returns documents of components that one task cannot hold. Few documents of the kind
+    `templates` resemble each other. Many of the kind `edits` do, some of them are equal, and a
+    chain of similar documents connects them."""
     draw = random.Random(4)
     words = [f"w{number}" for number in range(3000)]
     text, rows = draw.choices(words, k=60), []
@@ -242,8 +246,8 @@ def large(kind: str, documents: int) -> list[dict[str, Any]]:
 def sources(
     rows: list[dict[str, Any]], references: int, threshold: float, shingle: str, keep: str
 ) -> list[dict[str, Any]]:
-    """What goes of each site, and of each site of the first rows, which are the reference
-    collection."""
+    """Returns the expected rows of ``sources``: documents and duplicates of each site. The first
+    `references` rows are the reference collection."""
     one = lookalike.find(
         rows[references:],
         reference=rows[:references],
@@ -274,7 +278,8 @@ def sources(
 
 
 def filled_in() -> list[dict[str, Any]]:
-    """Documents of one template that do not reach the threshold, and copies of some."""
+    """Returns documents of one template, whose similarity is below the threshold, and copies of
+    some of them."""
     draw = random.Random(6)
     words = [f"w{number}" for number in range(3000)]
     text = draw.choices(words, k=60)
@@ -283,7 +288,8 @@ def filled_in() -> list[dict[str, Any]]:
 
 
 def star_round_calls(monkeypatch: pytest.MonkeyPatch, module: Any) -> list[Any]:
-    """The edges of each call of ``star_rounds`` by a module of an engine, from now on."""
+    """Returns a list that receives the edges of each later call of ``star_rounds`` by a module of
+    an engine."""
     calls, rounds = [], module.star_rounds
 
     def noted(edges: Any, *others: Any) -> Any:
@@ -295,7 +301,7 @@ def star_round_calls(monkeypatch: pytest.MonkeyPatch, module: Any) -> list[Any]:
 
 
 def kill_once(monkeypatch: pytest.MonkeyPatch, task: str, flag: Path) -> None:
-    """Kills the first executor that runs a task of this kind; the flag is a file that says so."""
+    """Kills the first executor that runs a task of this kind. The file `flag` records the kill."""
     from unstable_tasks import KillOnce
 
     from lookalike._divided import large_components, stage_tasks

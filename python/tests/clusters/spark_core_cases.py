@@ -1,4 +1,4 @@
-"""What the tests compare on every engine."""
+"""Test cases that run on every engine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lookalike.errors import ChangedError, DamagedError, DocumentError, FileErro
 
 
 def run_all(spark: Any, place: Path) -> None:
-    """Compares runs with those of one machine, and checks errors and checkpoints."""
+    """Compares runs with runs on one machine, and checks errors and checkpoints."""
     import lookalike.spark
 
     rows = corpus(250)
@@ -27,7 +27,7 @@ def run_all(spark: Any, place: Path) -> None:
     assert found.counts == one.counts and found.counts["groups"] > 5
     assert list(found) == list(one)
     assert [row.asDict() for row in found.sources.collect()] == by_source(one)
-    # The reference has ids of documents: several pairs may have the same two.
+    # The reference reuses ids of documents, so several pairs may have the same two ids.
     shared = [{**row, "id": documents[place]["id"]} for place, row in enumerate(reference)]
     compare(spark, place / "files", documents, reference=shared, partitions=5, **options)
     if IS_SOAK:
@@ -37,7 +37,7 @@ def run_all(spark: Any, place: Path) -> None:
             "task_memory": 1_300,
             "same_work": False,
         }
-        # Sail keeps no rows between rounds, and nothing lasts that is not written.
+        # Sail does not keep rows between rounds, so they must be written to a folder.
         rounds["checkpoint"] = str(place / "of-rounds")
         assert "rounds" in compare(spark, place / "rounds", rows, **rounds).seconds
     folder = str(place / "run")
@@ -76,7 +76,7 @@ def run_all(spark: Any, place: Path) -> None:
 
 
 def lines_of_json(spark: Any, place: Path, rows: list[dict[str, Any]]) -> None:
-    """Checks that lines are read, and that inputs which are not there are no empty ones."""
+    """Checks that lines are read and written, and that a missing input is an error."""
     import lookalike.spark
     from lookalike.spark import _tables
     from lookalike.spark._json_lines import LineFields
@@ -102,7 +102,8 @@ def lines_of_json(spark: Any, place: Path, rows: list[dict[str, Any]]) -> None:
 def outputs_and_checkpoints(
     spark: Any, place: Path, rows: list[dict[str, Any]], found: Any
 ) -> None:
-    """Checks that nothing which is there is taken for something else."""
+    """Checks that existing files are neither overwritten nor misread: files that are not Parquet,
+    existing outputs, and checkpoints that are incomplete or belong to another run."""
     import lookalike.spark
     from lookalike.spark import _tables
     from lookalike.spark._json_lines import LineFields
@@ -118,7 +119,7 @@ def outputs_and_checkpoints(
     )
     (place / "empty").mkdir()
     refused(FileError, "empty already exists", lambda: found.write(str(place / "empty")))
-    # A file of a stage is lost; without the manifest the stage runs again.
+    # A file of a stage is missing, which is an error. Without its manifest, the stage runs again.
     max((place / "run" / "labels").glob("*.parquet"), key=lambda path: path.stat().st_size).unlink()
     again: dict[str, Any] = {"threshold": 0.5, "checkpoint": str(place / "run")}
     refused(
@@ -142,7 +143,7 @@ def outputs_and_checkpoints(
 
 
 def audited(spark: Any, documents: list[dict[str, Any]], reference: list[dict[str, Any]]) -> None:
-    """Compares audits of a run that misses pairs."""
+    """Compares audits of a run that misses pairs with audits on one machine."""
     import lookalike.spark
 
     lossy: dict[str, Any] = {"threshold": 0.5, "num_hashes": 12, "bands": 3, "rows": 4}
@@ -158,7 +159,7 @@ def audited(spark: Any, documents: list[dict[str, Any]], reference: list[dict[st
 
 
 def extracted(spark: Any) -> None:
-    """Extracts files that are rows, whatever they come from."""
+    """Extracts files that are given as rows of any data frame."""
     import lookalike.spark
 
     files = [
@@ -175,7 +176,8 @@ def extracted(spark: Any) -> None:
 
 
 def later_files(spark: Any, place: Path, rows: list[dict[str, Any]]) -> None:
-    """A second call reads what is in a folder then, whatever the cluster keeps of the first."""
+    """A second call reads the current files of a folder, even if the cluster has cached the first
+    call."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -193,7 +195,7 @@ def later_files(spark: Any, place: Path, rows: list[dict[str, Any]]) -> None:
         found = lookalike.spark.find(table, threshold=0.5, partitions=2)
         assert found.counts["documents"] == table.count()
     if not OrderedRows(spark, 2).is_sorting:
-        # Spark draws the same ids again.
+        # Classic Spark draws the same ids again; this engine draws other ids.
         drawn = table.selectExpr("uuid() as id", "text")
         refused(
             ChangedError,
@@ -214,7 +216,7 @@ def later_files(spark: Any, place: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def refused(kind: type[Exception], message: str, call: Any) -> None:
-    """Asserts that a call is an error with a message."""
+    """Asserts that a call raises an error with a message."""
     try:
         call()
     except kind as error:

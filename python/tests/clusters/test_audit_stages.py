@@ -1,4 +1,4 @@
-"""Audits of divided documents, without an engine: the figures are those of one machine."""
+"""Audits in stages, without an engine, have the same figures as an audit on one machine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def divided(
     confidence: float = 0.95,
     **options: Any,
 ) -> AuditResult:
-    """The stages as an engine calls them, on shares of the documents."""
+    """Runs the stages of an audit on shares of the documents, as an engine does."""
     plan = stages.plan(**options)
     sides = [(documents, False)] + ([(reference, True)] if reference is not None else [])
     docs = pa.Table.from_pylist(
@@ -73,7 +73,7 @@ def divided(
     return AuditResult.of_json(searched.judge(duplicates, pairs))
 
 
-#: Few bands: a good part of the pairs is missed.
+#: Few bands, which miss a large share of the pairs.
 LOSSY: dict[str, Any] = {"threshold": 0.5, "num_hashes": 12, "bands": 3, "rows": 4}
 
 
@@ -97,7 +97,7 @@ def test_figures_equal_one_machine(tasks: int, sample: int, options: dict[str, A
 
 def test_a_reference_is_not_compared_with_itself() -> None:
     rows = corpus(300)
-    # Ids of the reference collection are names of their own.
+    # Reference documents may have the same ids as other documents.
     reference = [{**row, "id": rows[number]["id"]} for number, row in enumerate(rows[200:])]
     found = lookalike.find(rows[:200], reference=reference, **LOSSY)
     for sample in (60, 5_000):

@@ -1,5 +1,5 @@
-"""The examples of the guide to clusters run on a cluster, with folders of this machine for those of
-an object store, and leave what one machine finds."""
+"""The examples of the cluster guide run on a cluster, and write the same results as one machine.
+Folders of this machine replace the folders of an object store."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ MAIL = "Subject: {subject}\r\nDate: Thu, 1 Jan 2026 00:00:00 +0000\r\n\r\n{body}
 
 
 def blocks(language: str, place: Path) -> list[str]:
-    """The blocks of a language, with folders below `place`."""
+    """Returns the code blocks of a language. Folders below `place` replace the object store."""
     found = re.findall(rf"^```{language}\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
     return [re.sub(r"\bs3a?://b/", f"{place}/", block) for block in found]
 
 
 def block(place: Path, language: str, part: str) -> str:
-    """The only block that has `part`."""
+    """Returns the only code block that contains `part`."""
     [found] = [block for block in blocks(language, place) if part in block]
     return found
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A folder with what the examples read."""
+    """A folder with the inputs of the examples."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -59,7 +59,7 @@ def place(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def session(request: pytest.FixtureRequest) -> Any:
-    """A session of the cluster of all tests."""
+    """A session of the cluster that all tests share."""
     if (reason := spark_cluster.missing()) is not None:
         pytest.skip(reason)
     return request.getfixturevalue("spark")
@@ -125,7 +125,7 @@ def test_the_commands_of_spark(
     program = "$ spark-submit $(python -m lookalike.spark --script) "
     for command in commands:
         assert command.startswith(program), command
-        # spark-submit itself, and --script: test_spark_submit.py.
+        # test_spark_submit.py tests spark-submit itself, and --script.
         assert main(shlex.split(command.removeprefix(program))) == 0, capsys.readouterr().err
     assert joined(place / "groups.csv") == groups_of_one_machine(place)
     assert {
@@ -138,7 +138,7 @@ def test_the_examples_of_ray(ray_node: None, place: Path, monkeypatch: pytest.Mo
     import lookalike.ray
 
     monkeypatch.chdir(place)
-    # The default, 16, starts more tasks than so few documents are worth.
+    # The default of 16 partitions starts too many tasks for so few documents.
     for name in ("find", "dedup"):
         monkeypatch.setattr(
             lookalike.ray, name, functools.partial(getattr(lookalike.ray, name), partitions=2)
@@ -153,7 +153,8 @@ def test_the_examples_of_ray(ray_node: None, place: Path, monkeypatch: pytest.Mo
 def test_texts_travel_where_labels_are_many(
     session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As above 10 million documents in components, whose labels are not sent to all executors."""
+    """Simulates more than 10 million documents in components, whose labels are not sent to all
+    executors."""
     monkeypatch.setattr("lookalike.spark._run._BROADCAST", 1)
     rows = corpus(200)
     compare(
@@ -162,6 +163,6 @@ def test_texts_travel_where_labels_are_many(
 
 
 def test_every_block_is_run() -> None:
-    """A new example needs its test."""
+    """Fails if the guide has a new example, which needs a test."""
     languages = re.findall(r"^```(\w+)\n", GUIDE, re.MULTILINE)
     assert sorted(languages) == ["console", "python", "python", "python"]

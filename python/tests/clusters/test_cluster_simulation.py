@@ -1,4 +1,4 @@
-"""`bench/cluster_simulation.py`: sums by hand, and files that cannot be used."""
+"""Checks `bench/cluster_simulation.py` against sums by hand, and with unusable files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         main,
     )
 else:
-    # The folder stays out of the search path: its modules have names that others have, too.
+    # The folder is not added to the search path, because other modules have the same names.
     FILE = ROOT / "bench" / "cluster_simulation.py"
     SPEC = importlib.util.spec_from_file_location("cluster_simulation", FILE)
     cluster_simulation = importlib.util.module_from_spec(SPEC)
@@ -63,8 +63,9 @@ def costs(
     }
 
 
-#: Keys: 10 s, 2 s for each 100 documents at 20 bands, 3 s at 40. Components: 1 s for each 100. Decide: 1 s, 0.5 s for
-#: each 100.
+#: The stage keys takes 10 s and, for each 100 documents, 2 s with 20 bands or 3 s with 40 bands.
+#: The stage components takes 1 s for each 100 documents. The stage decide takes 1 s and 0.5 s for
+#: each 100 documents.
 SMALL = costs(100, 20, 12.0, 1.5, 100 * 340)
 LARGE = costs(1000, 20, 30.0, 6.0, 1000 * 340)
 BANDS = costs(1000, 40, 40.0, 6.0, 1000 * 660)
@@ -94,7 +95,7 @@ def test_costs_are_those_of_the_lines(tmp_path: Path) -> None:
 
 
 def test_components_larger_than_a_task_take_rounds(tmp_path: Path) -> None:
-    # 24 bytes for each of half of the documents.
+    # Half of the documents are in components, and each takes 24 bytes.
     small = Components(share=0.5, chain=1000, task_memory=120 << 20)
     assert (small.rounds(10 << 20), small.rounds((10 << 20) + 1)) == (0, 10)
     assert [Components(0.5, chain, 1).rounds(10 << 20) for chain in (1, 2, 3, 1024, 1025)] == [
@@ -104,12 +105,12 @@ def test_components_larger_than_a_task_take_rounds(tmp_path: Path) -> None:
         10,
         11,
     ]
-    # Whatever task_memory is, a task holds 64 MiB.
+    # A task can hold at least 64 MiB, even if task_memory is less.
     assert Components(1.0, 1000, 1).rounds((64 << 20) // 24) == 0
     documents = 20 << 20
     _, components, _ = projection(tmp_path, small).stages(documents, 20)
-    # Ten rounds of three shuffles, 16 bytes for each of half of the documents, next to 5 bytes for
-    # each.
+    # The stage shuffles 5 bytes for each document. Each of ten rounds has three shuffles of 16
+    # bytes for half of the documents.
     assert components.shuffled == pytest.approx((5 + 10 * 3 * 16 / 2) * documents)
     assert components.cpu_seconds == pytest.approx(documents / 100 * (1 + 240 / 5))
 
@@ -119,7 +120,7 @@ def test_texts_are_shuffled_where_labels_are_many(tmp_path: Path) -> None:
         projection(tmp_path).stages(documents, 20)[2].shuffled
         for documents in (50_000_000, 50_000_005)
     ]
-    # A fifth is 10 million; a document has 1000 bytes.
+    # A fifth of the documents is 10 million. A document has 1000 bytes.
     assert shuffled == pytest.approx([3 * 50_000_000, 1003 * 50_000_005])
 
 
@@ -141,8 +142,8 @@ def test_the_table_and_the_check(
     files = [tmp_path / name for name in ("small.json", "large.json", "bands.json")]
     for file, given in zip(files, (SMALL, LARGE, BANDS), strict=True):
         file.write_text(json.dumps(given))
-    # By hand: keys 10 s and 2000 of 0.02 s, components 20 s, decide 1 s and 2000 of 0.005 s: 81 s;
-    # measured 70.
+    # By hand: keys 10 s + 2000 * 0.02 s, components 20 s, decide 1 s + 2000 * 0.005 s. The sum is
+    # 81 s. The measurement has 70 s.
     other = tmp_path / "other.json"
     other.write_text(json.dumps(costs(2000, 20, 40.0, 10.0, 2000 * 340)))
     given = [
@@ -159,8 +160,7 @@ def test_the_table_and_the_check(
     main()
     printed = capsys.readouterr().out
     assert "Projected, not measured" in printed
-    # 10 s + 10^6 documents at 21 bands (0.0205 s each) + 0.01 s each + 1 s + 0.005 s each = 35,511
-    # s.
+    # 11 s + 10^6 documents * (0.0205 s for keys with 21 bands + 0.01 s + 0.005 s) = 35,511 s.
     assert "| 1e06 | 21 x 6 | 9.9 | 2 GB | 364 MB | 4.8 MB | none |" in printed
     assert "| – keys |" in printed and "projected 81.0, measured 70.0, +15.7%" in printed
     assert (

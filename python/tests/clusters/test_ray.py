@@ -1,4 +1,4 @@
-"""`lookalike.ray` on a cluster of two nodes: the bytes are those of one machine."""
+"""`lookalike.ray` on a cluster of two nodes writes the same bytes as one machine."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def compare(
     task_memory: int = 2 << 30,
     **options: Any,
 ) -> Any:
-    """Compares files and counts of the cluster with those of one machine."""
+    """Compares the files and counts of a run on the cluster with those of one machine."""
     import lookalike.ray
 
     place.mkdir()
@@ -122,7 +122,7 @@ def test_files_and_counts_are_those_of_one_machine(
     monkeypatch.setattr(module, "_FILE_ROWS", 7)
     rows = corpus(300)
     options: dict[str, Any] = {"threshold": 0.5, "keep": "field:date", "source_field": "site"}
-    # The reference has ids of documents: several pairs may have the same two.
+    # The reference reuses ids of documents, so several pairs may have the same two ids.
     reference = [{**row, "id": rows[place]["id"]} for place, row in enumerate(rows[250:])]
     compare(tmp_path / "reference", rows[:250], reference=reference, groups=6, **options)
     assert all(
@@ -149,7 +149,7 @@ def test_options_and_partitions(tmp_path: Path, case: dict[str, Any]) -> None:
     compare(tmp_path / "run", rows, pieces=5, **{"threshold": 0.5, **case})
 
 
-#: Runs without signatures: other documents are compared than on one machine.
+#: Options of runs without signatures, which compare other documents than one machine does.
 EXACT: list[dict[str, Any]] = [
     {"measure": "containment", "threshold": 0.8, "keep": "shortest"},
     {"exact": True, "threshold": 0.5, "partitions": 3},
@@ -180,7 +180,7 @@ def test_skew(tmp_path: Path, kind: str) -> None:
         if IS_SOAK
         else 300,
     )
-    # Copies are decided in rounds, the documents of a bucket fall apart.
+    # Copies are decided in rounds. The component of the bucket is divided.
     is_small = kind in ("copies", "bucket")
     options: dict[str, Any] = (
         {"task_memory": 12_000 if not IS_SOAK else 1_000_000} if is_small else {}
@@ -241,7 +241,7 @@ def test_components_larger_than_a_task(tmp_path: Path, case: dict[str, Any]) -> 
 def test_a_template_falls_apart_by_rare_shingles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of two large components one falls apart, and the other one is decided in rounds."""
+    """One of two large components is divided by rare shingles. The other is decided in rounds."""
     from lookalike._divided.large_components import LargeComponents
 
     options: dict[str, Any] = {
@@ -271,7 +271,7 @@ def test_a_template_falls_apart_by_rare_shingles(
     components = [
         {row["component"]: row["bytes"] for row in table.to_pylist()} for table in (before, parts)
     ]
-    # One of forms and one of copies, before; then pairs of forms.
+    # First there are two components, of forms and of copies. The forms are divided into 30 pairs.
     assert (len(components[0]), len(components[1]), dense.num_rows) == (2, 30, 40)
     assert "rounds" in found.seconds and found.counts["copies"] == 30 + 39
 
@@ -309,7 +309,7 @@ def test_a_worker_that_is_killed_in_a_round_changes_nothing(
 def test_a_graph_larger_than_a_task(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    """Components are found in rounds; of `edits` they are larger than a task, too."""
+    """Components are found in rounds. The components of `edits` also exceed a task."""
     import lookalike.ray._connect as module
     from lookalike._divided import star_rounds
 
@@ -500,7 +500,7 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
         match=rf'^a document cannot be used: the column "id" is null in this row; {remedy}',
     ):
         lookalike.ray.find(dataset(rows[5:]))
-    # A block whose ids are all null has no type of texts.
+    # The ids of a block are all null, so the type of its column is null instead of string.
     block = pa.table(
         {"id": pa.nulls(1), **{name: [rows[5][name]] for name in rows[5] if name != "id"}}
     )
@@ -680,7 +680,7 @@ def test_a_worker_of_another_version_is_named(monkeypatch: pytest.MonkeyPatch) -
         lookalike.ray.find(dataset(corpus(20)))
 
 
-#: Finds on a cluster whose workers have another folder of packages, which is given.
+#: A program that runs on a cluster whose workers find packages in the given folder.
 _OTHER_PACKAGES = """
 import sys
 import ray

@@ -1,4 +1,4 @@
-"""`lookalike.spark` on a cluster of a master and two workers: the bytes are those of one
+"""`lookalike.spark` on a cluster of a master and two workers writes the same bytes as one
 machine."""
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ CASES: list[dict[str, Any]] = [
         "shingle": "chars:9",
     },
 ]
-#: Runs without signatures: other documents are compared than on one machine.
+#: Options of runs without signatures, which compare other documents than one machine does.
 EXACT: list[dict[str, Any]] = [
     {"measure": "containment", "threshold": 0.8, "keep": "shortest"},
 ]
@@ -125,15 +125,15 @@ def test_options_and_partitions(spark: Any, tmp_path: Path, case: dict[str, Any]
 def test_runs_without_signatures(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: dict[str, Any]
 ) -> None:
-    """In CI also as above 10 million documents in components, whose labels are not sent to all
-    executors."""
+    """Outside of soak tests, also simulates more than 10 million documents in components, whose
+    labels are not sent to all executors."""
     if not IS_SOAK:
         monkeypatch.setattr("lookalike.spark._run._BROADCAST", 1)
     rows = corpus(250, seed=3)
     compare(spark, tmp_path / "run", rows[40:], reference=rows[:40], same_work=False, **case)
 
 
-#: Kinds of skew with what a task holds; where that is little, components are decided in rounds.
+#: Kinds of skew and the memory of a task. With little memory, components are decided in rounds.
 SKEWED: list[tuple[str, int]] = [("copies", 2 << 30)]
 SOAK_SKEWED: list[tuple[str, int]] = [
     (kind, memory)
@@ -155,7 +155,7 @@ def test_skew(spark: Any, tmp_path: Path, kind: str, task_memory: int) -> None:
         lookalike.find(rows, **options),
         _spark_find(spark, rows, task_memory=task_memory, **options),
     )
-    # By rare shingles the documents of a bucket that resemble none are apart.
+    # Rare shingles divide the bucket, because most of its documents resemble no other.
     assert ("divide" in found.seconds) == is_small and ("rounds" in found.seconds) == (
         is_small and kind != "bucket"
     )
@@ -167,7 +167,7 @@ def test_skew(spark: Any, tmp_path: Path, kind: str, task_memory: int) -> None:
     found.release()
 
 
-#: With the task that an executor is killed in.
+#: Options of runs with large components. `killed` is the task during which an executor is killed.
 LARGE: list[dict[str, Any]] = [
     {
         "kind": "edits",
@@ -218,7 +218,7 @@ def test_components_larger_than_a_task(
 @slow
 def test_a_template_falls_apart_by_rare_shingles(spark: Any, tmp_path: Path) -> None:
     rows = filled_in()
-    # Few rows, so that the forms share buckets though they do not reach the threshold.
+    # With few rows in a band, the forms share buckets although they are below the threshold.
     options: dict[str, Any] = {
         "threshold": 0.8,
         "bands": 20,
@@ -228,7 +228,7 @@ def test_a_template_falls_apart_by_rare_shingles(spark: Any, tmp_path: Path) -> 
         "recall": None,
     }
     found = compare(spark, tmp_path / "run", rows, same_work=False, task_memory=2_000, **options)
-    # Forms without a copy are in no component any more; by their buckets they are in one.
+    # Buckets connect all forms. After the division, forms without a copy are in no component.
     assert found.counts["candidates"] <= 30 and found.counts["copies"] == 30
     assert lookalike.find(rows, **options).counts["candidates"] == 90
 
@@ -238,7 +238,7 @@ def test_a_template_falls_apart_by_rare_shingles(spark: Any, tmp_path: Path) -> 
 def test_a_graph_larger_than_a_task(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    """Components are found in rounds; of `edits` they are larger than a task, too."""
+    """Components are found in rounds. The components of `edits` also exceed a task."""
     from lookalike._divided import star_rounds
     from lookalike.spark import _connect
 
@@ -309,11 +309,12 @@ def test_an_executor_that_is_killed_changes_nothing(
 
 
 class Stopped(Exception):
-    """The end of a driver, as far as the run can see."""
+    """Ends a run as if the driver had stopped."""
 
 
 def stop_at(monkeypatch: pytest.MonkeyPatch, stage: str, *, is_whole: bool) -> None:
-    """A run ends where the result of a stage is written, before its manifest or after it."""
+    """Ends a run when the result of a stage is written. `is_whole` decides whether its manifest is
+    written first."""
     from lookalike.spark._checkpoint import Checkpoint
 
     made = Checkpoint.result
@@ -445,7 +446,7 @@ def test_dedup_keeps_rows_as_they_are(spark: Any) -> None:
     assert kept.columns == docs.columns
     expected = lookalike.dedup(rows, threshold=0.5)
     assert by_id(row.asDict() for row in kept.collect()) == by_id(expected)
-    # Of the results of stages the duplicates alone stay.
+    # The cluster keeps only the duplicates, and releases the results of all other stages.
     assert spark.sparkContext._jsc.sc().getPersistentRDDs().size() <= persisted + 1
     annotated = lookalike.spark.dedup(docs, threshold=0.5, annotate=True).collect()
     assert by_id(row.asDict() for row in annotated) == by_id(with_annotations(rows, threshold=0.5))
@@ -475,7 +476,7 @@ def test_columns_of_other_types_are_refused(
         lookalike.spark.find(docs, keep="field:date")
     remedy = f"df.withColumn('{column}', df['{column}'].cast('string')) makes texts of it"
     assert str(error.value) == f"df: the column '{column}' is {kind}, expected {expected}; {remedy}"
-    # The remedy is one that the engine takes.
+    # Spark accepts the suggested remedy.
     assert (
         docs.withColumn(column, docs[column].cast("string")).schema[column].dataType.simpleString()
         == "string"
@@ -549,7 +550,7 @@ def test_results_have_the_attributes_of_one_machine(spark: Any) -> None:
 
 
 def test_groups_arrive_in_parts(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first group is there before the rows of the last partition are read."""
+    """The result yields its first group without collecting all rows."""
     from pyspark.sql import DataFrame
 
     import lookalike.spark
@@ -577,7 +578,8 @@ def test_rows_that_change_are_noticed(spark: Any) -> None:
 def test_nodes_that_collide_change_nothing(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All nodes are one of 256: documents that share one are compared, and not refused."""
+    """The hash that identifies a document has only 256 values. Documents with the same value are
+    compared, and are not rejected as repeated."""
     import lookalike.spark
     import lookalike.spark._run as module
 
@@ -607,7 +609,7 @@ def test_nodes_that_collide_change_nothing(
         _spark_find(spark, [*rows, rows[3]])
 
 
-#: Packages that workers may have in place of this one, as what their files hold.
+#: The files of packages that workers may have instead of this package, with their content.
 OTHER_PACKAGES: dict[str, dict[str, str]] = {
     "none": {
         "lookalike/__init__.py": "raise ModuleNotFoundError(\"No module named 'lookalike'\", name='lookalike')"
@@ -642,7 +644,7 @@ def test_workers_with_another_package_are_one_error(
         place.write_text(
             textwrap.dedent(content).format(package=str(Path(lookalike.__file__).parent))
         )
-    # That of the processes of Python on executors.
+    # Sets PYTHONPATH for the Python processes of executors.
     monkeypatch.setitem(spark.sparkContext.environment, "PYTHONPATH", str(tmp_path))
     expected = {
         "another version": rf"this worker has lookalike 0\.0\.1, the driver has {lookalike.__version__}",
@@ -670,7 +672,7 @@ def test_a_task_without_space_is_one_error(spark: Any, monkeypatch: pytest.Monke
     assert "\n" not in str(error.value)
 
 
-#: Finds in a session of its own, in the folder that is given.
+#: A program that runs `find` in a session of its own, in the given folder.
 _ON_ITS_OWN = """
 import contextlib
 import sys
@@ -692,7 +694,7 @@ with contextlib.ExitStack() as stack:
 """
 
 
-#: Sessions, and the folders that their workers have for temporary files.
+#: Sessions, and the folders for temporary files of their workers.
 SMALL_DISKS = {
     "one process": (
         "spark = spark_cluster.local_session().config('spark.local.dir', str(place / "
@@ -709,7 +711,7 @@ SMALL_DISKS = {
 @slow
 @pytest.mark.parametrize("where", SMALL_DISKS)
 def test_a_worker_without_space_is_one_error(tmp_path: Path, where: str) -> None:
-    """The disk of each worker has 3 MB; the keys take 14 MB."""
+    """The disk of each worker has 3 MiB, and the keys need 14 MB."""
     session, disks = SMALL_DISKS[where]
     command = [sys.executable, "-c", _ON_ITS_OWN.format(session=session), str(tmp_path)]
     with contextlib.ExitStack() as mounts:
@@ -731,12 +733,11 @@ def test_a_worker_without_space_is_one_error(tmp_path: Path, where: str) -> None
             env=os.environ | {"PYTHONPATH": python_path()},
         )
         try:
-            # Spark starts executors again until a task has failed four times: 88 s, and over 300
-            # next to three other runs.
+            # Spark restarts executors until a task has failed four times. This takes 88 s, or over
+            # 300 s while three other runs use the machine.
             printed, log = child.communicate(timeout=1200)
         except subprocess.TimeoutExpired:
-            # The cluster ends with the program, which a signal that it does not see would leave
-            # behind.
+            # The program must handle the signal, so that it stops the cluster.
             child.send_signal(signal.SIGINT)
             printed, log = child.communicate(timeout=60)
         assert "refused: a worker has no space left for temporary files" in printed, (
@@ -747,7 +748,7 @@ def test_a_worker_without_space_is_one_error(tmp_path: Path, where: str) -> None
 
 @dataclasses.dataclass(frozen=True)
 class FailingTask:
-    """Lines of a task, and then an error in all partitions but the first."""
+    """Yields the lines of a task, and then fails in all partitions but the first two."""
 
     task: Any
 
@@ -772,8 +773,7 @@ def test_a_write_that_fails_leaves_nothing_under_the_name(
         patched.setattr(module, "LineTask", lambda *arguments: FailingTask(made(*arguments)))
         with pytest.raises(DocumentError, match="this task fails"):
             found.write(str(tmp_path / "failed"))
-    # Spark leaves the folder, in which tasks that are not yet stopped may have files of their own
-    # (_temporary).
+    # Spark keeps the folder. Tasks that still run may have files there (_temporary).
     assert joined(tmp_path / "failed") == b"" and not (tmp_path / "failed" / "_SUCCESS").exists()
     with pytest.raises(
         FileError, match="failed already exists; name another output, or remove it first"

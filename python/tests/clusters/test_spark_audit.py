@@ -1,4 +1,4 @@
-"""`lookalike.spark.audit` on a cluster: the figures are those of one machine."""
+"""`lookalike.spark.audit` on a cluster has the same figures as an audit on one machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lookalike.errors import ChangedError, OptionError
 if (reason := spark_cluster.missing()) is not None:
     pytest.skip(reason, allow_module_level=True)
 
-#: Few bands: a good part of the pairs is missed.
+#: Few bands, which miss a large share of the pairs.
 LOSSY: dict[str, Any] = {"threshold": 0.5, "num_hashes": 12, "bands": 3, "rows": 4}
 
 
@@ -37,7 +37,7 @@ def test_figures_equal_one_machine(spark: Any, pieces: int, options: dict[str, A
     found.release()
 
 
-# Short runs audit a reference in test_spark_core.py (on Sail) and in test_audit_stages.py.
+# Without soak tests, test_spark_core.py (on Sail) and test_audit_stages.py audit a reference.
 @slow
 def test_a_reference_is_audited(spark: Any, tmp_path: Path) -> None:
     import lookalike.spark

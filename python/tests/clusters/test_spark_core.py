@@ -1,7 +1,7 @@
-"""The core of `lookalike.spark` on each way to reach an engine: a session of its own process, a
-server of Spark Connect, and Sail, which speaks Spark Connect.
+"""The core of `lookalike.spark` with each kind of session: a local session, a Spark Connect server,
+and Sail, which implements Spark Connect.
 
-Each is a process of its own: a process has either Spark or Spark Connect.
+Each kind runs in a process of its own, because a process can use either Spark or Spark Connect.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CONNECT = """
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.remote(sys.argv[2]).getOrCreate()
 """
-# Tasks of Sail run in this process. Rows of a task are decided in several calls.
+# Tasks of Sail run in this process. With small batches, a task decides its rows in several calls.
 SAIL = """
 from lookalike import stages
 stages.BATCH_BYTES = 5_000
@@ -45,7 +45,7 @@ os._exit(0)
 
 
 def check(session: str, *arguments: str) -> None:
-    """Runs the cases on the session that a program makes."""
+    """Runs the cases in a new process, on the session that the code `session` creates."""
     environment = os.environ | {
         "PYTHONPATH": python_path(),
         "PYSPARK_PYTHON": sys.executable,

@@ -1,4 +1,4 @@
-"""Columns of any name, rows that are left out, and checkpoints that other runs go on from."""
+"""Columns of any name, skipped rows, and checkpoints from which other runs continue."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lookalike.errors import DocumentError, DocumentTypeError, FileError, Option
 if (reason := spark_cluster.missing()) is not None:
     pytest.skip(reason, allow_module_level=True)
 
-#: So small that documents are decided in rounds.
+#: Options with little memory for a task, so that documents are decided in rounds.
 ROUNDS: dict[str, Any] = {"threshold": 0.6, "shingle": "words:3", "task_memory": 22_000}
 
 
@@ -292,7 +292,8 @@ def test_what_is_no_frame_is_refused(spark: Any) -> None:
                 call(**{"df": frame(spark, rows), name: given})
 
 
-#: What cannot be given to `find`: the frame, made of another; arguments; what the error says.
+#: Invalid calls of `find`: a function that changes the data frame, arguments, the error, and its
+#: message.
 REFUSED: list[tuple[Callable[[Any], Any], dict[str, Any], type[Exception], str]] = [
     (
         lambda df: df.withColumnRenamed("site", "text"),

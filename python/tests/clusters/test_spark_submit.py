@@ -1,5 +1,5 @@
-"""`spark-submit lookalike-spark.py` on a cluster of a master and two workers, and what it
-refuses."""
+"""Tests `spark-submit lookalike-spark.py` on a cluster of a master and two workers, and its
+errors."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if (reason := spark_cluster.missing()) is not None:
 
 
 def submit(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """Runs the program as a user does, with the path that it says it has."""
+    """Runs the program with spark-submit, as a user does. ``--script`` prints its path."""
     script = _python("--script").stdout.strip()
     return spark_cluster.submit(script, *map(str, arguments))
 
 
 class Program:
-    """The program in this process, whose session it takes: another one takes half a minute to
-    start."""
+    """Runs the program in this process. It uses the existing session, because a new session takes
+    half a minute to start."""
 
     def __init__(self, printed: pytest.CaptureFixture[str]) -> None:
         self._printed = printed
@@ -57,14 +57,15 @@ def _python(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def printed_by(done: subprocess.CompletedProcess[str]) -> Any:
-    """The JSON that the program printed; spark-submit has its warnings on the same stream."""
+    """Returns the JSON that the program printed. spark-submit prints warnings on the same
+    stream."""
     assert done.returncode == 0, done.stderr[-3000:] + done.stdout
     return json.loads(done.stdout.splitlines()[-1])
 
 
 def error_of(done: subprocess.CompletedProcess[str]) -> str:
-    """The one line that the program says of an error. Of a program in Python, spark-submit gives
-    both streams as standard output; its own log is the other one."""
+    """Returns the only error line of the program. spark-submit writes both streams of a Python
+    program to standard output, and its own log to standard error."""
     lines = [
         line for line in (done.stdout + done.stderr).splitlines() if line.startswith("error: ")
     ]
@@ -73,7 +74,7 @@ def error_of(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def find_alone(program: str, *arguments: object) -> None:
-    """`lookalike find` on one machine."""
+    """Runs `lookalike find` on one machine."""
     command = [program, "find", "--quiet", *map(str, arguments)]
     subprocess.run(command, check=True)
 
@@ -139,7 +140,7 @@ def test_find_writes_the_bytes_of_the_command_line(
         "--json",
     )
     there = printed_by(done)
-    # What is absent before a run is no trace of Java.
+    # Outputs that do not exist yet cause no stack trace of Java.
     assert not any(
         f"File {path} does not exist" in done.stdout + done.stderr for path in (folder, pairs)
     )
@@ -293,7 +294,7 @@ def test_tables_of_text_are_read_as_on_the_command_line(
 
 
 def rows_of_csv(folder: Path) -> list[list[str]]:
-    """The rows of the files of a folder without their headers, sorted."""
+    """Returns the rows of all files of a folder, sorted and without headers."""
     rows = []
     for path in folder.glob("part-*"):
         with path.open(newline="", encoding="utf-8") as file:
@@ -315,7 +316,7 @@ def test_values_of_tables_are_kept_as_they_are(
     here: Program, program: str, tmp_path: Path, end: str, quoting: Any
 ) -> None:
     words = " ".join(f"w{number}" for number in range(20))
-    # The text with more characters has CRLF in it, where the other one has LF.
+    # The text with more characters has CRLF line ends, the other text has LF.
     rows: list[list[Any]] = [
         ["a", words + "\r\n" * 9 + words, 1],
         ["b", words + "\n" * 12 + words, 2],

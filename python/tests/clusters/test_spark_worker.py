@@ -1,4 +1,4 @@
-"""What is done in a Python process of an executor, without an engine."""
+"""The code that runs in a Python process of an executor, without an engine."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def test_packages_of_archives_are_found_again(
             file.writestr(f"packed_{name}/__init__.py", "")
             file.writestr(f"packed_{name}/module.py", f"VALUE = {name!r}")
     monkeypatch.syspath_prepend(archive)
-    # Another archive has had the same modules.
+    # The modules of an earlier archive have the same names.
     for module in [module for module in sys.modules if module.startswith("packed_")]:
         monkeypatch.delitem(sys.modules, module)
     assert importlib.import_module("packed_one.module").VALUE == "one"
     assert any(path.startswith(archive) and path != archive for path in sys.path_importer_cache)
     task = pickle.loads(pickle.dumps(_WorkerTask(doubled)))
     assert list(task([1, 2])) == [2, 4]
-    # From Python 3.12 on, importers read their directories when they are used, and stay.
+    # From Python 3.12 on, importers read their directories on use, so they remain in the cache.
     is_kept = sys.version_info >= (3, 12)
     assert any(path.startswith(archive) for path in sys.path_importer_cache) == is_kept
     assert importlib.import_module("packed_two.module").VALUE == "two"
@@ -238,7 +238,8 @@ def test_other_errors_stay_what_they_are() -> None:
         list(_WorkerTask(raising(KeyError("x")))([]))
 
 
-#: What runs as a module of this name, and prints how many objects are exempt from the collector.
+#: A module that prints the number of objects exempt from garbage collection, before and after two
+#: tasks.
 WORKER = """
 import gc
 from lookalike.spark._tasks import MergeTask
@@ -273,13 +274,13 @@ def test_modules_of_workers_are_no_garbage(name: str, is_worker: bool, tmp_path:
     )
     before, first, second = map(int, run.stdout.split())
     if is_worker:
-        # Some of what is exempt is freed later; nothing is added.
+        # Some exempt objects are freed later. The second task exempts no further objects.
         assert first - 100 < second <= first and first > 1000
     else:
         assert first == second == before
 
 
-#: Runs a task in a new process, on the batches of one file, and prints which modules it has imported.
+#: A program that runs a task on the batches of a file, and prints the imported modules.
 RUN_TASK = """
 import pickle, sys
 import pyarrow as pa
@@ -326,7 +327,7 @@ def test_tasks_do_not_import_pandas(tmp_path: Path) -> None:
     ]
     documents = pa.Table.from_pylist(rows)
     documents = documents.append_column("node", stages.nodes(plan, documents))
-    # A null is a document of the collection.
+    # A null means that the document is not a reference document.
     documents = documents.append_column("reference", pa.array([None, *[False] * 8, *[True] * 3]))
     lines = pa.table({"__lookalike_line": [b" ", *(json.dumps(row).encode() for row in rows)]})
     assert run(ParseTask(LineFields("text", "id"), with_lines=False), lines).to_pylist() == rows

@@ -1,4 +1,4 @@
-"""The stages of a divided run, called as an engine calls them: the bytes are those of one run."""
+"""The stages of a divided run, called as an engine calls them, return the same bytes as one run."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def divided(
     change: Callable[[Any], Any] = lambda table: table,
     **options: Any,
 ) -> tuple[stages.Plan, Any, list[str]]:
-    """All stages in this process: the plan, the rows that were decided, and the notes."""
+    """Runs all stages in this process. Returns the plan, the decided rows, and the notes."""
     plan = pickle.loads(pickle.dumps(stages.plan(**options)))
     sides = [(documents, False)] + ([(reference, True)] if reference is not None else [])
     tables = []
@@ -110,7 +110,7 @@ def divided(
 def rows_and_sums(
     plan: stages.Plan, decided: list[Any]
 ) -> tuple[list[str], dict[str, int], list[Any]]:
-    """Members and pairs in one order, and the sums of the notes."""
+    """Returns members and pairs in a fixed order, and the sums of the notes."""
     rows = [
         row
         for kind in ("member", "pair")
@@ -121,14 +121,14 @@ def rows_and_sums(
     sums.add_notes(
         [note for batch in of_kind(decided, "note") for note in batch["note"].to_pylist()]
     )
-    # Without signatures the order decides which documents are compared.
+    # Without signatures, the compared documents depend on the order of the rows.
     work = ("candidates", "verified") if plan.is_counted else ()
     counts = {name: count for name, count in sums.counts.items() if name not in work}
     return sorted(map(repr, rows)), counts, sums.sources
 
 
 def counted(plan: stages.Plan, shares: list[Any]) -> bytes:
-    """The counters of the shingles of some shares of the documents."""
+    """Returns the shingle counters of shares of the documents."""
     rows = [row for share in shares for row in stages.count(plan, share)]
     return next(
         (bytes(row["rows"][0].as_py()) for row in stages.total(rows)), stages.empty_counters(plan)
@@ -192,7 +192,7 @@ def test_the_bytes_are_those_of_one_run(
             )
 
 
-#: Values of every option that a divided run has. Of each the groups are others than without it, but for those of
+#: Values of every option of a divided run. Each value changes the groups, unless the option is in
 #: :data:`UNSEEN`.
 DIVIDED: dict[str, list[Any]] = {
     "measure": ["containment"],
@@ -214,7 +214,7 @@ DIVIDED: dict[str, list[Any]] = {
     "source_field": ["site", "date"],
     "skip_bad": [True],
 }
-#: Options that decide how pairs are found, or what a report has besides the groups.
+#: Options that do not change the groups: they select how pairs are found or what is reported.
 UNSEEN = {
     "exact",
     "num_hashes",
@@ -257,8 +257,8 @@ def test_unknown_options_are_one_line(options: dict[str, Any], message: str) -> 
 
 
 def wordings(documents: int) -> list[dict[str, Any]]:
-    """Documents of real words in several scripts, and copies that differ in what wording and tokens
-    are about."""
+    """Returns documents of words in several scripts, and copies that differ in details which the
+    options of wording and tokens handle."""
     draw = random.Random(11)
     plain = [
         "river",
@@ -353,7 +353,7 @@ def test_every_option_is_that_of_one_run(option: str, value: Any, tmp_path: Path
             *(note for batch in of_kind(decided, "note") for note in batch["note"].to_pylist()),
         ]
     )
-    # Without signatures other documents are compared.
+    # Without signatures, both runs compare different documents.
     work = (
         {name: sums.counts[name] for name in ("candidates", "verified")} if plan.is_counted else {}
     )
@@ -438,7 +438,7 @@ def test_repeated_ids_are_named_by_their_node() -> None:
         )
         == 1
     )
-    # Its documents are in one component, where they are compared.
+    # Both documents are in one component, where the repeated id is found.
     with pytest.raises(DocumentError, match='the id "x" is already used in row 0'):
         divided([{"id": "x", "text": text, "date": None, "site": ""} for text in texts])
 
@@ -560,7 +560,7 @@ def test_rows_that_are_not_sorted_are_refused() -> None:
 
 
 def test_components_that_are_not_sorted_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Decided a batch at a time, a component would have several parts, each with a keeper."""
+    """Unsorted rows would divide a component into several parts, each with a keeper."""
     monkeypatch.setattr(stages, "BATCH_BYTES", 1)
     rows = [
         {"id": f"d{number}", "text": "one two three four five six", "component": number % 2}
@@ -690,7 +690,8 @@ def test_a_keeper_and_one_of_the_reference_may_have_one_id(tmp_path: Path) -> No
 
 
 def test_several_flushes_of_the_combiner_change_nothing(tmp_path: Path) -> None:
-    """Containment has a key for each shingle: a task of 5,000 documents flushes its keys twice."""
+    """Containment has a key for each shingle, so a task of 5,000 documents flushes its keys more
+    than once."""
     draw = random.Random(8)
     words = [f"w{number}" for number in range(5_000)]
     rows = [
@@ -722,8 +723,9 @@ def test_several_flushes_of_the_combiner_change_nothing(tmp_path: Path) -> None:
 
 
 def in_rounds(plan: stages.Plan, table: Any, most: int) -> set[tuple[str, str, bool, int]]:
-    """Duplicates with their keepers and ranks: prefixes of `most` documents of the keep order
-    decide about themselves, the others are compared with their keepers."""
+    """Finds duplicates in rounds, with their keepers and ranks. In each round, the first `most`
+    undecided documents of the keep order are decided among themselves, and all others are compared
+    with their keepers."""
     plan = dataclasses.replace(plan, options={**plan.options, "pairs": False})
     order = (
         pa.Table.from_batches(list(stages.places(plan, table.to_batches(37))))
@@ -774,7 +776,7 @@ def in_rounds(plan: stages.Plan, table: Any, most: int) -> set[tuple[str, str, b
 
 
 def dense(kind: str, documents: int, seed: int) -> list[dict[str, Any]]:
-    """Documents of one large component."""
+    """Returns documents of one large component."""
     draw = random.Random(seed)
     words = [f"w{number}" for number in range(600)]
     text, rows = draw.choices(words, k=40), []
@@ -836,7 +838,7 @@ def test_rounds_over_the_keep_order_find_the_groups_of_one_run(
 
 
 def checks(plan: stages.Plan, table: Any) -> Any:
-    """The checks of documents, in their order."""
+    """Returns the checks of documents, in the order of the documents."""
     counters = counted(plan, [table.to_batches()]) if plan.is_counted else None
     blocks = list(stages.keys(plan, table.to_batches(), 1, counters=counters))
     connected = stages.connect(blocks, 1, probed=plan.is_probed)
@@ -868,8 +870,8 @@ def checks(plan: stages.Plan, table: Any) -> Any:
 def test_bands_are_chosen_for_the_documents(
     documents: int, threshold: float, chosen: tuple[int, int, int]
 ) -> None:
-    """As the number of candidates by accident has it: 10^11 * 41 * 0.05^10 < 1, and 10^11 * 32 *
-    0.05^9 > 1."""
+    """The bands keep the number of accidental candidates low: 10^11 * 41 * 0.05^10 < 1, while
+    10^11 * 32 * 0.05^9 > 1."""
     is_too_many = (documents, threshold) == (10**9, 0.5)
     with (
         pytest.warns(UserWarning, match="about 800,000 candidates by accident")
@@ -881,7 +883,8 @@ def test_bands_are_chosen_for_the_documents(
 
 
 def test_warnings_name_the_line_that_called_the_package() -> None:
-    """As deep as a call comes: ``lookalike.spark`` plans inside of its own functions."""
+    """The warning names the caller's line even if several functions of the package are between, as
+    in ``lookalike.spark``."""
     inner: dict[str, Any] = {"__name__": "lookalike.spark._find"}
     exec(
         "def outer(plan): return inner(plan)\ndef inner(plan): return plan(threshold=0.5, "
@@ -930,7 +933,7 @@ def test_rows_come_in_batches_that_an_engine_can_hold() -> None:
     kinds = [kind for each in decided for kind in each.column("kind").to_pylist()]
     assert (kinds.count("member"), kinds.count("pair")) == (400, 400 * 399 // 2)
     assert len(decided) == 2 and max(each.num_rows for each in decided) == 1 << 16
-    # What is not asked for is not made.
+    # The iterator can be closed early; the other batches are never created.
     first = stages.decide(stages.plan(pairs=True), batch.to_batches())
     assert next(first).num_rows == 1 << 16
     first.close()
@@ -964,8 +967,8 @@ print(before, after)
     sys.platform != "linux", reason="the memory of a process is measured as on Linux"
 )
 def test_pairs_of_copies_take_little_memory() -> None:
-    """Of 3,000 copies all rows at once take 600 MB; 50 million pairs of 10,000 copies are decided
-    in 512 MB."""
+    """All rows of 3,000 copies at once would take 600 MB. The process may use 512 MiB, also for the
+    50 million pairs of 10,000 copies in soak tests."""
     copies = 10_000 if "LOOKALIKE_SOAK" in os.environ else 3_000
     done = subprocess.run(
         [sys.executable, "-c", _PAIRS_OF_COPIES, str(copies)],

@@ -1,4 +1,5 @@
-"""Tasks that kill their executor, or give other rows each time. Executors import this module."""
+"""Tasks that kill their executor, fail, or return other rows each time. Executors import this
+module."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from typing import Any
 
 @dataclass(frozen=True)
 class KillOnce:
-    """A task that kills the executor it runs in before the first batch, unless a file says that it
-    did before."""
+    """A task that kills its executor before the first batch. The file `flag` records this, so later
+    runs complete."""
 
     task: Any
     flag: str
@@ -30,12 +31,12 @@ class KillOnce:
 
 
 def no_space(_: Any) -> Any:
-    """A task whose temporary folder is on a full disk."""
+    """Fails like a task whose temporary folder is on a full disk."""
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _executor(process: int) -> int:
-    """The process of Java above a process of Python."""
+    """Returns the id of the Java process that is an ancestor of a Python process."""
     while True:
         stat = Path(f"/proc/{process}/stat").read_text()
         name, fields = (
@@ -49,8 +50,8 @@ def _executor(process: int) -> int:
 
 @dataclass(frozen=True)
 class ChangedBy:
-    """Ids and texts as they are, until a file is there, which says what is done to the first row of
-    each batch: it is left out, or its text is another one."""
+    """Returns ids and texts unchanged until the file `flag` exists and is not empty. Then the first
+    row of each batch gets another text if the file contains ``text``, and is omitted otherwise."""
 
     flag: str
 
@@ -67,7 +68,7 @@ class ChangedBy:
 
 
 def changing_rows(batches: Iterable[Any]) -> Iterator[Any]:
-    """Documents whose texts are drawn whenever they are read."""
+    """Yields documents with new random texts on each read."""
     import pyarrow as pa
 
     for batch in batches:
@@ -77,7 +78,7 @@ def changing_rows(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def changing_table(table: Any) -> Any:
-    """The same of a table."""
+    """Like :func:`changing_rows`, for a table."""
     import pyarrow as pa
 
     return pa.Table.from_batches(list(changing_rows(table.to_batches())))
@@ -85,7 +86,7 @@ def changing_table(table: Any) -> Any:
 
 @dataclass(frozen=True)
 class KillWorkerOnce:
-    """A task that kills the process it runs in, unless a file says that it did before."""
+    """A task that kills its process. The file `flag` records this, so later runs complete."""
 
     task: Any
     flag: str

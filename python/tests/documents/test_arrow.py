@@ -1,4 +1,4 @@
-"""Arrow data as packages hand it over: what is not used is not read, and errors are reported."""
+"""Arrow data of other packages: unused columns are not read, and errors are reported."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_keys_outside_of_the_dictionary() -> None:
 
 
 def changed(kind: Any, offsets: list[int], last: int) -> Any:
-    """An array whose last offset was changed after it was made."""
+    """Returns an array whose last offset is changed after its creation."""
     np = pytest.importorskip("numpy")
     places = np.array(offsets, dtype=np.int64 if kind == pa.large_string() else np.int32)
     array = pa.Array.from_buffers(
@@ -129,7 +129,7 @@ def test_offsets_that_cannot_be(kind: Any) -> None:
 
 
 class Again:
-    """Hands over the same capsules each time."""
+    """Exports the same capsules on each call."""
 
     def __init__(self, array: Any) -> None:
         self.capsules = array.__arrow_c_array__()

@@ -30,7 +30,7 @@ def jsonl(path: Path, docs: list[str]) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder of texts and two of records."""
+    """A folder with text files and two files of records."""
     made = tmp_path / "in"
     made.mkdir()
     for number, text in enumerate(TEXTS):
@@ -44,7 +44,7 @@ def ids(found: lookalike.FindResult) -> list[Any]:
     return list(found.groups["id"])
 
 
-# What paths stand for
+# Paths, patterns and folders
 
 
 def test_patterns_are_matched_in_order(folder: Path) -> None:
@@ -174,7 +174,7 @@ def test_two_sides_have_the_same_options(folder: Path) -> None:
         assert "\n" not in str(e.value)
     same = Files(folder / "a.jsonl", include="*.txt")
     assert lookalike.find(texts_, reference=same).counts["reference"] == 6
-    # None is the default.
+    # None means the default value.
     unset = Files(folder / "b.jsonl", include=None, format=None)
     assert lookalike.find(records, reference=unset).counts["reference"] == 6
 
@@ -202,7 +202,7 @@ def test_files_beside_documents_in_memory(folder: Path) -> None:
     assert lookalike.cut([f"{SHARED} new"], reference=reference, min_words=4) == [f"{SHARED} new"]
 
 
-# Paths in place of documents
+# Paths instead of documents
 
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {

@@ -1,4 +1,4 @@
-"""Hugging Face datasets: only the columns that are used are read, and nothing is written."""
+"""Hugging Face datasets: only the used columns are read, and no file is written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IDS = [f"d{i:03}" for i in range(90)]
 
 @pytest.fixture
 def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A dataset in files, whose functions would write copies next to them."""
+    """A dataset in files. Its functions would write copies next to the files or to the cache."""
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     rows = {"id": IDS, "text": DOCS, "n": list(range(90)), "blob": [b"x" * 1000] * 90}
@@ -34,7 +34,7 @@ def files(folder: Path) -> dict[str, int]:
 
 
 def chosen(dataset: Any) -> dict[str, Any]:
-    """The same dataset as users have it; the rows that were chosen are stored apart from the
+    """Returns variants of a dataset. The library stores the chosen rows separately from the
     data."""
     return {
         "whole": dataset,
@@ -119,8 +119,8 @@ def test_lists_of_tokens_in_a_dataset() -> None:
 
 
 def test_rows_are_filtered_by_the_mask(stored: Any) -> None:
-    """What ``datasets`` has for it, of a dataset in files, of one whose rows were chosen, and of a
-    stream."""
+    """``filter``, ``select`` and ``map`` of ``datasets`` accept the masks, rows and labels of a
+    result, for a dataset in files, for a shuffled dataset, and for a stream."""
     for dataset in (stored, stored.shuffle(seed=5, keep_in_memory=True)):
         found = lookalike.find(dataset)
         mask = found.is_kept

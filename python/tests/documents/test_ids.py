@@ -1,4 +1,4 @@
-"""Ids of documents in memory: what can be one, and how they come back."""
+"""Ids of documents in memory: valid types, and the ids in results."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_columns_are_not_named_of_what_has_none(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="id=False is for documents in memory"):
         lookalike.find_files(path, id=False)
     assert lookalike.find_files(path, text="body", id="key").counts["documents"] == 1
-    # One side has such columns.
+    # Only one side has these columns.
     records = [{"key": "x", "body": A}]
     assert len(lookalike.find(records, text="body", id="key", reference={"y": A})) == 1
     assert len(lookalike.find({"y": A}, text="body", id="key", reference=records)) == 1
@@ -155,9 +155,9 @@ def test_messages_leave_names_of_files_alone(tmp_path: Path) -> None:
         assert str(tmp_path / name) in str(raised.value)
 
 
-# A column `id` that cannot be ids
+# A column `id` with values that cannot be ids
 
-#: Values of a column that nothing names.
+#: Values of a column `id` that no option names.
 NO_IDS: dict[str, list[Any]] = {
     "float": [1.5, 1.5],
     "null, then float": [None, 1.5],
@@ -174,7 +174,7 @@ def records(ids: list[Any]) -> list[dict[str, Any]]:
 
 
 def tables(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """The same rows as dicts, in an iterator, and in tables of packages that are there."""
+    """Returns the same rows as dicts, as an iterator, and as tables of several packages."""
     forms: dict[str, Any] = {"dicts": rows, "iterator": iter(rows)}
     pandas = pytest.importorskip("pandas")
     forms["pandas"] = pandas.DataFrame(rows)

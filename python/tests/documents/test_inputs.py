@@ -1,4 +1,4 @@
-"""Documents in tables of other packages: taken without copying, given back in the same type."""
+"""Documents in tables of other packages are read without copying, and returned in the same type."""
 
 from __future__ import annotations
 
@@ -450,5 +450,5 @@ def test_the_engine_reads_tokens() -> None:
             input_documents(documents, tokens="given")
         finally:
             sys.setprofile(None)
-        # Fewer than one for each list.
+        # Fewer Python calls than lists show that the engine reads the tokens.
         assert calls < 500

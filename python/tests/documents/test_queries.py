@@ -1,4 +1,4 @@
-"""Queries of polars and datasets of pyarrow. Only the requested columns are computed, and the rows
+"""Queries of polars and datasets of pyarrow: only the requested columns are computed, and the rows
 may exceed the memory limit."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Iterables with `memory=`: their texts go to a temporary file. The result is the same as for a
-list."""
+"""Iterables with `memory=`: their texts are written to a temporary file, and the result is the same
+as for a list."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from sample_texts import texts
 import lookalike
 from lookalike.errors import DocumentError, DocumentTypeError, FileError, OptionError
 
-#: More rows than the reader takes at a time.
+#: More rows than the reader requests at a time.
 ROWS = 2_600
 TEXTS = texts(ROWS)
 MEMORY = "200MiB"
 
 
 class Once:
-    """Makes its rows one by one, any number of times, and has no length."""
+    """Yields its rows one by one. It has no length, and can be iterated any number of times."""
 
     def __init__(self, rows: Iterable[Any]) -> None:
         self._rows = rows

@@ -1,4 +1,4 @@
-"""An index from an event loop: results, what blocks nothing, and what a cancelled task leaves."""
+"""An index in an event loop: results, calls that do not block the loop, and cancellation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DOCS = texts(400)
 
 
 def within(work: Coroutine[Any, Any, _Result]) -> _Result:
-    """The result of a coroutine in a loop of its own; a deadline bounds a failure."""
+    """Runs a coroutine in a new event loop. Fails if it exceeds :data:`PATIENCE` seconds."""
 
     async def bounded() -> _Result:
         return await asyncio.wait_for(work, PATIENCE)
@@ -34,13 +34,13 @@ def within(work: Coroutine[Any, Any, _Result]) -> _Result:
 
 
 async def until(is_so: Callable[[], bool]) -> None:
-    """Waits for a state while the loop goes on."""
+    """Waits for a state without blocking the loop."""
     while not is_so():
         await asyncio.sleep(0)
 
 
 class Gate:
-    """Documents one by one; before a given one it waits until it is opened."""
+    """Yields documents one by one. Stops before a given document until the gate is opened."""
 
     def __init__(self, documents: list[tuple[str, str]], before: int) -> None:
         self.reached, self.opened = threading.Event(), threading.Event()
@@ -117,7 +117,7 @@ def test_results_are_those_of_the_index(tmp_path: Path) -> None:
 
 
 def test_every_method_of_the_index_is_there() -> None:
-    # The object of the engine is private to the package.
+    # `engine` is the object of the engine, which is private to the package.
     methods = {name for name in dir(Index) if not name.startswith("_")} - {"engine"}
     assert methods <= {name for name in dir(AsyncIndex) if not name.startswith("_")}
     for name in sorted(methods - {"ids", "close"}):
@@ -128,8 +128,8 @@ def test_every_method_of_the_index_is_there() -> None:
 
 
 def test_the_loop_goes_on_while_a_call_is_under_way(tmp_path: Path) -> None:
-    """The call ends only after the loop has done something: a loop that is blocked never does
-    it."""
+    """The call can end only after the loop has run another task 100 times, so a blocked loop never
+    ends."""
     gate = Gate(DOCS, before=7)
 
     async def work() -> tuple[int, int]:
@@ -177,7 +177,8 @@ def test_changes_are_made_in_the_order_of_the_calls(tmp_path: Path) -> None:
 
 
 def test_a_cancelled_addition_ends_and_keeps_what_was_written(tmp_path: Path) -> None:
-    """It is cancelled while the engine waits for a document, and has ended when the task has."""
+    """The task is cancelled while the engine waits for a document. The addition has ended when the
+    task ends."""
     documents = [(f"d{number:05}", text) for number, (_, text) in enumerate(DOCS * 30)]
     gate = Gate(documents, before=9_000)
     taken = 0
@@ -200,7 +201,7 @@ def test_a_cancelled_addition_ends_and_keeps_what_was_written(tmp_path: Path) ->
                 await adding
             count, after = await index.count(), taken
             assert await index.check() == []
-            # Nothing goes on behind the task, and the index takes the rest.
+            # No addition continues after the task, and the index accepts the other documents.
             rest = await index.update(documents)
             assert (rest.added, rest.updated) == (len(documents) - count, count)
             return count, after
@@ -271,7 +272,7 @@ def test_a_change_that_has_begun_is_made(tmp_path: Path, monkeypatch: pytest.Mon
             )
             await until(begun.is_set)
             for _ in range(3):
-                # A second cancellation does not leave it behind.
+                # Further cancellations do not end the task before the write.
                 writing.cancel()
                 await asyncio.sleep(0)
                 assert not writing.done()
@@ -342,7 +343,7 @@ def test_documents_come_from_the_loop(tmp_path: Path) -> None:
 
 
 def test_the_source_waits_for_the_index(tmp_path: Path) -> None:
-    """No more than some hundred documents are made that the engine did not take."""
+    """The source is at most a few hundred documents ahead of the engine."""
     made = 0
 
     async def counted() -> AsyncIterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""An index from Python: what it keeps, what it finds, and what it refuses."""
+"""An index from Python: stored documents, queries, and errors."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def index(folder: Path) -> Iterator[Index]:
 
 
 def texts(count: int, seed: int = 1) -> list[tuple[str, str]]:
-    """Texts of which every fourth is an earlier one with a word changed."""
+    """Returns texts with ids. Every fourth text is an earlier one with a changed word."""
     draw = random.Random(seed)
     words = [f"w{number}" for number in range(2000)]
     made: list[list[str]] = []
@@ -81,7 +81,7 @@ def jaccard(a: str, b: str) -> float:
     return len(left & right) / len(left | right)
 
 
-# What it keeps and finds
+# Stored documents and queries
 
 
 def test_what_was_added_is_found(index: Index) -> None:
@@ -116,7 +116,8 @@ def test_every_similarity_is_that_of_the_shingle_sets(folder: Path) -> None:
             assert matches == sorted(matches, key=lambda m: (-m.similarity, m.id))
             wanted += len(similar)
             found += len(matches)
-        # Far above the recall at the threshold: most pairs have one word of sixty changed.
+        # Recall is far above the recall at the threshold, because most pairs differ in one of sixty
+        # words.
         assert found >= 0.99 * wanted > 100
 
 
@@ -128,7 +129,7 @@ def test_the_same_as_the_command_line(program: str, folder: Path, tmp_path: Path
             out.write(json.dumps({"id": id, "text": text}) + "\n")
     with Index.create(folder) as index:
         index.add(documents)
-        # A hash in `set_bytes` and the rest: the same documents are stored in the same way.
+        # Equal counts and sizes show that both store the same documents in the same form.
         ours = index.stats()
     command = [program, "index", "create", str(tmp_path / "theirs"), str(lines), "--quiet"]
     subprocess.run(command, check=True)
@@ -305,7 +306,7 @@ def test_times(index: Index) -> None:
 
 def test_documents_expire(index: Index) -> None:
     index.add({"b": FOX})
-    # With longer lives until the machine is quick enough to see the document alive.
+    # Increases the lifetime until a query finds the document before it expires.
     for seconds in (1, 4, 16, 64):
         begun = datetime.now(timezone.utc)
         index.add({"a": FOX}, expires=timedelta(seconds=seconds), on_existing="update")
@@ -584,7 +585,7 @@ def test_there_are_no_groups_of_signatures(folder: Path) -> None:
             index.groups()
 
 
-# Opening, closing, looking after it
+# Opening, closing, maintenance
 
 
 def test_settings_stay(folder: Path) -> None:
@@ -714,7 +715,8 @@ def test_places(folder: Path, tmp_path: Path) -> None:
     for path in (None, 5, b"news", "", "a\0b"):
         with pytest.raises(OptionError, match="path is"):
             Index.open(path)  # type: ignore[arg-type]
-    # A package with the backend looks for a server, one without it refuses the address.
+    # A package with the PostgreSQL backend tries to connect. A package without it rejects the
+    # address.
     for call in (Index.create, Index.open):
         with pytest.raises(StoreError, match="postgres") as caught:
             call("postgres://user:secret@localhost:1/base?index=news")
@@ -856,7 +858,7 @@ def test_stats(index: Index) -> None:
     assert stats.catalogue_bytes > stats.set_bytes > 0 and stats.text_bytes > 0
 
 
-# What it refuses
+# Invalid documents and arguments
 
 
 @pytest.mark.parametrize(
@@ -1045,7 +1047,7 @@ def test_closing_while_others_ask(folder: Path) -> None:
 
 
 def fork(work: Any) -> str:
-    """What a forked process says."""
+    """Runs a function in a forked process, and returns its result or error as text."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -1228,7 +1230,7 @@ def test_signals_are_left_as_they_are(index: Index) -> None:
 
 
 class Record(dict[str, object]):
-    """A record one of whose members cannot be fetched."""
+    """A record that raises an error on access to one of its members."""
 
     def __init__(self, member: str, error: BaseException) -> None:
         super().__init__(id="a", text="one text", n=1)

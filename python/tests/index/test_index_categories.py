@@ -42,7 +42,7 @@ def test_categories_are_made_listed_and_chosen(tmp_path: Path) -> None:
         ]
         assert all(isinstance(one, Category) and isinstance(one.label, tuple) for one in made)
         assert {one.parent for one in made if one.parent} <= {one.path for one in made}
-        # A new document has its category at once.
+        # A new document has a category immediately.
         index.add({"new": "a captain in a harbour", "numbers": "17 18 19"})
         ships = str(index.category("ship-1")).split(".")[0]
         assert index.category("new") == ships and index.category("numbers") is None

@@ -1,4 +1,4 @@
-"""Files and folders into an index, and its progress."""
+"""Adding files and folders to an index, and reporting progress."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_what_cannot_be(index: lookalike.Index, tmp_path: Path) -> None:
         with pytest.raises(OptionError, match="is .*, expected str"):
             index.add_files(path, **wrong)  # type: ignore[arg-type]
     assert len(index) == 0
-    # The default values are no error.
+    # The default values of these options are accepted.
     assert index.add_files(path, unit=None, skip_bad=False, format=None, max=None).added == 2
 
 

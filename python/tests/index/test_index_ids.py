@@ -1,4 +1,4 @@
-"""Ids of an index that are numbers, and texts of several columns."""
+"""Numbers as ids of an index, and texts from several columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What documents of an index were read from, and their versions."""
+"""The originals of documents in an index, and their versions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LINE = b'{"id": "a-1",   "text": "A letter about something else.", "n": 1}'
 
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
-    """An index of a page, and of a record in a compressed file."""
+    """An index with a page and with a record from a compressed file."""
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "page.html").write_bytes(PAGE)
     (tmp_path / "lines.jsonl.gz").write_bytes(gzip.compress(LINE + b"\n"))

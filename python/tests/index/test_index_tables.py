@@ -1,4 +1,4 @@
-"""Tables into an index: what becomes of each type, of batches, and of what is wrong."""
+"""Adding tables to an index: values of each type, batches, and damaged data."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ if hasattr(pa, "json_"):
 def test_values_of_every_type(index: Index, kind: str) -> None:
     column, expected = VALUES[kind]
     index.add(table(column), metadata=["m"])
-    # What is null is left out.
+    # Null values are omitted.
     assert described(index, "d0") == ({} if expected is None else {"m": expected})
     assert type(described(index, "d0").get("m")) is type(expected)
 
@@ -191,7 +191,7 @@ def test_types_that_are_too_deep(index: Index) -> None:
 
 
 def test_more_metadata_than_an_index_keeps(index: Index) -> None:
-    # Without any memory: nulls have none.
+    # The test takes no memory, because an array of nulls has no buffers.
     many = pa.FixedSizeListArray.from_arrays(pa.nulls(2**28), 2**28)
     with pytest.raises(DocumentError, match="document 0: its metadata has more than 1048576 bytes"):
         index.add(table(many), metadata=["m"])
@@ -447,7 +447,7 @@ def test_batches_are_let_go_of(index: Index) -> None:
             gc.collect()
             alive.append(sum(one() is not None for one in made))
 
-    # Each collection looks at all objects that are not exempt, and the modules of other tests have
+    # Garbage collection visits all objects that are not exempt. The modules of other tests have
     # millions.
     gc.freeze()
     try:
@@ -468,7 +468,7 @@ def test_progress_of_a_table(index: Index) -> None:
         index.add(reader(batches(1)), skip_bad=True)  # type: ignore[call-arg]
 
 
-# What is damaged
+# Damaged data
 
 
 def raw(kind: Any, rows: int, *buffers: bytes | None, **more: Any) -> Any:
@@ -602,7 +602,7 @@ def test_structures_that_cannot_be(
         array = array.children[0].contents
     name, value = change
     if name == "n_buffers" and value == 7 and str(column.type) == "binary_view":
-        # Any number of them is possible.
+        # A view column can have any number of buffers.
         return
     if value is None:
         value = type(getattr(array, name))()

@@ -1,7 +1,7 @@
 """The code of docs/guides/gallery.md draws the pictures that the page shows.
 
-``target/gallery`` then has the pictures in both styles. Copy them to ``docs/guides/img`` after a
-change of the page or of ``lookalike.plot``."""
+The test writes the pictures in both styles to ``target/gallery``. Copy them to ``docs/guides/img``
+after a change of the page or of ``lookalike.plot``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST_BYTES = 30_000
 
 @dataclass
 class Run:
-    """What the code of the page printed and defined."""
+    """The lines that the code of the page printed, and the names that it defined."""
 
     printed: list[str]
     defined: dict[str, Any]
@@ -40,14 +40,14 @@ class Run:
 
 @pytest.fixture(scope="module")
 def run() -> Iterator[Run]:
-    """The code of the page, run in the folder of the pictures with a light and a dark style."""
+    """Runs the code of the page in the folder of the pictures, with a dark and a light style."""
     matplotlib = pytest.importorskip(
         "matplotlib", reason="matplotlib is not installed, which draws the gallery"
     )
     pytest.importorskip("altair", reason="altair is not installed, which draws the gallery")
     matplotlib.use("agg")
     plt = importlib.import_module("matplotlib.pyplot")
-    # A picture of an earlier run would hide that none is made.
+    # Removes the pictures of earlier runs, which would hide a missing picture.
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     before = os.getcwd()
@@ -62,10 +62,10 @@ def run() -> Iterator[Run]:
                 plt.rc_context(fixed),
                 pytest.MonkeyPatch.context() as patch,
             ):
-                # The pictures have no date of their own.
+                # A fixed date makes the pictures reproducible.
                 patch.setenv("SOURCE_DATE_EPOCH", "0")
                 for line, example in EXAMPLES:
-                    # Empty lines before it make the numbers in a traceback those of the page.
+                    # Empty lines before the code make tracebacks show line numbers of the page.
                     exec(compile("\n" * line + example, str(PAGE), "exec"), defined)
             for path in FOLDER.glob("*.svg"):
                 if suffix and not path.stem.endswith(suffix):
@@ -77,7 +77,7 @@ def run() -> Iterator[Run]:
 
 
 def labels(picture: Path) -> list[str]:
-    """The texts of a picture."""
+    """Returns the texts of a picture."""
     return re.findall(r"<text[^>]*>([^<]*)</text>", picture.read_text(encoding="utf-8"))
 
 

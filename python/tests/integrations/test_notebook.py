@@ -1,4 +1,5 @@
-"""docs/tutorials/python.ipynb is executed as a reader does, and prints its stored outputs."""
+"""Executes docs/tutorials/python.ipynb as a reader does, and compares the output with the stored
+output."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOK = ROOT / "docs" / "tutorials" / "python.ipynb"
 PNG = b"\x89PNG\r\n\x1a\n"
-# The smallest picture with axes is larger; an empty canvas of this size is not.
+# The smallest picture with axes has more bytes, an empty canvas has fewer.
 LEAST_BYTES = 5_000
 
 
@@ -23,20 +24,21 @@ def code_cells(notebook: Any) -> list[Any]:
 
 
 def printed(cells: list[Any]) -> list[str]:
-    """The printed texts of each cell. Tables depend on the version of pandas and are left out."""
+    """Returns the printed text of each cell. Omits tables, which depend on the pandas version."""
     return ["".join(output.get("text", "") for output in cell.outputs) for cell in cells]
 
 
 @pytest.fixture(scope="module")
 def cells(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    """The cells with code, executed by this interpreter in a folder with the collection."""
+    """The code cells, executed by this interpreter in a folder with the example documents."""
     wanted = "; install it to have the notebook executed"
     for name in ("matplotlib", "pandas", "ipykernel"):
         pytest.importorskip(name, reason=f"{name} is not installed{wanted}")
     nbformat = pytest.importorskip("nbformat", reason=f"nbformat is not installed{wanted}")
     nbclient = pytest.importorskip("nbclient", reason=f"nbclient is not installed{wanted}")
     manager = pytest.importorskip("jupyter_client.manager").KernelManager()
-    # Whatever kernels are installed under the name that the notebook has: this interpreter runs it.
+    # This interpreter runs the notebook, even if another kernel has the name that the notebook
+    # requests.
     manager.kernel_spec.argv[0] = sys.executable
     folder = tmp_path_factory.mktemp("notebook")
     subprocess.run([sys.executable, ROOT / "examples" / "corpus.py"], cwd=folder, check=True)

@@ -17,7 +17,7 @@ A, B = "The price is 5 euros for all of them", "the price is 7 euros for all of 
 
 
 def page(shown: str | None) -> str:
-    """The page in the frame."""
+    """Returns the page in the frame."""
     assert shown is not None
     frame = re.fullmatch(
         r'<iframe srcdoc="([^"]*)" title="[^"<]*" style="[^"]*" loading="lazy"></iframe>', shown
@@ -27,7 +27,7 @@ def page(shown: str | None) -> str:
 
 
 def sides(shown: str | None) -> list[str]:
-    """Both texts as they are marked up."""
+    """Returns both texts with their markup."""
     return re.findall(r'<p class="side" dir="auto">(.*?)</p>', page(shown), re.DOTALL)
 
 
@@ -116,7 +116,7 @@ def test_groups_open_and_pairs_are_side_by_side() -> None:
 
 
 class Cells(HTMLParser):
-    """The rows of a table, and the texts outside of its cells."""
+    """Reads the rows of a table, and the texts outside of its cells."""
 
     def __init__(self, shown: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Pictures of results: what is drawn is what the results say, by both libraries."""
+"""Pictures of results show the values of the results, with both libraries."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from lookalike.errors import ChangedError, DocumentTypeError, OptionError
 from lookalike.plot import tables
 
 BACKENDS = ("matplotlib", "altair")
-#: Groups of three with copies that are equal, and others.
+#: Groups of similar texts. Each text occurs twice.
 FAMILIES = {f"{kind}-{n}": text for n, text in enumerate(texts(30)) for kind in ("ä", "語")}
 SIMILAR = {f"{n}": " ".join(f"w{i}" for i in range(60 - n)) for n in range(8)}
 
 
 @pytest.fixture(autouse=True)
 def closed() -> Iterator[None]:
-    """Figures end with the test that made them."""
+    """Closes all figures after each test."""
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
 
 
 def axes(function: str, *args: Any, **options: Any) -> Any:
-    """What matplotlib draws, without a window."""
+    """Draws with matplotlib, without a window, and returns the axes."""
     pytest.importorskip("matplotlib", reason="matplotlib is not installed").use("agg")
     drawn = getattr(lookalike.plot, function)(*args, backend="matplotlib", **options)
-    # A picture is made of it without an error or a warning.
+    # Drawing raises no error or warning.
     drawn.figure.canvas.draw()
     return drawn
 
 
 def chart(function: str, *args: Any, **options: Any) -> dict[str, Any]:
-    """The specification of a chart, which altair has checked."""
+    """Returns the specification of a chart, which altair has validated."""
     pytest.importorskip("altair", reason="altair is not installed")
     made = getattr(lookalike.plot, function)(*args, backend="altair", **options).to_dict()
     assert isinstance(made, dict) and json.dumps(made, allow_nan=False)
@@ -52,13 +52,13 @@ def chart(function: str, *args: Any, **options: Any) -> dict[str, Any]:
 
 
 def values(specification: dict[str, Any]) -> list[dict[str, Any]]:
-    """The data of a chart, or of a layer."""
+    """Returns the data of a chart or layer."""
     found: list[dict[str, Any]] = specification["data"]["values"]
     return found
 
 
 def heights(ax: Any) -> list[list[float]]:
-    """Of each set of bars, their lengths."""
+    """Returns the heights of each set of bars."""
     return [[bar.get_height() for bar in bars] for bars in ax.containers]
 
 
@@ -85,7 +85,7 @@ def test_neither_library_is_imported_for_results_and_tables() -> None:
 
 
 def forget(monkeypatch: pytest.MonkeyPatch, *libraries: str) -> None:
-    """Lets libraries be as if they were not installed."""
+    """Makes imports of libraries fail, as if they were not installed."""
     for library in libraries:
         monkeypatch.setitem(sys.modules, library, None)
         monkeypatch.delitem(sys.modules, f"lookalike.plot._{library}", raising=False)
@@ -153,7 +153,8 @@ def test_other_libraries_are_refused(backend: Any) -> None:
 def check_histogram(
     table: tables.SimilarityHistogram, similarities: list[float], first: int, steps: int
 ) -> None:
-    """Steps are from ``first`` of ``steps`` on, and each similarity is in its own."""
+    """Asserts that the bins start at ``first / steps``, have a width of ``1 / steps``, and count
+    each similarity once."""
     assert table.edges == tuple(n / steps for n in range(first, steps + 1))
     inside = Counter(math.floor(round(s * 1_000_000) * steps / 1_000_000) for s in similarities)
     assert table.equal == inside[steps] == similarities.count(1.0)
@@ -277,7 +278,7 @@ def test_a_prediction_has_its_caveat() -> None:
 
 
 def test_recall_is_drawn_where_it_was_measured() -> None:
-    # Few bands miss pairs, so that recall is not 1 everywhere.
+    # Few bands miss pairs, so the measured recall is below 1 in some ranges.
     docs = {
         f"{n}-{k}": " ".join(f"w{n}x{i}" for i in range(40 + 4 * k))
         for n in range(60)
@@ -610,7 +611,7 @@ def test_what_cannot_be_swept_is_refused(tmp_path: Path) -> None:
 
 
 def luminance(colour: Any) -> float:
-    """By WCAG 2.1, of anything that matplotlib takes as a colour."""
+    """Returns the relative luminance by WCAG 2.1 of any colour that matplotlib accepts."""
     from matplotlib.colors import to_rgb
 
     parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
@@ -624,7 +625,7 @@ def contrast(one: Any, other: Any) -> float:
 
 @pytest.fixture(scope="module")
 def pictures() -> list[tuple[Any, ...]]:
-    """Every function with the arguments that draw all of its marks."""
+    """All functions, with arguments for which they draw all their marks."""
     docs = [{"id": id_, "text": text, "site": id_[-1]} for id_, text in SIMILAR.items()]
     docs.append({"id": "same", "text": SIMILAR["3"].upper(), "site": "copies"})
     found = lookalike.find(docs, threshold=0.7, pairs=True, source_field="site")
@@ -690,7 +691,7 @@ def test_styles_hide_no_mark(style: Any, pictures: list[tuple[Any, ...]]) -> Non
 
 
 def bars_of(container: Any) -> list[Any]:
-    """The bars of a set of bars; intervals have none."""
+    """Returns the bars of a container, without its intervals."""
     return [each for each in container if hasattr(each, "get_facecolor")]
 
 
@@ -726,7 +727,7 @@ def test_legend_entries_have_labels(pictures: list[tuple[Any, ...]]) -> None:
 
 
 def test_a_single_entry_needs_no_legend() -> None:
-    # No equal pair, and no removed document.
+    # The first result has no equal pair, and the second has no removed document.
     for function, docs in (("similarity_histogram", SIMILAR), ("removal_by_source", ["a", "b"])):
         found = lookalike.find(docs, threshold=0.7)
         assert axes(function, found).get_legend() is None
@@ -737,7 +738,7 @@ def test_a_single_entry_needs_no_legend() -> None:
 
 
 def colour_channels(specification: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The colour of each layer."""
+    """Yields the colour channel of each layer."""
     layers = specification.get("layer")
     if layers is None:
         yield specification["encoding"]["color"]
@@ -759,7 +760,7 @@ def test_charts_have_legends_of_their_marks(pictures: list[tuple[Any, ...]]) -> 
         for colour in colour_channels(chart(function, *args)):
             assert colour["legend"]["values"] == expected[function]
             scales.append(colour["scale"])
-    # Charts that are put together share a scale, which must have the same colours in each.
+    # Combined charts share a colour scale, so each chart must have the same scale.
     assert all(scale == scales[0] for scale in scales)
     assert {name for names in expected.values() for name in names} == set(scales[0]["domain"])
     unlike = tables.similarity_histogram(lookalike.find(SIMILAR, threshold=0.7))
@@ -772,7 +773,7 @@ def test_themes_hide_no_mark(background: str, pictures: list[tuple[Any, ...]]) -
     pytest.importorskip("matplotlib")
     for function, *args in pictures:
         specification = chart(function, *args)
-        # No mark has the black of Vega, which is invisible on a dark theme.
+        # No mark has the default black of Vega, which is invisible on a dark theme.
         colours = (
             {specification["mark"]["color"]}
             if function == "group_sizes"
@@ -792,7 +793,7 @@ def test_charts_show_the_shares(pictures: list[tuple[Any, ...]]) -> None:
     assert drawn == [f"{each.share:.1%}" for each in table.sources]
 
 
-# All of them.
+# All functions.
 
 
 @pytest.mark.parametrize(
@@ -817,7 +818,7 @@ def test_every_result_is_drawn(docs: Any, options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("threshold", [0.0, 1.0])
 def test_tables_put_together_by_hand_are_drawn(threshold: float) -> None:
-    """A table of ours may have the threshold 0, which no run has."""
+    """A table that a caller creates may have the threshold 0, which no run has."""
     histogram = tables.SimilarityHistogram(
         "jaccard", threshold, "duplicates", (0.0, 0.5, 1.0), (0, 0), 0
     )

@@ -86,7 +86,7 @@ def test_expressions(frame: Any, is_lazy: bool, rows: int) -> None:
 
 
 def test_expressions_of_groups(frame: Any) -> None:
-    """Within a group only its rows are compared."""
+    """Within a group of polars, only its own rows are compared."""
     twice = polars.concat(
         [frame.with_columns(part=polars.lit("a")), frame.with_columns(part=polars.lit("b"))]
     )

@@ -36,7 +36,7 @@ def test_dense_rows_are_the_signatures() -> None:
     expected = lookalike.prepare(DOCS, num_hashes=64, bands=8, rows=8, seed=7)["signature"]
     assert rows.dtype == numpy.uint32
     assert rows.tolist() == expected
-    rows[0, 0] = 5  # It is the caller's.
+    rows[0, 0] = 5  # The caller may change the array.
 
 
 @pytest.mark.parametrize("bits", [1, 4, 16])
@@ -55,8 +55,8 @@ def test_sparse_rows_are_the_lowest_bits(bits: int) -> None:
 
 
 def test_products_and_distances_are_the_similarities_in_the_mean() -> None:
-    """By the theory: of k values J·k are equal in the mean, with the variance J·(1-J)·k; five
-    standard errors."""
+    """In theory, the mean number of equal values is J·k of k, with the variance J·(1-J)·k. Allows
+    five standard errors."""
     words = [f"w{n}" for n in range(300)]
     pair = [" ".join(words[:200]), " ".join(words[100:])]
     j, k, bits = lookalike.compare(*pair, shingle="bag").jaccard, 4096, 4
@@ -159,7 +159,8 @@ APPLICABLE = [
 @pytest.mark.filterwarnings("ignore:Can't test estimator")
 @pytest.mark.parametrize("output", ["sparse", "dense"])
 def test_the_checks_of_scikit_learn(output: Any) -> None:
-    """``check_estimator`` runs few for estimators of texts; those that fit nothing apply, too."""
+    """Runs ``check_estimator``, which has few checks for estimators of texts, and further checks
+    that need no fit."""
     transformer = SignatureTransformer(output=output)
     results = check_estimator(transformer, on_skip=None)
     assert {result["status"] for result in results} == {"passed"}
@@ -228,8 +229,8 @@ def test_a_model_learns_from_shingles() -> None:
 
 
 def chains(count: int) -> list[str]:
-    """Texts of which each is similar to the one before, and the first of five to none of the
-    others."""
+    """Returns shuffled chains of five texts. Each text of a chain is similar to the previous one.
+    Texts of different chains are not similar."""
     draw, made = random.Random(9), []
     words: list[str] = []
     for number in range(count):
@@ -252,9 +253,9 @@ def test_no_pair_is_between_two_groups(options: Any) -> None:
     pairs = list(zip(found.pairs["id_a"], found.pairs["id_b"], strict=True))
     assert len(pairs) > 50
     assert all(labels[a] == labels[b] for a, b in pairs)
-    # Stars alone would divide some of them.
+    # Groups by stars would divide some of these pairs.
     assert any(found.labels[a] != found.labels[b] for a, b in pairs)
-    # And no group is larger than what is connected.
+    # No group contains documents that pairs do not connect.
     parents = list(range(150))
 
     def root(row: int) -> int:
@@ -308,8 +309,8 @@ def test_it_is_group_k_fold() -> None:
 
 
 def test_copies_no_longer_help() -> None:
-    """Labels at random: a model that knows the copies is right about them, and else in half of the
-    cases."""
+    """Labels are random. A model that has seen the copies predicts their labels, and is otherwise
+    right in half of the cases."""
     draw = random.Random(11)
     docs = texts(300, seed=4)
     labels = [label for _ in range(100) for label in [draw.randrange(2)] * 3]

@@ -1,4 +1,4 @@
-"""The public names of the package with their signatures, read from its sources, so that no optional
+"""Reads the public names of the package and their signatures from its sources, so that no optional
 package is needed.
 """
 
@@ -39,7 +39,8 @@ class Definition:
 
 
 def source(module: str) -> Path | None:
-    """The file of a module of the package; a stub for a compiled one."""
+    """Returns the file of a module of the package, or the stub of a compiled module; ``None`` for
+    modules of other packages."""
     if module.partition(".")[0] != "lookalike":
         return None
     place = PACKAGE.joinpath(*module.split(".")[1:])
@@ -49,7 +50,7 @@ def source(module: str) -> Path | None:
 
 
 def public_names(module: str) -> list[str]:
-    """The names of ``__all__``."""
+    """Returns the names in ``__all__`` of a module."""
     for statement in _tree(module).body:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__":
             names: list[str] = ast.literal_eval(statement.value)
@@ -65,7 +66,7 @@ def _tree(module: str) -> ast.Module:
 
 
 def statements(module: str) -> list[ast.stmt]:
-    """The statements of a module, including imports that only type checkers execute."""
+    """Returns the statements of a module, including imports that only type checkers execute."""
     found: list[ast.stmt] = []
     for statement in _tree(module).body:
         if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
@@ -77,8 +78,8 @@ def statements(module: str) -> list[ast.stmt]:
 
 @cache
 def definition(module: str, name: str) -> Definition | None:
-    """The definition of a name of a module, such as ``MinHash`` or ``_native.Tables``; ``None`` for
-    names of other packages.
+    """Returns the definition of a name of a module, such as ``MinHash`` or ``_native.Tables``;
+    ``None`` for names of other packages.
     """
     if source(module) is None:
         return None
@@ -107,7 +108,7 @@ def defined_names(statement: ast.stmt) -> list[str]:
 
 
 def public_api() -> Iterator[str]:
-    """A line for each public name and for each public member of a public class."""
+    """Yields a line for each public name and for each public member of a public class."""
     for module in MODULES:
         for name in sorted(public_names(module)):
             yield from _lines(f"{module}.{name}", definition(module, name))
@@ -130,7 +131,7 @@ def _lines(name: str, found: Definition | None) -> Iterator[str]:
 
 
 def _members(name: str, found: Definition, seen: set[str]) -> Iterator[str]:
-    """The members of a class, and those that it inherits within the package."""
+    """Yields the members of a class, including members inherited from classes of the package."""
     assert isinstance(found.node, ast.ClassDef)
     for member in found.node.body:
         for defined in defined_names(member):
@@ -140,7 +141,7 @@ def _members(name: str, found: Definition, seen: set[str]) -> Iterator[str]:
             yield f"  {name}.{_member(defined, member)}"
     seen |= {defined for member in found.node.body for defined in defined_names(member)}
     if "__init__" in seen:
-        # `__new__` of a compiled base class takes any arguments.
+        # Omits `__new__` of a compiled base class, which accepts any arguments.
         seen.add("__new__")
     for base in found.node.bases:
         base_name = ast.unparse(base).partition("[")[0]

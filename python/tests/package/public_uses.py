@@ -1,4 +1,4 @@
-"""Uses of every public name, for type checkers: nothing here is run."""
+"""Uses of every public name, for type checkers. The code is never executed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m lookalike`` and the script ``lookalike`` are the program ``lookalike``."""
+"""``python -m lookalike`` and the script ``lookalike`` behave like the program ``lookalike``."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def run(
 
 
 def untimed(printed: bytes) -> bytes:
-    """Times, seconds, and what is said per second, differ from run to run."""
+    """Replaces times, durations and rates, which differ from run to run."""
     printed = re.sub(rb"\d{4}-\d\d-\d\dT[0-9:.]+Z", b"TIME", printed)
     printed = re.sub(rb'"seconds":[0-9.e-]+', b'"seconds":N', printed)
     return re.sub(rb"[0-9.,]+ (s\b|ms\b|documents a second)", rb"N \1", printed)
@@ -149,7 +149,7 @@ def test_the_script_of_the_wheel(program: list[str]) -> None:
 
 
 def test_documents_count_under_the_value_of_a_field(tmp_path: Path) -> None:
-    """Of three equal texts from two senders one of each goes."""
+    """Three equal texts have two senders. Each sender has one of the two removed texts."""
     documents = [("a", "x", text(1)), ("b", "x", text(1)), ("c", "y", text(1)), ("d", "y", text(2))]
     lines = [json.dumps({"id": id, "from": sender, "text": text}) for id, sender, text in documents]
     (tmp_path / "in.jsonl").write_text("\n".join(lines))
@@ -197,7 +197,7 @@ def test_a_pipe_that_nobody_reads(program: list[str], twins: tuple[Path, Path]) 
     results = []
     for command, place in zip((program, MODULE), twins):
         reading, writing = os.pipe()
-        # Before the command begins, so that whatever it writes is refused.
+        # Closed before the command starts, so that every write fails.
         os.close(reading)
         words = [*command, "find", "sample", "records.jsonl", "--pairs", "p.csv", "--json"]
         with open(writing, "wb") as output:
@@ -220,7 +220,7 @@ def test_control_c_ends_it(program: list[str], tmp_path: Path) -> None:
             env=environment(),
         ) as process:
             assert process.stdin is not None
-            # More than a pipe holds: it is at work when all of it is written.
+            # The input exceeds the buffer of a pipe. When it is written, the command is running.
             process.stdin.write(b'{"id": "a", "text": "some words"}\n' * 20_000)
             process.stdin.flush()
             process.send_signal(signal.SIGINT)
@@ -244,7 +244,7 @@ def test_a_server_is_stopped_in_order(program: list[str], twins: tuple[Path, Pat
             assert process.stdout is not None
             assert process.stderr is not None
             line = process.stdout.readline()
-            # It listens for signals when it answers.
+            # A server that answers also handles signals.
             with urlopen(line.split()[-1].decode(), timeout=PATIENCE) as answer:
                 assert answer.status == 200
             process.send_signal(signal.SIGINT)

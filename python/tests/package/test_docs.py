@@ -1,7 +1,8 @@
-"""The Python code of the documentation runs, block by block, and prints what the pages show.
+"""Runs the Python code of the documentation block by block, and compares its output with the pages.
 
-Each page has a folder with the folders ``fixtures`` and ``examples`` of the repository, and the
-blocks of a page share their names. A block after ``<!-- not run: REASON -->`` is not run."""
+Each page has a folder of its own, with links to the folders ``fixtures`` and ``examples`` of the
+repository. The blocks of a page share their names. A block after ``<!-- not run: REASON -->`` is
+not run."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-#: Pages whose code has tests of its own: it needs a cluster, or draws pictures.
+#: Pages with tests of their own, because their code needs a cluster or draws pictures.
 OTHERS = {"docs/guides/cluster.md", "docs/guides/gallery.md"}
 OPTIONAL = {"numpy", "pyarrow", "pandas", "polars", "datasets", "sklearn", "matplotlib", "altair"}
 PAGES = {
@@ -25,7 +26,7 @@ PAGES = {
     for path in [ROOT / "README.md", ROOT / "python/README.md", *sorted(ROOT.glob("docs/**/*.md"))]
 }
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-#: The page, how many lines are before the block, and the block.
+#: The page, the number of lines before the block, and the code of the block.
 EXAMPLES = [
     pytest.param(name, text[: block.start(1)].count("\n"), block[1], id=f"{name}-{number}")
     for name, text in PAGES.items()
@@ -37,7 +38,7 @@ EXAMPLES = [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of all pages, in which each page has its own."""
+    """The folder that contains the folders of all pages."""
     before = os.getcwd()
     yield tmp_path_factory.mktemp("pages")
     os.chdir(before)
@@ -45,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def defined(folder: Path) -> dict[str, dict[str, Any]]:
-    """The names that the blocks of each page have defined so far."""
+    """The names that the blocks of each page have defined, by page."""
     for name in PAGES:
         page = folder / name
         page.mkdir(parents=True)
@@ -55,7 +56,7 @@ def defined(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def missing(example: str) -> set[str]:
-    """The packages that a block needs and that are not installed."""
+    """Returns the packages that a block needs but that are not installed."""
     used = set(re.findall(r"^\s*(?:from|import) (?:lookalike\.)?(\w+)", example, re.MULTILINE))
     if re.search(r"\btable\b", example):
         used.add("pyarrow")
@@ -68,18 +69,18 @@ def missing(example: str) -> set[str]:
 def test_example(
     page: str, line: int, example: str, folder: Path, defined: dict[str, dict[str, Any]]
 ) -> None:
-    """The output is the comment behind ``print``, and nothing else."""
+    """The output equals the comments after ``print`` calls."""
     if packages := missing(example):
         pytest.skip(f"{', '.join(sorted(packages))} is not installed, which the example is about")
     os.chdir(folder / page)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        # Empty lines before it make the numbers in a traceback those of the page.
+        # Empty lines before the code make tracebacks show line numbers of the page.
         exec(compile("\n" * line + example, page, "exec"), defined[page])
     shown = re.findall(r"^\s*(?:print\(.*)?\)\s+# (.*)$", example, re.MULTILINE)
     lines = printed.getvalue().splitlines()
     if "progress=" in example:
-        # How often it reports progress depends on how long that takes.
+        # The number of progress reports depends on the duration.
         lines = [line for line in lines if " of " not in line]
     assert lines == shown
 

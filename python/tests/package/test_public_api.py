@@ -1,4 +1,4 @@
-"""Public names do not change unnoticed, and are documented."""
+"""Public names are documented, and changes of them fail a test."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_each_public_name_is_on_one_page() -> None:
 
 
 def is_documented(body: list[ast.stmt], name: str) -> bool:
-    """Tells whether a name has a docstring. A property needs one only on its getter."""
+    """Returns true if a name has a docstring. A property needs one only on its getter."""
     return any(
         ast.get_docstring(node) if isinstance(node, DEFINITIONS) else isinstance(after, ast.Expr)
         for node, after in zip(body, [*body[1:], None], strict=True)

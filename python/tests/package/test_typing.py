@@ -1,4 +1,4 @@
-"""What type checkers know of results."""
+"""The types of results for type checkers."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_another_checker_knows_the_same_types(tmp_path: Path) -> None:
     (tmp_path / "wrong.py").write_text(wrong)
     command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "."]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    # One error, that of the file that is wrong: the others were checked.
+    # The only error is in the wrong file, which shows that the files were checked.
     assert "wrong.py:2:15 - error" in done.stdout and "\n1 error," in done.stdout, (
         done.stdout + done.stderr
     )

@@ -1,4 +1,4 @@
-"""What is installed: files, metadata, and what an import costs."""
+"""The installed package: files, metadata, and the cost of an import."""
 
 from __future__ import annotations
 
@@ -120,7 +120,8 @@ def test_an_import_brings_nothing_else() -> None:
 
 
 def test_an_import_leaves_modules_of_python_for_later() -> None:
-    """Those that a function needs: what an import takes is mostly that of the modules it brings."""
+    """Modules that only some functions need are not imported with the package, because they take
+    most of the time of an import."""
     code = "import sys; before = set(sys.modules); import lookalike; print(*sorted(set(sys.modules) - before))"
     modules = set(run(code).split())
     late = {
@@ -146,7 +147,7 @@ def test_an_import_leaves_modules_of_python_for_later() -> None:
         "unittest",
         "xml",
     }
-    # From 3.14 on, pathlib needs glob.
+    # From Python 3.14 on, pathlib imports glob.
     late -= set(run("import sys; import pathlib; print(*sys.modules)").split())
     assert len(late) > 10 and not late & modules
     own = {

@@ -1,4 +1,4 @@
-"""The process that reads files whose parsers are not trusted."""
+"""The worker process, which runs the parsers that may crash on untrusted files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MinHashLSHBloom against datasketch, whose filters are those of pybloomfilter."""
+"""Compares MinHashLSHBloom with datasketch, which uses the filters of pybloomfilter."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def pybloomfilter() -> Any:
 
 
 def sketches(package: Any, count: int, first: int = 0, **arguments: Any) -> list[Any]:
-    """Four of each family are alike."""
+    """Returns sketches in families of four that share most of their elements."""
     draw = random.Random(first)
     sets = [
         [b"%d-%d" % (number // 4, k) for k in range(30)] + [b"%d" % draw.randrange(10**9)]
@@ -44,7 +44,8 @@ def test_folders_of_datasketch_are_read(tmp_path: Path, scheme: str) -> None:
     their.sync()
     mine = ours.MinHashLSHBloom(**arguments)
     assert (mine.b, mine.r, mine.h) == (their.b, their.r, their.h)
-    # Beyond its capacity and with this rate, there are many false positives, which must be equal.
+    # The filter exceeds its capacity and has a high error rate. Both packages must return the same
+    # false positives.
     asked = zip(sketches(theirs, 2000, 60, scheme=scheme), sketches(ours, 2000, 60, scheme=scheme))
     answers = [(their.query(a), mine.query(b)) for a, b in asked]
     assert all(a == b for a, b in answers)
@@ -81,7 +82,7 @@ def test_filters_are_as_large_and_hash_alike(capacity: int, rate: float) -> None
     assert mine.hash_seeds == their.hash_seeds
     draw = random.Random(1)
     for _ in range(capacity):
-        # Python's hash of a number is itself below this prime.
+        # The Python hash of a number below this prime is the number itself.
         key = draw.randrange((1 << 61) - 1)
         assert mine.add(key) == their.add(key) and key in mine
     for key in [0, 1, (1 << 61) - 2, *(draw.randrange(1 << 60) for _ in range(2000))]:
@@ -116,7 +117,7 @@ def test_tables() -> None:
     table = BloomTable(10, 0.01, 3)
     assert not table.query([1, 2, 3])
     table.insert([1, 2, 3])
-    # The number of a band is the sum of its values.
+    # A band is hashed as the sum of its values, so their order does not matter.
     assert table.query(np.array([1, 2, 3], np.uint32)) and table.query([3, 2, 1])
     for call in (table.insert, table.query):
         with pytest.raises(RuntimeError, match="got 2"):
@@ -148,7 +149,7 @@ def test_pickles_both_ways(tmp_path: Path, is_file: bool) -> None:
         (ours.loads(pickle.dumps(their, protocol=0)), their),
     ):
         assert [read.query(m) for m in asked] == [like.query(m) for m in asked]
-        # It is a copy in memory.
+        # The unpickled index is a copy in memory.
         read.insert(two)
         assert read.query(two) and not like.query(two)
         assert like is mine or type(read) is ours.MinHashLSHBloom

@@ -1,4 +1,4 @@
-"""The tables of docs/guides/datasketch.md and docs/reference/datasketch.md."""
+"""Checks the tables of docs/guides/datasketch.md and docs/reference/datasketch.md."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEXT = "".join(
 
 
 def test_values_of_the_schemes() -> None:
-    """The table of the values of one token."""
+    """Checks the table with the values of one token."""
     from lookalike.datasketch import MinHash
 
     rows = re.findall(r"^\| `(affine32|affine64|legacy)` \| ([\d, ]+) \|$", TEXT, re.MULTILINE)

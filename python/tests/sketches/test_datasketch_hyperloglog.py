@@ -1,4 +1,4 @@
-"""HyperLogLog and HyperLogLogPlusPlus against datasketch."""
+"""Compares HyperLogLog and HyperLogLogPlusPlus with datasketch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def pair(name: str, count: int, p: int = 8, **arguments: Any) -> tuple[Any, Any]
 
 
 def counted(call: Callable[[], float]) -> tuple[float, int]:
-    """What is returned, and how many warnings there are."""
+    """Returns the result of a call and the number of its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         return call(), len(caught)
@@ -55,7 +55,7 @@ def test_counts_of_any_registers_are_equal(name: str, p: int) -> None:
         registers = draw.geometric(0.5, 1 << p) + draw.integers(0, 1 + int(scale), 1 << p)
         registers = np.where(draw.random(1 << p) < scale / 4, registers, 0).astype(np.int8)
         a, b = (getattr(package, name)(reg=registers.copy()) for package in (theirs, ours))
-        # Where all registers are small, and none is 0, datasketch divides by zero.
+        # If all registers are small and none is 0, datasketch divides by zero.
         if registers.all() and name == "HyperLogLog" and b._raw_count() <= 2.5 * b.m:
             continue
         assert counted(a.count) == counted(b.count)
@@ -85,7 +85,7 @@ def test_constants_are_those_of_datasketch() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_large_hashes(name: str) -> None:
-    """Estimates beyond the range where hashes are rarely equal."""
+    """Estimates are equal even for counts at which hashes often collide."""
     bits = 32 if name == "HyperLogLog" else 64
     draw = np.random.default_rng(1)
     a, b = (getattr(package, name)(4, hashfunc=int) for package in (theirs, ours))

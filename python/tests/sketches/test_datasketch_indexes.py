@@ -1,4 +1,4 @@
-"""MinHashLSH, its forest and its ensemble against those of datasketch."""
+"""Compares MinHashLSH, MinHashLSHForest and MinHashLSHEnsemble with datasketch."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SCHEMES = ["affine32", "affine64", "legacy"]
 
 
 def some_sets(count: int, seed: int) -> list[list[bytes]]:
-    """Sets in families of five that share most of their elements."""
+    """Returns sets in families of five that share most of their elements."""
     draw = random.Random(seed)
     return [
         [b"%d-%d" % (i // 5, k) for k in range(draw.randrange(10, 40))]
@@ -116,7 +116,7 @@ def test_index(scheme: str, prepickle: bool | None, hashed: bool) -> None:
 
 
 def test_random_changes() -> None:
-    """A thousand insertions and removals in any order, also of keys that are there twice."""
+    """Makes a thousand random insertions and removals. Several keys have the same sketch."""
     draw = random.Random(4)
     ta, tb = sketches(some_sets(60, 2), num_perm=16)
     a = theirs.MinHashLSH(num_perm=16, params=(8, 2))
@@ -141,7 +141,7 @@ def test_random_changes() -> None:
 
 
 def test_ensembles_choose_alike_in_near_ties() -> None:
-    """Thresholds of few digits make many ties, which rounding decides."""
+    """Thresholds with few digits cause many near ties, which rounding decides."""
     sharp = [(0.91, 16, 8), (0.92, 16, 8), (0.92, 64, 8), (0.91, 128, 8)]
     draw = random.Random(6)
     some = [
@@ -640,7 +640,7 @@ def test_a_forest_is_used_while_it_is_sorted() -> None:
 
 
 def changed(lsh: Any, minhash: Any) -> Any:
-    """An index in which keys were removed and others took their place."""
+    """Returns an index in which other keys have replaced removed keys."""
     for key in ("e", "b", "d", "a"):
         lsh.insert(key, minhash)
     for key in ("b", "e"):
@@ -674,8 +674,9 @@ def test_ensembles_keep_insertion_order() -> None:
 
 
 def clusters(sets: list[list[bytes]], query: Any, insert: Any) -> list[list[int]]:
-    """Clusters of near-duplicates as scripts for corpora of code make them: a document joins the
-    first cluster that a similar one began, else the first similar one begins a cluster."""
+    """Clusters near-duplicates like scripts for corpora of code. A document joins the cluster of
+    the first similar document that has begun one. Otherwise its first similar document begins
+    one."""
     begun: dict[int, list[int]] = {}
     for key in range(len(sets)):
         similar = query(key)

@@ -1,5 +1,5 @@
-"""A MinHashLSH in a folder: it answers as one in memory does, and belongs to one index at a
-time."""
+"""A MinHashLSH in a folder returns the same answers as one in memory. Only one index at a time can
+use the folder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from lookalike.errors import (  # noqa: E402
 
 
 def some_sketches(package: Any, count: int, **arguments: Any) -> list[Any]:
-    """Of sets in families of five that share most of their elements."""
+    """Returns sketches of sets in families of five that share most of their elements."""
     draw = random.Random(5)
     sets = [
         [b"%d-%d" % (i // 5, k) for k in range(draw.randrange(10, 40))]
@@ -67,7 +67,8 @@ def content(lsh: Any) -> Any:
 
 
 def assert_kept(lsh: Any, path: Path) -> None:
-    """What an index says, the next one says, too, and nothing is wrong with the folder."""
+    """Asserts that an index has the same content after it is opened again, and that the folder has
+    no problems."""
     expected = content(lsh)
     lsh.close()
     again = opened(path)
@@ -90,14 +91,14 @@ def found(lsh: Any, minhashes: list[Any]) -> list[set[Any]]:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """What is in a folder, but for what readers share with a writer."""
+    """Returns the files of a folder, without those that readers share with a writer."""
     shared = ("-wal", "-shm")
     return {p.name: p.read_bytes() for p in folder.iterdir() if not p.name.endswith(shared)}
 
 
 @contextlib.contextmanager
 def full_disk(folder: Path, room: int) -> Iterator[None]:
-    """No file grows larger than the largest in ``folder`` and ``room`` bytes."""
+    """Limits files to the size of the largest file in ``folder`` plus ``room`` bytes."""
     resource = pytest.importorskip("resource", reason="the system has no limits")
     sizes = [path.stat().st_size for path in folder.rglob("*")]
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -141,8 +142,8 @@ def test_kept_in_a_folder(tmp_path: Path, scheme: Any) -> None:
 
 
 def in_a_folder(key: Any) -> Any:
-    """A key of an index in memory, whose pickles have the usual protocol, 5 from Python 3.14 on;
-    those of a folder have protocol 4 in every version."""
+    """Converts a pickled key of an index in memory to the form of a folder. Keys in memory have the
+    default protocol (5 from Python 3.14 on). Keys of a folder always have protocol 4."""
     return pickle.dumps(pickle.loads(key), protocol=4) if isinstance(key, bytes) else key
 
 
@@ -279,13 +280,13 @@ def test_what_was_not_closed_is_not_half_there(tmp_path: Path) -> None:
 
 
 class Number(enum.IntEnum):
-    """Equal to integers."""
+    """Members that equal integers."""
 
     FIVE = 5
 
 
 class Pair(NamedTuple):
-    """Equal to a tuple."""
+    """A tuple subclass, which equals a tuple."""
 
     a: int
     b: str
@@ -315,7 +316,7 @@ SAME_KEYS: list[tuple[Any, Any]] = [
 
 
 class Heavy(str):
-    """A text that has more than its characters."""
+    """A text with a large attribute."""
 
     def __init__(self, text: str) -> None:
         self.weight = b"x" * (1 << 20)
@@ -346,7 +347,7 @@ def test_keys_that_are_inserted_again_on_the_way_come_once(tmp_path: Path) -> No
     lsh.close()
 
 
-# Numbered, since names with sets differ between the processes that tests are divided among.
+# Cases are numbered, because the texts of sets differ between the processes that run the tests.
 @pytest.mark.parametrize(("key", "same"), SAME_KEYS, ids=range(len(SAME_KEYS)))
 def test_equal_keys_are_one_key(tmp_path: Path, key: Any, same: Any) -> None:
     path = tmp_path / "index"
@@ -733,7 +734,7 @@ def test_a_forked_process_leaves_the_folder_alone(tmp_path: Path) -> None:
 
 
 def other_things(folder: Path) -> list[Path]:
-    """What is no index of sketches, and is to stay as it is."""
+    """Creates files and folders that are not indexes of sketches, and returns their paths."""
     (folder / "text").write_bytes(b"not a database" * 100)
     database = sqlite3.connect(folder / "file of sketches")
     database.execute("CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT)")
@@ -815,7 +816,7 @@ DAMAGES = [
     "UPDATE docs SET id = 'l:(' WHERE doc = 2",
     "UPDATE docs SET id = 'p:AAAA' WHERE doc = 2",
     "UPDATE docs SET id = 'b:-' WHERE doc = 2",
-    # A list, which is no key.
+    # A list, which cannot be a key.
     "UPDATE docs SET id = 'p:XS4=' WHERE doc = 2",
     "UPDATE docs SET metadata = '{\"key\":5}' WHERE doc = 2",
     'UPDATE docs SET metadata = \'{"key":"AAAA"}\' WHERE doc = 2',
@@ -856,7 +857,7 @@ def test_a_missing_class_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyP
         opened(path).keys.keys()
 
 
-# Makes an index with a key whose pickle creates a file.
+# A program that creates an index with a key whose pickle creates a file.
 FOREIGN = """
 import pathlib, sys
 import lookalike.datasketch as ours
@@ -941,7 +942,8 @@ def test_a_damaged_segment_is_repaired(tmp_path: Path) -> None:
     lsh.close()
     (segment,) = path.glob("*.seg")
     data = bytearray(segment.read_bytes())
-    # Behind the blocks are eight bytes for each; what is wrong there is made again at opening.
+    # Eight bytes for each block follow the blocks. Damage there would be repaired at opening, so
+    # the test damages the blocks.
     for block in range((len(data) - 4096) // 4104):
         data[4096 + block * 4096] ^= 1
     segment.write_bytes(data)
@@ -986,7 +988,7 @@ def test_folders_keep_insertion_order(tmp_path: Path) -> None:
     (minhash,) = some_sketches(ours, 1, num_perm=16)
     (other,) = ours.MinHash.bulk([[b"another"]], num_perm=16)
     with contextlib.closing(opened(tmp_path / "index")) as lsh:
-        # The first record of "e" has other bands.
+        # "e" is inserted twice. Its first sketch has other bands.
         lsh.insert("e", other)
         for key in ("b", "d", "a"):
             lsh.insert(key, minhash)

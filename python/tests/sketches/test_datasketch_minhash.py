@@ -1,4 +1,4 @@
-"""MinHash and its hash values against datasketch itself."""
+"""Compares MinHash and its hash values with datasketch."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SCHEMES = ["affine32", "affine64", "legacy"]
 
 
 def some_tokens(count: int, seed: int) -> list[bytes]:
-    """Tokens of lengths around those where the padding of SHA-1 changes."""
+    """Returns tokens whose lengths are near the lengths at which the padding of SHA-1 changes."""
     draw = random.Random(seed)
     lengths = [0, 1, 3, 8, 20, 54, 55, 56, 57, 63, 64, 65, 119, 120, 128, 200]
     return [draw.randbytes(draw.choice(lengths)) for _ in range(count)]
@@ -49,8 +49,8 @@ def assert_equal(a: Any, b: Any) -> None:
 
 @pytest.mark.parametrize("kernel", _engine.ds_kernels())
 def test_kernels_hash_like_hashlib(kernel: str) -> None:
-    # Of every length, as neighbours of their own and of other lengths, and with a rest of each
-    # size.
+    # Tokens of every length, next to tokens of the same and of other lengths. The lists have many
+    # lengths, because kernels hash several tokens at once.
     some = some_tokens(1001, 1)
     short = [some[at % 1001][: at % 33] + bytes(at % 3) for at in range(500)]
     each = [bytes(range(length)) for length in range(130) for _ in range(8)]
@@ -120,7 +120,7 @@ def test_values_and_permutations(scheme: str, num_perm: int, seed: int) -> None:
 
 
 def test_known_answers() -> None:
-    """Frozen: what datasketch 2.0.0 gave for the token `lookalike` and seed 1."""
+    """The values of datasketch 2.0.0 for the token `lookalike` and seed 1. They never change."""
     known = {
         "affine32": [2671343059, 2596516909, 1332000359, 2220278849],
         "affine64": [
@@ -161,7 +161,7 @@ def test_jaccard_merge_union(scheme: str) -> None:
     tokens = some_tokens(60, 3)
     (a1, b1), (a2, b2) = pair(tokens[:40], scheme=scheme), pair(tokens[20:], scheme=scheme)
     assert a1.jaccard(a2) == b1.jaccard(b2)
-    # Each understands the other's.
+    # Each package accepts sketches of the other.
     assert b1.jaccard(a2) == a1.jaccard(a2) == a1.jaccard(b2)
     assert_equal(theirs.MinHash.union(a1, a2), ours.MinHash.union(b1, b2))
     a1.merge(a2)
@@ -173,7 +173,7 @@ def test_jaccard_merge_union(scheme: str) -> None:
 
 
 def test_estimate_is_near_the_truth() -> None:
-    """400 pairs at similarity 1/3: the mean is within five standard errors."""
+    """The mean estimate of 400 pairs with similarity 1/3 is within five standard errors."""
     estimates = []
     for i in range(400):
         one, two = ours.MinHash(seed=i), ours.MinHash(seed=i)
@@ -206,7 +206,7 @@ def test_own_hash_function(scheme: str) -> None:
     numbers: Any = [1, 2, 3]
     a, b = pair(numbers, scheme=scheme, hashfunc=lambda n: np.uint32(n))
     assert_equal(a, b)
-    # Their functions are known, and are the same.
+    # The engine recognises these functions of both packages.
     for function in (theirs.sha1_hash32, ours.sha1_hash32):
         a, b = pair(some_tokens(50, 6), scheme=scheme, hashfunc=function)
         assert_equal(a, b)
@@ -219,7 +219,7 @@ def test_hash_functions() -> None:
 
 
 def test_token_hash() -> None:
-    """The engine's loop and the function that Python calls give the same."""
+    """The loop of the engine and the function for Python return the same values."""
     tokens = some_tokens(100, 8)
     for scheme, function in (
         ("affine32", ours.token_hash32),
@@ -470,7 +470,7 @@ def test_threads_that_are_not_to_be_had_are_done_without() -> None:
 
 
 def test_long_lists_and_long_tokens_are_taken_in_parts() -> None:
-    """Whatever the parts are, the values are those of all tokens."""
+    """Tokens that are hashed in parts have the same values."""
     draw = random.Random(3)
     large = [draw.randbytes(n) for n in (1 << 17, (1 << 17) + 1, 1 << 20, 5 << 20)]
     many = [b"%d" % n for n in range(20_000)]
@@ -542,12 +542,12 @@ def test_ctrl_c_ends_it(call: str) -> None:
         timeout=10 * PATIENCE,
     )
     assert made.stdout, made.stderr
-    # Of the processor's time, which does not depend on what else the machine does.
+    # CPU seconds, because wall seconds depend on the load of the machine.
     assert float(made.stdout) < 10.0
 
 
 def test_other_threads_run_while_long_tokens_are_hashed() -> None:
-    """On a busy machine a pause may be long; where the lock is kept, every one is."""
+    """A pause may be long on a busy machine. If the lock is held, every pause is long."""
     tokens = [bytes(20_000_000)] * 20
     for _ in range(10):
         longest, took = longest_pause(lambda: ours.MinHash(16).update_batch(tokens))
@@ -557,7 +557,8 @@ def test_other_threads_run_while_long_tokens_are_hashed() -> None:
 
 
 def longest_pause(work: Callable[[], object]) -> tuple[float, float]:
-    """How long another thread did not get the interpreter's lock, and how long the work took."""
+    """Returns the longest time for which another thread did not get the interpreter's lock, and the
+    duration of the work."""
     longest, done = 0.0, threading.Event()
 
     def watch() -> None:
@@ -592,7 +593,7 @@ def test_freezing_leaves_the_sketch_as_small_as_it_was() -> None:
 
 
 def test_a_sketch_in_use_is_an_error_and_no_panic() -> None:
-    """Its own function may do with it what it likes."""
+    """The hash function may change the sketch that calls it."""
     m: Any = None
 
     def own(token: int) -> int:

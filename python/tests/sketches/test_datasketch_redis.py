@@ -1,4 +1,4 @@
-"""Indexes in Redis, on a server that the tests start: against datasketch, on the same server."""
+"""Compares indexes in Redis with datasketch, on a server that the tests start."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 @pytest.fixture
 def config(port: int) -> dict[str, Any]:
-    """An empty database."""
+    """Empties the database, and returns its configuration."""
     redis.Redis(port=port).flushall()
     return {"type": "redis", "basename": b"base", "redis": {"host": "127.0.0.1", "port": port}}
 
 
 def content(config: dict[str, Any]) -> dict[bytes, Any]:
-    """Everything in the database."""
+    """Returns the content of the database."""
     client = redis.Redis(**config["redis"])
     read = {b"hash": client.hgetall, b"set": client.smembers}
     return {
@@ -61,7 +61,7 @@ def content(config: dict[str, Any]) -> dict[bytes, Any]:
 
 
 def sketches(package: Any, count: int, first: int = 0, **arguments: Any) -> list[Any]:
-    """Four of each family are alike."""
+    """Returns sketches in families of four that share most of their elements."""
     sets = [
         [b"%d-%d" % (number // 4, k) for k in range(30)] + [b"%d" % number]
         for number in range(first, first + count)
@@ -87,7 +87,7 @@ def test_one_index_of_both_packages(config: dict[str, Any], scheme: str) -> None
         lsh.remove(100)
         stored.append(content(config))
     assert stored[0] == stored[1] and len(stored[0]) > 100
-    # The database is that of ours now, which both ask.
+    # The database now contains the index of our package. Both packages query it.
     a, b = (package.MinHashLSH(0.5, storage_config=config) for package in (theirs, ours))
     for one, two in zip(sketches(theirs, 60, scheme=scheme), sketches(ours, 60, scheme=scheme)):
         assert sorted_keys(a.query(one)) == sorted_keys(b.query(two))
@@ -123,7 +123,7 @@ def test_insert_remove_and_what_is_refused(config: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="scheme"):
         lsh.insert("x", ours.MinHash(scheme="legacy"))
     assert content(config) == {}
-    # A key twice, and both taken out.
+    # A key is inserted twice, and one removal removes both.
     lsh.insert("k", one)
     lsh.insert("k", two, check_duplication=False)
     assert lsh.query(one) == ["k"] and lsh.get_subset_counts("k")[0]
@@ -158,7 +158,7 @@ def test_sessions(config: dict[str, Any], buffer_size: int) -> None:
         session.insert(0, made[0])
         with pytest.raises(ValueError, match="already exists: 0"):
             session.insert(0, made[0])
-        # What was collected is written before an answer.
+        # A query first writes the insertions that the session has buffered.
         assert lsh.query(made[1]) == [0] == other.query(made[1])
         for key, m in enumerate(made[1:], 1):
             session.insert(key, m)
@@ -171,7 +171,7 @@ def test_sessions(config: dict[str, Any], buffer_size: int) -> None:
         with pytest.raises(ValueError, match="does not exist"):
             session.remove(99)
     assert sorted(other.query(made[38])) == [36, 37, 38, 39] and other.query(made[3]) == []
-    # No bucket is left behind.
+    # No empty bucket remains.
     assert {count for counts in other.get_counts() for count in counts.values()} <= {1, 2, 3, 4}
     assert sum(map(sum, (counts.values() for counts in other.get_counts()))) == 4 * other.b
     with lsh.insertion_session() as session:
@@ -185,7 +185,7 @@ def test_pickles_both_ways(config: dict[str, Any]) -> None:
     mine = ours.MinHashLSH(0.5, storage_config=config)
     with mine.insertion_session() as session:
         session.insert("b", b)
-        # Pickling writes what was collected.
+        # Pickling writes the buffered insertions.
         pickle.dumps(mine)
         assert len(ours.MinHashLSH(0.5, storage_config=config).keys) == 1
     their = theirs.MinHashLSH(0.5, storage_config=config)
@@ -215,7 +215,7 @@ def test_merging(config: dict[str, Any]) -> None:
     lsh.merge(memory, check_overlap=True)
     assert sorted(lsh.query(made[0])) == ["m", "r"] and lsh.query(made[4]) == ["r2"]
     memory.merge(lsh)
-    # An index in memory that does not pickle has the keys as they are kept in Redis.
+    # An index in memory without `prepickle` gets the pickled keys of Redis.
     assert len(memory.keys) == 5 and pickle.dumps("r") in memory
     with pytest.raises(ValueError, match="overlapping"):
         lsh.merge(ours.loads(ours.dumps(lsh)), check_overlap=True)

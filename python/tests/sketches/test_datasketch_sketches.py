@@ -1,4 +1,4 @@
-"""Lean, b-bit and weighted sketches, and pickles of all classes, against datasketch."""
+"""Compares lean, b-bit and weighted sketches, and pickles of all classes, with datasketch."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def test_weights_of_a_wrong_form_are_refused() -> None:
 
 
 def every_object(package: Any) -> dict[str, Any]:
-    """One of each class, with something in it."""
+    """Returns an object of each class, with content."""
     made: dict[str, Any] = {}
     for scheme in SCHEMES:
         m = package.MinHash(num_perm=16, seed=5, scheme=scheme)
@@ -244,7 +244,7 @@ def every_object(package: Any) -> dict[str, Any]:
 
 
 def behaviour(thing: Any) -> Any:
-    """What can be seen of an object, whichever package it is of."""
+    """Returns the observable state of an object of either package."""
     name = type(thing).__name__
     if name == "MinHash":
         thing = thing.copy()
@@ -362,7 +362,7 @@ def test_borrowed_modules_are_read_from_pickles() -> None:
 
 
 def test_pickles_are_unchanged_by_dill() -> None:
-    """dill replaces functions of the pickler that all packages share."""
+    """dill replaces functions of the pickler, which all packages share."""
     if importlib.util.find_spec("dill") is None:
         pytest.skip("dill is not installed")
     program = """
@@ -439,7 +439,7 @@ def test_what_programs_ask_datasketch_for() -> None:
 
 @pytest.mark.parametrize("package", [theirs, ours])
 def test_inserting_as_programs_do_it_themselves(package: Any) -> None:
-    """Programs that distribute the work themselves call the same functions as ``insert``."""
+    """Programs that distribute the work call the functions that ``insert`` calls."""
     lsh, other = package.MinHashLSH(0.5), package.MinHashLSH(0.5)
     for number in range(8):
         m = package.MinHash()
@@ -520,7 +520,7 @@ def test_examples_run() -> None:
 
 
 def test_import_is_light() -> None:
-    """Nothing heavy is imported before it is used."""
+    """Large packages are imported only when they are used."""
     import subprocess
     import sys
 

@@ -1,17 +1,17 @@
-//! Files of a crate that import each other.
+//! Finds files of a crate that import each other.
 
 use super::source_file::{SourceCrate, SourceFile};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum number of exports in a row that are followed to the file that defines a name.
+/// Maximum number of exports to follow from an import to the file that defines the name.
 const MAX_EXPORTS: usize = 16;
 
-/// Returns the sets of files, by name, in which each file imports every other file, directly or
-/// through others. A name that a module only exports is imported from the module and from the file
-/// that defines the name.
+/// Returns the sets of files in which each file imports every other file, directly or through
+/// others. A use of a name that a module only exports imports both the module and the file that
+/// defines the name.
 pub(crate) fn cycles(source: &SourceCrate) -> Vec<Vec<&str>> {
     let modules: BTreeMap<&[String], &SourceFile> =
-        // In reverse, since `module.py` is before its stub `module.pyi`.
+        // In reverse order, so that `module.py` replaces its stub `module.pyi`, which is after it.
         source.files.iter().rev().map(|file| (file.module.as_slice(), file)).collect();
     let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for file in &source.files {
@@ -32,8 +32,8 @@ pub(crate) fn cycles(source: &SourceCrate) -> Vec<Vec<&str>> {
     cycles.into_iter().collect()
 }
 
-/// The files that the use of `path` leads through: modules that export the name, and the file that
-/// defines it.
+/// Returns the files that a use of `path` imports: modules that export the name, and the
+/// file that defines it.
 fn imported<'a>(
     modules: &BTreeMap<&[String], &'a SourceFile>,
     path: &[String],
@@ -59,7 +59,7 @@ fn imported<'a>(
     files
 }
 
-/// The files that are reached from `start` in one step or more.
+/// Returns the files that `start` imports, directly or through others.
 fn reachable<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, start: &str) -> BTreeSet<&'a str> {
     let mut reached = BTreeSet::new();
     let mut waiting = vec![start];

@@ -1,4 +1,4 @@
-//! The parsed files of the crates and of the Python package, for checks and measurements.
+//! Parses the files of the crates and of the Python package, for checks and measurements.
 
 mod cycles;
 mod python;
@@ -12,17 +12,17 @@ use source_file::SourceFile;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The folder of the Python package; its tests are elsewhere.
+/// The folder of the Python package. Its tests are in another folder.
 const PYTHON: &str = "python/lookalike";
 
-/// The name of the group of files in other languages, of which only lines are counted.
+/// The name of the group of files in other languages. Only their lines are counted.
 const OTHER_LANGUAGES: &str = "JavaScript and SQL";
 
 /// Reads the files of the crates, of the Python package and of other languages. `names` are paths
 /// from `root`.
 ///
 /// # Errors
-/// A file cannot be read or parsed.
+/// If a file cannot be read or parsed.
 pub(crate) fn crates(root: &Path, names: &[String]) -> Result<Vec<SourceCrate>, String> {
     let mut crates: BTreeMap<&str, Vec<SourceFile>> = BTreeMap::new();
     for name in names {
@@ -52,22 +52,22 @@ pub(crate) fn crates(root: &Path, names: &[String]) -> Result<Vec<SourceCrate>, 
 }
 
 impl SourceCrate {
-    /// Whether this is a crate.
+    /// Returns true for a crate, and false for the Python package and other languages.
     pub(crate) fn is_rust(&self) -> bool {
         self.folder != PYTHON && self.folder != OTHER_LANGUAGES
     }
 }
 
-/// Parses a file of Rust, whose module follows from its path below `src`.
+/// Parses a Rust file. Derives its module from its path in `src`.
 ///
 /// # Errors
-/// The text is not Rust.
+/// If the text is not valid Rust.
 pub(crate) fn parse_rust(name: &str, text: &str) -> Result<SourceFile, String> {
     let path = name.split_once("/src/").map_or(name, |(_, path)| path);
     rust::parse(name, module_of(path), text)
 }
 
-/// Counts the lines of a file of JavaScript or SQL.
+/// Counts the lines of a JavaScript or SQL file.
 fn count_lines(name: &str, text: &str) -> SourceFile {
     let lines = text.lines().map(str::trim);
     let is_code = |line: &&str| {
@@ -82,13 +82,13 @@ fn count_lines(name: &str, text: &str) -> SourceFile {
     }
 }
 
-/// The extension of a file, without its dot; empty if it has none.
+/// Returns the extension of a file without its dot. Empty if the file has none.
 pub(crate) fn extension(name: &str) -> &str {
     let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
     extension.unwrap_or_default()
 }
 
-/// The module of a file, by its path in the crate or the package.
+/// Returns the module of a file with this path in the crate or the package.
 fn module_of(path: &str) -> Vec<String> {
     let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
     let mut module: Vec<String> = stem.split('/').map(str::to_owned).collect();
@@ -96,7 +96,7 @@ fn module_of(path: &str) -> Vec<String> {
     module
 }
 
-/// Whether a file has nothing but tests.
+/// Returns true if a file contains only tests.
 fn is_test(name: &str) -> bool {
     name.split('/').any(|folder| folder == "tests") || name.ends_with("/tests.rs")
 }

@@ -1,8 +1,8 @@
-//! A Python file: its classes, functions and imports, read line by line.
+//! Reads the classes, functions and imports of a Python file, line by line.
 
 use super::source_file::SourceFile;
 
-/// The two ways to begin and to end a text of several lines.
+/// The marks that begin and end a string of several lines.
 const TEXT_MARKS: [&str; 2] = ["\"\"\"", "'''"];
 
 /// Parses `text`, the file `name` of the module `module`.
@@ -49,7 +49,7 @@ pub(super) fn parse(name: &str, module: Vec<String>, text: &str) -> SourceFile {
     file
 }
 
-/// The names that a statement imports, with their paths.
+/// Returns the names that a statement imports, with their paths.
 fn imports(package: &[String], statement: &str) -> Vec<(String, Vec<String>)> {
     let statement = statement.split('#').next().unwrap_or(statement);
     let (module, names) = match statement.strip_prefix("from ") {
@@ -66,7 +66,7 @@ fn imports(package: &[String], statement: &str) -> Vec<(String, Vec<String>)> {
     found
 }
 
-/// The path of a module from the root. Each dot at the beginning of the name, after the first dot,
+/// Returns the path of a module from the root. Each leading dot of the name after the first dot
 /// leads to the enclosing package.
 fn absolute(package: &[String], module: &str) -> Vec<String> {
     let name = module.trim_start_matches('.');

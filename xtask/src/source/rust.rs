@@ -1,4 +1,4 @@
-//! A file of Rust without its tests: functions, types, imports and lines.
+//! Reads the functions, types, imports and lines of a Rust file without its tests.
 
 use super::source_file::SourceFile;
 use proc_macro2::{TokenStream, TokenTree};
@@ -10,7 +10,7 @@ use syn::visit::{self, Visit};
 /// Parses `text`, the file `name` of the module `module`.
 ///
 /// # Errors
-/// The text is not Rust.
+/// If the text is not valid Rust.
 pub(super) fn parse(name: &str, module: Vec<String>, text: &str) -> Result<SourceFile, String> {
     let parsed = syn::parse_file(text).map_err(|error| {
         let line = error.span().start().line;
@@ -34,15 +34,15 @@ struct SourceVisitor {
     file: SourceFile,
     /// The module of the visited item: the file's module, or a module within it.
     module: Vec<String>,
-    /// Modules that the file declares.
+    /// The modules that the file declares.
     children: BTreeSet<String>,
-    /// Lines of items for tests.
+    /// The lines of items that belong to tests.
     tests: Vec<RangeInclusive<usize>>,
 }
 
 impl SourceVisitor {
-    /// Returns a path from the root of the crate. `None` for a path that leads out of the crate, or
-    /// that begins with a name in scope.
+    /// Returns a path from the root of the crate. Returns `None` for a path that leads out of the
+    /// crate or begins with a name in scope.
     fn absolute(&self, path: &[String]) -> Option<Vec<String>> {
         let (first, rest) = path.split_first()?;
         let mut module = match first.as_str() {
@@ -67,7 +67,7 @@ impl SourceVisitor {
         self.file.functions.push(lines);
     }
 
-    /// Adds the paths in the arguments of a macro, which are not parsed.
+    /// Adds the paths in the arguments of a macro. syn does not parse these arguments.
     fn paths_in_tokens(&mut self, tokens: TokenStream) {
         let mut path = Vec::new();
         let mut colons = 0;
@@ -95,7 +95,7 @@ impl SourceVisitor {
         }
     }
 
-    /// The imports of a `use`: names with their paths.
+    /// Collects the imports of a `use`: names with their paths.
     fn imports(
         tree: &syn::UseTree,
         path: &mut Vec<String>,
@@ -169,7 +169,7 @@ impl<'a> Visit<'a> for SourceVisitor {
         Self::imports(&item.tree, &mut Vec::new(), &mut found);
         for (name, path) in found {
             let Some(path) = self.absolute(&path) else { continue };
-            // Other files use an exported name.
+            // An exported name does not count as used here, because other files use it.
             if matches!(item.vis, syn::Visibility::Inherited) {
                 self.file.paths.insert(path.clone());
             }
@@ -195,7 +195,7 @@ impl<'a> Visit<'a> for SourceVisitor {
             syn::Pat::Type(typed) => &typed.pat,
             pattern => pattern,
         };
-        // With `else` the pattern compares several values, which has no other form.
+        // A `let … else` with tuples compares several values, and Rust has no other form for it.
         if let (syn::Pat::Tuple(_), Some(init)) = (pattern, &local.init)
             && init.diverge.is_none()
             && let syn::Expr::Tuple(tuple) = &*init.expr
@@ -214,7 +214,7 @@ impl<'a> Visit<'a> for SourceVisitor {
         visit::visit_expr_assign(self, assignment);
     }
 
-    /// A visibility names a module and uses nothing of it.
+    /// Skips visibilities such as `pub(in path)`: they name a module without using it.
     fn visit_vis_restricted(&mut self, _: &'a syn::VisRestricted) {}
 
     fn visit_item_fn(&mut self, item: &'a syn::ItemFn) {
@@ -239,7 +239,7 @@ impl<'a> Visit<'a> for SourceVisitor {
     }
 }
 
-/// Whether an attribute makes its item part of the tests: `#[cfg(test)]`, or with more conditions.
+/// Returns true for the attribute `#[cfg(test)]`, also with more conditions.
 fn is_test(attribute: &syn::Attribute) -> bool {
     let syn::Meta::List(list) = &attribute.meta else { return false };
     let condition = list.tokens.to_string();

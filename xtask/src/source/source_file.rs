@@ -1,27 +1,28 @@
-//! A parsed file of Rust or Python, and a crate of such files.
+//! The data of a parsed Rust or Python file, and of a crate of such files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A file without its tests.
+/// A source file without its tests.
 #[derive(Debug, Default)]
 pub(crate) struct SourceFile {
     /// Path from the root of the repository.
     pub(crate) name: String,
-    /// Path of its module in the crate; empty for the root of the crate.
+    /// Path of its module in the crate. Empty for the root of the crate.
     pub(crate) module: Vec<String>,
-    /// Lines of code: neither blank nor a comment.
+    /// The number of lines that are neither blank nor a comment.
     pub(crate) code_lines: usize,
-    /// All lines.
+    /// The number of all lines.
     pub(crate) lines: usize,
-    /// The lengths of functions in lines, signature included.
+    /// The lengths of functions in lines, with their signatures. 0 for functions of Python.
     pub(crate) functions: Vec<usize>,
-    /// The lines of tuples that are only packed to be unpacked: `let (a, b) = (c, d)`.
+    /// The line numbers of tuples that are packed only to be unpacked, such as
+    /// `let (a, b) = (c, d)`.
     pub(crate) packed_tuples: Vec<usize>,
-    /// Names of the structs, enums, traits, unions, type aliases and classes it defines.
+    /// Names of the structs, enums, traits, unions, type aliases and classes that the file defines.
     pub(crate) types: Vec<String>,
-    /// Paths that it uses, from the root of the crate.
+    /// Paths that the file uses, from the root of the crate.
     pub(crate) paths: BTreeSet<Vec<String>>,
-    /// Names that it imports or exports, with their paths from the root of the crate.
+    /// Names that the file imports or exports, with their paths from the root of the crate.
     pub(crate) imports: BTreeMap<String, Vec<String>>,
 }
 

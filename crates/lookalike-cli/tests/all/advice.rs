@@ -1,5 +1,5 @@
-//! Advice on settings: `find` and `dedup` where they find little, `tune`, and the commands of
-//! `docs/guides/choosing.md`.
+//! Advice on settings: the notes of `find` and `dedup` about few results, `tune`, and the commands
+//! of `docs/guides/choosing.md`.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "this is a test")]
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 const NOTE: &str = "have a near-duplicate here";
 
-/// Texts, and copies of some of them in which every eighth word is another one.
+/// Returns texts, and copies of some of them in which every eighth word is replaced.
 fn revised_copies(copies: u64, others: u64) -> Vec<(String, String)> {
     let mut documents = Vec::new();
     for n in 0..copies {
@@ -45,7 +45,7 @@ fn few_results_name_the_setting_that_finds_more() {
     let figures = ["documents", "with_neighbour", "with_passage", "pairs"];
     assert_eq!(figures.map(|name| better["better"][name].as_u64()), [80, 40, 40, 20].map(Some));
     assert_eq!(better["better"]["shingle"], "words:2");
-    // What is named finds what is promised, and needs no advice.
+    // The named options find the promised documents, and their run prints no advice.
     let options: Vec<&str> = options.split(' ').collect();
     let named = place.run(&[&["find", "in.jsonl", "--json"][..], &options].concat());
     let report: Value = serde_json::from_str(&named.out).unwrap();
@@ -55,14 +55,14 @@ fn few_results_name_the_setting_that_finds_more() {
     assert_eq!(note(&dedup.err), Some(expected.as_str()), "{}", dedup.err);
     let quiet = place.run(&["find", "in.jsonl", "--quiet"]);
     assert_eq!(quiet.err, "");
-    // Two documents of a reference collection are no pair.
+    // Similar documents within the reference collection are not a pair.
     place.file("drafts.jsonl", jsonl(&[("a".to_owned(), words(9_999, 160))]));
     let reference = place.run(&["find", "drafts.jsonl", "--reference", "in.jsonl"]);
     assert_eq!(note(&reference.err), None, "{}", reference.err);
 }
 
-/// Other collections are not measured: of fewer than 20 documents, of more than 1,000, and with
-/// more than 4 MiB of text.
+/// Collections of fewer than 20 or more than 1,000 documents, or with more than 4 MiB of text, are
+/// not measured.
 #[test]
 fn small_collections_alone_are_measured() {
     let place = Place::new();
@@ -86,8 +86,8 @@ fn small_collections_alone_are_measured() {
     assert!(!is_noted(&documents));
 }
 
-/// English texts, copies of them in which every second word that is no stop word is another one,
-/// and documents that consist of stop words.
+/// Returns pairs of English texts that differ in every second content word and in their stop words,
+/// and three documents of stop words only.
 fn rewritten_copies(copies: u64) -> Vec<(String, String)> {
     const STOP_WORDS: [&str; 12] = [
         "the", "of", "and", "to", "that", "with", "this", "from", "which", "have", "they", "would",
@@ -133,10 +133,10 @@ fn find_and_tune_name_the_same_number_of_documents() {
 fn nothing_is_advised_where_nothing_finds_more() {
     let place = Place::new();
     let unrelated: Vec<_> = (0..60).map(|n| (format!("d{n}"), words(n + 1, 160))).collect();
-    // Documents of one subject: few words, in any order.
+    // Documents about one subject: the same few words in different orders.
     let alike = |n: u64| words(n + 1, 160).replace(char::is_numeric, "1");
     let subject: Vec<_> = (0..60).map(|n| (format!("d{n}"), alike(n))).collect();
-    // A phrase that all documents have is no passage.
+    // A phrase that all documents contain is not a passage.
     let phrase = "the text of this file is free to use for any purpose with no warranty";
     let template = |n: u64| format!("{phrase} {}", words(n + 1, 12));
     let template: Vec<_> = (0..60).map(|n| (format!("d{n}"), template(n))).collect();
@@ -156,7 +156,7 @@ fn nothing_is_advised_where_nothing_finds_more() {
 
 const CAVEAT: &str = "the predicted recall does not hold for the scheme xor";
 
-/// What all commands that predict a recall print and write with options.
+/// Returns the output and the files of every command that predicts a recall, run with `options`.
 fn predictions(place: &Place, options: &[&str]) -> Vec<(String, String)> {
     let run = |args: &[&str], options: &[&str]| {
         let run = place.run(&[args, options].concat());
@@ -239,7 +239,7 @@ fn tune_advises_a_measure_and_a_threshold() {
     let measured = &report["measured"];
     assert_eq!(measured["settings"][0]["job"], "in use", "{measured}");
     assert_eq!(measured["better_setting"]["setting"]["with_neighbour"], 40, "{measured}");
-    // The setting in use is kept where no other finds more.
+    // `tune` recommends the setting in use if no other setting finds more.
     place.file("in.jsonl", jsonl(&collection(30)));
     let run = place.run(&["tune", "in.jsonl"]);
     assert!(run.out.contains("Keep words:5") && run.out.contains("Settings"), "{}", run.out);
@@ -274,7 +274,8 @@ fn every_command_of_the_guide_is_accepted() {
             _ => continue,
         }
         let run = place.run(&words);
-        // 2 is an error of usage: the arguments are accepted, and the files are not there.
+        // Exit code 2 would mean invalid arguments. Code 1 means that the arguments are accepted
+        // and only the files are missing.
         assert_eq!(run.code, Some(1), "{span}: {}", run.err);
         let is_named = words.iter().any(|word| run.err.contains(word));
         let is_absent =

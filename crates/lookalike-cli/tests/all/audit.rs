@@ -1,11 +1,11 @@
-//! `lookalike audit` from start to exit: reports that fit their inputs, and those that do not.
+//! Tests `lookalike audit` as a process: reports that fit their inputs, and reports that do not.
 
 #![allow(clippy::unwrap_used, clippy::format_collect, reason = "this is a test")]
 
 use crate::command::{Place, collection};
 use serde_json::{Value, json};
 
-/// A collection in `in.jsonl` and the report of a run over it.
+/// Returns a folder with a collection in `in.jsonl`, and the report of a run over it.
 fn place() -> (Place, Value) {
     let place = Place::new();
     let documents = collection(60);

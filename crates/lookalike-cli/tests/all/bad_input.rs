@@ -1,5 +1,5 @@
 //! Invalid inputs and options. The program prints an error with a remedy, or the correct result. It
-//! never panics, and never ignores a problem silently.
+//! never panics and reports every problem.
 
 use crate::command::{Place, jsonl, shared, words};
 use std::fmt::Write;

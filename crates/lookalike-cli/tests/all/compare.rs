@@ -1,4 +1,5 @@
-//! `lookalike compare`: figures worked out by hand, and what is said where figures do not help.
+//! Tests of `lookalike compare`: figures calculated by hand, and messages for inputs without
+//! figures.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -21,12 +22,12 @@ fn compare(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A command that does not read it closes the pipe.
+    // A command that does not read its input closes the pipe, so writing may fail.
     let _ = child.stdin.take().unwrap().write_all(input);
     child.wait_with_output().unwrap()
 }
 
-/// What is printed for two texts in files called `a` and `b`.
+/// Returns the output and the exit code for two texts in files named `a` and `b`.
 fn printed(a: impl AsRef<[u8]>, b: impl AsRef<[u8]>, arguments: &[&str]) -> (String, i32) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a"), a).unwrap();
@@ -75,7 +76,7 @@ fn s1_bags_of_words_share_three_of_five() {
 #[test]
 fn s2_nine_words_are_five_shingles() {
     let value = json(FOX, &FOX.replace("brown", "red"), &[]);
-    // The changed word is the third: the shingles at 1, 2 and 3 hold it.
+    // The third word is changed. The shingles that start at words 1, 2 and 3 contain it.
     assert_eq!((&value["shingles_a"], &value["shingles_b"]), (&5.into(), &5.into()));
     assert_eq!((&value["shared"], &value["union"]), (&2.into(), &8.into()));
     assert_eq!(value["jaccard"], 0.25);
@@ -117,7 +118,7 @@ fn equal_empty_and_short_texts_are_reported_in_words() {
     assert_has(&text, &["1 shingle\n", "These texts are short", "one two [-three-] {+four+}"]);
 }
 
-/// Both texts can be read from what is printed, whatever the rule leaves out.
+/// The output shows both original texts, including characters that the rule ignores.
 #[test]
 fn case_punctuation_and_white_space_are_shown_and_counted() {
     let a = "Paid FOR the room\n-5.20 EUR on Monday";
@@ -167,7 +168,7 @@ fn any_encoding_any_compression_any_stream() {
         let input = if arguments[0] == "latin.txt" { &latin[..] } else { text.as_bytes() };
         let output = compare(folder.path(), &arguments, input);
         let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-        // A forced encoding is for files; a stream finds its own.
+        // `--encoding` applies to files only. The encoding of standard input is detected.
         assert_has(&shown, &["Similar: 1.000000"]);
     }
 }
@@ -204,9 +205,9 @@ fn long_texts_take_seconds_and_cut_is_said() {
     };
     let start = Instant::now();
     let (text, _) = printed(words(1), words(2), &[]);
-    // Hours, if the time were quadratic.
+    // A quadratic algorithm would take hours.
     assert!(start.elapsed() < Duration::from_secs(300), "{:?}", start.elapsed());
-    // How many differences were found by then depends on the machine.
+    // The number of differences found before the cut depends on the machine.
     assert_has(&text, &["Not similar", " words …", "cut short"]);
     assert!(text.len() < 200_000, "{}", text.len());
 }

@@ -1,4 +1,4 @@
-//! `lookalike dedup`, run as a user runs it.
+//! Tests of `lookalike dedup` as a process.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,14 +10,14 @@ use crate::command::{Place, collection, jsonl, words};
 use lookalike_test_support::{gzip, tar};
 use std::collections::BTreeSet;
 
-/// A place with the collection of ten groups as `in.jsonl`.
+/// Returns a folder with the collection of ten groups in `in.jsonl`.
 fn place() -> Place {
     let place = Place::new();
     place.file("in.jsonl", jsonl(&collection(10)));
     place
 }
 
-/// The ids of the documents that `find` calls duplicates.
+/// Returns the ids of the duplicates that `find` reports.
 fn duplicates(place: &Place, more: &[&str]) -> Vec<String> {
     let found = place.run(&[&["find", "in.jsonl", "--json"], more].concat()).ok();
     let found: serde_json::Value = serde_json::from_str(&found).unwrap();
@@ -84,8 +84,8 @@ fn annotated_documents_say_what_find_says() {
     assert!(!place.path("b.jsonl").exists());
 }
 
-/// Only the superuser may give files to others; for everybody else owner and group are what they
-/// were.
+/// A replaced output file keeps its owner, group and mode. Only the superuser can change an owner,
+/// so the test checks a foreign owner only if it runs as superuser.
 #[cfg(unix)]
 #[test]
 fn a_file_that_is_replaced_keeps_its_owner_and_permissions() {
@@ -103,8 +103,8 @@ fn a_file_that_is_replaced_keeps_its_owner_and_permissions() {
     assert_eq!(before.0 == 12_345, is_superuser);
 }
 
-/// Of a chain a–b–c in which a and c are not similar, one end stays without a group where b is a
-/// duplicate of the other; it is not unique.
+/// In a chain a–b–c, a and c are not similar. If b is a duplicate of a, c belongs to no group, but
+/// it is not unique.
 #[test]
 fn a_document_whose_neighbours_have_other_keepers_is_related_and_not_unique() {
     let place = Place::new();
@@ -113,7 +113,7 @@ fn a_document_whose_neighbours_have_other_keepers_is_related_and_not_unique() {
         let text = words.join(" ");
         serde_json::json!({ "id": id, "text": text, "rank": rank }).to_string() + "\n"
     };
-    // 96 shingles each, 10 or 20 apart: 86/106 = 0.81 and 76/116 = 0.66.
+    // Each text has 96 shingles. Shifts of 10 and 20 words give 86/106 = 0.81 and 76/116 = 0.66.
     let other: Vec<String> = (0..90).map(|n| format!("other{n}")).collect();
     let (b, c) = (line("b", &all[10..110], 2), line("c", &all[20..120], 1));
     let (a, alone) = (line("a", &all[..100], 3), line("alone", &other, 4));
@@ -142,7 +142,8 @@ fn a_document_whose_neighbours_have_other_keepers_is_related_and_not_unique() {
             (&true.into(), true)
         );
         assert!(notes[3].get("lookalike_neighbour").is_none());
-        // What goes has none; the sizes of what stays add up to all documents.
+        // A removed document has no size. The sizes of the kept documents add up to the number of
+        // documents.
         let sizes: Vec<Option<u64>> =
             notes.iter().map(|n| n["lookalike_group_size"].as_u64()).collect();
         assert_eq!(sizes, [None, Some(1), Some(2), Some(1)], "{more:?}");
@@ -194,7 +195,7 @@ fn a_dry_run_tells_what_would_go_and_writes_nothing() {
     assert_eq!(find("  copies.jsonl")[..3], ["25", "24", "96.00"]);
     assert_eq!(find("  all")[0], "44");
     assert!(!place.path("x.jsonl").exists());
-    // Each change has the values of the list of removed documents.
+    // Each change has the values of its line in the list of removed documents.
     place.run(&["dedup", "in.jsonl", "copies.jsonl", "-o", "y.jsonl", "--removed", "y.csv"]).ok();
     let list = ["dedup", "in.jsonl", "copies.jsonl", "--dry-run", "--removed", "x.csv"];
     let changes = place.run(&list).ok();
@@ -222,7 +223,7 @@ fn documents_of_a_reference_stay_and_are_not_written() {
     let documents = collection(4);
     let (copies, originals): (Vec<_>, Vec<_>) =
         documents.into_iter().partition(|(id, _)| id.contains('-'));
-    // The copies are shorter here, and the originals would go but for the reference.
+    // The reference contains copies of all originals except `g1`.
     let short: Vec<_> =
         copies.iter().map(|(id, text)| (id.clone(), text.replace("and the end", ""))).collect();
     place.file("in.jsonl", jsonl(&originals)).file("test.jsonl", jsonl(&short));
@@ -331,7 +332,7 @@ fn standard_output_gets_the_records_and_nothing_else() {
     place.run(&["dedup", "a", "in.jsonl", "-o", "-"]).fails(2);
 }
 
-/// The names in a folder and below it, sorted.
+/// Returns the relative paths of everything below a folder, sorted.
 fn tree(folder: &std::path::Path) -> Vec<String> {
     let mut names = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -348,7 +349,7 @@ fn tree(folder: &std::path::Path) -> Vec<String> {
     names
 }
 
-/// A folder `in` with documents, copies of two of them, and what has no text.
+/// Returns a folder `in` with documents, copies of two of them, and files without text.
 fn place_with_folder() -> Place {
     let place = Place::new();
     let text = words(1, 90);
@@ -424,7 +425,7 @@ fn duplicates_are_moved_and_nothing_is_overwritten() {
     assert_eq!(run.code, Some(0), "{run:?}");
     assert_eq!(place.read("gone/b/copy.txt"), words(1, 90));
     assert!(place.read("gone.csv").contains("b/copy.txt,"), "{}", place.read("gone.csv"));
-    // Of the two equal files, the one that is not called a copy stayed.
+    // The default keep rule `name` keeps the file whose name does not mark a copy.
     assert_eq!(place.read("in/other.txt"), words(2, 90));
     assert_eq!(place.read("gone/.hidden/copy of other.txt"), words(2, 90));
     let run = place.run(&args);
@@ -456,7 +457,7 @@ fn records_and_members_of_archives_stay_where_they_are() {
     assert_eq!(message.code, Some(2), "{message:?}");
 }
 
-/// File names that a shell would take for something else, most of them.
+/// File names that a shell or `rm` misinterprets unless the script quotes them.
 #[cfg(unix)]
 const NAMES: [&str; 7] =
     ["-rf", "a b", "it's", "new\nline; touch hacked", "$(touch hacked)", "*", "\"`x`\\"];
@@ -480,7 +481,7 @@ fn a_script_removes_duplicates_and_nothing_else() {
     let script = place.read("remove.sh");
     assert!(script.contains("# jaccard 0."), "{script}");
     assert!(script.contains(" with keep (longest)\nduplicate '/"), "{script}");
-    // One of them changes before the script is run.
+    // The first check: a file changes before the script runs.
     place.file("in/a b", "something else");
     let sh = |name: &str| {
         let mut command = std::process::Command::new("sh");
@@ -490,7 +491,7 @@ fn a_script_removes_duplicates_and_nothing_else() {
     assert!(output.status.success(), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("it changed: /"), "{output:?}");
     assert_eq!(tree(&place.path("in")), ["a b", "keep", "other"]);
-    // Another is a link to a file of the same size when the script is run.
+    // The second check: a link to a file of the same size replaces a file before the script runs.
     place.file("in/a b", &text).file("elsewhere", &text);
     place.run(&args).ok();
     std::fs::remove_file(place.path("in/a b")).unwrap();
@@ -500,7 +501,7 @@ fn a_script_removes_duplicates_and_nothing_else() {
     assert!(place.path("in/a b").symlink_metadata().unwrap().is_symlink());
     assert_eq!(place.read("elsewhere"), text);
     std::fs::remove_file(place.path("in/a b")).unwrap();
-    // Without the keeper nothing goes.
+    // The third check: without the keeper, the script removes nothing.
     place.file("in/a b", &text);
     place.run(&args).ok();
     std::fs::remove_file(place.path("in/keep")).unwrap();
@@ -545,7 +546,7 @@ fn equal_files_become_links_and_similar_ones_stay() {
     assert!(run.err.contains("no file linked"), "{}", run.err);
     assert!(run.err.contains("in/b.txt: it is already a hard link to its keeper"), "{}", run.err);
     run.ok();
-    // Reflinks where the file system has them; else each file stays, with the reason.
+    // Creates reflinks if the file system supports them. Otherwise every file stays, with a reason.
     std::fs::remove_file(place.path("in/b.txt")).unwrap();
     place.file("in/b.txt", &text);
     let run = place.run(&["dedup", "in", "--link", "reflink"]);
@@ -601,14 +602,15 @@ fn formulas_are_neutralised_where_that_is_asked_for() {
         assert!(place.read(name).contains(",'") || place.read(name).contains("\n'"), "{name}");
     }
     assert!(place.read("out.jsonl").contains("\"=cmd()\""));
-    // Records of the input stay as they are; annotations are ours.
+    // `--csv-safe` does not change records of the input, only the annotations that the program
+    // adds.
     place.file("in.csv", format!("id,text\n=a,{t} end\n=b,{t}\n", t = words(5, 60)));
     place.run(&["dedup", "in.csv", "-o", "all.csv", "--annotate", "--csv-safe"]).ok();
     let all = place.read("all.csv");
     assert!(all.contains("\n=b,") && all.contains(",'=a,"), "{all}");
 }
 
-/// Runs that end by a signal, and what they leave.
+/// Runs that a signal ends, and their temporary files.
 #[cfg(unix)]
 mod signals {
     use super::*;
@@ -616,8 +618,8 @@ mod signals {
     use std::os::unix::process::ExitStatusExt;
     use std::process::{Child, ChildStdout, Command, Stdio};
 
-    /// A run that has its outputs open: it writes more to a pipe than that takes, and the first
-    /// byte was read from there.
+    /// Starts a run and waits until its outputs are open. The run then blocks, because it writes
+    /// more to its standard output than the pipe can hold.
     fn blocked(place: &Place) -> (Child, ChildStdout) {
         let mut child = Command::new(env!("CARGO_BIN_EXE_lookalike"))
             .args(["dedup", "in.jsonl", "-o", "-", "--removed", "out/gone.csv", "-q"])
@@ -637,7 +639,7 @@ mod signals {
         assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     }
 
-    /// More than a megabyte of records.
+    /// Returns a folder with more than a megabyte of records.
     fn place() -> Place {
         let place = Place::new();
         let mut documents: Vec<_> = (0..900).map(|n| (n.to_string(), words(n, 250))).collect();
@@ -655,7 +657,7 @@ mod signals {
         let ignored = mask.map_or(0, |mask| u64::from_str_radix(mask.trim(), 16).unwrap());
         for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
             if ignored >> (number - 1) & 1 == 1 {
-                // The program inherits that, and does not end.
+                // The program inherits the ignored signal, so the signal does not end it.
                 let skipped = format!("SIG{name} is ignored, so it ends no program");
                 lookalike_test_support::print_skipped(&skipped);
                 continue;
@@ -698,7 +700,7 @@ mod signals {
         let left = tree(&place.path("out"));
         assert_eq!(left.len(), 1, "{left:?}");
         let (mut live, mut pipe) = blocked(&place);
-        // The second run has removed what the first left.
+        // The second run has removed the temporary file of the killed run.
         let written = tree(&place.path("out"));
         assert!(written.len() == 1 && written != left, "{written:?}");
         place.file("out/.lookalike-a1B2c3.part", "left");

@@ -1,4 +1,4 @@
-//! The unit of systemd and the Dockerfile: what they run is what the program takes.
+//! The systemd unit and the Dockerfile: the program accepts the commands that they run.
 
 #![cfg(all(feature = "serve", feature = "sqlite", unix))]
 #![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
@@ -10,7 +10,8 @@ fn file(name: &str) -> String {
     std::fs::read_to_string(root().join("deploy").join(name)).unwrap()
 }
 
-/// Checks the arguments of the service, with the files that they name in a folder of the test.
+/// Checks that the program accepts the arguments of the service. Files that the arguments name are
+/// replaced by files in a folder of the test.
 fn check_arguments(arguments: &[&str]) {
     let place = Place::new();
     place.run(&["token", "--token-file", "tokens"]).ok();
@@ -33,7 +34,7 @@ fn the_unit_runs_the_service() {
     let words: Vec<&str> = line.split(' ').collect();
     assert_eq!(words[0], "/usr/local/bin/lookalike");
     check_arguments(&words[1..]);
-    // The program has to be there for the check of the unit.
+    // `systemd-analyze` needs an existing program, so the unit names the tested one.
     let place = Place::new();
     let here = unit.replace("/usr/local/bin/lookalike", env!("CARGO_BIN_EXE_lookalike"));
     place.file("lookalike.service", here.replace("User=lookalike\n", ""));
@@ -49,7 +50,7 @@ fn the_unit_runs_the_service() {
     };
     let said = String::from_utf8_lossy(&verified.stderr);
     assert!(!said.contains("lookalike.service:"), "{said}");
-    // At most 2.0 of 10, in tenths.
+    // An exposure of at most 2.0 on the scale from 0 to 10; the option counts tenths.
     let rated = run(&["security", "--offline=true", "--threshold=20", "--no-pager"]).unwrap();
     assert!(rated.status.success(), "{}", String::from_utf8_lossy(&rated.stdout));
 }
@@ -65,7 +66,7 @@ fn the_image_runs_the_service() {
     assert_eq!(words(line("ENTRYPOINT ")), ["lookalike"]);
     let arguments = words(line("CMD "));
     check_arguments(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
-    // The compiler is the one that the workspace is made for, and what it builds is what is copied.
+    // The image builds with the Rust version of the workspace, and copies the built program.
     let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let version = manifest.lines().find_map(|line| line.strip_prefix("rust-version = ")).unwrap();
     let image = format!("FROM rust:{}-slim-", version.trim_matches('"'));

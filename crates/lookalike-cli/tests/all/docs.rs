@@ -1,7 +1,7 @@
-//! The commands of the documentation run, and print what the pages show.
+//! The commands of the documentation run and print the output that the pages show.
 //!
 //! Each page has a folder with `letters` (a copy of `fixtures/sample`), `corpus.jsonl`, and the
-//! folders `fixtures`, `examples` and `deploy` of the repository. Bash runs the lines behind the
+//! folders `fixtures`, `examples` and `deploy` of the repository. Bash runs the lines after the
 //! prompts of its `console` blocks, in order. The lines that a page shows below a command must be
 //! the output of the command; `…` stands for any text in a line, or for any lines. Output that a
 //! page does not show is not compared. Hidden comments prepare a page (`<!-- setup: COMMANDS -->`)
@@ -32,14 +32,14 @@ struct Step {
     shown: Vec<String>,
 }
 
-/// The steps of a page, and its number of blocks that are not run.
+/// The steps of a page, and the number of its blocks that are not run.
 struct Page {
     name: String,
     steps: Vec<Step>,
     not_run: usize,
 }
 
-/// The pages of the documentation, relative to the root.
+/// Returns the pages of the documentation, relative to the root.
 fn page_names() -> BTreeSet<String> {
     let mut names = BTreeSet::from(["README.md".to_owned(), "python/README.md".to_owned()]);
     for entry in fs::read_dir(root().join("crates")).unwrap() {
@@ -62,7 +62,8 @@ fn page_names() -> BTreeSet<String> {
     names
 }
 
-/// The fenced blocks of a text: line of the first line, language, content, and the line before.
+/// Returns the fenced blocks of a text: the number of the first line, the language, the content,
+/// and the line before the block.
 fn blocks(text: &str) -> Vec<(usize, &str, Vec<&str>, &str)> {
     let mut blocks = Vec::new();
     let mut lines = (1..).zip(text.lines());
@@ -121,13 +122,13 @@ fn parse(name: &str) -> Page {
     page
 }
 
-/// Whether a command runs until it is stopped.
+/// Returns true for commands that run until they are stopped.
 fn is_service(command: &str) -> bool {
     let is_endless = |start| command.starts_with(start) && !command.contains("--once");
     ["lookalike serve ", "lookalike watch "].into_iter().any(is_endless)
 }
 
-/// The script of a page. It marks the output of each command with its number and exit code.
+/// Returns the script of a page. It marks the output of each command with its number and exit code.
 fn script(page: &Page, port: &str) -> String {
     let mut script = "exec 2>&1\ntrap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\n\
                       curl() { command curl --fail-with-body --silent --show-error \"$@\"; }\n"
@@ -137,7 +138,7 @@ fn script(page: &Page, port: &str) -> String {
         let command = command.replace("cargo run --release -- ", "lookalike ");
         writeln!(script, "printf '\\n{MARK}{number}\\n'").unwrap();
         if is_service(&command) {
-            // It is ready when it has printed as many lines as the page shows.
+            // A service is ready when it has printed as many lines as the page shows.
             let command = command.split(" #").next().unwrap().trim_end().trim_end_matches('&');
             let lines = step.shown.len().max(1);
             writeln!(
@@ -163,7 +164,7 @@ fn check(page: &Page) -> Vec<String> {
         symlink(root().join(folder), place.path(folder)).unwrap();
     }
     fs::copy(root().join("examples/records.jsonl"), place.path("corpus.jsonl")).unwrap();
-    // Tutorials begin with this copy.
+    // Tutorials create this copy with their first command. Other pages start with it.
     if !page.steps.iter().any(|step| step.command.contains("fixtures/sample letters")) {
         let mut copy = Command::new("cp");
         copy.args(["-a", "fixtures/sample/.", "letters"]).current_dir(place.path(""));
@@ -236,7 +237,7 @@ fn normal(line: &str) -> String {
     words.iter().enumerate().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether printed lines are those of a page, in which `…` stands for any lines.
+/// Returns true if the printed lines match the lines of a page, in which `…` stands for any lines.
 fn matches_lines(shown: &[String], printed: &[String]) -> bool {
     match shown {
         [] => printed.is_empty(),
@@ -250,7 +251,7 @@ fn matches_lines(shown: &[String], printed: &[String]) -> bool {
     }
 }
 
-/// Whether a printed line is the line of a page, in which `…` stands for any text.
+/// Returns true if a printed line matches a line of a page, in which `…` stands for any text.
 fn matches_text(shown: &str, printed: &str) -> bool {
     let mut parts = shown.split('…');
     let Some(mut rest) = printed.strip_prefix(parts.next().unwrap_or_default()) else {

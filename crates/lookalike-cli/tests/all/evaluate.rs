@@ -1,4 +1,4 @@
-//! `lookalike evaluate` from start to exit.
+//! Tests of `lookalike evaluate` as a process.
 
 use crate::command::{Place, root, shared};
 
@@ -113,7 +113,7 @@ fn estimates_of_signatures_are_listed_and_summarised() {
     assert!(json("plain.csv").get("estimates").is_none());
     let text = place.run(&["evaluate", "p.csv", "plain.csv"]).ok();
     assert!(text.contains("expected RMS error"), "{text}");
-    // Each pair is in the range of its exact similarity.
+    // Each pair counts in the range that contains its exact similarity.
     let ranges = csv["estimates"]["ranges"].as_array().unwrap();
     for range in ranges {
         let [from, to] = ["from", "to"].map(|name| range[name].as_f64().unwrap());

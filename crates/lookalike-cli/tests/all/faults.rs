@@ -1,5 +1,5 @@
-//! Full disks, folders that take no files, inputs that change, too little memory: a message with
-//! the place and the remedy, and nothing left behind.
+//! Full disks, read-only folders, changing inputs and too little memory. Every error names the
+//! place and the remedy, and leaves no file behind.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -13,7 +13,8 @@ use std::time::Duration;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_lookalike");
 
-/// A command of the shell, in the folder; `$0` is the binary.
+/// Runs a shell script in the folder; `$0` is the program. Returns its exit code and standard
+/// error.
 pub(crate) fn shell(place: &Place, script: &str) -> (Option<i32>, String) {
     let command = Command::new("sh")
         .args(["-c", script, BINARY])
@@ -25,7 +26,7 @@ pub(crate) fn shell(place: &Place, script: &str) -> (Option<i32>, String) {
     end(command.unwrap())
 }
 
-/// Checks an error: one line of text with these parts.
+/// Checks an error: exit code 1, and a message with these parts.
 pub(crate) fn says(outcome: (Option<i32>, String), parts: &[&str]) {
     let (code, message) = outcome;
     assert_eq!(code, Some(1), "{message}");
@@ -35,7 +36,8 @@ pub(crate) fn says(outcome: (Option<i32>, String), parts: &[&str]) {
     }
 }
 
-/// Compressed, so that its texts go to a temporary file, too.
+/// Returns a folder with an input, plain and compressed. The texts of compressed input also go to a
+/// temporary file.
 fn place_with_input() -> Place {
     let place = Place::new();
     fs::create_dir(place.path("t")).unwrap();
@@ -60,12 +62,13 @@ fn folders_that_take_no_temporary_files() {
     assert_eq!(names(&place.path("")), ["a.jsonl", "a.jsonl.gz", "file", "t"]);
 }
 
-/// A file that may not grow represents a disk that is full: everywhere, in whatever file it is.
+/// A limit on file sizes simulates a full disk, whichever file reaches it.
 #[test]
 fn files_that_may_not_grow() {
     let place = place_with_input();
     let find = "exec \"$0\" find a.jsonl.gz --memory 60MiB --threads 1 --temp-dir t -q -o g.csv";
-    // From 512 bytes on; the texts take more than 4 MiB, which is 8,192 blocks.
+    // `ulimit -f` counts blocks of 512 bytes. The texts take more than 4 MiB, which is 8,192
+    // blocks.
     for blocks in [1, 100, 2_000, 8_000] {
         let limit = format!("trap '' XFSZ; ulimit -f {blocks}; {find}");
         let outcome = shell(&place, &limit);
@@ -78,7 +81,7 @@ fn files_that_may_not_grow() {
     let expected = place.read("g.csv");
     fs::remove_file(place.path("g.csv")).unwrap();
 
-    // With --resume the folder stays, and with room for its files the run goes on.
+    // With --resume, the folder remains. The run resumes when there is enough room for its files.
     for blocks in [1, 100, 8_000] {
         let limit = format!("trap '' XFSZ; ulimit -f {blocks}; {find} --resume");
         says(shell(&place, &limit), &["temporary file", "--temp-dir"]);
@@ -105,11 +108,11 @@ fn outputs_that_may_not_grow() {
     assert_eq!(names(&place.path("")), ["a.jsonl", "a.jsonl.gz", "g.csv", "p.csv", "t"]);
 }
 
-/// What a test prints where it can mount no disk.
+/// Printed by tests if no disk can be mounted.
 pub(crate) const NO_DISK: &str = "no disk can be mounted here, so that a full one is not tried";
 
-/// Runs a script with a disk of this size at `t`, which ends with code 1; `None` where the system
-/// lets no test mount one.
+/// Runs a script with a disk of this size mounted at `t`. Returns `None` if the system does not let
+/// a test mount one. The script must end with exit code 1.
 pub(crate) fn with_small_disk(
     place: &Place,
     size: &str,
@@ -126,7 +129,7 @@ pub(crate) fn with_small_disk(
     inner.ok().map(end).filter(|(code, said)| *code == Some(1) && !said.starts_with("unshare:"))
 }
 
-/// A disk that is really full, where the system lets a test mount one.
+/// Runs on a disk that is really full, if the system lets a test mount one.
 #[test]
 fn a_small_disk() {
     let place = place_with_input();
@@ -143,7 +146,7 @@ fn a_small_disk() {
     assert_eq!(names(&place.path("")), ["a.jsonl", "a.jsonl.gz", "t"]);
 }
 
-/// What happens to the input while the run is idle between its passes, and what it says then.
+/// The input changes between the passes of a run. Each change causes an error that names the file.
 #[test]
 fn inputs_that_change_between_the_passes() {
     let place = place_with_input();
@@ -193,8 +196,8 @@ fn inputs_that_change_between_the_passes() {
     }
 }
 
-/// The least memory that works, as the messages report it, in MiB; and the peak of the run that has
-/// it, in KiB. As much as `limit` is known to be needed.
+/// Returns the least memory limit that works, in MiB, and the peak of that run, in KiB. Follows the
+/// limits that the messages name. `limit` is the first one, and must not exceed the result.
 fn least(place: &Place, args: &[&str], mut limit: u64) -> (u64, u64) {
     loop {
         let memory = format!("{limit}MiB");
@@ -221,19 +224,19 @@ fn the_least_memory_is_reported_and_works() {
     assert_eq!(names(&place.path("t")), [""; 0]);
 }
 
-/// Pages of the program itself in a release build that has run through all stages, in KiB. How many
-/// a process maps of a build for tests depends on how its file is in the page cache: 17 to 24 MiB.
+/// Memory of the program file in a release build that has run all stages, in KiB. A test build maps
+/// 17 to 24 MiB, depending on the state of its file in the page cache.
 const PROGRAM_KIB: u64 = 12 << 10;
 
-/// The largest amount of memory that a run has held, in KiB, as Linux tells while it runs, with the
-/// pages of a release build in place of those of this one.
+/// Returns the peak memory of a run that must succeed, in KiB. Linux reports it during the run. The
+/// mapped file pages of this build are replaced by [`PROGRAM_KIB`].
 fn peak(place: &Place, args: &[&str]) -> u64 {
     let (peak, code, message) = measured(place, args);
     assert_eq!(code, Some(0), "{message}");
     peak
 }
 
-/// The [`peak`] of a run, its exit code and its message.
+/// Returns the [`peak`] of a run, its exit code and its message.
 fn measured(place: &Place, args: &[&str]) -> (u64, Option<i32>, String) {
     let mut child = start(&place.path(""), args);
     let status = format!("/proc/{}/status", child.id());
@@ -253,7 +256,7 @@ fn measured(place: &Place, args: &[&str]) -> (u64, Option<i32>, String) {
     (peak, code, message)
 }
 
-/// A few documents of some MiB each, two of them alike.
+/// Returns five documents of some MiB each, two pairs of which are near-duplicates.
 fn long_documents() -> String {
     let mut lines = String::new();
     for i in 0..5u64 {
@@ -279,7 +282,7 @@ fn the_limit_holds() {
     ];
     for variant in variants {
         let args = [&["find"], variant, &["-q", "-o", "g.csv", "--temp-dir", "t"]].concat();
-        // The least limit is the tightest.
+        // The least limit leaves the least room.
         let (mib, kib) = least(&place, &args, 1);
         assert!(kib <= mib * 1024 * 11 / 10, "{variant:?}: {kib} KiB with {mib}MiB");
         if is_soak() {
@@ -291,13 +294,13 @@ fn the_limit_holds() {
     }
 }
 
-/// Millions of lines that are no records do not fit in any memory; they are listed all the same.
+/// Skipped lines do not have to fit in memory, but all of them are listed.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_limit_holds_for_what_is_skipped() {
     let place = Place::new();
     fs::create_dir(place.path("t")).unwrap();
-    // The second time their ids are repeated.
+    // When these documents come again, their ids are repeated and the records are skipped.
     let documents = short_documents(0, 10_000);
     let mut lines = documents.clone();
     for i in 0..300_000 {
@@ -327,7 +330,7 @@ fn the_limit_holds_for_what_is_skipped() {
     holds(peak(&place, &[&args[..], &resumable].concat()), "--resume");
 }
 
-/// JSONL of `count` documents that are counted under `sources` sources with long names.
+/// Returns `count` documents from `sources` sources with long names, as JSONL.
 #[cfg(target_os = "linux")]
 fn with_sources(count: u64, sources: u64) -> String {
     let mut lines = String::new();
@@ -339,7 +342,7 @@ fn with_sources(count: u64, sources: u64) -> String {
     lines
 }
 
-/// Names of sources are held, and counted.
+/// The memory limit includes the names of sources.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_limit_holds_for_names_of_sources() {
@@ -358,7 +361,8 @@ fn the_limit_holds_for_names_of_sources() {
         let named = format!("{{\"name\":\"{:0300}\",{counts}", i * 7);
         assert!(line.starts_with(&named), "{line}");
     }
-    // Without the names it would be 57.
+    // Without the names, the least limit is 57 MiB. Each of the 50,000 names adds at least 600
+    // bytes.
     let named = 50_000 * 600 / (1 << 20);
     let (mib, kib) = least(&place, &args, 57 + named);
     assert!(mib > 57 + named, "names of 300 bytes are not counted");
@@ -372,7 +376,7 @@ fn the_limit_holds_for_names_of_sources() {
     holds(peak(&place, &[&args[..], &resumable].concat()), "--resume");
 }
 
-/// A field with a value for every document makes no table that anybody reads.
+/// A source field with more than 100,000 values is an error.
 #[test]
 fn a_field_with_too_many_values_is_refused() {
     let place = Place::new();
@@ -393,14 +397,15 @@ fn a_field_with_too_many_values_is_refused() {
     place.run(&[&["find", "most.jsonl"], &args[..]].concat()).ok();
 }
 
-/// JSONL with a record of this many words, and short ones.
+/// Returns JSONL of a record with this many words, and of short records.
 #[cfg(target_os = "linux")]
 fn with_long_record(words: usize) -> String {
     let text = crate::command::words(7, words);
     format!("{{\"id\":\"long\",\"text\":\"{text}\"}}\n") + &short_documents(0, 1_000)
 }
 
-/// Follows a refusal with 1 MiB: the limit that it names is accepted, and holds. Gives it in MiB.
+/// Runs with a limit of 1 MiB, which is refused. The run must accept the limit that the message
+/// names, and keep to it. Returns this limit in MiB.
 #[cfg(target_os = "linux")]
 fn named_memory(place: &Place, args: &[&str]) -> u64 {
     let output = if args[0] == "contamination" { "out.jsonl" } else { "out.csv" };
@@ -414,7 +419,7 @@ fn named_memory(place: &Place, args: &[&str]) -> u64 {
     mib
 }
 
-/// The limit is not 1.3 times as much as the run takes without one.
+/// Checks that the named limit is at most 1.3 times the memory that a run takes without a limit.
 #[cfg(target_os = "linux")]
 fn is_near_need(place: &Place, args: &[&str]) {
     let mib = named_memory(place, args);
@@ -447,7 +452,7 @@ fn memory_for_long_passages() {
         writeln!(lines, "{{\"id\":\"d{i}\",\"text\":\"{text}\"}}").unwrap();
     }
     place.file("a.jsonl", lines);
-    // Two threads hold the most when both read a long record at the same moment.
+    // Memory is highest when both threads read a long record at the same time.
     named_memory(&place, &["passages", "a.jsonl", "--threads", "2"]);
     is_near_need(&place, &["passages", "a.jsonl", "--threads", "1"]);
 }
@@ -510,7 +515,7 @@ fn named_memory_for_lines_of_a_long_text() {
     named_memory(&place, &["find", "a.jsonl", "--unit", "line", "--threads", "2"]);
 }
 
-/// An archive in an archive inflates to 200 times the memory.
+/// An archive within an archive inflates to more than twice the memory limit.
 #[cfg(target_os = "linux")]
 #[test]
 fn inflated_files_have_a_limit_of_memory() {

@@ -1,5 +1,4 @@
-//! Folders as people have them: every kind of file, in archives and mailboxes, and files that
-//! cannot be read.
+//! Folders as users have them: every kind of file, archives, mailboxes, and unreadable files.
 #![allow(clippy::unwrap_used, reason = "this is a test")]
 
 use crate::command::{Place, collection, jsonl, root, words};
@@ -7,7 +6,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
-/// Copies the files of `fixtures/extract`, without what tells how they were made.
+/// Copies the files of `fixtures/extract`, except expected texts and scripts.
 fn fixtures(place: &Place, folder: &str) {
     let from = root().join("fixtures/extract");
     for kind in ["html", "mail", "office", "pdf"] {
@@ -30,7 +29,7 @@ fn message(number: u32, body: &str) -> String {
     )
 }
 
-/// Groups as `{"keeper": …, "duplicates": […]}`, by their ids.
+/// Returns the groups of a run, each as a list of ids that starts with the keeper.
 fn groups(place: &Place, args: &[&str]) -> Vec<Vec<String>> {
     let all = ["find", "-q", "-o", "g.csv"].iter().chain(args).copied().collect::<Vec<_>>();
     place.run(&all).ok();
@@ -110,7 +109,7 @@ fn a_mailbox_is_searched_and_thinned_message_by_message() {
     assert_eq!(groups(&place, &["in.mbox"]), [["in.mbox:1", "in.mbox:23"]]);
     place.run(&["dedup", "in.mbox", "-o", "out.mbox", "-q"]).ok();
     assert_eq!(place.read("out.mbox"), [message(1, &first), message(2, &reply)].concat());
-    // What a reply quotes does not count, unless it is kept.
+    // Quotations in a reply are not compared, unless an option keeps them.
     place.file("one.eml", &message(1, &first)[42..]).file("two.eml", &message(2, &reply)[42..]);
     let contained = ["one.eml", "two.eml", "--measure", "containment"];
     assert_eq!(groups(&place, &contained).len(), 0);
@@ -239,7 +238,7 @@ fn tool(place: &Place, program: &str, args: &[&str]) {
     assert!(done.unwrap().success(), "{program} {args:?}");
 }
 
-/// Keeps the first `share` of a file's bytes.
+/// Truncates a file to `share` of its bytes.
 fn truncate(place: &Place, name: &str, share: f64) {
     let bytes = fs::read(place.path(name)).unwrap();
     fs::write(place.path(name), &bytes[..(bytes.len() as f64 * share) as usize]).unwrap();
@@ -326,7 +325,7 @@ fn broken_containers_in_a_folder_are_listed_and_the_rest_is_read() {
         assert!(skipped.contains("it is not a complete Parquet file"), "{skipped}");
         assert!(skipped.contains("in/log.jsonl,1,") && skipped.contains("no field"), "{skipped}");
     }
-    // A file that is named is an error, unless bad records are skipped.
+    // An unreadable file that the command line names is an error, unless bad records are skipped.
     let message = place.run(&["find", "in/a.jsonl.gz"]).fails(1);
     assert!(message.contains("in/a.jsonl.gz: cannot be read"), "{message}");
     let found = json(&place, &["in/a.jsonl.gz", "in/p.parquet", "--skip-bad"]);
@@ -352,15 +351,16 @@ fn limits_hold_for_compressed_texts_and_records() {
     assert_eq!(found["counts"]["skipped"], 2, "{}", found["skipped"]);
     let skipped = place.read("s.csv");
     assert_eq!(skipped.matches("more than 1048576 bytes").count(), 2, "{skipped}");
-    // Without an explicit limit on the whole there is one on each record.
+    // Without an explicit limit on a file, only the limit on each record applies.
     assert_eq!(json(&place, &["in"])["counts"]["documents"], 5);
     let little = ["--memory", "56MiB", "--threads", "1"];
-    // A limit on memory changes nothing that is found: what does not fit ends the run.
+    // A memory limit does not change the result. If a record does not fit, the run ends with an
+    // error.
     for args in [&["long.jsonl"][..], &["long.jsonl", "--skip-bad"], &["in"]] {
         let message = place.run(&[&["find"], args, &little].concat()).fails(1);
         assert!(message.contains("56MiB is too small: this run needs at least"), "{message}");
     }
-    // A stream has the limits of a file.
+    // The limits of a file also apply to standard input.
     let gzip = std::fs::read(place.path("in/b.jsonl.gz")).unwrap();
     let expanded = ["find", "-", "--max", "expanded=1MiB"];
     let message = place.run_with_input(&expanded, &gzip).fails(1);
@@ -394,7 +394,7 @@ fn equal_ids_in_two_files_of_a_folder_are_reported_apart_by_file() {
     place.run(&["find", "in", "--audit", "20", "-q"]).ok();
     place.run(&["dedup", "in", "-o", "out/", "-q"]).ok();
     assert_eq!(place.read("out/b.jsonl"), "");
-    // Within one file, and between files that are named, an id that repeats is an error.
+    // An id that repeats in files that the command line names is an error.
     place.run(&["find", "in/a.jsonl", "in/b.jsonl"]).fails(1);
 }
 
@@ -497,7 +497,7 @@ fn files_are_chosen_by_pattern_type_and_list() {
         ids
     };
     assert_eq!(ids(&["in", "--include", "*.txt"]), ["a.txt", "skip/e.txt", "sub/c.txt"]);
-    // A pattern wins over an ignore file, as with ripgrep.
+    // A pattern has priority over an ignore file, as in ripgrep.
     assert_eq!(ids(&["in", "--include", "*.log", "--include", "/a.txt"]), ["a.txt", "sub/d.log"]);
     let some = ["in", "--exclude", "skip/", "--exclude", "*.md", "--skipped", "s.csv"];
     assert_eq!(ids(&some), ["a.txt", "sub/c.txt", "sub/f.json"]);
@@ -584,10 +584,10 @@ fn a_pipe_that_nothing_is_written_to_is_named() {
         let mut line = String::new();
         err.read_line(&mut line).unwrap();
         sender.send(line).unwrap();
-        // Until the end, so that the run can write the rest.
+        // Reads until the end, so that the run can write all its messages.
         std::io::copy(&mut err, &mut std::io::sink()).unwrap();
     });
-    // The run ends only when it gets its input.
+    // The run ends only when it receives its input.
     let Ok(line) = said.recv_timeout(std::time::Duration::from_secs(120)) else {
         run.kill().unwrap();
         panic!("nothing was written while the run waited for its input");

@@ -1,5 +1,5 @@
-//! `lookalike find` from start to exit: formats, outputs, and that nothing but the documents and
-//! the parameters decides them.
+//! Tests of `lookalike find` as a process: formats and outputs. Only the documents and the
+//! parameters decide the result.
 
 #![allow(clippy::unwrap_used, clippy::format_collect, reason = "this is a test")]
 #![allow(clippy::print_stderr, reason = "skipped tests are reported")]
@@ -245,7 +245,7 @@ fn ids_take_one_line_of_a_table_in_a_pipe() {
     let text = words(3, 30);
     place.file("d.jsonl", jsonl(&[("a\u{1b}[2J".into(), text.clone()), ("b\nc".into(), text)]));
     let out = place.run(&["find", "d.jsonl", "-q"]).ok();
-    // What a terminal gets is tested in `terminal.rs`.
+    // The tests in `terminal.rs` check the output on a terminal.
     assert!(out.contains("  a\u{1b}[2J\n") && out.contains("  b\\nc\n"), "{out}");
 }
 
@@ -325,7 +325,8 @@ fn an_exact_run_predicts_nothing() {
     }
 }
 
-/// Documents of 60 words each, drawn from 40: most pairs are alike and not similar.
+/// Returns documents of 60 words, drawn from a vocabulary of 40. Most pairs look alike without
+/// being similar.
 fn forms(count: u64) -> Vec<(String, String)> {
     let text = |number: u64| {
         let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -351,7 +352,7 @@ fn candidates_that_run_away_are_warned_about_with_a_remedy() {
     let warning = slow.err.lines().next().unwrap();
     assert!(warning.starts_with("warning: 2,500 documents look alike without"), "{warning}");
     assert!(warning.contains("--bands auto") && warning.contains("lookalike tune"), "{warning}");
-    // What it names takes less: nothing runs away.
+    // The options that the warning names limit the number of candidates.
     let flags: Vec<&str> = warning
         .split(", or --bands")
         .next()
@@ -364,14 +365,14 @@ fn candidates_that_run_away_are_warned_about_with_a_remedy() {
     assert_eq!(flags.len(), 6, "{warning}");
     let quick = run(&[&flags[..], &["-o", "quick.jsonl"]].concat());
     assert!(!quick.err.contains("warning"), "{}", quick.err);
-    // An index keeps its bands.
+    // The warning for an index names a new index, because an index keeps its bands.
     let create = ["index", "create", "ix", "in.jsonl"];
     place.run(&[&create[..], &["--shingle", "bag", "--threshold", "0.85"]].concat()).ok();
     let groups = place.run(&["index", "groups", "ix", "-o", "index.jsonl"]);
     let warning = groups.err.lines().next().unwrap();
     assert!(warning.contains("an index created with --num-hashes"), "{warning}");
     assert!(!warning.contains("--bands auto"), "{warning}");
-    // Words that are not common to all run away nowhere.
+    // Shingles that few documents share cause no warning.
     let words = place.run(&["find", "in.jsonl", "-o", "words.jsonl"]);
     assert!(!words.err.contains("warning"), "{}", words.err);
 }
@@ -439,8 +440,8 @@ fn bands_are_chosen_by_find_dedup_and_tune_only() {
     }
 }
 
-/// Documents that are equal to one of the reference collection have pairs of their own: with each
-/// other, and with the rest of the reference collection.
+/// A document that equals a reference document has its own pairs with other new documents and with
+/// the rest of the reference collection.
 #[test]
 fn copies_of_references_have_all_their_pairs() {
     let text = |last: &str| format!("{} {last}", words(1, 60));

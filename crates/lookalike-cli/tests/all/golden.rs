@@ -1,8 +1,9 @@
-//! The bytes of everything that the program writes, for a fixed collection: a change of the code
-//! that is meant to change nothing changes none of them.
+//! Golden checksums of everything that the program writes for fixed collections. They show whether
+//! a code change alters an output.
 //!
-//! `fixtures/golden.tsv` has a line for each output: the command, the output, its bytes and their
-//! CRC-32. Times are masked. A change that is meant to change an output writes its new lines there.
+//! `fixtures/golden.tsv` has a line for each output: the command, the output, its number of bytes
+//! and their CRC-32. Times are masked. A failing test writes all lines to `golden.tsv` in the
+//! temporary folder of the build. If the change is intended, copy this file to `fixtures`.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "this is a test")]
 
 use crate::command::{Place, collection, jsonl, root};
@@ -11,7 +12,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// Commands, each with the files that it writes, behind its standard output.
+/// Commands with the files that each writes in addition to its standard output.
 const COMMANDS: &[(&str, &[&str])] = &[
     ("find sample", &[]),
     ("find sample --json", &[]),
@@ -93,7 +94,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Without what depends on the run: its folder, the times of its stages, and moments such as
+/// Removes run-specific values: the folder, the times of stages, and time stamps such as
 /// `2026-01-02T03:04:05.6Z`.
 fn masked(bytes: &[u8], folder: &str) -> Vec<u8> {
     let Ok(text) = str::from_utf8(bytes) else { return bytes.to_vec() };
@@ -101,7 +102,7 @@ fn masked(bytes: &[u8], folder: &str) -> Vec<u8> {
     if let Some((report, _)) = text.rsplit_once("\"times\":") {
         text = report.to_owned();
     }
-    // Rows of the page with the time of a stage.
+    // Rows of the HTML page that show the time of a stage.
     let is_time = |line: &str| {
         ["second</td></tr>", "seconds</td></tr>"].iter().any(|end| line.ends_with(end))
     };

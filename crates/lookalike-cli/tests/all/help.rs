@@ -5,7 +5,7 @@ use crate::command::{Place, root};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Runs a command for its help at 80 columns.
+/// Returns the help of a command at 80 columns.
 fn help(command: &[String], flag: &str) -> String {
     help_at(command, flag, "80")
 }
@@ -16,7 +16,7 @@ fn help_at(command: &[String], flag: &str, columns: &str) -> String {
     Place::new().run_with(&arguments, &[("COLUMNS", columns)]).ok()
 }
 
-/// Every command and subcommand, as words. The program itself is the first.
+/// Returns all commands and subcommands as words, starting with the program itself.
 fn commands() -> Vec<Vec<String>> {
     let mut all = vec![Vec::new()];
     let mut next = 0;
@@ -24,7 +24,7 @@ fn commands() -> Vec<Vec<String>> {
         let text = help(&command, "--help");
         let listed = text.lines().skip_while(|line| *line != "Commands:").skip(1);
         for line in listed.take_while(|line| !line.is_empty()) {
-            // Continued descriptions have more blanks.
+            // Continued descriptions have a larger indent.
             let name = line.strip_prefix("  ").filter(|line| !line.starts_with(' '));
             let Some(name) = name.and_then(|line| line.split(' ').next()) else { continue };
             if name != "help" {
@@ -36,7 +36,7 @@ fn commands() -> Vec<Vec<String>> {
     all
 }
 
-/// The long options that begin a line of a help text.
+/// Returns the long options that begin a line of a help text.
 fn options(text: &str) -> BTreeSet<String> {
     let name = |line: &str| {
         let line = line.trim_start();
@@ -57,7 +57,7 @@ fn short_help_fits_a_screen() {
         let name = command.iter().fold(String::new(), |name, word| name + word + " ");
         let last = format!("`lookalike {name}--help` lists all options.");
         assert_eq!(text.lines().last(), Some(last.as_str()));
-        // `--help` and `--color` belong to every command.
+        // All commands share `--help` and `--color`, which do not count.
         assert!(options(&help(&command, "--help")).len() <= 60 + 2, "{command:?}");
         assert!(options(&text).len() <= 18, "{command:?}: {text}");
         assert!(options(&text).is_subset(&options(&help(&command, "--help"))), "{text}");
@@ -89,7 +89,7 @@ fn paragraphs_break_at_the_margin() {
             let width = pair[0].chars().count() + 1 + word.chars().count();
             assert!(!pair.iter().all(|line| is_prose(line)) || width > 80, "{command:?}: {pair:?}");
         }
-        // Clap would break longer lines of examples.
+        // Clap would wrap longer example lines.
         let wide = help_at(&command, "--help", "100");
         for line in wide.lines().skip_while(|line| !line.starts_with("Example")).skip(1) {
             assert!(!line.starts_with(' ') || line.chars().count() <= 80, "{command:?}: {line}");
@@ -154,12 +154,13 @@ fn version_as_json_names_the_build() {
     assert_eq!(features.iter().any(|name| name == "parquet"), cfg!(feature = "parquet"));
     assert_eq!(features.iter().any(|name| name == "postgres"), cfg!(feature = "postgres"));
     assert_eq!(version["kernels"].as_array().unwrap().last().unwrap(), "scalar");
-    // Without a repository, such as in an archive of the sources, there is no commit.
+    // A build without a repository, such as one from a source archive, has no commit.
     let is_commit = |text: &str| text.len() == 40 && text.bytes().all(|b| b.is_ascii_hexdigit());
     assert!(version["commit"].as_str().is_none_or(is_commit), "{version}");
 }
 
-/// The pages of the commands in the documentation. A test that fails has written the new page.
+/// Compares the command pages of the documentation with the help texts. If a page differs, the test
+/// writes the new page and fails.
 #[test]
 #[cfg(all(feature = "serve", feature = "sqlite", feature = "postgres"))]
 fn reference_pages_show_the_help() {

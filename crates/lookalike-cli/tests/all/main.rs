@@ -1,7 +1,7 @@
-//! The tests of the command, one module for each subject.
+//! Tests of the program, one module for each subject.
 //!
-//! `terminal` is a test program of its own: a process that another thread starts would inherit the
-//! open end of the test's terminal, and the test would wait for the end of that process.
+//! `terminal` is a separate test program. In this one, a child process of another thread could
+//! inherit the open terminal, and the terminal test would wait until that process ends.
 
 #[path = "../command/mod.rs"]
 mod command;

@@ -1,5 +1,5 @@
-//! `lookalike passages` and `dedup --passages`: the table, files, the same bytes for every setting,
-//! bad input.
+//! Tests of `lookalike passages` and `dedup --passages`: the table, all file formats, equal bytes
+//! for all settings, and bad input.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::command::Place;
@@ -253,7 +253,8 @@ fn messages_about_outputs_name_passages() {
     assert!(message.contains("no passage can be taken out of"), "{message}");
 }
 
-/// Texts in which cuts leave what is a copy again, with line ends and quotes of all kinds.
+/// Returns texts with line ends and quotation marks of all kinds. A first cut leaves parts of them
+/// that are copies again.
 fn nested_texts() -> Vec<String> {
     let part = |name: &str, words: usize| {
         (0..words).map(|i| format!("{name}{i}")).collect::<Vec<_>>().join(" ")
@@ -267,7 +268,7 @@ fn nested_texts() -> Vec<String> {
     ]
 }
 
-/// The same texts in files of every format.
+/// Writes the texts to files of every format.
 fn files_of(texts: &[String]) -> Place {
     let place = Place::new();
     let records = texts.iter().enumerate().map(|(i, text)| {
@@ -294,7 +295,7 @@ fn files_of(texts: &[String]) -> Place {
         let start = if i == 2 { "\u{feff}" } else { "" };
         place.file(&format!("folder/{i}.txt"), format!("{start}{text}"));
     }
-    // A table of Parquet whose ids are the texts: that of the groups of a run.
+    // The groups of a run as a Parquet table whose ids are the texts.
     let same =
         texts.iter().map(|text| serde_json::json!({"id": text, "text": LICENCE}).to_string());
     place.file("same.jsonl", same.map(|line| line + "\n").collect::<String>());
@@ -302,7 +303,7 @@ fn files_of(texts: &[String]) -> Place {
     place
 }
 
-/// With the same order of documents, a second run has nothing left to cut in any format.
+/// If the order of the documents is the same, a second run cuts nothing, in all formats.
 #[test]
 fn a_second_run_cuts_nothing_in_any_format() {
     let texts = nested_texts();
@@ -349,7 +350,7 @@ fn a_second_run_cuts_nothing_in_any_format() {
             assert_eq!(bytes(output), bytes(&twice), "{input}");
         }
     }
-    // The rest of a record is as it was, to the byte.
+    // The bytes of the record around the text are unchanged.
     let (before, after) = (place.read("crlf.jsonl"), place.read("out-crlf.jsonl"));
     for (before, after) in before.split("\r\n").zip(after.split("\r\n")) {
         let ends = |line: &str| {
@@ -360,7 +361,8 @@ fn a_second_run_cuts_nothing_in_any_format() {
     }
 }
 
-/// Where a text is not in its file as it was read, it is said before the work what can be done.
+/// If the input file does not contain the texts as they were read, the command names the remedy
+/// before the work.
 #[test]
 fn crawls_archives_and_mailboxes_are_refused_with_the_remedy() {
     let place = Place::new();
@@ -395,7 +397,8 @@ fn crawls_archives_and_mailboxes_are_refused_with_the_remedy() {
     }
 }
 
-/// Records of sites: four pages of one with a notice in a line of its own, two of another without.
+/// Writes records of two sites. The four pages of site one have a notice on a separate line, the
+/// two pages of site two do not.
 fn sites(place: &Place) -> Vec<String> {
     let page = |at: usize| {
         let own: Vec<String> = (0..20).map(|word| format!("own{at}x{word}")).collect();
@@ -419,13 +422,13 @@ fn texts_of(place: &Place, name: &str) -> Vec<String> {
     place.read(name).lines().map(text).collect()
 }
 
-/// A copy goes by words, or by the whole units that it covers.
+/// A cut removes copied words, or only whole units that are copied.
 #[test]
 fn copies_go_by_words_or_by_whole_units() {
     let place = Place::new();
     let texts = sites(&place);
     let notice = format!("{LICENCE}. Keep it.\r\n\r\n");
-    // Words go up to the next word; of the paragraph a line is own.
+    // A cut of words ends at the next word. One line of the paragraph is not copied.
     let whole = format!("{notice}\"");
     let blank = "\r\n";
     let cases = [
@@ -453,8 +456,8 @@ fn copies_go_by_words_or_by_whole_units() {
     assert!(place.run(&refused).fails(2).contains("word, line, paragraph or sentence"));
 }
 
-/// Boilerplate of a source goes from all of its documents, or is marked in them; what another
-/// source has once stays.
+/// Boilerplate of a source is removed from all its documents, or marked in them. A passage that
+/// occurs once in another source stays.
 #[test]
 fn boilerplate_of_a_source_goes_or_is_marked_in_all_of_its_documents() {
     let place = Place::new();
@@ -470,7 +473,8 @@ fn boilerplate_of_a_source_goes_or_is_marked_in_all_of_its_documents() {
     };
     assert_eq!(run(&[&by_site, &share]), without);
     assert_eq!(run(&[&["--min-documents", "4"]]), without);
-    // Of all six documents four are too few; so are four of the source for five.
+    // Four documents are too few of all six for the share, and too few of the source for a minimum
+    // of five.
     assert_eq!(run(&[&share]), texts);
     assert_eq!(run(&[&by_site, &share, &["--min-documents", "5"]]), texts);
     assert_eq!(run(&[&by_site, &share, &["--annotate"]]), texts);
@@ -488,8 +492,7 @@ fn boilerplate_of_a_source_goes_or_is_marked_in_all_of_its_documents() {
     assert!(refused(&["--per-source"]).contains("--min-documents N or --min-share SHARE"));
 }
 
-/// The page has a table of sources and the documents of which most is repeated first, each with
-/// its passages marked.
+/// The page has a table of sources, then the documents with marked passages, most repeated first.
 #[test]
 fn the_page_marks_passages_and_has_the_most_repeated_documents_first() {
     let place = Place::new();
@@ -503,7 +506,8 @@ fn the_page_marks_passages_and_has_the_most_repeated_documents_first() {
     let table = &page[sources..documents];
     assert!(table.contains(">one<") && table.contains(">two<"), "{table}");
     let documents = &page[documents..];
-    // The texts are equally long: the fourth part of each is repeated, and ids decide.
+    // The texts are equally long and repeat the same number of bytes, so they are in the order of
+    // ids.
     let order: Vec<usize> =
         (0..4).map(|at| documents.find(&format!("own{at}x")).unwrap()).collect();
     assert!(order.is_sorted(), "{order:?}");
@@ -511,7 +515,7 @@ fn the_page_marks_passages_and_has_the_most_repeated_documents_first() {
     assert!(texts[5].contains("own5x"));
 }
 
-/// Units are documents of their own for passages, too.
+/// With `--unit`, the passages belong to units.
 #[test]
 fn passages_of_units_have_the_ids_of_units() {
     let place = Place::new();
@@ -526,7 +530,8 @@ fn passages_of_units_have_the_ids_of_units() {
     assert!(place.run(&both).fails(2).contains("--unit"));
 }
 
-/// Lengths that cannot be are refused; fields that are missing are named, or counted.
+/// No document has passages of these lengths. Invalid lengths are errors. Records without the text
+/// field are an error, or skipped and counted.
 #[test]
 fn lengths_that_no_document_has_find_nothing() {
     let place = Place::new();

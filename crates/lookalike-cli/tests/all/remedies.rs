@@ -1,11 +1,11 @@
-//! Messages that name a cause name the right one, and remedies that they name work.
+//! Messages name the right cause, and the remedies that they name work.
 
 use crate::command::{Place, jsonl, words};
 use serde_json::Value;
 
 const TABLE: &str = "question,answer\nwhat is this,a table of questions\n";
 
-/// A folder with a text, and a file of three records.
+/// Returns a folder with a text and a file of three records.
 fn place() -> Place {
     let place = Place::new();
     let record = |id: &str, text: &str| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
@@ -88,7 +88,7 @@ fn standard_output_is_no_folder() {
     assert_eq!(place.read("survivors/mail.mbox"), MAILBOX);
 }
 
-/// The first command of `docs/guides/choosing.md` that writes a folder.
+/// Runs the first command of `docs/guides/choosing.md` that writes a folder.
 #[test]
 fn new_folders_take_every_kind() {
     let place = place();
@@ -196,7 +196,7 @@ fn blank_lines_go_as_the_guide_says() {
     }
 }
 
-/// With a normal form, too, a cut takes the copied words only, where a text has no ASCII.
+/// A cut removes only the copied words if a text has no ASCII, also with a normal form.
 #[test]
 fn cuts_spare_text_without_ascii() {
     let place = Place::new();
@@ -288,7 +288,8 @@ fn suggested_thresholds_are_lower() {
     assert!(run.err.contains("no document of the index resembles other.txt\n"), "{}", run.err);
     assert!(!run.err.contains("--threshold"), "{}", run.err);
     let start: Vec<String> = words(1, 60).split(' ').take(40).map(str::to_owned).collect();
-    // The bands of the index miss documents of half the shingles, whatever the threshold.
+    // The bands of the index miss documents that share half of their shingles, whatever the
+    // threshold.
     let mut missed = 0;
     for seed in 3..9 {
         place.file("half.txt", start.join(" ") + " " + &words(seed, 20));
@@ -297,7 +298,7 @@ fn suggested_thresholds_are_lower() {
         missed += u64::from(run.err.contains("no match for half.txt"));
     }
     assert!(missed > 0);
-    // They find a document of most of its shingles.
+    // The bands find a document that shares most of its shingles.
     let most: Vec<String> = words(1, 60).split(' ').take(53).map(str::to_owned).collect();
     place.file("most.txt", most.join(" ") + " " + &words(9, 7));
     let run = place.run(&["query", "x", "most.txt"]);
@@ -400,7 +401,7 @@ fn pairs_can_need_a_reference() {
     place.run(&["find", "new.jsonl", "--pairs", "p.csv", "--reference-pairs"]).fails(2);
 }
 
-/// The pairs of two new documents are found, though the file lacks them.
+/// An audit judges the groups of a run if the pairs file lacks pairs of two new documents.
 #[test]
 fn audits_judge_groups_without_all_pairs() {
     let place = place();
@@ -458,7 +459,7 @@ fn files_are_kept_by_name() {
     assert!(run.err.contains("\nkeep rules: name decided 1\n"), "{}", run.err);
     let run = place.run(&["find", "d", "--keep", "longest"]);
     assert!(run.out.contains("keeper  d/report - Copy.txt"), "{}", run.out);
-    // Divided runs have the same default.
+    // Jobs that are divided into tasks have the same default.
     place.run(&["shard", "plan", "job", "d"]).ok();
     assert!(place.read("job/plan.json").contains("--keep=name"), "{}", place.read("job/plan.json"));
     let ids = [("a draft", &text), ("b", &text)].map(|(id, text)| (id.to_owned(), text.clone()));

@@ -1,5 +1,5 @@
-//! `lookalike find --report` and `--audit` from start to exit: what the page and the JSON hold,
-//! that an audit is the same in every output, and what is refused before any work.
+//! Tests of `lookalike find --report` and `--audit` as a process: the contents of the page and the
+//! JSON, equal audits in all outputs, and errors before any work.
 
 #![allow(clippy::unwrap_used, reason = "this is a test")]
 
@@ -16,18 +16,18 @@ fn names(place: &Place) -> BTreeSet<String> {
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// Everything but the times.
+/// Returns a report without its times.
 fn timeless(mut report: Value) -> Value {
     report.as_object_mut().unwrap().remove("times").unwrap();
     report
 }
 
-/// The page up to its times.
+/// Returns the part of a page before its times.
 fn timeless_page(page: &str) -> &str {
     page.split_once("<h3>Time</h3>").unwrap().0
 }
 
-/// A page as one reads it: without marks that keep words together.
+/// Replaces the no-break spaces of a page by ordinary ones.
 fn plain(page: &str) -> String {
     page.replace('\u{a0}', " ")
 }
@@ -163,7 +163,7 @@ fn groups_are_shown_by_title_first_words_source_and_date() {
         assert!(page.contains(part), "{part}: {page}");
     }
     assert!(!page.contains("another number") && !page.contains("very same"), "{page}");
-    // What contains another text is not equal to it.
+    // A text that contains another one need not be equal to it, so the wording differs.
     place.run(&["find", "in.jsonl", "-q", "--measure", "containment", "--report", "r.html"]).ok();
     let page = plain(&place.read("r.html"));
     assert!(page.contains("contained in the kept document: containment 1"), "{page}");
@@ -210,7 +210,7 @@ fn memory_threads_and_resumed_runs_write_the_same_reports() {
 #[test]
 fn what_cannot_be_written_or_audited_is_refused_before_any_work() {
     let place = Place::new();
-    // The input is broken, so an error about anything else came before it was read.
+    // The input is invalid, so another error shows that the program has not read it yet.
     place.file("in.json", "broken\n").file("old.html", "old");
     let before = names(&place);
     let find = ["find", "in.json", "--format", "jsonl"];
@@ -303,7 +303,7 @@ fn tables_hold_what_csv_holds() {
         let bytes = std::fs::read(place.path(name)).unwrap();
         assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"), "{name}");
     }
-    // What was written is read again: keepers and ids as ids and texts of documents.
+    // `find` reads its own tables, with ids and keepers as ids and texts of documents.
     let read = |name: &str, id: &str, text: &str| {
         let fields = ["--id-field", id, "--text-field", text, "--skip-bad", "--json", "-q"];
         let report = place.run(&[&["find", name], &fields[..]].concat()).ok();

@@ -1,5 +1,5 @@
-//! Nothing but the documents and the parameters decides the bytes of any output: not threads, how
-//! many files the input is, their order, compression, memory or kernel.
+//! Only the documents and the parameters decide the bytes of an output. The number of threads, the
+//! number and order of the input files, their compression, the memory limit and the kernel do not.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "this is a test")]
 
 use crate::command::{Place, collection, jsonl};
@@ -7,11 +7,11 @@ use crate::crash::short_documents;
 use lookalike_test_support::gzip;
 use std::fs;
 
-/// What one run printed, and the files it wrote.
+/// The standard output of a run and the files that it wrote.
 struct Outputs {
-    /// Groups as lines and as a table, pairs, what was skipped.
+    /// The groups as JSON lines and as CSV, the pairs, and the skipped records.
     tables: Vec<String>,
-    /// What `--json` prints and `--report` writes, without the times, which come last.
+    /// The reports of `--json` and `--report` without the times, which come last.
     reports: [String; 2],
 }
 
@@ -30,13 +30,14 @@ impl Outputs {
         }
     }
 
-    /// All of it, for the same inputs.
+    /// Checks that all outputs are equal, for the same inputs.
     fn same(&self, expected: &Self, what: &str) {
         self.same_but_sources(expected, what);
         assert!(self.reports == expected.reports, "{what}: another report");
     }
 
-    /// The same but the names of the sources, for the same documents in other files.
+    /// Checks that the outputs are equal except the names of sources, for the same documents in
+    /// other files.
     fn same_but_sources(&self, expected: &Self, what: &str) {
         for (found, expected) in self.tables.iter().zip(&expected.tables) {
             assert!(found == expected, "{what}: {found} is not {expected}");
@@ -48,7 +49,7 @@ impl Outputs {
         }
     }
 
-    /// Nothing is empty, so that there is something to compare.
+    /// Checks that no output is empty.
     fn are_there(&self) {
         assert!(self.tables.iter().all(|table| table.lines().count() > 1), "{:?}", self.tables);
         assert_eq!(self.reports[0], self.reports[1]);
@@ -56,7 +57,7 @@ impl Outputs {
     }
 }
 
-/// A limit on memory that five threads can just work in.
+/// A memory limit that is just enough for five threads.
 const LITTLE: &str = "128MiB";
 
 fn same_bytes(mode: &[&str]) {
@@ -105,17 +106,17 @@ fn bytes_agree_for_containment() {
     same_bytes(&["--measure", "containment"]);
 }
 
-/// Files that the input is divided into.
+/// The number of files that the input is divided into.
 const FILES: usize = 1000;
 
-/// As one file, as a thousand that are named in any order, and as a folder of these.
+/// Compares the documents in one file, in a thousand files named in any order, and in a folder.
 #[test]
 fn bytes_agree_for_a_thousand_files() {
     let place = Place::new();
     let mut documents = collection(700);
     documents.push(("empty".to_owned(), " ".to_owned()));
     place.file("all.jsonl", jsonl(&documents));
-    // Neighbours in the collection do not stay together.
+    // Moves neighbours of the collection apart.
     documents.sort_by_cached_key(|(id, _)| id.bytes().rev().collect::<Vec<_>>());
     let names: Vec<String> = (0..FILES).map(|i| format!("in/{}/{i}.jsonl", i % 7)).collect();
     for (i, name) in names.iter().enumerate() {
@@ -141,7 +142,7 @@ fn bytes_agree_for_a_thousand_files() {
     }
 }
 
-/// With the least memory that the message names; that much goes through temporary files.
+/// Runs with the least memory that the message names, which makes heavy use of temporary files.
 #[test]
 fn bytes_agree_in_the_least_memory() {
     let place = Place::new();
@@ -159,7 +160,7 @@ fn bytes_agree_in_the_least_memory() {
         let least = message.split("needs at least ").nth(1).unwrap().trim();
         least.to_owned()
     };
-    // One MiB less is refused, and the same limit is named.
+    // A limit just below one MiB less is refused with the same message.
     let least = reported(&with("1", "t").fails(1));
     let mib: u64 = least.strip_suffix("MiB").unwrap().parse().unwrap();
     assert_eq!(reported(&with(&(((mib - 1) << 20) - 1).to_string(), "t").fails(1)), least);

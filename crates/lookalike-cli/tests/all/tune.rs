@@ -1,4 +1,4 @@
-//! `lookalike tune`: the choice, the curve, and advice from documents.
+//! Tests of `lookalike tune`: the choice, the curve, and advice from documents.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -31,7 +31,7 @@ fn here() -> &'static Path {
     Path::new(".")
 }
 
-/// `documents` lines of `length` words out of `vocabulary`.
+/// Returns `documents` lines of `length` words each, drawn from `vocabulary` words.
 fn lines(documents: usize, length: usize, vocabulary: u64) -> String {
     let mut state = 1u64;
     let mut out = String::new();

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
-/// File names that a shell takes apart or interprets, unless they are quoted.
+/// File names that a shell splits or interprets unless they are quoted.
 const NAMES: [&str; 9] = [
     "-rf",
     "--help",
@@ -23,7 +23,7 @@ const NAMES: [&str; 9] = [
     "\"`x`\\",
 ];
 
-/// The files below a folder: bytes, time of change and mode, by path.
+/// Returns the bytes, modification time and mode of every file below a folder, by path.
 fn files(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime, u32)> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -42,7 +42,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime, u32)> {
     found
 }
 
-/// A folder with copies of a text under odd names, each changed at another time.
+/// Returns a folder with copies of a text under odd names, each with another modification time.
 fn odd_folder() -> Place {
     let place = Place::new();
     let text = words(1, 90);
@@ -59,7 +59,7 @@ fn odd_folder() -> Place {
     place
 }
 
-/// Runs a script in another folder.
+/// Runs a script from its own folder.
 fn sh(script: &Path) -> Output {
     let folder = script.parent().unwrap();
     Command::new("sh").arg(script).current_dir(folder).output().unwrap()
@@ -74,7 +74,7 @@ fn moved_files_return_to_their_places() {
     assert!(run.err.contains("\nundo: sh 'it'\\''s gone/lookalike-undo.sh'\n"), "{}", run.err);
     run.ok();
     assert_eq!(files(&place.path("in")).len(), 2);
-    // A folder that is removed meanwhile is created again.
+    // The script creates a removed folder again.
     let folder = place.path("in/sub '*'");
     if fs::read_dir(&folder).unwrap().next().is_none() {
         fs::remove_dir(&folder).unwrap();
@@ -128,7 +128,7 @@ fn partial_failures_can_be_undone() {
     assert!(sh(&script).status.success());
     assert_eq!(files(&place.path("in")), before);
     assert_eq!(place.read("gone/b"), "precious");
-    // An earlier script stays, and so does a file that has the old name of a moved one.
+    // The script keeps an earlier script, and a new file with the old name of a moved one.
     fs::remove_file(place.path("gone/b")).unwrap();
     let script = fs::read(script).unwrap();
     let run = place.run(&["dedup", "in", "--move-to", "gone"]);

@@ -1,4 +1,4 @@
-//! `--unit`: parts of documents as documents, through the command.
+//! Tests of `--unit`, which compares parts of documents, as a process.
 
 #![allow(clippy::unwrap_used, reason = "tests may stop at anything unexpected")]
 
@@ -22,7 +22,7 @@ fn found(place: &Place, args: &[&str]) -> Value {
     serde_json::from_str(&place.run(args).ok()).unwrap()
 }
 
-/// Documents with ids of all kinds, empty ones, line ends of all kinds.
+/// Returns documents with ids of all kinds, some of them empty, with line ends of all kinds.
 fn documents() -> Vec<(&'static str, String)> {
     vec![
         ("a", format!("{FIRST}\r\n\r\n{COPIED}\r\n")),
@@ -187,7 +187,7 @@ fn tables_lines_and_files_lose_units_in_place() {
     assert!(!place.path("left/c.txt").exists());
 }
 
-/// A table of Parquet whose ids are the texts: that of the groups of a run.
+/// The groups of a run as a Parquet table whose ids are the texts.
 #[test]
 fn rows_of_parquet_lose_units_in_place() {
     let place = Place::new();
@@ -232,8 +232,8 @@ fn combinations_that_make_no_sense_are_refused() {
     assert!(run.err.contains("in another encoding, or the text was extracted"), "{}", run.err);
 }
 
-/// Repeated ids: all units of the later document are left out, also those that the earlier one
-/// does not have.
+/// If an id repeats, all units of the later document are skipped, even units whose ids the earlier
+/// one does not have.
 #[test]
 fn all_units_of_a_repeated_id_are_left_out() {
     let place = Place::new();
@@ -246,8 +246,8 @@ fn all_units_of_a_repeated_id_are_left_out() {
     assert_eq!(found["counts"]["groups"], 0);
 }
 
-/// One document of many lines, most of them near-duplicates of others: each is read again from the
-/// text that is kept of it.
+/// Two documents of many lines, most of which are near-duplicates. The run reads each line again
+/// from the stored text of its document.
 #[test]
 fn a_long_document_of_many_lines() {
     let place = Place::new();
@@ -262,7 +262,7 @@ fn a_long_document_of_many_lines() {
     assert_eq!(groups(&all), groups(&bounded));
 }
 
-/// Units of a long document are stored in parts, on which the results do not depend.
+/// The run stores units of a long document in parts. The result does not depend on the parts.
 #[test]
 fn a_document_of_many_parts_is_one_document() {
     let place = Place::new();
@@ -283,7 +283,7 @@ fn a_document_of_many_parts_is_one_document() {
     assert_eq!(found(&place, &args)["counts"]["documents"], 2);
 }
 
-/// The memory of a run is that of a document, not of its units, which go to temporary files.
+/// The memory of a run depends on its documents, not on their units, which go to temporary files.
 #[test]
 fn the_least_memory_for_units_is_reported_and_works() {
     let place = Place::new();
@@ -352,14 +352,14 @@ fn tsv_and_compressed_files_lose_units_in_place() {
         ("out.jsonl.zst", "again.jsonl.gz"),
     ] {
         place.run(&[&["dedup", input, "-o", output], &line[..]].concat()).ok();
-        // Another pass over the output finds no unit to take out, and gives the bytes back.
+        // A second run over the output removes no unit and returns the same bytes.
         place.run(&[&["dedup", output, "-o", "read.jsonl"], &line[..]].concat()).ok();
         assert_eq!(place.read("read.jsonl"), plain, "{input} to {output}");
     }
 }
 
-/// Units of a reference stay; those of the input that resemble one go, those that resemble each
-/// other, too.
+/// Units of the reference stay. Units of the input are removed if they resemble a unit of the
+/// reference or another unit of the input.
 #[test]
 fn units_are_compared_with_a_reference() {
     let place = Place::new();
@@ -396,7 +396,7 @@ fn units_are_compared_with_a_reference() {
     assert_eq!(place.read("left.jsonl"), lines(&[("a", &format!("{FIRST}\n\n"))]));
 }
 
-/// Lines of megabytes, one of them without a blank, next to short ones.
+/// Lines of several megabytes, one of them without a space, among short lines.
 #[test]
 fn very_long_lines_are_units() {
     let place = Place::new();
@@ -455,7 +455,8 @@ fn an_index_updates_and_removes_units() {
     let whole = [row("a#1", FIRST, 0), row("a#2", COPIED, FIRST.len() + 1), row("a#3", LAST, last)];
     let b = row("b#1", LAST, 0);
     assert_eq!(stored(), [&whole[..], std::slice::from_ref(&b)].concat());
-    // The units of the new version replace those with their ids; the third is left.
+    // Units of the new version replace those with the same ids. The third unit of the old version
+    // remains.
     place.run(&[&["index", "update", "ix", "new.jsonl"], &units[..]].concat()).ok();
     let changed = [row("a#1", COPIED, 0), row("a#2", FIRST, COPIED.len() + 1)];
     assert_eq!(stored(), [&changed[..], &[whole[2].clone(), b.clone()]].concat());
@@ -473,6 +474,6 @@ fn commands_that_compare_whole_documents_refuse_units() {
     let expected = "--unit line is not supported in jobs that are divided over tasks";
     assert!(message.contains(expected), "{message}");
     assert!(message.contains("split the documents before"), "{message}");
-    // Jobs compare whole documents anyway.
+    // Jobs compare whole documents, so this unit is accepted.
     place.run(&[&args[..], &["--unit", "document"]].concat()).ok();
 }

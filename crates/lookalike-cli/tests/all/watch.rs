@@ -1,4 +1,5 @@
-//! `lookalike watch`, as a process: what appears in a folder is taken in and reported.
+//! Tests of `lookalike watch` as a process: it adds new files of a folder to an index and reports
+//! them.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
@@ -17,18 +18,18 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// How long to wait for what must come.
+/// The maximum time to wait for an expected event.
 const PATIENCE: Duration = Duration::from_secs(120);
 const WORDS: &str = "one two three four five six seven eight nine ten eleven twelve thirteen";
 
-/// A watch that is under way; killed at the end of the test.
+/// A running watch, which is killed at the end of the test.
 struct Watch {
     child: Child,
     lines: Receiver<String>,
     messages: Receiver<String>,
 }
 
-/// The lines of a stream, as they come.
+/// Sends the lines of a stream as they arrive.
 fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -38,7 +39,7 @@ fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
 }
 
 impl Watch {
-    /// Watches the folder `in`, and waits until it does.
+    /// Starts to watch the folder `in`, and waits until the program reports it.
     fn start(place: &Place, args: &[&str]) -> Self {
         let watch = Self::begin(place, args);
         watch.wait_for_message("watching in");
@@ -78,7 +79,7 @@ impl Watch {
         }
     }
 
-    /// Sends a signal; the exit code.
+    /// Sends a signal and returns the exit code.
     fn end(mut self, signal: Signal) -> Option<i32> {
         kill(Pid::from_raw(self.child.id().cast_signed()), signal).unwrap();
         let status = self.child.wait().unwrap();
@@ -94,7 +95,7 @@ impl Drop for Watch {
     }
 }
 
-/// A place with an index and a folder to watch.
+/// Returns a folder with an index and an empty folder to watch.
 fn place(store: &str) -> Place {
     let place = Place::new();
     place.run(&["index", "create", "index", "--store", store, "--threshold", "0.5"]).ok();
@@ -142,14 +143,14 @@ fn what_appears_and_changes_is_taken_in_and_reported() {
     place.file("in/picture.png", b"\x89PNG\r\n\x1a\n\0\0");
     let skipped = watch.json();
     assert!(skipped["skipped"].as_str().unwrap().contains("PNG"), "{skipped}");
-    // A folder with files that is moved there.
+    // A folder with files is moved to the watched folder.
     place
         .file("ready/a.txt", "quite another text of some words")
         .file("ready/b.txt", "and one more of them");
     fs::rename(place.path("ready"), place.path("in/ready")).unwrap();
     assert_eq!(watch.json()["id"], "ready/a.txt");
     assert_eq!(watch.json()["id"], "ready/b.txt");
-    // What is deleted stays in the index.
+    // Documents of deleted files stay in the index.
     fs::remove_file(place.path("in/old.txt")).unwrap();
     place.file("in/last.txt", "the last one");
     assert_eq!(watch.json()["id"], "last.txt");
@@ -175,7 +176,7 @@ fn what_is_there_is_taken_in_once() {
     assert!(out.starts_with("a.txt: resembles b.txt"), "{out}");
     assert!(out.ends_with("; replaced the earlier version\n"), "{out}");
     assert_eq!(ids(&place), ["a.txt", "b.txt"]);
-    // An index in the folder, and a feed, are no documents.
+    // The program does not read an index or a feed in the folder as a document.
     let own = Place::new();
     own.file("in/a.txt", WORDS);
     own.run(&["index", "create", "in/index"]).ok();
@@ -196,7 +197,7 @@ fn what_is_there_is_taken_in_once() {
     let stats: Value =
         serde_json::from_str(&own.run(&["index", "stats", "in/index", "--json"]).ok()).unwrap();
     assert_eq!(stats["documents"], 1);
-    // The ids are those of `index add`.
+    // `index add` gives the files the same ids.
     let error = own.run(&["index", "add", "in/index", "in"]).fails(1);
     assert!(error.contains("the index already contains document \"a.txt\""), "{error}");
 }
@@ -208,7 +209,7 @@ fn a_file_that_is_being_written_is_not_read_half() {
     let mut file = File::create(place.path("in/slow.txt")).unwrap();
     file.write_all(b"the first half of a text, ").unwrap();
     file.sync_all().unwrap();
-    // Others come and go meanwhile.
+    // Other files come and go while this file is being written.
     for number in 0..3 {
         place.file(&format!("in/other{number}.txt"), format!("something else {number}"));
         assert!(watch.line().starts_with(&format!("other{number}.txt")));
@@ -260,7 +261,7 @@ fn an_original_over_the_limit_is_reported_and_taken_in_when_it_is_shorter() {
     assert_eq!(watch.json()["id"], "short.txt");
     watch.wait_for_message("watching in");
     assert_eq!(ids(&place), ["short.txt"]);
-    // A version that is too long leaves the one that is there.
+    // If the new version of a file is too long, the old one stays.
     place.file("in/short.txt", WORDS.repeat(50));
     assert!(watch.json()["skipped"].is_string());
     place.file("in/long.txt", format!("{WORDS} fourteen"));
@@ -270,7 +271,7 @@ fn an_original_over_the_limit_is_reported_and_taken_in_when_it_is_shorter() {
     assert_eq!(place.run(&["index", "original", "index", "short.txt"]).ok(), WORDS);
 }
 
-/// Reads one request, and answers it with a status; its body.
+/// Reads one request, answers it with a status, and returns its body.
 fn answered(stream: impl Read + Write, status: &str) -> Value {
     let mut reader = BufReader::new(stream);
     let (mut line, mut length) = (String::new(), 0);
@@ -298,7 +299,7 @@ fn webhooks_get_reports_and_failures_are_told() {
     assert_eq!(watch.line(), "a.txt: resembles nothing");
     place.file("in/b.txt", format!("{WORDS} fourteen"));
     assert!(watch.line().starts_with("b.txt: resembles a.txt"));
-    // What resembles nothing is not sent; a failure of the server is tried again.
+    // Documents without a match are not sent. A message that fails is sent again.
     let first = answered(server.accept().unwrap().0, "500 Oops");
     assert_eq!((&first["id"], &first["matches"][0]["id"]), (&"b.txt".into(), &"a.txt".into()));
     assert_eq!(answered(server.accept().unwrap().0, "204 No Content"), first);
@@ -324,8 +325,8 @@ fn webhooks_get_reports_and_failures_are_told() {
     }
 }
 
-/// A certificate of `localhost` that signs itself, with its key; nothing where there is no
-/// `openssl`.
+/// Creates a self-signed certificate of `localhost` with its key. Returns `None` if `openssl` is
+/// not installed.
 fn certificate(place: &Place) -> Option<Arc<ServerConfig>> {
     let output = Command::new("openssl")
         .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"])
@@ -382,7 +383,7 @@ fn a_feed_has_all_matches_and_stays() {
     let feed = place.read("groups.xml");
     assert_eq!(feed.matches("<entry>").count(), 1, "{feed}");
     assert!(feed.contains("<title>b.txt: resembles a.txt ("), "{feed}");
-    // The third document joins the first group, and the second pair is a group of its own.
+    // The third document joins the first group. The second pair is a new group.
     let others = "another text, of words that the first two do not have, which is long enough";
     place.file("in/c.txt", format!("{WORDS} fifteen"));
     place.file("in/d.txt", others).file("in/e.txt", format!("{others} for a group"));
@@ -401,7 +402,7 @@ fn a_feed_has_all_matches_and_stays() {
 fn another_writer_is_waited_for() {
     let place = place("sets");
     let watch = Watch::start(&place, &["--wait", "1ms"]);
-    // A writer that holds the index until its input ends.
+    // This service holds the index until it is killed.
     let mut other = Command::new(env!("CARGO_BIN_EXE_lookalike"))
         .args(["serve", "index", "--listen", "127.0.0.1:0", "--log", "off"])
         .current_dir(place.path("."))
@@ -415,7 +416,7 @@ fn another_writer_is_waited_for() {
     other.kill().unwrap();
     other.wait().unwrap();
     assert_eq!(watch.line(), "a.txt: resembles nothing");
-    // Between its batches others can write.
+    // Other processes can write between the batches of the watch.
     place.file("b.txt", format!("{WORDS} of another command"));
     place.run(&["index", "add", "index", "b.txt"]).ok();
     place.file("in/c.txt", format!("{WORDS} of this command"));

@@ -1,4 +1,4 @@
-//! Runs the real binary, in a folder of its own.
+//! Runs the program in a temporary folder.
 
 #![allow(dead_code, reason = "every test file uses another part")]
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "this is a part of tests")]
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// What a run left behind.
+/// The exit code and the output of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
@@ -18,13 +18,14 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Its standard output, where it ended well.
+    /// Returns the standard output of a run that must succeed.
     pub(crate) fn ok(self) -> String {
         assert_eq!(self.code, Some(0), "{self:?}");
         self.out
     }
 
-    /// Its message, where it ended with this code and printed nothing else.
+    /// Returns the error message of a run, which must end with this exit code and an empty standard
+    /// output.
     pub(crate) fn fails(self, code: i32) -> String {
         assert_eq!(self.code, Some(code), "{self:?}");
         assert_eq!(self.out, "");
@@ -34,7 +35,7 @@ impl Run {
     }
 }
 
-/// A folder to work in; gone at the end of the test.
+/// A temporary folder, which is removed at the end of the test.
 pub(crate) struct Place {
     folder: TempDir,
 }
@@ -48,7 +49,7 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// Writes a file, and the folders above it.
+    /// Writes a file and creates the folders above it.
     pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> &Self {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -68,7 +69,7 @@ impl Place {
         self.run_in(&[], args, input)
     }
 
-    /// Runs with these variables in the environment.
+    /// Runs the program with these environment variables.
     pub(crate) fn run_with(&self, args: &[&str], environment: &[(&str, &str)]) -> Run {
         self.run_in(environment, args, b"")
     }
@@ -86,7 +87,7 @@ impl Place {
             .unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let input = input.to_vec();
-        // A run that does not read its input closes it; that is no failure.
+        // A run that does not read its input closes the pipe, which is not an error.
         let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
         let output = child.wait_with_output().unwrap();
         writer.join().unwrap();
@@ -98,8 +99,8 @@ impl Place {
     }
 }
 
-/// Runs the binary with a terminal of 80 columns at its standard output and standard error, and
-/// returns its exit code and what the terminal gets.
+/// Runs the program on a terminal of 80 columns. Returns its exit code and the output of standard
+/// output and standard error.
 #[cfg(unix)]
 impl Place {
     pub(crate) fn on_terminal(&self, args: &[&std::ffi::OsStr]) -> (Option<i32>, String) {
@@ -122,7 +123,7 @@ impl Place {
         command.envs(environment.iter().copied());
         command.stdout(terminal.slave.try_clone().unwrap()).stderr(terminal.slave);
         let mut child = command.spawn().unwrap();
-        // The terminal ends when nobody has it open for writing.
+        // Reading ends when no process has the terminal open for writing.
         drop(command);
         let mut master = std::fs::File::from(terminal.master);
         let mut shown = Vec::new();
@@ -133,17 +134,18 @@ impl Place {
     }
 }
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// A file of the document sets, as an argument; a test without it prints SKIPPED.
+/// Returns the path of a file of the document sets. If it is missing, prints that the test is
+/// skipped.
 pub(crate) fn shared(name: &str) -> Option<String> {
     Some(document_set_path(name)?.to_str().unwrap().to_owned())
 }
 
-/// `words` words that depend on `seed` and differ between seeds.
+/// Returns `words` words that depend on `seed`.
 pub(crate) fn words(seed: u64, words: usize) -> String {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut text = String::new();
@@ -158,7 +160,7 @@ pub(crate) fn words(seed: u64, words: usize) -> String {
     text
 }
 
-/// Documents (id, text) among which are copies and edits: `g<n>`, `g<n>-copy`, `g<n>-edit`.
+/// Returns ids and texts: originals `g<n>`, copies `g<n>-copy` and edits `g<n>-edit`.
 pub(crate) fn collection(groups: u64) -> Vec<(String, String)> {
     let mut documents = Vec::new();
     for n in 0..groups {

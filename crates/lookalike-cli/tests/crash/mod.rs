@@ -1,4 +1,4 @@
-//! Runs that are stopped, or meet with a fault: their inputs, and what they leave behind.
+//! Helpers for runs that are stopped or meet a fault: their inputs, and the files that they leave.
 
 #![allow(dead_code, reason = "every test file uses another part")]
 #![allow(clippy::unwrap_used, reason = "this is a part of tests")]
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long to wait for what must come.
+/// The maximum time to wait for an expected event.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Numbers that depend on a seed only.
+/// A generator of pseudorandom numbers from a seed.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -20,7 +20,7 @@ impl Random {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    /// From 0 to below `end`.
+    /// Returns a number from 0 to below `end`.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -29,8 +29,8 @@ impl Random {
     }
 }
 
-/// JSONL of `count` short documents with ids from `first` on, of which one in four is an edit of an
-/// earlier one and one in twenty a copy.
+/// Returns `count` short documents as JSONL, with ids from `first`. One in four is an edit of an
+/// earlier one, and one in twenty a copy.
 pub(crate) fn short_documents(first: u64, count: u64) -> String {
     let mut random = Random::new(first + 1);
     let mut texts: Vec<String> = Vec::new();
@@ -55,7 +55,7 @@ pub(crate) fn short_documents(first: u64, count: u64) -> String {
     lines
 }
 
-/// Starts the binary; what it prints is not kept.
+/// Starts the program and discards its standard output.
 pub(crate) fn start(folder: &Path, args: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_lookalike"))
         .args(args)
@@ -67,25 +67,25 @@ pub(crate) fn start(folder: &Path, args: &[&str]) -> Child {
         .unwrap()
 }
 
-/// Its exit code and what it said.
+/// Waits for the end of a process. Returns its exit code and standard error.
 pub(crate) fn end(child: Child) -> (Option<i32>, String) {
     let output = child.wait_with_output().unwrap();
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 
-/// The folder of the run that is stored in `parent`, if there is one.
+/// Returns the folder of the run that is stored in `parent`, if any.
 pub(crate) fn stored_run(parent: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(parent).ok()?;
     let mut paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     paths.find(|path| path.extension().is_some_and(|end| end == "run"))
 }
 
-/// The whole lines of the journal of the run in `parent`.
+/// Returns the complete lines of the journal of the run in `parent`.
 pub(crate) fn journal(parent: &Path) -> Vec<String> {
     journal_named(parent, "steps")
 }
 
-/// The whole lines of a journal of the run in `parent`.
+/// Returns the complete lines of the named journal of the run in `parent`.
 pub(crate) fn journal_named(parent: &Path, name: &str) -> Vec<String> {
     let Some(run) = stored_run(parent) else { return Vec::new() };
     let steps = fs::read_to_string(run.join(name)).unwrap_or_default();
@@ -99,8 +99,8 @@ pub(crate) fn signal(child: &Child, name: &str) {
     assert!(sent.success());
 }
 
-/// Starts a run by `start` and halts it while its journal in `parent` is as `wanted`; the signal
-/// `CONT` lets it go on. A run that is past that state before it can be halted is started again.
+/// Starts a run and halts it while its journal in `parent` satisfies `wanted`; the signal `CONT`
+/// continues the run. If the run leaves this state before it is halted, starts it again.
 pub(crate) fn halted(
     start: impl Fn() -> Child,
     parent: &Path,
@@ -122,8 +122,8 @@ pub(crate) fn halted(
     panic!("every run was past that state before it could be halted");
 }
 
-/// Halts a process with all its threads; false if it has ended. Where there are no such signals it
-/// runs on.
+/// Halts a process with all its threads. Returns false if it has ended. Systems other than Unix
+/// have no such signal, so the process continues there.
 fn halt(child: &mut Child) -> bool {
     if cfg!(not(unix)) {
         return child.try_wait().unwrap().is_none();
@@ -142,7 +142,7 @@ fn halt(child: &mut Child) -> bool {
     }
 }
 
-/// Whether every thread of a process is halted, as Linux shows it; elsewhere the signal is trusted.
+/// Returns true if Linux shows every thread of a process as halted. Returns true on other systems.
 fn threads_are_halted(process: u32) -> bool {
     if cfg!(not(target_os = "linux")) {
         return true;
@@ -150,13 +150,13 @@ fn threads_are_halted(process: u32) -> bool {
     let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { return false };
     threads.flatten().all(|thread| {
         let state = fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
-        // Behind the name, which is in parentheses.
+        // The state follows the program name, which is in parentheses.
         state.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with('T'))
     })
 }
 
-/// Waits until the journal of the run that `child` does in `parent` is as `wanted`; false if the
-/// run ended before.
+/// Waits until the journal of the run of `child` in `parent` satisfies `wanted`. Returns false if
+/// the run ends before.
 fn wait_for(child: &mut Child, parent: &Path, wanted: &impl Fn(&[String]) -> bool) -> bool {
     let begun = Instant::now();
     while !wanted(&journal(parent)) {
@@ -169,12 +169,12 @@ fn wait_for(child: &mut Child, parent: &Path, wanted: &impl Fn(&[String]) -> boo
     true
 }
 
-/// Whether all documents were read.
+/// Returns true if the run has read all documents.
 pub(crate) fn is_prepared(journal: &[String]) -> bool {
     journal.iter().any(|line| line.contains("\"Prepared\""))
 }
 
-/// The names in a folder, sorted.
+/// Returns the names in a folder, sorted.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names: Vec<_> =
@@ -183,8 +183,8 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Writes other bytes of the same number to a file and sets its time back, so that nothing but its
-/// content tells.
+/// Replaces the bytes of a file without a change of its length or time, so that only its content
+/// shows the change.
 pub(crate) fn change_unseen(path: &Path) {
     let metadata = fs::metadata(path).unwrap();
     fs::write(path, vec![b'x'; metadata.len() as usize]).unwrap();

@@ -1,5 +1,5 @@
-//! Laws that hold for every document: what a shingle set is, what a signature does not see, and
-//! that the fast way gives what the plain way gives.
+//! Properties of every document: the shingles of its set, the changes that its signature ignores,
+//! and the equality of the fast and the naive implementation.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use lookalike_core::band::bucket_keys;
@@ -33,7 +33,7 @@ fn rules() -> impl Strategy<Value = ShingleRule> {
     )
 }
 
-/// Text in which words repeat, of several scripts, with odd white space.
+/// Generates texts of several scripts with repeated words and odd white space.
 fn text() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         6 => "[a-dA-D]{1,2}",
@@ -54,7 +54,8 @@ fn set(rule: &ShingleRule, text: &str) -> Vec<u64> {
     set
 }
 
-/// The number of elements of the plain way: shingles, or shingles with their counts.
+/// Returns the shingles of the naive implementation and their number. With frequencies, a shingle
+/// has its count.
 fn plain_counts(rule: &ShingleRule, text: &str) -> (usize, BTreeSet<Vec<String>>) {
     let shingles = naive::shingle_strings(text, rule);
     (shingles.len(), shingles)

@@ -1,4 +1,4 @@
-//! The tests of the core from outside, one module for each subject.
+//! Tests of the public interface of the core, one module for each subject.
 
 mod laws;
 mod sources;

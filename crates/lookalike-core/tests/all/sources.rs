@@ -1,4 +1,4 @@
-//! The worked examples of the texts that this project follows; S1 to S11 are their handles.
+//! Worked examples of the source texts of this project, named S1 to S11.
 //!
 //! *MinHash for dummies* (2013): S1, S2, S3. Grattan's C# posts (2014): S4, S5. McCormick's
 //! tutorial (2015): S6; his background page: S7, S8. Leskovec, Rajaraman, Ullman, *Mining of
@@ -28,7 +28,7 @@ fn jaccard(rule: &ShingleRule, a: &str, b: &str) -> f64 {
     overlap(&set(rule, a), &set(rule, b)).jaccard()
 }
 
-/// Numbers as a set of elements, sorted as sets are.
+/// Hashes numbers to a sorted set of shingles.
 fn numbers(values: &[u64]) -> Vec<u64> {
     let mut set: Vec<u64> = values.iter().copied().map(mix64).collect();
     set.sort_unstable();
@@ -57,7 +57,8 @@ fn s2_nine_words_have_five_shingles_of_five() {
 
 #[test]
 fn s3_documents_that_agree_in_a_band_of_four_are_compared() {
-    // Five bands of four rows; documents one and three agree in band one, document two nowhere.
+    // Five bands of four rows. Documents one and three agree in band one, and document two agrees
+    // with no other.
     let one = [1, 3, 6, 0, 5, 1, 9, 2, 7, 7, 0, 4, 8, 2, 2, 6, 3, 9, 1, 5];
     let two = [2, 3, 1, 0, 4, 1, 9, 3, 7, 6, 0, 4, 8, 2, 1, 6, 3, 9, 0, 5];
     let three = [1, 3, 6, 0, 2, 2, 8, 8, 1, 0, 3, 3, 5, 5, 9, 1, 6, 4, 4, 7];
@@ -92,7 +93,7 @@ fn s5_a_hundred_functions_are_four_hundred_bytes() {
     }
 }
 
-/// The mean agreement of two sets' signatures over many seeds, and how far off it may be.
+/// Returns the mean agreement of the signatures of two sets over many seeds, and its maximum error.
 fn mean_agreement(scheme: Scheme, values: usize, a: &[u64], b: &[u64]) -> (f64, f64) {
     const SEEDS: u64 = 2_000;
     let (a, b) = (upper(a), upper(b));
@@ -102,7 +103,8 @@ fn mean_agreement(scheme: Scheme, values: usize, a: &[u64], b: &[u64]) -> (f64, 
         let first = signer.sign(&a).to_vec();
         sum += estimate(&first, signer.sign(&b));
     }
-    // Four standard errors of the mean; the values of a signature are at worst as good as one.
+    // Four standard errors of the mean. The bound counts all values of a signature as one value,
+    // because they may depend on each other.
     (sum / SEEDS as f64, 4.0 * (0.25 / SEEDS as f64).sqrt())
 }
 
@@ -133,7 +135,7 @@ fn s8_word_shingles_see_style() {
     let mut expected: Vec<u64> = shingles.iter().flat_map(|s| set(&words(3), s)).collect();
     expected.sort_unstable();
     assert_eq!(set(&words(3), sentence), expected);
-    // Another order of words shares no shingle with it, while it shares most character pairs.
+    // Reordered words share few shingles, but most character pairs.
     let reworded = "to show it is trivial";
     assert!(jaccard(&words(3), sentence, reworded) < 0.21);
     let chars = ShingleRule::new(Unit::Chars, 2).unwrap();
@@ -179,7 +181,7 @@ fn s11_the_curve_and_its_steepest_point() {
     }
     assert!((steepest(20, 5) - (4.0f64 / 99.0).powf(0.2)).abs() < 1e-12);
     assert!((midpoint(20, 5) - 0.05f64.powf(0.2)).abs() < 1e-12);
-    // The slope is greatest there.
+    // The slope is greatest at this point.
     let slope =
         |s: f64| candidate_probability(s + 1e-4, 20, 5) - candidate_probability(s - 1e-4, 20, 5);
     let top = slope(steepest(20, 5));

@@ -1,11 +1,10 @@
-//! Every scheme against theory, with fixed seeds: bias and error of the estimate, and the share of
-//! pairs that become candidates against the S-curve.
+//! Compares every scheme with theory, with fixed seeds. The estimate must have no bias and the
+//! predicted error, and the share of pairs that become candidates must follow the S-curve.
 //!
-//! Two sets of n random shingles share a part, so that their Jaccard similarity is known exactly;
-//! the hash functions are drawn again for each trial. Bounds are five standard errors of what is
-//! measured (a false alarm in some 10⁶ runs, and the seeds are fixed), widened where a scheme is
-//! known to deviate, by what was measured in research and is stated in
-//! `docs/reference/signature.md`.
+//! Two sets of n random shingles share a part, so their Jaccard similarity is known exactly. Each
+//! trial uses new hash functions. Bounds are five standard errors of the measured value: a false
+//! alarm in about 10⁶ runs, and the seeds are fixed. They are wider for schemes that are known to
+//! deviate, by the deviations that `docs/reference/signature.md` states.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use lookalike_core::band::bucket_keys;
@@ -18,7 +17,7 @@ use lookalike_core::verify::estimate;
 
 const VALUES: usize = 128;
 
-/// Two sets of n shingles that share `shared` of them; exact similarity next to them.
+/// Returns two sets of n shingles that share `shared` of them, and their exact similarity.
 fn sets(n: usize, shared: usize, random: &mut SplitMix64) -> (Vec<u32>, Vec<u32>, f64) {
     let a: Vec<u32> = (0..n).map(|_| random.next_u32()).collect();
     let mut b = a[..shared].to_vec();
@@ -110,11 +109,11 @@ fn lengths_that_are_no_power_of_two_are_unbiased() {
     }
 }
 
-/// Trials of [`observed`].
+/// Number of trials of [`observed`].
 const TRIALS: u64 = 4_000;
 
-/// The share of trials in which the two sets share a bucket, for each banding (bands, rows), and
-/// their Jaccard similarity.
+/// Returns the share of trials in which the two sets share a bucket, for each banding (bands,
+/// rows), and their Jaccard similarity.
 fn observed<const N: usize>(
     scheme: Scheme,
     n: usize,
@@ -161,7 +160,8 @@ fn the_observed_curve_is_the_predicted_one() {
 fn is_as_predicted(scheme: Scheme, share: f64, jaccard: f64, bands: usize, rows: usize) {
     let predicted = candidate_probability(jaccard, bands, rows);
     let noise = 5.0 * (predicted * (1.0 - predicted) / TRIALS as f64).sqrt() + 0.001;
-    // The sketch's curve is slightly steeper: more above its middle, fewer below.
+    // The curve of Fast Similarity Sketching is slightly steeper: higher above its middle, lower
+    // below.
     let steeper = if scheme == Scheme::FastSimilarity { 0.025 } else { 0.0 };
     assert!(
         (share - predicted).abs() < noise + steeper,
@@ -174,7 +174,7 @@ fn is_as_predicted(scheme: Scheme, share: f64, jaccard: f64, bands: usize, rows:
 
 #[test]
 fn the_default_reaches_its_recall_at_the_threshold() {
-    // 100 shingles of which 8/9 are shared: J = 0.8 exactly.
+    // The sets share 80 of the 100 shingles of their union: J = 0.8 exactly.
     for scheme in [Scheme::FastSimilarity, Scheme::XorMultiply] {
         let ([share], jaccard) = observed(scheme, 90, 80, [(21, 6)]);
         assert!((jaccard - 0.8).abs() < 1e-12);
@@ -202,7 +202,7 @@ fn bits_of_signatures_differ_as_predicted() {
                 greatest = greatest.max(more);
                 jaccard = exact;
             }
-            // Unequal values have equal bits half of the time.
+            // The bits of unequal values are equal with probability 1/2.
             let rate = (1.0 - jaccard) / 2.0;
             let bits = (TRIALS * VALUES as u64) as f64;
             let bound = 5.0 * (rate * (1.0 - rate) / bits).sqrt();
@@ -225,7 +225,7 @@ fn bits_differ_as_predicted_for_shingles_that_differ_in_one_bit() {
                 let mut signer = Signer::new(scheme, VALUES, seed);
                 let first = SignatureBits::of(signer.sign(&[0x77]));
                 let more = first.unequal(SignatureBits::of(signer.sign(&[0x77, 0x77 ^ 1 << bit])));
-                // A quarter of the bits, on average.
+                // On average, a quarter of the bits differ.
                 assert!(more <= most, "{scheme} {bit} {seed}: {more} > {most}");
             }
         }
@@ -256,8 +256,8 @@ fn merging_is_the_signature_of_the_union() {
     }
 }
 
-/// The share of pairs of small sets of equal size that share a bucket, and the predicted share, by
-/// the banding that is chosen for their similarity and a recall of 0.99.
+/// Returns the share of pairs of small sets of equal size that share a bucket, and the predicted
+/// share. The banding is chosen for their similarity and a recall of 0.99.
 fn recall_of_small_sets(scheme: Scheme, n: usize, shared: usize) -> (f64, f64) {
     const TRIALS: u64 = 10_000;
     let threshold = shared as f64 / (2 * n - shared) as f64;

@@ -1,9 +1,9 @@
-//! The known answers of `docs/reference/signature.md`: what is stored today must be readable for
-//! ever.
+//! The known answers of `docs/reference/signature.md`. Signatures that are stored today must stay
+//! readable.
 //!
-//! The file is checked twice: here against the library, on every kernel, and against a second
-//! implementation in Python that was written from the document alone. A line is the question, a
-//! tab, and the answer; `examples/known_answers.rs` prints the file.
+//! Two implementations check the file: this library with every kernel, and one in Python that was
+//! written from the document alone. A line is a question, a tab, and the answer.
+//! `examples/known_answers.rs` prints the file.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr, reason = "a test")]
 
 #[path = "../../examples/known_answers.rs"]

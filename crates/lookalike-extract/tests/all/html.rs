@@ -1,5 +1,5 @@
-//! Pages: small ones with the text they must give, hostile ones, any bytes, and real ones against
-//! another reader's text.
+//! Web pages: small pages with known texts, hostile pages, arbitrary bytes, and real pages compared
+//! with the text of another reader.
 #![allow(clippy::unwrap_used, reason = "a part of tests")]
 
 use flate2::read::GzDecoder;
@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// What a page gave.
+/// The text and fields of a page, or its failure.
 #[derive(Debug)]
 struct Read(Result<(String, Fields), ExtractError>);
 
@@ -112,7 +112,7 @@ fn odd_markup_gives_its_text() {
     }
 }
 
-/// Long enough to be text by itself.
+/// Long enough to count as text by itself.
 const LONG: &str = "Whoever walks along the river in the morning meets nobody but the herons, \
                     which stand in the reeds and wait for what the water brings.";
 
@@ -121,7 +121,7 @@ fn main_text_is_what_a_page_says_or_what_is_dense() {
     let menu = "<ul><li><a href=a>Home</a><li><a href=b>News</a><li><a href=c>Shop</a></ul>";
     let links = "<p><a href=a>One of many links</a>".repeat(5);
     for (page, expected) in [
-        // What it says.
+        // The page marks its main text.
         (format!("{LONG}<div role=main><p>{LONG}</div>{LONG}"), vec![LONG]),
         (format!("{menu}<article>a</article><article>{LONG}</article><p>z"), vec!["a", LONG]),
         (format!("{menu}<main>{links}{menu}</main>"), vec!["Home", "many"]),
@@ -130,20 +130,20 @@ fn main_text_is_what_a_page_says_or_what_is_dense() {
         (format!("<section><header>a</header><p>{LONG}</section>"), vec!["a", LONG]),
         (format!("<div id=content>{LONG}{links}</div>{menu}"), vec![LONG, "many"]),
         (format!("<div class=toc>{menu}</div>{LONG}"), vec!["Home", LONG]),
-        // What it says but cannot be.
+        // The marks of the page are implausible.
         (format!("<div class='menu'>{menu}<h1>a</h1><p>{LONG}</div>"), vec!["a", LONG]),
         (format!("<nav>{menu}<h1>a</h1><p>{LONG}"), vec!["a", LONG]),
         (format!("<div hidden>a<p>{LONG}"), vec!["a", LONG]),
         (format!("<main>x</main><p>{LONG}"), vec!["x", LONG]),
         (format!("<div id=content>x</div><p>{LONG}"), vec!["x", LONG]),
-        // What is dense.
+        // The main text is the dense part.
         (format!("{menu}<h1>a</h1><p>{LONG}<p>b<p>{LONG}{menu}<p>c{menu}"), vec!["a", "b", LONG]),
         (format!("<p>{LONG}{links}<p>{LONG}"), vec![LONG]),
         (format!("<p>{LONG}<p><a href=a>a</a><p>{LONG}"), vec![LONG, "a"]),
         (format!("<p>{LONG}<p>{LONG}<p>Copyright 2020 me<p>{}", &LONG[..95]), vec![LONG]),
         (format!("<h1>Copyright</h1><p>{LONG}"), vec!["Copyright", LONG]),
         (format!("{menu}<pre>a\nb</pre><p>{LONG}"), vec!["a", "b", LONG]),
-        // Nearly nothing.
+        // The page has nearly no text.
         (format!("<nav>{menu}</nav>a"), vec!["Home", "a"]),
         (links.clone(), vec!["many"]),
         ("a".to_owned(), vec!["a"]),
@@ -157,7 +157,7 @@ fn main_text_is_what_a_page_says_or_what_is_dense() {
     }
 }
 
-/// Each would take hours, or the whole stack, or all memory, if anything but linear.
+/// An algorithm that is not linear would take hours, the whole stack or all memory for these pages.
 #[test]
 fn hostile_pages_come_to_an_end() {
     const MANY: usize = 300_000;
@@ -214,7 +214,7 @@ fn limits_hold() {
     assert!(read(HtmlText::All, limits, page.as_bytes()).is_ok());
 }
 
-/// Pieces of pages, and bytes that mean nothing.
+/// Pieces of pages, and arbitrary bytes.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     const PIECES: &[&str] = &[
         "<",
@@ -304,7 +304,7 @@ proptest! {
         prop_assert!(!crashed(&all) && !crashed(&main), "{all:?} {main:?}");
         prop_assert_eq!(all.is_ok(), main.is_ok());
         if let (Ok((all, _)), Ok((main, _))) = (all, main) {
-            // The words of the main text are in the same order in all of the text.
+            // The words of the main text occur in the same order in the full text.
             let mut words = all.split_whitespace();
             for word in main.split_whitespace() {
                 prop_assert!(words.any(|other| other == word), "{word} of {main:?} in {all:?}");
@@ -313,7 +313,7 @@ proptest! {
     }
 }
 
-/// Hashes of `n` words each.
+/// Returns the hashes of all runs of `n` words.
 fn shingles(text: &str, n: usize) -> HashSet<u64> {
     use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -329,7 +329,8 @@ fn jaccard(a: &HashSet<u64>, b: &HashSet<u64>) -> f64 {
     common as f64 / (a.len() + b.len() - common).max(1) as f64
 }
 
-/// Pairs of at least this many tenths, by trying those that share a shingle.
+/// Returns the pairs with a similarity of at least `tenths` / 10. Compares pages that share a
+/// shingle.
 #[expect(clippy::iter_over_hash_type, reason = "pairs are a set, too")]
 fn pairs(sets: &[HashSet<u64>], tenths: usize) -> HashSet<(usize, usize)> {
     let mut having: HashMap<u64, Vec<usize>> = HashMap::new();
@@ -352,11 +353,11 @@ fn pairs(sets: &[HashSet<u64>], tenths: usize) -> HashSet<(usize, usize)> {
     found
 }
 
-/// What tells which pages are versions of each other.
+/// The parts of an id and title that show whether pages are versions of each other.
 struct Name {
     manual: String,
     file: String,
-    /// Without the number of the chapter, which differs from version to version.
+    /// The title without the chapter number, which differs between versions.
     title: String,
 }
 
@@ -380,7 +381,7 @@ impl Name {
     }
 }
 
-/// Id → the oracle's visible text and title, and the page itself.
+/// Returns the oracle's visible text and title, and the page itself, by id.
 fn real_pages(folder: &Path) -> BTreeMap<String, (String, String, Vec<u8>)> {
     let open = |name: &str| GzDecoder::new(File::open(folder.join(name)).unwrap());
     let mut lines = String::new();
@@ -402,8 +403,8 @@ fn real_pages(folder: &Path) -> BTreeMap<String, (String, String, Vec<u8>)> {
     pages
 }
 
-/// All of the text is what another reader sees. Main texts keep versions of a page together, and
-/// move different pages with the same menus apart.
+/// The full text is nearly the same as the text of another reader. Main texts keep versions of a
+/// page similar, and make different pages with equal menus less similar.
 #[test]
 fn real_pages_are_read_as_by_others() {
     let Some(folder) = document_set_path("html") else { return };

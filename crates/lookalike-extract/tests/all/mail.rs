@@ -1,4 +1,4 @@
-//! Real messages against the bodies that an independent program found in them.
+//! Real messages, compared with the bodies that an independent program extracts.
 #![cfg(feature = "mail")]
 #![allow(clippy::unwrap_used, clippy::format_push_string, reason = "a test")]
 
@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The folder of the messages; a test without it prints SKIPPED.
+/// Returns the folder of the messages. If it is missing, prints that the test is skipped.
 fn message_folder() -> Option<PathBuf> {
     document_set_path("mail/raw.tar.gz")?.parent().map(Path::to_owned)
 }
@@ -22,7 +22,7 @@ fn message_folder() -> Option<PathBuf> {
 struct Got {
     texts: Vec<String>,
     failures: Vec<ExtractError>,
-    /// Words that were cut.
+    /// Number of removed words.
     cut: u64,
 }
 
@@ -66,7 +66,7 @@ fn messages(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files.collect()
 }
 
-/// The bodies of a set of documents, each as a message.
+/// Returns the bodies of a document set, each as a message.
 fn bodies(set: &str) -> BTreeMap<String, Vec<u8>> {
     let Some(path) = document_set_path(&format!("{set}/docs.jsonl.gz")) else {
         return BTreeMap::new();
@@ -81,7 +81,7 @@ fn bodies(set: &str) -> BTreeMap<String, Vec<u8>> {
     docs.collect()
 }
 
-/// A message of more than 100 words keeps at least half of them, whatever looks like a signature.
+/// A message of more than 100 words keeps at least half of them after its signature is removed.
 #[test]
 fn no_message_loses_half_as_its_signature() {
     let Some(folder) = message_folder() else { return };
@@ -108,7 +108,7 @@ fn no_message_loses_half_as_its_signature() {
     }
 }
 
-/// All that a file gives, to be read by people.
+/// All parts of a file in readable form.
 #[derive(Default)]
 struct Dump(String);
 
@@ -132,7 +132,7 @@ impl PartSink for Dump {
     }
 }
 
-/// What is next to each file in `fixtures/extract/mail/` was read and found right.
+/// The text file next to each file of `fixtures/extract/mail/` was checked by hand.
 #[test]
 fn fixtures_give_what_is_next_to_them() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/extract/mail");
@@ -162,11 +162,12 @@ fn fixtures_give_what_is_next_to_them() {
     assert_eq!(count, 7);
 }
 
-/// The oracle takes every plain text of a message, in any place, or every page if there is none.
-/// Of those that differ by more than a twentieth, two thirds are `format=flowed`, whose quoted
-/// paragraphs are joined here and keep the marks of each line there: without marks they are
-/// alike. In a quarter the declared encoding is wrong or missing, and is detected here. The others
-/// have attached texts, which are no body here, or boundaries that were never declared.
+/// The oracle takes all plain texts of a message, wherever they are, or all HTML texts if there is
+/// no plain text. Two thirds of the texts with a similarity below 0.95 are `format=flowed`. The
+/// extractor joins their quoted paragraphs, and the oracle keeps the mark of each line; without
+/// marks the texts are alike. In a quarter, the declared encoding is wrong or missing, and the
+/// extractor detects it. The others have attached texts, which the extractor does not count as
+/// body, or undeclared boundaries.
 #[test]
 fn bodies_are_those_of_an_independent_program() {
     let Some(folder) = message_folder() else { return };

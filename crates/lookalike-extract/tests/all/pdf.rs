@@ -1,4 +1,4 @@
-//! PDF files: those of `fixtures/extract/pdf`, and hostile ones made here.
+//! PDF files of `fixtures/extract/pdf`, and hostile files that the tests create.
 
 use flate2::{Compression, write::ZlibEncoder};
 use lookalike_extract::{
@@ -56,7 +56,7 @@ fn fixture(name: &str) -> Vec<u8> {
     std::fs::read(folder().join(name)).expect("a file of the repository")
 }
 
-/// A PDF of these objects, the first of which is number 1, the catalog.
+/// Builds a PDF of these objects. The first one is number 1, the catalog.
 fn pdf(objects: &[Vec<u8>]) -> Vec<u8> {
     let mut out = b"%PDF-1.4\n".to_vec();
     let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
@@ -79,7 +79,7 @@ fn stream(entries: &str, content: &[u8]) -> Vec<u8> {
     [head.as_bytes(), content, b"\nendstream"].concat()
 }
 
-/// A PDF of one page. Object 4 is `content`, object 5 is the font, and `others` follow.
+/// Builds a PDF of one page. Object 4 is `content`, object 5 is the font, and `others` follow.
 fn page(resources: &str, content: Vec<u8>, others: Vec<Vec<u8>>) -> Vec<u8> {
     let page = format!(
         "<</Type/Page/Parent 2 0 R/Contents 4 0 R/Resources<</Font<</F 5 0 R>>{resources}>>>>"

@@ -1,5 +1,5 @@
-//! The index in a folder passes what every index must pass, with all it has in use: tiny parts that
-//! are merged all the time, and the defaults.
+//! The index in a folder passes the conformance tests: with tiny segments that are merged all the
+//! time, without automatic merges, and with the defaults.
 #![cfg(feature = "sqlite")]
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
@@ -48,28 +48,28 @@ impl Place for Folder {
     }
 }
 
-/// Segments of a few documents, two of which are merged at once.
+/// Segments of a few documents; two segments are merged at once.
 mod tiny {
     use super::*;
 
     crate::conformance::suite!(|| Folder::new(Tuning { tail: 5, fan_out: 2, background: true }));
 }
 
-/// Segments that are merged by `compact` only.
+/// Segments that only `compact` merges.
 mod unmerged {
     use super::*;
 
     crate::conformance::suite!(|| Folder::new(Tuning { tail: 1, fan_out: 8, background: false }));
 }
 
-/// As it is by default: so few documents are in no segment.
+/// The default tuning. With so few documents, there is no segment.
 mod defaults {
     use super::*;
 
     crate::conformance::suite!(|| Folder::new(Tuning::default()));
 }
 
-/// Those of the modules above.
+/// Returns the tunings of the modules above.
 fn tunings() -> [Tuning; 3] {
     [
         Tuning { tail: 5, fan_out: 2, background: true },

@@ -1,4 +1,5 @@
-//! What goes wrong with a folder: damaged segments, other programs, full disks, several writers.
+//! Faults of an index in a folder: damaged segments, other programs, full disks and several
+//! writers.
 #![cfg(feature = "sqlite")]
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
@@ -30,7 +31,7 @@ fn open(folder: &Path, access: Access) -> Result<Box<dyn Backend>, IndexError> {
     folder::open_with(folder, access, TINY)
 }
 
-/// An index of 300 documents, some removed, in several segments.
+/// Creates an index of 300 documents, some of them removed, in several segments.
 fn filled(folder: &Path) -> (Vec<Document>, Vec<IndexRecord>) {
     let settings = settings(StoredContent::Sets);
     let backend = folder::create_with(folder, &settings, TINY).unwrap();
@@ -51,7 +52,7 @@ fn segments(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Ids that share a bucket with each document, by the rows alone.
+/// Returns the ids that share a bucket with each document, calculated from the rows alone.
 fn answers(documents: &[Document], records: &[IndexRecord]) -> Vec<Vec<String>> {
     let settings = settings(StoredContent::Sets);
     let keys = |signature: &[u32]| {
@@ -97,7 +98,7 @@ fn a_segment_that_is_missing_or_cut_is_made_again() {
                 let cut = std::fs::File::options().write(true).open(file).unwrap();
                 cut.set_len(maker.below(length)).unwrap();
             }
-            // One segment under the name of another.
+            // Copies one segment to the name of another.
             _ => drop(std::fs::copy(&files[0], &files[1]).unwrap()),
         }
         let reader = open(&folder, Access::Read).unwrap();
@@ -129,7 +130,7 @@ fn a_flipped_bit_is_never_believed() {
         bytes[at] ^= 1 << maker.below(8);
         std::fs::write(file, &bytes).unwrap();
 
-        // A reader is right or says what is wrong.
+        // A reader gives the correct answer or reports the damage.
         let reader = open(&folder, Access::Read).unwrap();
         if let Ok(mut snapshot) = reader.snapshot() {
             let mut keys = Vec::new();
@@ -176,7 +177,7 @@ fn files_in_no_list_are_removed_by_the_next_writer() {
 fn what_a_killed_process_left_unfinished_is_removed_by_the_next() {
     let above = tempfile::tempdir().unwrap();
     let named = |name: &str| above.path().join(name);
-    // Another process with the number of this one may have been killed, too.
+    // Another process with the same process number may have been killed earlier.
     let own = named(&format!("index.unfinished-{}", std::process::id()));
     let left = [own, named("index.unfinished-4000000")];
     let kept = [named("other.unfinished-4000000"), named("index.unfinished-notes")];
@@ -195,7 +196,7 @@ fn what_a_killed_process_left_unfinished_is_removed_by_the_next() {
     assert!(!named("copy.unfinished-4000000").exists());
 }
 
-/// A service is named while it has the lock, and not after it.
+/// The error names a service while it holds the lock, but not afterwards.
 #[test]
 fn a_service_that_has_the_lock_is_named() {
     let above = tempfile::tempdir().unwrap();
@@ -380,7 +381,7 @@ fn what_is_wrong_with_rows_is_reported() {
     drop(catalogue);
     let reader = open(&folder, Access::Read).unwrap();
     let problems = reader.check().unwrap();
-    // The first one also makes a count of bytes wrong.
+    // The first damage also makes a byte count wrong.
     assert_eq!(problems.len(), damages.len() + 1, "{problems:?}");
     assert_eq!(problems.iter().filter(|problem| problem.repairable).count(), 2);
     drop(reader);
@@ -429,7 +430,7 @@ fn metadata_has_a_limit() {
     document.metadata.insert("much".to_owned(), "x".repeat(MAX_METADATA_BYTES).into());
     let mut later = document.clone();
     later.metadata.clear();
-    // A later change of the same id hides no invalid document, nor does a later error.
+    // A later change of the same id or a later error does not hide an invalid document.
     for changes in [
         vec![document.add()],
         vec![document.put(), later.put()],
@@ -455,8 +456,7 @@ fn nothing_is_written_where_it_is_open_for_reading() {
     }
 }
 
-/// A file system of its own in the memory, of this many bytes; `None`, loudly, where that cannot
-/// be.
+/// A separate in-memory file system.
 struct Disk(PathBuf);
 
 impl Disk {
@@ -534,14 +534,14 @@ fn a_folder_that_cannot_be_written_to_is_read() {
     let reader = open(&folder, Access::Read).unwrap();
     assert_eq!(now(&*reader), records);
     assert_answers(&*reader, &documents, &answers(&documents, &records));
-    // Write access in other places is noticed.
+    // The reader notices a writer that opens the index after the file system becomes writable.
     disk.remount("remount,rw");
     let writer = open(&folder, WRITE).unwrap();
     writer.write(&[Change::Remove("d1")]).unwrap();
     assert_eq!(now(&*reader).len() + 1, records.len());
 }
 
-/// Runs a test of this file again, as a user without rights to what this one owns.
+/// Runs a test of this file again as a user without rights to the folder.
 #[cfg(unix)]
 fn as_another(test: &str, folder: &Path) {
     use std::os::unix::fs::MetadataExt;
@@ -582,7 +582,7 @@ fn without_rights_to_the_folder_the_remedy_is_reported() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
     filled(&folder);
-    // As a folder that was made without its own modes.
+    // Files that are readable by everyone, as in a folder from elsewhere.
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
         std::fs::set_permissions(path, PermissionsExt::from_mode(0o644)).unwrap();

@@ -1,4 +1,4 @@
-//! The model passes what the others must pass.
+//! The model in memory passes the conformance tests of all backends.
 
 use crate::conformance::Place;
 use lookalike_index::backend::Backend;

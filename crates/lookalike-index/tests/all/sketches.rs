@@ -1,5 +1,5 @@
-//! An index of sketches: kept like one of documents, found by its bands, and refused to a user who
-//! asks for documents.
+//! An index of sketches is stored like an index of documents and finds sketches by their bands.
+//! Users who ask for documents get an error.
 #![cfg(feature = "sqlite")]
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
@@ -32,7 +32,7 @@ fn settings() -> IndexSettings {
     IndexSettings::of_sketches(4, sketches)
 }
 
-/// One of some hundred sketches, neighbours of which share bands.
+/// Returns the signature of a sketch. Sketches with neighbouring numbers share bands.
 fn signature(number: u32) -> Vec<u32> {
     (0..16).map(|at| if at / 4 == number % 4 { number } else { number / 4 * 64 + at }).collect()
 }
@@ -67,7 +67,8 @@ fn fill(backend: &dyn Backend) {
     backend.write(&gone).unwrap();
 }
 
-/// Ids that share a bucket with each sketch, rows read back.
+/// Returns the ids that share a bucket with each sketch, and checks that their stored signatures
+/// share a band with it.
 fn answers(snapshot: &mut dyn Snapshot) -> Vec<BTreeSet<String>> {
     let (mut keys, mut numbers) = (Vec::new(), Vec::new());
     let wanted = RecordFields { signature: true, ..RecordFields::default() };
@@ -171,7 +172,7 @@ fn whoever_asks_for_documents_is_reported() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("sketches");
     let backend = folder::create(&folder, &settings()).unwrap();
-    // Also while it is written to.
+    // Opening also fails while a writer has the index open.
     refuses(&folder, Access::Read);
     refuses(&folder, WRITE);
     drop(backend);

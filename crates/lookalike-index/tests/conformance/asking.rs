@@ -1,4 +1,4 @@
-//! What is asked.
+//! Queries.
 
 use super::documents::{Document, Maker, settings};
 use super::{Place, candidates};
@@ -10,9 +10,9 @@ use lookalike_index::query::{Match, MatchSimilarity, QueryBuffers, QueryRequest,
 use lookalike_index::query_by_id::query_stored;
 use lookalike_index::settings::StoredContent;
 
-/// A page that is there three thousand times, a third of them copies and a third of them with some
-/// shingles of their own, is compared as if each stood alone, with the same buffers for each
-/// question.
+/// Compares documents of a large bucket: 3,000 versions of a page, a third of them copies and a
+/// third with shingles of their own. Separate comparisons give the same results. All queries share
+/// their buffers.
 pub fn large_groups_are_verified<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Sets);
     let place = fresh();
@@ -83,7 +83,7 @@ fn question(top: Option<usize>, filters: &[MetadataFilter]) -> QueryRequest<'_> 
     }
 }
 
-/// How many shingles both have.
+/// Returns the number of shared shingles.
 fn shared(a: &Document, b: &Document) -> usize {
     a.set.iter().filter(|hash| b.set.contains(hash)).count()
 }

@@ -1,4 +1,4 @@
-//! An index that finds containment.
+//! An index for containment.
 
 use super::documents::{Document, Maker};
 use super::{Place, assert_clean};
@@ -20,7 +20,7 @@ fn settings() -> IndexSettings {
     IndexSettings::new(&Params::new(&builder).unwrap(), "", StoredContent::Sets).unwrap()
 }
 
-/// A text of a source: shingles from a place on, some of them changed.
+/// Creates a part of a source with some changed shingles.
 fn excerpt(maker: &mut Maker, id: &str, source: u64, length: u64) -> Document {
     let (from, changed) = (maker.below(300), maker.below(5));
     let own = maker.below(1 << 40);
@@ -29,14 +29,15 @@ fn excerpt(maker: &mut Maker, id: &str, source: u64, length: u64) -> Document {
     maker.of_set(id, set.collect())
 }
 
-/// Whether the containment of the shorter in the longer one reaches the threshold.
+/// Returns true if the containment of the shorter document in the longer one reaches the threshold.
 fn reaches(a: &Document, b: &Document) -> bool {
     let shared = a.set.iter().filter(|hash| b.set.contains(hash)).count();
     let shorter = a.set.len().min(b.set.len());
     shorter > 0 && shared as f64 >= THRESHOLD * shorter as f64
 }
 
-/// After any change, what is found reaches the threshold, and nearly all that reaches it is found.
+/// After each change, all matches reach the threshold, and nearly all documents that reach it
+/// match.
 pub fn containment_is_found<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings();
     let place = fresh();

@@ -7,7 +7,7 @@ use lookalike_index::backend::Backend;
 use lookalike_index::error::IndexError;
 use lookalike_index::settings::StoredContent;
 
-/// The entries that are numbered above `after`.
+/// Returns the entries with numbers above `after`.
 pub fn decisions(backend: &dyn Backend, after: u64) -> Vec<String> {
     let (mut entries, mut next) = (Vec::new(), after + 1);
     let mut snapshot = backend.snapshot().unwrap();

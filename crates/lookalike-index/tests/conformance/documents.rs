@@ -1,5 +1,5 @@
-//! Documents made from numbers: shingle sets that resemble each other more or less, signed as the
-//! settings say.
+//! Generated documents: shingle sets of different similarity, with signatures according to the
+//! settings.
 
 use lookalike_core::hash::{SplitMix64, mix64};
 use lookalike_core::params::{Params, ParamsBuilder};
@@ -11,7 +11,7 @@ use lookalike_index::query::QueryDocument;
 use lookalike_index::set;
 use lookalike_index::settings::{IndexSettings, StoredContent};
 
-/// Few short bands, so that unlike documents share some.
+/// Few short bands, so that some dissimilar documents share a bucket.
 pub fn settings(store: StoredContent) -> IndexSettings {
     let builder = ParamsBuilder {
         threshold: 0.5,
@@ -79,7 +79,7 @@ impl Document {
     }
 }
 
-/// Makes documents.
+/// Generates documents.
 pub struct Maker {
     signer: Signer,
     random: SplitMix64,
@@ -96,8 +96,8 @@ impl Maker {
         self.random.below(bound)
     }
 
-    /// A document of a family: some 40 shingles of the family, every tenth or so another one. One
-    /// in twenty has none.
+    /// Creates a document of a family: about 40 shingles of the family, of which up to 11 are
+    /// replaced. One in twenty documents has no shingles.
     pub fn document(&mut self, id: &str, family: u64) -> Document {
         let mut set: Vec<u64> = (0..40).map(|i| mix64(family * 1000 + i)).collect();
         let others = self.below(12) as usize;
@@ -110,7 +110,7 @@ impl Maker {
         self.of_set(id, set)
     }
 
-    /// A document with these shingles.
+    /// Creates a document with these shingles.
     pub fn of_set(&mut self, id: &str, mut set: Vec<u64>) -> Document {
         set.sort_unstable();
         set.dedup();
@@ -132,7 +132,7 @@ impl Maker {
             text: format!("text {stamp} of {id} «ü»").repeat((stamp % 40) as usize),
             original: None,
             metadata: serde_json::from_str(&json).unwrap_or_default(),
-            // Before anything expires.
+            // A time before any expiry.
             added: -1 - (stamp % 5000) as i64,
             modified: stamp.is_multiple_of(2).then_some(stamp as i64),
             expires: stamp.is_multiple_of(3).then_some((stamp % 100) as i64),

@@ -1,4 +1,4 @@
-//! Any history gives what the model gives.
+//! Random histories give the same result in each backend as in the model.
 
 use super::documents::{Document, Maker, settings};
 use super::{Place, assert_clean, candidates, everything, unnumbered};
@@ -9,7 +9,7 @@ use lookalike_index::memory::MemoryBackend;
 use lookalike_index::query::{MatchSimilarity, QueryBuffers, QueryRequest, query};
 use lookalike_index::settings::StoredContent;
 
-/// Many short histories of everything that can happen.
+/// Many short histories with all kinds of changes.
 pub fn histories_equal_the_model<P: Place>(fresh: impl Fn() -> P) {
     for seed in 0..12 {
         let store = [StoredContent::Sets, StoredContent::Texts, StoredContent::Signatures]
@@ -18,12 +18,12 @@ pub fn histories_equal_the_model<P: Place>(fresh: impl Fn() -> P) {
     }
 }
 
-/// A long one, in which parts of what is stored are put together again and again.
+/// A long history, in which stored parts are merged again and again.
 pub fn long_histories_equal_the_model<P: Place>(fresh: impl Fn() -> P) {
     history(&fresh(), StoredContent::Sets, 99, 200, 60);
 }
 
-/// What every store keeps of a document.
+/// Each kind of store keeps the documented parts of a document.
 pub fn every_store_keeps_what_it_says<P: Place>(fresh: impl Fn() -> P) {
     for store in [StoredContent::Signatures, StoredContent::Sets, StoredContent::Texts] {
         let settings = settings(store);
@@ -77,7 +77,7 @@ fn history<P: Place>(place: &P, store: StoredContent, seed: u64, steps: usize, i
     assert_eq!(stats.without_shingles, empty.count() as u64);
 }
 
-/// One batch, to both.
+/// Writes one batch to both.
 fn change(backend: &dyn Backend, model: &MemoryBackend, maker: &mut Maker, ids: u64) {
     let count = [1, 1, 3, 10, 30][maker.below(5) as usize];
     let documents: Vec<(u64, Document)> = (0..count)
@@ -94,7 +94,7 @@ fn change(backend: &dyn Backend, model: &MemoryBackend, maker: &mut Maker, ids: 
     }
 }
 
-/// An `Add` has to name an id that is not there, batches with one are refused.
+/// An `Add` must name an unused id, so batches with a used one are refused.
 fn one_change((kind, document): &(u64, Document)) -> Change<'_> {
     match kind {
         0 => document.add(),
@@ -103,7 +103,7 @@ fn one_change((kind, document): &(u64, Document)) -> Change<'_> {
     }
 }
 
-/// Documents, look-ups by id, candidates and answers of both are the same.
+/// Compares the documents, look-ups by id, candidates and answers of both.
 fn assert_equal(backend: &dyn Backend, model: &MemoryBackend, maker: &mut Maker, ids: u64) {
     let (mut got, mut wanted) = (backend.snapshot().unwrap(), model.snapshot().unwrap());
     let records = everything(&mut *got);
@@ -147,7 +147,7 @@ fn assert_equal(backend: &dyn Backend, model: &MemoryBackend, maker: &mut Maker,
     }
 }
 
-/// The similarity is that of the sets, counted plainly.
+/// Checks a match against the sizes of the sets and the threshold.
 fn is_right(probe: &Document, one: &lookalike_index::query::Match) -> bool {
     let MatchSimilarity::Exact(overlap) = one.similarity else { return false };
     overlap.left == probe.set.len() as u64 && overlap.jaccard() >= 0.5

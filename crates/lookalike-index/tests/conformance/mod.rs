@@ -1,4 +1,4 @@
-//! What every backend must do, said as tests. A backend is given by a [`Place`]; the macro `suite`
+//! Tests that every backend must pass. A [`Place`] gives access to a backend. The macro `suite`
 //! makes one test of each function below.
 #![allow(
     dead_code,
@@ -37,23 +37,24 @@ use lookalike_index::entry::{DocumentNumber, IndexRecord, RecordFields};
 use lookalike_index::settings::IndexSettings;
 use std::path::Path;
 
-/// Where one index is kept, and how it is made and opened.
+/// The location of one index, with methods to create and open it.
 pub trait Place {
-    /// Makes the index and opens it for writing. Called once.
+    /// Creates the index and opens it for writing. Called once.
     fn create(&self, settings: &IndexSettings) -> Box<dyn Backend>;
 
-    /// Closes it and opens it again for writing.
+    /// Closes the index and opens it again for writing.
     fn reopen(&self, backend: Box<dyn Backend>) -> Box<dyn Backend>;
 
-    /// Opens it for reading while the writer is open; `None` where nobody else can.
+    /// Opens the index for reading while the writer is open. Returns `None` if only the writer has
+    /// access.
     fn reader(&self) -> Option<Box<dyn Backend>>;
 
-    /// Opens what [`Backend::backup`] wrote; `None` where it writes nothing.
+    /// Opens a backup that [`Backend::backup`] wrote. Returns `None` if the backend writes none.
     fn restored(&self, backup: &Path) -> Option<Box<dyn Backend>>;
 }
 
-/// One test for each of the functions; `$fresh` gives a new [`Place`]. They end at once where
-/// `$is_there` says that there is none to be had, having said so.
+/// Makes one test of each function; `$fresh` creates a new [`Place`]. If `$is_there` is false, the
+/// tests end at once. The expression prints the reason.
 macro_rules! suite {
     ($fresh:expr) => {
         $crate::conformance::suite!($fresh, true);
@@ -110,11 +111,11 @@ macro_rules! suite {
 }
 pub(crate) use suite;
 
-/// Everything that can be wanted.
+/// All fields of a record.
 pub const ALL: RecordFields =
     RecordFields { signature: true, set: true, metadata: true, text: true };
 
-/// Every document of a moment, by ascending number.
+/// Returns every document of a snapshot, by ascending number.
 pub fn everything(snapshot: &mut dyn Snapshot) -> Vec<IndexRecord> {
     let mut records = Vec::new();
     let count = snapshot.scan(DocumentNumber(0), usize::MAX, ALL, &mut |record| {
@@ -128,12 +129,12 @@ pub fn everything(snapshot: &mut dyn Snapshot) -> Vec<IndexRecord> {
     records
 }
 
-/// Every document that is there now.
+/// Returns every document of the current state.
 pub fn now(backend: &dyn Backend) -> Vec<IndexRecord> {
     everything(&mut *backend.snapshot().unwrap())
 }
 
-/// The same without numbers, which are each backend's own.
+/// Removes the document numbers, which differ between backends.
 pub fn unnumbered(mut records: Vec<IndexRecord>) -> Vec<IndexRecord> {
     for record in &mut records {
         record.number = DocumentNumber(0);
@@ -141,7 +142,7 @@ pub fn unnumbered(mut records: Vec<IndexRecord>) -> Vec<IndexRecord> {
     records
 }
 
-/// The documents among `candidates` of these keys that are there, as ids.
+/// Returns the ids of the existing documents among the candidates of these keys.
 pub fn candidates(snapshot: &mut dyn Snapshot, keys: &[u64]) -> Vec<String> {
     let mut numbers = vec![DocumentNumber(7)];
     snapshot.candidates(keys, &mut numbers).unwrap();
@@ -155,7 +156,7 @@ pub fn candidates(snapshot: &mut dyn Snapshot, keys: &[u64]) -> Vec<String> {
     ids
 }
 
-/// Nothing is wrong with it.
+/// Checks that the index has no problem.
 pub fn assert_clean(backend: &dyn Backend) {
     assert_eq!(backend.check().unwrap(), []);
 }

@@ -1,4 +1,4 @@
-//! A snapshot is one moment, whatever happens meanwhile.
+//! A snapshot shows one moment, whatever happens afterwards.
 
 use super::documents::{Document, Maker, settings};
 use super::{ALL, Place, assert_clean, candidates, everything, now, unnumbered};
@@ -7,7 +7,7 @@ use lookalike_index::entry::DocumentNumber;
 use lookalike_index::settings::{IndexSettings, StoredContent};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Documents `name-from`, `name-from+1`, …
+/// Creates the documents `name-from`, `name-from+1`, …
 fn batch(maker: &mut Maker, name: &str, from: u64, count: u64) -> Vec<Document> {
     (from..from + count).map(|i| maker.document(&format!("{name}-{i}"), i % 5)).collect()
 }
@@ -17,7 +17,7 @@ fn put(backend: &dyn Backend, documents: &[Document]) {
     backend.write(&changes).unwrap();
 }
 
-/// Keys of a document with shingles.
+/// Returns the bucket keys of the first document with shingles.
 fn keys(settings: &IndexSettings, documents: &[Document]) -> Vec<u64> {
     let mut keys = Vec::new();
     let document = documents.iter().find(|document| !document.signature.is_empty()).unwrap();
@@ -25,7 +25,7 @@ fn keys(settings: &IndexSettings, documents: &[Document]) -> Vec<u64> {
     keys
 }
 
-/// Later changes are not seen, whatever is asked.
+/// A snapshot does not show later changes, whichever method reads it.
 pub fn a_snapshot_sees_one_moment<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Texts);
     let place = fresh();
@@ -52,7 +52,7 @@ pub fn a_snapshot_sees_one_moment<P: Place>(fresh: impl Fn() -> P) {
     assert_eq!(later.len(), 58);
 }
 
-/// Nor do putting together and making again what is stored disturb it.
+/// Compaction and repair do not change an open snapshot.
 pub fn a_snapshot_outlives_compacting<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Sets);
     let place = fresh();
@@ -78,7 +78,7 @@ pub fn a_snapshot_outlives_compacting<P: Place>(fresh: impl Fn() -> P) {
     assert_eq!(now(&*backend).len(), records.len() - 5);
 }
 
-/// A version represents what is there.
+/// The version changes with every change of the documents, and only then.
 pub fn versions_tell_changes<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Sets);
     let place = fresh();
@@ -102,7 +102,7 @@ pub fn versions_tell_changes<P: Place>(fresh: impl Fn() -> P) {
     assert!(!seen.contains(&version(&*backend)));
 }
 
-/// What another handle has written is seen by the next snapshot.
+/// The next snapshot of another handle shows the new documents.
 pub fn other_readers_see_what_was_written<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Sets);
     let place = fresh();
@@ -131,7 +131,7 @@ pub fn other_readers_see_what_was_written<P: Place>(fresh: impl Fn() -> P) {
     assert_eq!(now(&*backend), now(&*reader));
 }
 
-/// Readers, in this handle and in another, see whole batches only.
+/// Readers of the same handle and of another one see complete batches only.
 pub fn readers_go_on_beside_a_writer<P: Place>(fresh: impl Fn() -> P) {
     const EACH: u64 = 7;
     let settings = settings(StoredContent::Sets);
@@ -175,7 +175,7 @@ pub fn readers_go_on_beside_a_writer<P: Place>(fresh: impl Fn() -> P) {
     assert_clean(&*backend);
 }
 
-/// Several threads may write; each call is a whole.
+/// Several threads may write. Each call is atomic.
 pub fn writers_from_several_threads_take_turns<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Sets);
     let place = fresh();
@@ -196,7 +196,7 @@ pub fn writers_from_several_threads_take_turns<P: Place>(fresh: impl Fn() -> P) 
     assert_clean(&*backend);
 }
 
-/// A copy made while documents come in is a whole index of one moment.
+/// A backup made during writes is a complete index of one moment.
 pub fn a_backup_is_the_index_at_one_moment<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Texts);
     let place = fresh();
@@ -221,7 +221,7 @@ pub fn a_backup_is_the_index_at_one_moment<P: Place>(fresh: impl Fn() -> P) {
     assert_eq!(now(&*copy).len(), 219);
     assert_eq!(now(&*backend).len(), 219);
 
-    // While somebody writes.
+    // Makes backups while another thread writes.
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {

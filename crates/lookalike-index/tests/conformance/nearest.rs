@@ -1,4 +1,4 @@
-//! The nearest documents.
+//! Searches for the nearest documents.
 
 use super::Place;
 use super::documents::{Document, Maker};
@@ -15,14 +15,14 @@ use lookalike_index::settings::{IndexSettings, StoredContent};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-/// For a high threshold, so that its bands find nothing of low similarity.
+/// Settings for a high threshold, whose bands find nothing of low similarity.
 fn settings(store: StoredContent) -> IndexSettings {
     let builder =
         ParamsBuilder { threshold: 0.95, num_hashes: Some(126), ..ParamsBuilder::default() };
     IndexSettings::new(&Params::new(&builder).unwrap(), "", store).unwrap()
 }
 
-/// What is asked of one index.
+/// The parameters of queries to one index.
 struct Asker<'a> {
     settings: &'a IndexSettings,
     signatures: &'a CompactSignatures,
@@ -50,7 +50,8 @@ impl Asker<'_> {
     }
 }
 
-/// Shared shingles and shingles of either, which order like the similarity, and the id.
+/// The number of shared shingles, the number of shingles of either document, and the id. The two
+/// numbers order matches as their similarity does.
 type Ranked = (u64, u64, String);
 
 fn ranked(answer: &QueryResult) -> Vec<Ranked> {
@@ -61,7 +62,7 @@ fn ranked(answer: &QueryResult) -> Vec<Ranked> {
     answer.matches.iter().map(one).collect()
 }
 
-/// All documents compared with all.
+/// Ranks all documents by comparing each with the query.
 fn by_comparing_all<'a>(
     documents: impl Iterator<Item = &'a Document>,
     probe: &Document,
@@ -83,14 +84,15 @@ fn by_comparing_all<'a>(
     all
 }
 
-/// A document of a family that has some of its 40 shingles.
+/// Creates a document with some of the 40 shingles of a family.
 fn member(maker: &mut Maker, id: &str, family: u64) -> Document {
     let (of_family, own) = (maker.below(41), maker.below(1 << 40));
     let set = (0..40).map(|i| mix64(if i < of_family { family * 1000 + i } else { own + i }));
     maker.of_set(id, set.collect())
 }
 
-/// After any change they are those that comparing all finds, at every snapshot, in few documents.
+/// After each change, every snapshot of a small index finds the same nearest documents as a
+/// comparison of all.
 pub fn the_nearest_are_those_of_comparing_all<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Sets);
     let place = fresh();
@@ -134,7 +136,7 @@ pub fn the_nearest_are_those_of_comparing_all<P: Place>(fresh: impl Fn() -> P) {
                 assert_eq!(ranked(&answer), wanted, "round {round}, family {family}");
                 assert_eq!(answer.found, wanted.len() as u64);
                 assert!(answer.predicted_recall >= CERTAINTY);
-                // The snapshot of the round before still finds what it has.
+                // The snapshot of the previous round still finds its own documents.
                 if let Some((snapshot, documents)) = &mut before {
                     let answer = asker.ask(&mut **snapshot, &probe);
                     let wanted = by_comparing_all(documents.values(), &probe, &filters, count);
@@ -146,7 +148,7 @@ pub fn the_nearest_are_those_of_comparing_all<P: Place>(fresh: impl Fn() -> P) {
     }
 }
 
-/// A document of the index does not find itself; one without shingles finds nothing.
+/// A document of the index does not find itself. A document without shingles finds nothing.
 pub fn the_nearest_of_a_stored_document<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Sets);
     let place = fresh();
@@ -170,11 +172,11 @@ pub fn the_nearest_of_a_stored_document<P: Place>(fresh: impl Fn() -> P) {
         let wanted = by_comparing_all(others, document, &[], 5);
         assert_eq!(ranked(&found.unwrap().1), wanted);
     }
-    // 126 values take 128 bytes.
+    // The 126 values of a signature take 128 bytes, and each number 8.
     assert_eq!(signatures.bytes(), 50 * (128 + 8));
 }
 
-/// Where only signatures are kept, they are those of the greatest estimates.
+/// In an index of signatures, the nearest documents are those with the highest estimates.
 pub fn the_nearest_by_estimates<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Signatures);
     let place = fresh();
@@ -209,13 +211,15 @@ pub fn the_nearest_by_estimates<P: Place>(fresh: impl Fn() -> P) {
     }
 }
 
-/// In more documents than are compared, the nearest are missed as seldom as the answer says.
+/// With more documents than are compared, the answer predicts how rarely a nearest document is
+/// missed.
 pub fn the_nearest_of_many<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Sets);
     let place = fresh();
     let backend = place.create(&settings);
     let mut maker = Maker::new(&settings, 14);
-    // 20 families of ten at similarities from 0.1 on, among documents that resemble nothing.
+    // 20 families of ten documents with similarities from 0.11, among documents without shared
+    // shingles.
     let mut documents = Vec::new();
     for number in 0..9_000u64 {
         let (family, shared) = (number / 10, 8 + 3 * (number % 10));
@@ -247,7 +251,7 @@ pub fn the_nearest_of_many<P: Place>(fresh: impl Fn() -> P) {
             let got = ranked(&answer);
             found += wanted.iter().filter(|one| got.contains(one)).count();
             if count == 5 {
-                // The fifth is at similarity 0.42: no document that resembles nothing is compared.
+                // The fifth document has a similarity of 0.42. No unrelated document is compared.
                 assert!(answer.predicted_recall >= CERTAINTY, "{answer:?}");
                 early += usize::from(answer.candidates < 50);
             }
@@ -257,6 +261,6 @@ pub fn the_nearest_of_many<P: Place>(fresh: impl Fn() -> P) {
         }
     }
     assert_eq!(early, 20);
-    // Those at similarity 0.11 have 14 of 126 equal values, on the average.
+    // At similarity 0.11, 14 of 126 values are equal on average.
     assert!(found * 1000 >= expected * 995, "{found} of {expected}");
 }

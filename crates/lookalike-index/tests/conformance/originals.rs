@@ -1,4 +1,4 @@
-//! Originals and versions: what every backend that keeps them must do.
+//! Originals and versions: the tests of every backend that stores them.
 
 use super::documents::{Document, Maker, settings};
 use super::{Place, assert_clean};
@@ -9,7 +9,7 @@ use lookalike_index::memory::MemoryBackend;
 use lookalike_index::original::DocumentVersion;
 use lookalike_index::settings::StoredContent;
 
-/// Everything that is known of the versions of an id, but for keys of the backend.
+/// All data about the versions of an id, except the keys of the backend.
 type Known = Vec<(DocumentVersion, Vec<u8>, Option<String>)>;
 
 pub fn known(backend: &dyn Backend, id: &str) -> Known {
@@ -29,19 +29,19 @@ pub fn known(backend: &dyn Backend, id: &str) -> Known {
         .collect()
 }
 
-/// A page of a family: a long part of all of the family, and a few bytes of its own.
+/// Creates a page of a family: a long part that the family shares, and a few bytes of its own.
 pub fn page(maker: &mut Maker, id: &str, family: u64) -> Document {
     let mut document = maker.document(id, family);
     let mut part = lookalike_core::hash::SplitMix64::new(family);
     let mut bytes: Vec<u8> = (0..2000).flat_map(|_| part.next_u64().to_le_bytes()).collect();
     bytes.extend_from_slice(format!("page {} of {family}", maker.below(30)).as_bytes());
     document.original = Some(bytes);
-    // Times of versions ascend; nothing expires but what a test lets expire.
+    // The times of versions ascend. A document expires only if a test sets this.
     (document.added, document.expires) = (0, None);
     document
 }
 
-/// Random additions, replacements and removals leave the versions that the model has.
+/// Random additions, replacements and removals leave the same versions as in the model.
 pub fn versions_equal_the_model<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Originals);
     for seed in 0..2 {
@@ -90,7 +90,7 @@ pub fn versions_equal_the_model<P: Place>(fresh: impl Fn() -> P) {
     }
 }
 
-/// Versions go with their document when it expires, and come back with a backup.
+/// Versions are removed when their document expires. A backup contains them.
 pub fn versions_follow_their_document<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Originals);
     let (place, above) = (fresh(), tempfile::tempdir().unwrap());
@@ -122,8 +122,8 @@ pub fn versions_follow_their_document<P: Place>(fresh: impl Fn() -> P) {
     assert_clean(&*backend);
 }
 
-/// An original is no difference from the original of a document that its batch removes: the removed
-/// bytes would stay until the index is compacted.
+/// An original is never stored as a difference from a document that the same batch removes.
+/// Otherwise the removed bytes would stay until the index is compacted.
 pub fn removed_documents_are_no_bases<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Originals);
     let mut maker = Maker::new(&settings, 7);
@@ -145,7 +145,7 @@ pub fn removed_documents_are_no_bases<P: Place>(fresh: impl Fn() -> P) {
     }
 }
 
-/// A document over the limit is refused, and nothing changes.
+/// A batch with an original over the limit is refused and changes nothing.
 pub fn originals_over_the_limit_are_refused<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Originals).with_max_original(20_000).unwrap();
     let place = fresh();
@@ -164,7 +164,7 @@ pub fn originals_over_the_limit_are_refused<P: Place>(fresh: impl Fn() -> P) {
     assert_clean(&*backend);
 }
 
-/// An index without originals says so.
+/// An index without originals returns an error.
 pub fn an_index_without_originals_says_so<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Texts);
     let place = fresh();

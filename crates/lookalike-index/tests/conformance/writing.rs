@@ -1,4 +1,4 @@
-//! What is written, and what cannot be.
+//! Writes: valid batches, and batches that an index refuses.
 
 use super::documents::{Document, Maker, settings};
 use super::{ALL, Place, assert_clean, candidates, everything, now};
@@ -7,7 +7,7 @@ use lookalike_index::backend::{Change, ChangeOutcome, Snapshot, bucket_keys};
 use lookalike_index::entry::{DocumentNumber, IndexRecord, MAX_ID_BYTES, RecordFields};
 use lookalike_index::settings::StoredContent;
 
-/// Any text is an id.
+/// An id may be any text without NUL.
 pub fn ids_of_any_kind<P: Place>(fresh: impl Fn() -> P) {
     let long = "ü".repeat(5120);
     let longest = "x".repeat(MAX_ID_BYTES);
@@ -64,7 +64,7 @@ pub fn ids_of_any_kind<P: Place>(fresh: impl Fn() -> P) {
     assert_clean(&*backend);
 }
 
-/// They are kept, counted, and resemble nothing.
+/// Documents without shingles are stored and counted, and match nothing.
 pub fn documents_without_shingles<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Sets);
     let place = fresh();
@@ -86,7 +86,7 @@ pub fn documents_without_shingles<P: Place>(fresh: impl Fn() -> P) {
     assert_clean(&*backend);
 }
 
-/// Changes of one batch happen in order.
+/// The changes of one batch take effect in order.
 pub fn one_id_several_times_in_a_batch<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Sets);
     let place = fresh();
@@ -137,7 +137,7 @@ pub fn one_id_several_times_in_a_batch<P: Place>(fresh: impl Fn() -> P) {
     assert_clean(&*backend);
 }
 
-/// A batch with a taken id leaves nothing behind.
+/// A batch with a used id changes nothing.
 pub fn a_taken_id_changes_nothing<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Sets);
     let place = fresh();
@@ -162,7 +162,7 @@ pub fn a_taken_id_changes_nothing<P: Place>(fresh: impl Fn() -> P) {
         assert!(found.iter().all(|id| id == "d7" || id == "d8"), "{found:?}");
     }
     drop(snapshot);
-    // The place is usable as before, and so are the ids.
+    // The index and the ids of the refused batch can be used afterwards.
     let rest = documents.iter().filter(|d| !["d7", "d8"].contains(&&d.id[..]));
     let rest: Vec<Change<'_>> = rest.map(Document::add).collect();
     backend.write(&rest).unwrap();
@@ -171,7 +171,7 @@ pub fn a_taken_id_changes_nothing<P: Place>(fresh: impl Fn() -> P) {
     assert_clean(&*backend);
 }
 
-/// What no index takes is refused, and nothing of its batch is there.
+/// An invalid document is refused together with its batch.
 pub fn what_cannot_be_stored_changes_nothing<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Sets);
     let place = fresh();
@@ -190,7 +190,7 @@ pub fn what_cannot_be_stored_changes_nothing<P: Place>(fresh: impl Fn() -> P) {
     assert_eq!(backend.write(&[good.add()]).unwrap(), [ChangeOutcome::Added]);
 }
 
-/// A number represents one document for good.
+/// A number is never reused for another document.
 pub fn numbers_are_never_used_again<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Sets);
     let place = fresh();
@@ -211,7 +211,7 @@ pub fn numbers_are_never_used_again<P: Place>(fresh: impl Fn() -> P) {
     }
 }
 
-/// Only compacting removes what has expired.
+/// Only compaction removes expired documents.
 pub fn expired_documents_stay_until_compacting<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Texts);
     let place = fresh();
@@ -236,7 +236,7 @@ pub fn expired_documents_stay_until_compacting<P: Place>(fresh: impl Fn() -> P) 
     assert_clean(&*backend);
 }
 
-/// What expired before something is added under its id is not there any more.
+/// Adding a document removes an expired one with the same id.
 pub fn an_expired_id_is_free<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Texts);
     let place = fresh();
@@ -261,7 +261,7 @@ pub fn an_expired_id_is_free<P: Place>(fresh: impl Fn() -> P) {
     assert_clean(&*backend);
 }
 
-/// Any pages give what one look gives; what `each` says ends it.
+/// Pages of any size give the same documents as one scan. An error of `each` ends the scan.
 pub fn scanning_goes_page_by_page<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Texts);
     let place = fresh();
@@ -302,7 +302,7 @@ pub fn scanning_goes_page_by_page<P: Place>(fresh: impl Fn() -> P) {
     assert_eq!(everything(&mut *snapshot), all, "it goes on as before");
 }
 
-/// An error that no index knows.
+/// An error type that the index does not define.
 #[derive(Debug, PartialEq)]
 pub(super) enum Full {
     At(u64),
@@ -335,7 +335,7 @@ fn errors_of_another_kind_end_the_reading(snapshot: &mut dyn Snapshot) {
     assert_eq!(seen, 4);
 }
 
-/// What is not wanted is not there.
+/// Records contain only the requested fields.
 pub fn only_what_is_wanted_is_read<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Texts);
     let place = fresh();
@@ -395,7 +395,7 @@ pub fn many_documents_of_one_bucket<P: Place>(fresh: impl Fn() -> P) {
     assert_clean(&*backend);
 }
 
-/// Nothing is found where nothing is.
+/// An empty index finds nothing.
 pub fn an_empty_index_answers<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Sets);
     let place = fresh();

@@ -41,7 +41,7 @@ fn batch(round: u64, batch: u64) -> Batch {
     for _ in 0..count {
         let (id, family) = (maker.below(IDS), maker.below(9));
         let mut document = maker.document(&format!("d{id}"), family);
-        // Which batch wrote it.
+        // The time identifies the batch that wrote the document.
         document.added = (round << 20 | batch).cast_signed();
         document.expires = None;
         documents.push(document);
@@ -88,12 +88,12 @@ fn writer() {
     }
 }
 
-/// The decision that follows a batch.
+/// Returns the decision that follows a batch.
 fn decision(round: u64, batch: u64) -> String {
     format!("{{\"note\":\"round {round}, batch {batch}\"}}")
 }
 
-/// Whether an index has the documents of the model, with their versions and their duplicates.
+/// Returns true if an index has the documents of the model, with their versions and duplicates.
 fn is_same(backend: &dyn Backend, model: &MemoryBackend) -> bool {
     let has_originals = model.settings().store == StoredContent::Originals;
     let same_versions = |id: u64| {
@@ -126,7 +126,7 @@ fn killed(folder: &Path, round: u64, reported: u64, moment: Duration) -> u64 {
     reported + stored.count() as u64
 }
 
-/// Kills writers of one index, one after the other, and checks the index after each.
+/// Kills several writers of one index in succession, and checks the index after each kill.
 fn kill_writers(store: StoredContent, rounds: u64) {
     if std::env::var(FOLDER).is_ok() {
         return;
@@ -184,7 +184,7 @@ fn what_was_acknowledged_outlives_a_kill() {
     kill_writers(StoredContent::Sets, if is_soak() { 300 } else { 60 });
 }
 
-/// Like the test above, for an index with originals and versions.
+/// Repeats the test above for an index with originals and versions.
 #[test]
 fn what_was_acknowledged_of_an_archive_outlives_a_kill() {
     kill_writers(StoredContent::Originals, if is_soak() { 100 } else { 30 });

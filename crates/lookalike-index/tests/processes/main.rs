@@ -1,7 +1,7 @@
-//! The tests of the index that start other processes: writers that are killed, and PostgreSQL.
+//! Tests of the index that start other processes: writers that are killed, and PostgreSQL.
 //!
-//! A program of their own: a process has the locks of its parent's other threads until it executes
-//! its program, so that a test in another thread could find the index locked that it has closed.
+//! This is a separate test program. A process holds the locks of its parent's other threads until
+//! it executes its program, so another thread could find an index locked that it has just closed.
 
 #[path = "../conformance/mod.rs"]
 mod conformance;

@@ -16,7 +16,7 @@ use lookalike_test_support::postgres_server::{self, PostgresServer};
 use std::path::Path;
 use std::time::Duration;
 
-/// An index that is removed at the end.
+/// An index that is removed when this value is dropped.
 struct Postgres {
     url: String,
 }
@@ -28,7 +28,7 @@ fn postgres_open(url: &str, access: Access) -> Box<dyn Backend> {
 }
 
 impl Postgres {
-    /// Returns the place of the index with this name, which need not exist.
+    /// Returns the index with this name, which need not exist.
     fn named(server: &PostgresServer, name: &str) -> Self {
         Self { url: server.index(name) }
     }

@@ -1,5 +1,5 @@
-//! Reading again: fields and times next to the text, spools, replays, states, references, and
-//! files that change.
+//! Reads documents again: fields and times next to the text, spools, replays, states, references,
+//! and files that change.
 
 use super::*;
 use crate::{Field, Format, InputStamp, Raw, Side, Spool};
@@ -49,7 +49,7 @@ pub(super) fn spool(folder: &Path) -> Arc<Spool> {
     Arc::new(Spool::new(file, path).unwrap())
 }
 
-/// Reads everything, then replays it, also from states. Returns the replayed documents.
+/// Reads everything, then replays it, also from stored states. Returns the replayed documents.
 pub(super) fn replayed(
     inputs: &[PathBuf],
     options: &ReadOptions,
@@ -206,8 +206,8 @@ fn records_stand_as_they_are() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// The raw records of a table, read as a table of their own, are the same documents, wherever
-    /// the block is kept.
+    /// Replaying gives the same documents as the first reading, wherever the blocks are kept.
+    /// Reading the raw records as a separate table also gives them.
     #[test]
     fn replays_are_the_first_reading(
         body in "([a-c]{1,2},[ab\"\n\r]{0,4}\n){0,9}[ab,\"\n\r]{0,9}", block_bytes in 1..40usize,
@@ -407,7 +407,7 @@ impl DocumentSink for SecondFails {
     }
 }
 
-/// A sink gets its own error back, with its own type, from every format, at the first and at later
+/// Readers of every format return the sink's own error unchanged, at the first and at later
 /// readings.
 #[test]
 fn the_first_error_of_a_sink_ends_the_reading() {

@@ -1,4 +1,4 @@
-//! Blocks of any size contain the same documents; threads share sources; memory is released.
+//! Blocks of any size give the same documents, threads share sources, and memory is released.
 
 use super::*;
 use crate::{Format, Side};
@@ -6,7 +6,7 @@ use lookalike_test_support::gzip;
 use parking_lot::Mutex;
 use proptest::prelude::*;
 
-/// A file of each format with the same documents.
+/// Renders a file of a format with these documents.
 fn render(format: Format, texts: &[String], line_end: &str) -> String {
     let mut file = match format {
         Format::Csv => format!("id,text{line_end}"),
@@ -63,7 +63,7 @@ proptest! {
         }
     }
 
-    /// Quotes anywhere, closed or not: blocks end where records end.
+    /// Quotes at any place, closed or not. Blocks end where records end.
     #[test]
     fn odd_quotes_are_cut_where_the_reader_cuts(
         body in "[ab,\"\n\r]{0,60}", block_bytes in 1..20usize,

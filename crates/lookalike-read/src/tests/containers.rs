@@ -1,5 +1,5 @@
-//! Mailboxes, crawls and archives contain the same documents wherever blocks end, compressed or
-//! not, and when they are fetched again.
+//! Mailboxes, crawls and archives contain the same documents for all block sizes, compressed or
+//! not, and when documents are fetched again.
 
 use super::{All, Collection, ReadBuffers, ReadOptions, Taken, blocks, read_named, zst};
 use crate::Side;
@@ -30,7 +30,7 @@ fn everything(name: &str, bytes: &[u8], block_bytes: usize) -> All {
     read_named(name, bytes, &options, block_bytes).unwrap()
 }
 
-/// The part of each id after the name of the file.
+/// Returns the part of each id after the name of the file.
 fn ids(all: &All, name: &str) -> Vec<String> {
     let own = |id: &&str| id.rfind(name).map_or(id.to_string(), |at| id[at + name.len()..].into());
     all.ids().iter().map(own).collect()
@@ -92,7 +92,7 @@ fn a_cut_off_archive_gives_what_is_there_and_says_so() {
     }
 }
 
-/// A ZIP archive of files that are not compressed.
+/// Builds a ZIP archive of uncompressed files.
 fn zip<T: AsRef<[u8]>>(files: &[(String, T)]) -> Vec<u8> {
     let (mut out, mut list) = (Vec::new(), Vec::new());
     for (name, content) in files {
@@ -203,13 +203,14 @@ impl crate::DocumentSink for Replayed {
     }
 }
 
-/// Texts of a file with many documents are kept if each would cost a pass through the file.
+/// If a file has many documents and each fetch would cost a pass through the file, the texts are
+/// kept.
 #[test]
 fn documents_of_a_container_are_fetched_without_reading_it_again() {
     let files: Vec<(String, String)> =
         (0..40).map(|i| (format!("{i}.txt"), format!("text number {i}"))).collect();
     let inner = zip(&files);
-    // The first bytes are checked for NUL.
+    // Detection checks the first bytes for NUL, so the message starts with plain text.
     let head = format!(
         "From: a@b\nTo: c@d\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=x\n\n\
          --x\n\n{}\n--x\nContent-Type: application/zip\nContent-Transfer-Encoding: 8bit\n\
@@ -285,7 +286,7 @@ fn a_large_text_in_an_archive_is_read_as_one_in_a_folder() {
     assert!(reasons[0].contains(expected), "{reasons:?}");
 }
 
-/// Two entries with a block of zeros between them, then the end mark.
+/// Builds a tar archive with blocks of zeros between two entries, and an end mark.
 fn tar_with_zeros(blocks: usize) -> Vec<u8> {
     [tar("a.txt", b"first"), vec![0; 512 * blocks], tar("b.txt", b"second"), vec![0; 1024]].concat()
 }
@@ -296,8 +297,8 @@ fn entries_after_zeros_are_read() {
         for block_bytes in [1, 512, 1024, 1 << 20] {
             let all = everything("in.tar", &tar_with_zeros(blocks), block_bytes);
             assert_eq!(all.texts(), ["first", "second"], "{blocks} {block_bytes}");
-            // A single block replaces a header. Two blocks end an archive, and another one may
-            // follow.
+            // A single block of zeros replaces a header and is reported. Two blocks end an archive,
+            // and another archive may follow.
             let listed = usize::from(blocks == 1);
             assert_eq!(all.skipped.len(), listed, "{blocks} {block_bytes} {:?}", all.reasons());
         }

@@ -54,14 +54,14 @@ fn a_folder() {
     );
     assert_eq!(all.skipped[0].reason, SkipReason::Binary);
     assert!(all.reasons()[1].contains("g.txt.gz: cannot be read: "), "{:?}", all.reasons());
-    // With another input, ids begin with the input's path.
+    // With several inputs, ids begin with the path of their input.
     let other = tempfile::tempdir().unwrap();
     put(other.path(), &[("b.txt", b"text b")]);
     let [inside, one] = [folder.path(), other.path()].map(|place| place.join("b.txt"));
     let all = read_paths(&[folder.path(), &one], &ReadOptions::default(), 20).unwrap();
     let expected = (inside.to_str().unwrap(), one.to_str().unwrap());
     assert_eq!((all.ids()[2], *all.ids().last().unwrap()), expected);
-    // With a format, every file has that format.
+    // If a format is given, every file is read in that format.
     let options = ReadOptions { format: Some(Format::Lines), skip_bad: true, ..Default::default() };
     let all = read_named("x", b"a b\nc d", &options, 20).unwrap();
     assert_eq!(all.ids(), ["a", "c"]);

@@ -91,8 +91,8 @@ impl<'de> Visitor<'de> for Members {
     }
 }
 
-/// The id and the text of a line. The text of a number is not checked, because the scanner returns
-/// it verbatim.
+/// Returns the id and the text of a line. A numeric id is `None`, because the scanner returns it
+/// verbatim.
 fn oracle(line: &[u8]) -> Option<(Option<String>, String)> {
     // The scanner requires the whole line to be UTF-8, `serde_json` only the values that it builds.
     std::str::from_utf8(line).ok()?;
@@ -125,14 +125,14 @@ fn check(line: &[u8]) {
         (Some(_), Err(InvalidRecord { reason, .. })) => {
             panic!("{shown}: serde_json accepts: {reason}")
         }
-        // In an `id` or `text` value that a later one replaces, the oracle also rejects keys that
-        // are not text.
+        // The oracle is stricter for an `id` or `text` that a later one replaces: it also rejects
+        // invalid surrogates in the keys of such a value.
         (None, Ok(_)) if shown.to_ascii_lowercase().contains("\\ud") => {}
         (_, Ok(_)) => panic!("{shown}: serde_json refuses"),
     }
 }
 
-/// Text that is nearly always valid between quotes.
+/// Generates texts that are nearly always valid between quotes.
 fn string() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => "[a-z ,:{}\\[\\]]{0,9}",

@@ -1,5 +1,5 @@
-//! Tests that the content of a file can decide its format against its name. Also tests which files
-//! are read, and how often.
+//! The content of a file can decide its format against its name. Also tests which files are read,
+//! and how often.
 
 use super::{All, Collection, ReadOptions, drain, read, read_named, read_paths, read_skipping};
 use crate::{Format, SkipReason, parse_delimiter};

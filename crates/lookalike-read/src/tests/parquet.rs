@@ -1,4 +1,4 @@
-//! Parquet files of all forms: encodings, versions, row groups, nulls; and damaged files.
+//! Parquet files of all forms: encodings, versions, row groups and nulls. Also damaged files.
 
 use super::again::{Records, replayed, spool, with_fields};
 use super::*;
@@ -29,13 +29,13 @@ enum Column {
     Double(Vec<f64>),
 }
 
-/// The levels of all values, and the values that are not null.
+/// Returns the definition levels of all values, and the values that are not null.
 fn parts<T: Clone, U>(values: &[Option<T>], f: impl Fn(T) -> U) -> (Vec<i16>, Vec<U>) {
     let levels = values.iter().map(|value| i16::from(value.is_some())).collect();
     (levels, values.iter().flatten().cloned().map(f).collect())
 }
 
-/// A file with this schema and these row groups. Optional columns contain optional values.
+/// Writes a file with this schema and these row groups. Optional columns contain optional values.
 fn write(schema: &str, groups: &[Vec<Column>], properties: WriterPropertiesBuilder) -> Vec<u8> {
     let schema = Arc::new(parse_message_type(schema).unwrap());
     let mut bytes = Vec::new();
@@ -88,7 +88,7 @@ fn some(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// A file of ids and texts.
+/// Writes a file of ids and texts.
 fn plain(groups: &[&[(&str, &str)]], properties: WriterPropertiesBuilder) -> Vec<u8> {
     let group = |rows: &&[(&str, &str)]| {
         let (ids, texts) = rows.iter().map(|(id, text)| (some(id), some(text))).unzip();
@@ -97,7 +97,7 @@ fn plain(groups: &[&[(&str, &str)]], properties: WriterPropertiesBuilder) -> Vec
     write(PLAIN, &groups.iter().map(group).collect::<Vec<_>>(), properties)
 }
 
-/// A file of texts with the ids 0, 1, ….
+/// Writes a file of texts with the ids 0, 1, ….
 pub(super) fn file_of(texts: &[&str]) -> Vec<u8> {
     let ids: Vec<String> = (0..texts.len()).map(|id| id.to_string()).collect();
     let rows: Vec<(&str, &str)> =
@@ -281,7 +281,7 @@ fn bad_rows() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// All forms of files contain the same documents, in blocks of any size, for any number of
+    /// All forms of files give the same documents, for blocks of any size and any number of
     /// threads.
     #[test]
     fn any_make_is_read(

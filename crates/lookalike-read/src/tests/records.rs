@@ -146,7 +146,7 @@ fn ignored_values_nest_to_any_depth() {
     }
 }
 
-/// The result for every line of the shared file of bad input.
+/// Compares the result of every line of the shared file of bad input.
 #[test]
 fn shared_bad_file_line_by_line() {
     let Some(path) = document_set_path("edge/bad.jsonl") else { return };

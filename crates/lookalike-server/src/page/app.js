@@ -28,7 +28,7 @@ const showIndexName = () =>
     },
   );
 
-/** Only views that the token may use are offered. */
+/** Shows the links to the views that the token may use, and hides the others. */
 const showViews = async () => {
   const allowed = await rights();
   /** @type {NodeListOf<HTMLElement>} */

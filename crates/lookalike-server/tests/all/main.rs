@@ -1,4 +1,4 @@
-//! The tests of the server: over HTTP, and its page in a browser.
+//! Tests of the server: over HTTP, and its page in a browser.
 
 mod page;
 mod serve;

@@ -1,12 +1,11 @@
-//! The web page in a real browser. What is done there is in `page/`, in modules of Node, which
-//! drive the browser by the `WebDriver` protocol. So this needs Node, chromedriver and
-//! Chromium; where one of them is missing there is nothing to test, which is said aloud.
+//! Tests of the web page in a real browser. The Node modules in `page/` drive the browser over the
+//! `WebDriver` protocol. If Node, chromedriver or Chromium is missing, the tests print that they
+//! are skipped.
 //!
-//! `cargo test -p lookalike-server --test all page::` leaves pictures of every view in the folder
-//! for
-//! things made by tests (`tmp` in the target folder).
+//! `cargo test -p lookalike-server --test all page::` writes pictures of every view to the folder
+//! for the files of tests (`tmp` in the target folder).
 //!
-//! `cargo x page` serves the page with the mock data of `page/`, which needs Node only.
+//! `cargo x page` serves the page with the mock data of `page/`. It needs only Node.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::serve::client::Client;
@@ -32,7 +31,7 @@ fn runs(name: &str) -> bool {
     version.is_ok_and(|output| output.status.success())
 }
 
-/// Whether everything is there that a browser is driven with; says so where not.
+/// Returns true if all programs for a browser test are installed. Otherwise prints the missing one.
 fn is_possible() -> bool {
     let missing = ["node", "chromedriver"].iter().find(|name| !runs(name));
     let browsers = ["chromium", "chromium-browser", "google-chrome", "chrome"];
@@ -44,7 +43,7 @@ fn is_possible() -> bool {
     missing.is_none()
 }
 
-/// Runs cases; what they say is shown where one fails.
+/// Runs cases. If one fails, shows their output.
 fn run(cases: &str, more: &[&str]) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/page/run.mjs");
     let mut node = Command::new("node");
@@ -58,7 +57,7 @@ fn token(right: Right, value: &str) -> ClientToken {
     ClientToken::new(right, None, value).unwrap()
 }
 
-/// A server that runs until it is dropped.
+/// A server that stops when this value is dropped.
 struct Running {
     url: String,
     stop: StopHandle,
@@ -84,7 +83,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // The browser is gone, nothing is worth waiting for.
+        // The browser has ended, so the second call stops the server at once.
         self.stop.stop();
         self.stop.stop();
         if let Some(thread) = self.thread.take() {
@@ -118,14 +117,14 @@ fn axe_finds_nothing() {
     }
 }
 
-/// `cargo x page`, until it is dropped.
+/// The server of `cargo x page`, which stops when this value is dropped.
 struct Mock {
     node: Child,
     client: Client,
 }
 
 impl Mock {
-    /// Serves the page of a folder; nothing without Node.
+    /// Serves the page of a folder. Returns `None` if Node is not installed.
     fn start(folder: &Path) -> Option<Self> {
         if !runs("node") {
             let line = "the web page was not served with mock data: node is not installed";
@@ -169,14 +168,14 @@ fn mock_shows_edits_on_reload() {
     assert_eq!(text("/app.js"), "// edited");
 }
 
-/// [`Client`] compares each answer with the description of the API.
+/// [`Client`] compares each answer with the API description.
 #[test]
 fn mock_answers_follow_the_description() {
     let Some(Mock { client, .. }) = &Mock::start(&page_folder()) else { return };
     for name in ["agreement", "categories", "decisions", "documents", "documents/a"] {
         client.get(&format!("/v1/{name}")).ok(200);
     }
-    // The first page has a group of 5,000.
+    // The first page has a group of 5,000 documents.
     for name in ["groups?after=50", "indexes", "settings", "stats"] {
         client.get(&format!("/v1/{name}")).ok(200);
     }

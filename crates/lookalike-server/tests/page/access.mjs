@@ -1,4 +1,4 @@
-// What can be checked of a page's accessibility without knowing what it is about.
+// Accessibility checks that hold for any page.
 
 /** Roles that must have a name. */
 const NAMED = new Set([
@@ -18,7 +18,7 @@ const NAMED = new Set([
 ]);
 
 /**
- * Runs on the page: findings in words.
+ * Runs in the browser, and returns the findings as sentences.
  * @returns {string[]}
  */
 const onPage = () => {
@@ -36,7 +36,7 @@ const onPage = () => {
   /** @param {Element} element */
   const within = (element) => !open || open.contains(element);
 
-  // Headings: one first, none skipped.
+  // One first-level heading, and no skipped level.
   const levels = Array.from(document.querySelectorAll("h1,h2,h3,h4,h5,h6"))
     .filter((heading) => seen(heading) && !heading.closest("dialog"))
     .map((heading) => Number(heading.tagName[1]));
@@ -45,7 +45,7 @@ const onPage = () => {
     if (level > (levels[i - 1] ?? 0) + 1) findings.push(`heading skipped: ${levels}`);
   });
 
-  // Landmarks and the like.
+  // One of each landmark, a language and a title, unique ids, and attributes that refer to them.
   for (const one of ["main", "header", "footer", "nav[aria-label]"]) {
     if (document.querySelectorAll(`body > ${one}`).length !== 1) findings.push(`not one ${one}`);
   }
@@ -73,7 +73,7 @@ const onPage = () => {
     );
   }
 
-  // Contrast of every text, and of the edges of fields, by the colours that were computed.
+  // Contrast of each text, and contrast and size of each field and button, from the computed style.
   /** @typedef {{r: number, g: number, b: number, a: number}} Colour */
   /**
    * @param {string} colour
@@ -160,7 +160,7 @@ const onPage = () => {
     if (width < 24 || height < 24) findings.push(`small, ${width} × ${height}: ${name(summary)}`);
   }
 
-  // Tables of roles have rows, and rows have cells.
+  // Elements with table roles contain only the roles that belong in them.
   const parts = {
     table: ["rowgroup", "row"],
     rowgroup: ["row"],
@@ -173,7 +173,7 @@ const onPage = () => {
     }
   }
 
-  // People who speak to the page say what they see.
+  // A label contains the visible text, because users of speech input say what they see.
   /** @param {string} text */
   const plain = (text) =>
     text
@@ -194,7 +194,7 @@ const onPage = () => {
 };
 
 /**
- * Names as the browser tells them to a screen reader.
+ * Finds elements without a name in the accessibility tree, which screen readers read.
  * @param {import("./driver.mjs").Browser} browser
  * @returns {Promise<string[]>}
  */
@@ -211,7 +211,7 @@ const nameless = async (browser) => {
 };
 
 /**
- * What is wrong with the page as it stands.
+ * The findings about the current state of the page.
  * @param {import("./driver.mjs").Browser} browser
  * @returns {Promise<string[]>}
  */

@@ -1,5 +1,5 @@
-// Answers for the mock: an index of letters, with an id, metadata and a text that would do harm on
-// a page that takes them for markup.
+// Default answers of the mock: an index of letters. One id, its metadata and its text contain
+// markup that would run if the page inserted it as HTML.
 
 import { readFileSync } from "node:fs";
 import { refusal, SETTINGS, STATS } from "./mock.mjs";
@@ -8,13 +8,13 @@ import { refusal, SETTINGS, STATS } from "./mock.mjs";
 /** @import { FileText, Group, IndexDocument, Match } from "../../src/page/client/types.js" */
 /** @import { Act } from "./mock.mjs" */
 
-/** Would run, or would break out of an attribute. */
+/** Markup that would run as HTML, or would end an attribute. */
 export const HOSTILE =
   '"\'><img src=x onerror="window.hacked=1"><script>window.hacked=1' +
   "</script><svg onload=window.hacked=1>javascript:hacked=1 \u202e</bdi>&lt;b&gt;";
 
 /**
- * A number of different words.
+ * Returns `n` different words that begin with `name`.
  * @param {number} n
  * @param {string} name
  */
@@ -55,7 +55,7 @@ export const STRETCHES = [
 ];
 
 /**
- * Parts of two letters, of which one has its first sentence at the end.
+ * Parts of two letters. The first sentence of the first letter is at the end of the second.
  * @type {Difference[]}
  */
 export const MOVED = [
@@ -67,7 +67,7 @@ export const MOVED = [
 ];
 
 /**
- * Places that differ; parts that follow each other and are of one kind are one place.
+ * Counts the places that differ. Consecutive parts form one place if they agree in `same_words`.
  * @param {Difference[]} parts
  */
 const counted = (parts) => {
@@ -92,7 +92,7 @@ const counted = (parts) => {
 };
 
 /**
- * What comparing two documents gives.
+ * The answer of a comparison.
  * @param {Difference[]|undefined} differences
  * @param {Partial<Comparison>} more
  * @returns {Comparison}
@@ -111,10 +111,10 @@ export const comparison = (differences, more = {}) => ({
 });
 
 /**
- * Groups by falling size.
+ * Groups of equal size with the numbers `from` to `to - 1`.
  * @param {number} from
  * @param {number} to
- * @param {number} duplicates of each
+ * @param {number} duplicates number in each group
  * @returns {Group[]}
  */
 export const groups = (from, to, duplicates = 3) =>
@@ -135,7 +135,7 @@ export const groups = (from, to, duplicates = 3) =>
     })),
   }));
 
-/** Duplicates of the large group. */
+/** Number of duplicates in the large group. */
 const MANY = 4_999;
 
 /**
@@ -155,7 +155,7 @@ export const LARGE_GROUP = {
 };
 
 /**
- * A tree with words of any kind in its labels.
+ * A tree of categories, with Arabic words, markup and an empty label.
  * @type {CategoryNode[]}
  */
 const CATEGORIES = [
@@ -199,7 +199,7 @@ const ANSWERS = {
       predicted_recall: 0.998347,
     },
   }),
-  // Two answers: the second goes on after the first.
+  // Two answers: `after` requests the second one.
   "POST /v1/passages": ({ body }) => ({
     json: {
       passages: [
@@ -223,7 +223,8 @@ const ANSWERS = {
       ...(body.after ? {} : { next: "100" }),
     },
   }),
-  // A text by its name's extension; an archive of two, and one file that cannot be read.
+  // The extension of the name selects the answer: an encrypted PDF, an archive with two texts and
+  // an unreadable file, a Word file, or a plain text.
   "POST /v1/extract": ({ query, body }) => {
     const name = query.get("name") ?? "";
     const text = body.toString().replace("\uFEFF", "");
@@ -321,7 +322,7 @@ const ANSWERS = {
   },
 };
 
-/** A decision about many, of which a pair was decided again. */
+/** A decision about many pairs. Another person has decided about one of them again. */
 ANSWERS["GET /v1/decisions"] = () => {
   const note = "many at once, 2026-11-20T09:00:00.000Z: similarity 0.9 or more";
   const decisions = [
@@ -339,7 +340,7 @@ ANSWERS["GET /v1/decisions"] = () => {
   return { json: { decisions } };
 };
 
-/** Decisions are acknowledged as they come. */
+/** Acknowledges all decisions. */
 ANSWERS["POST /v1/decisions"] = ({ body: { decisions } }) => ({
   json: { added: decisions.length, unknown: 0, last: decisions.length },
 });
@@ -360,7 +361,8 @@ const documentOf = (id) => ({
 });
 
 /**
- * How the mock answers: by these answers, by method and path, else as a healthy server.
+ * Returns a function that answers requests. `special` has answers by method and path, which replace
+ * the default ones.
  * @param {Record<string, Act>} special
  * @returns {Act}
  */

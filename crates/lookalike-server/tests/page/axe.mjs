@@ -1,4 +1,4 @@
-// Every state of the page, held to the rules of axe-core, which `cargo x lint` installs.
+// Checks every state of the page with axe-core, which `cargo x lint` installs.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { mock } from "./mock.mjs";
 const AXE = new URL("../../../../target/page/node_modules/axe-core/axe.min.js", import.meta.url);
 
 /**
- * What axe finds: rules with elements.
+ * The violations that axe finds, each with its rule and element.
  * @param {Browser} browser
  * @returns {Promise<string[]>}
  */

@@ -1,4 +1,4 @@
-// A real browser, driven by the WebDriver protocol. Needs chromedriver and Chromium, nothing else.
+// Drives a real browser with the WebDriver protocol. Needs only chromedriver and Chromium.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 /**
- * The folder for pictures, and servers with their tokens.
+ * The arguments of the program: the folder for screenshots, the addresses of two servers, and two
+ * tokens for the server at `guarded`.
  * @typedef {{folder: string, open: string, guarded: string, reading: string, writing: string}}
  *   Context
  */
@@ -15,10 +16,10 @@ import { createInterface } from "node:readline";
 /** @typedef {(browser: Browser, context: Context) => Promise<void>} Case */
 
 const ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
-/** How long to wait for something on the page. */
+/** Time limit of `wait`, in milliseconds. */
 const PATIENCE_MS = 30_000;
 
-/** Keys as the protocol names them. */
+/** The codes of keys in the protocol. */
 export const KEYS = {
   tab: "\uE004",
   enter: "\uE007",
@@ -35,12 +36,13 @@ export const KEYS = {
 };
 
 /**
- * Waits a number of milliseconds.
+ * Waits for a number of milliseconds.
  * @param {number} ms
  * @returns {Promise<void>}
  */
 export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
+/** Starts chromedriver on a free port. */
 const launch = async () => {
   const child = spawn("chromedriver", ["--port=0"], { stdio: ["ignore", "pipe", "ignore"] });
   const lines = createInterface({ input: child.stdout });
@@ -51,22 +53,22 @@ const launch = async () => {
   throw new Error("chromedriver has ended before it listened");
 };
 
-/** A browser with one page. */
+/** A browser with one tab. */
 export class Browser {
   /**
    * @param {import("node:child_process").ChildProcess} child
    * @param {string} base address of the driver
-   * @param {string} profile folder
+   * @param {string} profile folder of the browser profile
    */
   constructor(child, base, profile) {
     this.child = child;
     this.base = base;
     this.profile = profile;
-    /** Pages that were opened. */
+    /** The number of opened pages. */
     this.opened = 0;
   }
 
-  /** Starts one with a profile of its own. */
+  /** Starts a browser with a profile of its own. */
   static async start() {
     const { child, base } = await launch();
     const browser = new Browser(child, base, mkdtempSync(join(tmpdir(), "lookalike-page-")));
@@ -96,10 +98,11 @@ export class Browser {
   }
 
   /**
+   * Sends a command to the driver.
    * @param {string} method
    * @param {string} path
    * @param {unknown} [body]
-   * @returns {Promise<any>} what the protocol says of it
+   * @returns {Promise<any>} the value of the answer, whose type depends on the command
    */
   async send(method, path, body) {
     const response = await fetch(this.base + path, {
@@ -111,7 +114,7 @@ export class Browser {
     return value;
   }
 
-  /** Ends the browser and takes its profile away. */
+  /** Ends the browser and deletes its profile. */
   async close() {
     await this.send("DELETE", "").catch(() => {});
     this.child.kill();
@@ -119,7 +122,7 @@ export class Browser {
   }
 
   /**
-   * Calls a method of the browser's own protocol.
+   * Calls a method of the Chrome DevTools Protocol.
    * @param {string} cmd
    * @param {object} params
    */
@@ -128,7 +131,8 @@ export class Browser {
   }
 
   /**
-   * Opens an address as a new page, even where only what is behind `#` differs.
+   * Opens an address as a new page, even if only the part after `#` differs from the current
+   * address.
    * @param {string} url
    */
   async open(url) {
@@ -139,7 +143,7 @@ export class Browser {
   }
 
   /**
-   * What the body of a function gives on the page; promises are waited for.
+   * Runs the body of a function on the page and returns its result. Waits for promises.
    * @param {string} body
    * @param {...unknown} args
    */
@@ -148,7 +152,7 @@ export class Browser {
   }
 
   /**
-   * Waits until an expression is truthy, and gives it.
+   * Waits until an expression is truthy, and returns its value.
    * @param {string} expression
    * @param {...unknown} args
    */
@@ -166,7 +170,7 @@ export class Browser {
   }
 
   /**
-   * Waits until a text is seen on the page, whatever the blanks in it are.
+   * Waits until the page shows a text. All white space counts as equal.
    * @param {string} text
    */
   see(text) {
@@ -183,7 +187,7 @@ export class Browser {
   }
 
   /**
-   * Clicks as a person does: what is covered or out of sight cannot be clicked.
+   * Clicks as a person does. Fails if another element covers the element.
    * @param {string} selector
    */
   async click(selector) {
@@ -191,7 +195,7 @@ export class Browser {
   }
 
   /**
-   * Types into a field, behind what is in it; for a field of files, their paths.
+   * Types after the content of a field. For a file field, `text` is the path of the file.
    * @param {string} selector
    * @param {string} text
    */
@@ -200,7 +204,7 @@ export class Browser {
   }
 
   /**
-   * Puts a text into a field at once, as pasting does.
+   * Replaces the content of a field at once, as pasting does.
    * @param {string} selector
    * @param {string} text
    */
@@ -214,7 +218,8 @@ export class Browser {
   }
 
   /**
-   * Presses keys one after the other; an array holds its first ones down.
+   * Presses keys one after the other. The keys of an array are pressed in order and released in
+   * reverse order.
    * @param {...(string|string[])} keys
    */
   async press(...keys) {
@@ -229,11 +234,11 @@ export class Browser {
   }
 
   /**
-   * Shows the page in a window of this size.
+   * Sets the size of the window and the colour scheme.
    * @param {number} width
    * @param {number} height
    * @param {"light"|"dark"} scheme
-   * @param {boolean} mobile as on a telephone
+   * @param {boolean} mobile whether the browser behaves like that of a telephone
    */
   async view(width, height, scheme, mobile = false) {
     await this.cdp("Emulation.setDeviceMetricsOverride", {
@@ -249,7 +254,7 @@ export class Browser {
   }
 
   /**
-   * Saves a picture of the whole page.
+   * Saves a screenshot of the whole page.
    * @param {string} path
    */
   async picture(path) {
@@ -258,7 +263,7 @@ export class Browser {
   }
 
   /**
-   * What the browser has complained of since it was asked last.
+   * The errors and warnings that the browser has logged since the last call.
    * @returns {Promise<string[]>}
    */
   async complaints() {

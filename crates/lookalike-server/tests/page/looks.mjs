@@ -1,5 +1,5 @@
-// Every view, light and dark, wide, narrow and enlarged, held to the checks of `access.mjs`; with a
-// picture of each for people.
+// Checks every view with `access.mjs`: light and dark, wide, narrow and zoomed. Saves a screenshot
+// of each for people.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { mock, refusal } from "./mock.mjs";
 /** @import { Reply } from "./mock.mjs" */
 
 /**
- * Width, height, and colours; 640 is what is left of 1,280 at 200 %.
+ * Name, width, height, and colour scheme. A window of 1,280 pixels has 640 at a zoom of 200 %.
  * @type {[string, number, number, "light"|"dark"][]}
  */
 const VIEWS = [
@@ -22,6 +22,7 @@ const VIEWS = [
 ];
 
 /**
+ * Returns a function that waits for an element and clicks it.
  * @param {string} selector
  * @returns {(browser: Browser) => Promise<void>}
  */
@@ -31,7 +32,7 @@ const click = (selector) => async (browser) => {
 };
 
 /**
- * How each view comes to stand: address, what is done, and when it is there.
+ * The states: address, actions after loading, and the expression that is true in the state.
  * @type {Record<string, [string, ((browser: Browser) => Promise<void>)|null, string]>}
  */
 const STATES = {
@@ -94,9 +95,9 @@ const refusals = {
 };
 
 /**
- * Calls a function in each state and each view.
+ * Calls a function in each state, at each of the named window sizes and colour schemes.
  * @param {Browser} browser
- * @param {string[]} views names
+ * @param {string[]} views names of entries of `VIEWS`
  * @param {(name: string) => Promise<void>} check takes the names of the state and the view
  */
 export const inEveryState = async (browser, views, check) => {
@@ -127,7 +128,7 @@ const states = (browser, { folder }) =>
   });
 
 /**
- * The checks are checked: each finds what is made wrong for it.
+ * Each check finds the error that this case adds to the page.
  * @type {Case}
  */
 const checks = async (browser) => {

@@ -1,5 +1,5 @@
-// A server that speaks the API of `lookalike serve` for states that a real one cannot be put into
-// at will: pending and stale groups, refusals, answers of any size, ids and texts of any kind.
+// A server with the API of `lookalike serve`, for states that a test cannot easily cause on a real
+// server: pending and stale groups, errors, answers of any size, and any ids and texts.
 
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -28,7 +28,7 @@ import { createServer } from "node:http";
 const PAGE = new URL("../../src/page/", import.meta.url);
 
 /**
- * The files and the policy as the program has them.
+ * Reads the list of files and the content security policy from the Rust code of the server.
  * @param {URL} folder of the page
  */
 const table = (folder) => {
@@ -57,7 +57,7 @@ const body = async (request) => {
 };
 
 /**
- * Sends a file of the page, as it is in its folder now.
+ * Sends the current content of a file of the page.
  * @param {ServerResponse} response
  * @param {string} path
  * @param {URL} folder
@@ -135,7 +135,7 @@ export const mock = async (act, port = 0, folder = PAGE) => {
 };
 
 /**
- * A refusal as the API tells it.
+ * An error response of the API.
  * @param {number} status
  * @param {string} code
  * @param {string} detail
@@ -149,7 +149,7 @@ export const refusal = (status, code, detail, headers = {}) => ({
 });
 
 /**
- * Settings of an index that keeps texts.
+ * Settings of an index that stores texts.
  * @type {Settings}
  */
 export const SETTINGS = {
@@ -177,7 +177,7 @@ export const SETTINGS = {
 };
 
 /**
- * Sizes of an index.
+ * Counts and sizes of an index.
  * @type {Stats}
  */
 export const STATS = {

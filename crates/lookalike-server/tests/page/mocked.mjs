@@ -1,5 +1,5 @@
-// The page against a server that is put into every state: each thing it does, with mouse and with
-// keyboard, and what it says when something goes wrong.
+// Tests the page with a mock server, which can be put into any state: each function of the page, by
+// mouse and keyboard, and its messages for errors.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -39,7 +39,7 @@ const search = async (browser, text = TEXT) => {
 };
 
 /**
- * Nothing is wrong with the page in windows of these widths and colours.
+ * Asserts that `access.mjs` finds nothing in windows of these widths and colour schemes.
  * @param {Browser} browser
  * @param {[number, "light"|"dark"][]} views
  */
@@ -57,7 +57,8 @@ export const hasNoFindings = async (
 };
 
 /**
- * Starts a mock, runs a case, and holds it to a page without complaints.
+ * Starts a mock, runs a case, and asserts that no markup of the data ran and that the browser
+ * logged no errors.
  * @param {Record<string, Act>} special
  * @param {(browser: Browser, server: MockServer) => Promise<void>} act
  * @returns {(browser: Browser) => Promise<void>}
@@ -74,7 +75,7 @@ export const withMock = (special, act) => async (browser) => {
       1,
       "nothing has become an element that should be a text",
     );
-    // Refusals are shown as they come, by the browser itself.
+    // The browser logs each failed request.
     const wrong = (await browser.complaints()).filter(
       (line) => !line.includes("Failed to load resource"),
     );
@@ -106,7 +107,7 @@ const searching = withMock({}, async (browser, server) => {
   const width = "return document.querySelector('.match rect:last-child').getAttribute('width')";
   assert.equal(await browser.run(width), "96.32");
 
-  // The one that is chosen, side by side; Back gives the list as it was, with the focus on it.
+  // The chosen match is shown side by side. Back restores the list, with the focus on the match.
   await browser.click(".match .button");
   await browser.see("The texts differ in 3 places.");
   const compared = server.last("/v1/compare").body;
@@ -125,7 +126,7 @@ const searching = withMock({}, async (browser, server) => {
   assert.equal(await browser.run("return document.querySelector('#query-text').value"), TEXT);
   assert.equal(server.calls.filter(({ path }) => path === "/v1/query").length, 1);
 
-  // Another text is compared again with the same document.
+  // A comparison of another text with the same document is requested again.
   await search(browser, "Another text.");
   await browser.wait("document.querySelectorAll('.match').length === 3");
   await browser.click(".match .button");
@@ -155,7 +156,7 @@ const knownPassages = withMock({}, async (browser, server) => {
   await browser.see("1 known passage in 13 documents; 200 documents compared word by word.");
   assert.deepEqual(asked(), { text: TEXT, min_words: 20, after: "100" });
   assert.ok(!(await browser.run("return !!document.querySelector('#passages .buttons')")));
-  // A document of the index is compared as a whole only.
+  // A query by id has no passages.
   await browser.type("#query-id", "a");
   await browser.click("#id-form button");
   await browser.see("Similar to a");
@@ -180,7 +181,7 @@ const searchingById = withMock({}, async (browser, server) => {
   await browser.wait("document.querySelectorAll('.match').length === 3");
   const asked = () => server.last("/v1/query").body;
   assert.deepEqual(asked(), { id: "a/b ?#&=%.txt", threshold: 0.8, top: 10, beginning: 160 });
-  // The address gives the same in another window.
+  // The address leads to the same result in another window.
   const hash = await browser.run("return location.hash");
   await browser.open(server.url + hash);
   await browser.wait("document.querySelectorAll('.match').length === 3");
@@ -188,7 +189,8 @@ const searchingById = withMock({}, async (browser, server) => {
   const link = await browser.run("return document.querySelector('.match .button').hash");
   assert.equal(new URLSearchParams(link.split("?")[1]).get("a"), "a/b ?#&=%.txt");
 
-  // A text has no address of its own; Back goes to the search by id, and forward to the text's.
+  // The search of a text has the address `#/`. Back returns to the search by id, Forward to that of
+  // the text.
   await search(browser);
   await browser.see("Similar to your text");
   assert.equal(await browser.run("return location.hash"), "#/");
@@ -199,7 +201,8 @@ const searchingById = withMock({}, async (browser, server) => {
 });
 
 /**
- * Nothing is similar enough; the nearest documents are, as many as requested.
+ * A query by similarity finds nothing. A query for the nearest documents finds as many as
+ * requested.
  * @type {Record<string, Act>}
  */
 const NOTHING = {
@@ -233,7 +236,7 @@ const nothingFound = withMock(NOTHING, async (browser, server) => {
     "Nothing in the index has a similarity of 0.8 or more; 1 document was compared.",
   );
   await browser.see("The index is made for more similar documents.");
-  // The nearest three and known passages, without a click.
+  // The page shows the nearest three documents and known passages without a click.
   await browser.see("The nearest documents");
   const nearest =
     "return Array.from(document.querySelectorAll('#nearest .match-id'), " +
@@ -253,7 +256,7 @@ const nothingFound = withMock(NOTHING, async (browser, server) => {
   await search(browser, "  ");
   await browser.see("Type or paste a text");
   assert.equal(await browser.run(`return ${focused}`), "query-text");
-  // A document of the index has its nearest too, and no passages.
+  // A query by id also has nearest documents, but no passages.
   await browser.type("#query-id", "a");
   await browser.click("#id-form button");
   await browser.see("The nearest documents");
@@ -262,7 +265,7 @@ const nothingFound = withMock(NOTHING, async (browser, server) => {
 
 const CAVEAT = "the predicted recall does not hold for the scheme xor";
 
-/** Where the prediction of the recall does not hold, the page says so. */
+/** If the predicted recall does not hold, the page says so. */
 const recallCaveat = withMock(
   {
     "GET /v1/settings": () => ({ json: { ...SETTINGS, scheme: "xor", recall_caveat: CAVEAT } }),
@@ -306,7 +309,7 @@ const byKeyboard = withMock({}, async (browser) => {
   await browser.press("H", "i", [KEYS.control, KEYS.enter]);
   await browser.wait("document.querySelectorAll('.match').length === 3");
   await on("query-text");
-  // On to the first match, by nothing but Tab.
+  // Tab leads to the first match.
   for (let i = 0; i < 12; i += 1) {
     await browser.press(KEYS.tab);
     if (await browser.run("return document.activeElement.matches('.match .button')")) break;
@@ -314,7 +317,7 @@ const byKeyboard = withMock({}, async (browser) => {
   await browser.press(KEYS.enter);
   await browser.see("The texts differ in 3 places.");
   await on("compare-title");
-  // What is folded is opened by a key.
+  // A key opens the folded part.
   for (let i = 0; i < 9; i += 1) {
     await browser.press(KEYS.tab);
     if (await browser.run("return document.activeElement.matches('.fold summary')")) break;
@@ -322,7 +325,7 @@ const byKeyboard = withMock({}, async (browser) => {
   await browser.press(KEYS.enter);
   await browser.wait("document.querySelector('.fold[open] .text')");
 
-  // Groups: open one, choose two, compare them.
+  // Opens a group, chooses two documents, and compares them.
   await browser.run("document.querySelector('nav [data-view=groups]').focus()");
   await browser.press(KEYS.enter);
   await browser.wait("document.querySelectorAll('.group').length === 50");
@@ -363,7 +366,7 @@ const sideBySide = withMock({}, async (browser, server) => {
   );
   assert.deepEqual(marks, ["line-through", "underline"], "marked by more than colour");
 
-  // Everything is there once what is folded is open.
+  // The columns contain both texts completely once the folded parts are open.
   await browser.run("document.querySelectorAll('.fold').forEach(fold => { fold.open = true; })");
   await browser.wait("document.querySelectorAll('.fold .text').length === 2");
   const sides = await browser.run(
@@ -381,7 +384,7 @@ const sideBySide = withMock({}, async (browser, server) => {
   assert.deepEqual(sides[1].match(/\S+/g), wanted("b"));
 });
 
-/** The same words in other case, punctuation or white space are shown as each text has them. */
+/** Equal words with other case, punctuation or white space are shown as each text writes them. */
 const sameWords = withMock(
   {
     "POST /v1/compare": () => ({
@@ -467,7 +470,7 @@ const whiteSpace = withMock(
   },
 );
 
-/** Texts run their own way, ids and numbers around them do not turn with them. */
+/** Texts have their own direction, which does not affect the ids and numbers around them. */
 const rightToLeft = withMock(
   {
     "POST /v1/compare": () => ({
@@ -594,7 +597,7 @@ const grouped = withMock({}, async (browser, server) => {
   const copy = /copy-1.txt Copy 1 mail pages:? ?1 0.967500 1.99 kilobytes Compare/;
   assert.ok(copy.test(rows[2]), rows[2]);
 
-  // Two of them, whichever; one is not enough.
+  // The user can compare any two documents, but not one.
   await browser.click(".members tr:nth-child(2) input");
   await browser.click(".choose button");
   await browser.see("Choose two documents; you chose 1.");
@@ -607,7 +610,7 @@ const grouped = withMock({}, async (browser, server) => {
   await browser.run("history.back()");
   await browser.wait("document.querySelectorAll('.group[open] input:checked').length === 2");
 
-  // Pages, back by the button and by the history.
+  // Pages forward, and back with the link and with the history.
   await browser.run("[...document.querySelectorAll('.pages a')].at(-1).click()");
   await browser.see("here 51 to 100.");
   await browser.run("[...document.querySelectorAll('.pages a')].at(-1).click()");
@@ -646,7 +649,7 @@ const categories = withMock({}, async (page, server) => {
   assert.equal(documents().get("category"), "none");
   await page.open(`${server.url}#/document?id=a`);
   await page.wait("document.querySelector('#view-document a[href=\"#/categories?path=1.1\"]')");
-  // The longest label is whole on a telephone.
+  // A telephone shows the longest label completely.
   const label = Array.from({ length: 5 }, (_, at) => `${"word".repeat(9)}-${at}xy`);
   const long = {
     "GET /v1/categories": () => ({
@@ -715,7 +718,7 @@ const groupStates = async (browser) => {
     await page.click("#view-groups .warning button");
     await page.wait("!document.querySelector('#view-groups .warning')");
     assert.equal(await page.run(`return ${focused}`), "groups-title");
-    // A large group comes in parts.
+    // A large group is shown in parts.
     await page.wait("document.querySelector('.group summary')");
     await page.click(".group summary");
     await page.wait("document.querySelectorAll('.members tbody tr').length === 101");
@@ -729,7 +732,7 @@ const groupStates = async (browser) => {
 
 const theIndex = withMock(
   {
-    // More than a double holds.
+    // A double cannot represent this seed exactly.
     "GET /v1/settings": () => ({
       text: JSON.stringify(SETTINGS).replace('"seed":1', '"seed":18446744073709551615'),
     }),
@@ -845,7 +848,7 @@ const tokens = async (browser) => {
       await page.type("#token-value", token);
       await page.press(KEYS.enter);
     };
-    // Not now: the page is there, and what is typed stays whatever comes.
+    // The user cancels: the page stays, and keeps the typed text.
     await page.wait("document.querySelector('#token').open");
     await page.press(KEYS.escape);
     await page.wait("!document.querySelector('#token').open");
@@ -863,7 +866,7 @@ const tokens = async (browser) => {
     await page.wait("document.querySelector('#place').textContent === 'letters.lookalike'");
     assert.equal(server.calls.filter(({ token }) => token === "Bearer wrong").length > 0, true);
 
-    // Kept for this tab only, and forgotten on request.
+    // The token is kept for this tab only, and removed on request.
     const kept = await page.run(
       "return [sessionStorage.length, localStorage.length, " +
         "document.cookie, location.href.includes('right')]",
@@ -924,7 +927,7 @@ const refusals = async (browser) => {
       await page.wait("document.querySelector('#query-results [role=alert]')");
       for (const part of expected) await page.see(part);
       assert.equal(await page.run("return document.querySelector('#query-text').value"), TEXT);
-      // The box of one refusal is not taken for the next.
+      // The retry removes the error, so that the next iteration cannot find it.
       next = null;
       await page.click("#query-results .problem button");
       await page.wait("document.querySelectorAll('.match').length === 3");
@@ -938,7 +941,7 @@ const refusals = async (browser) => {
 };
 
 /**
- * Of two searches, the answer of the later one is shown, however long the first takes.
+ * The page shows the answer of the later of two searches, even if the earlier one ends last.
  * @type {Case}
  */
 const lateAnswers = async (browser) => {
@@ -1007,7 +1010,7 @@ const writing = async (browser) => {
       await page.click("#add-form .main");
       await page.see("Added the document, with 5 shingles.");
       assert.equal(stored.get("new/ä b.txt"), TEXT);
-      // One that is there is replaced only when that is said.
+      // An existing document is replaced only after the user confirms.
       await page.paste("#add-id", "taken");
       await page.paste("#add-text", "new");
       await page.click("#add-form .main");
@@ -1018,7 +1021,7 @@ const writing = async (browser) => {
       await page.see("Replaced the document");
       assert.equal(stored.get("taken"), "new");
 
-      // Removing asks first, and the harmless answer is the near one.
+      // The page asks before it removes a document. Enter cancels.
       await page.click("#add-results a");
       await page.see("Remove …");
       await page.click("#view-document .danger");
@@ -1032,7 +1035,7 @@ const writing = async (browser) => {
       assert.ok(!stored.has("taken"));
       assert.equal(await page.run(`return ${focused}`), "document-title");
 
-      // Ids that no address can hold are reported and nothing else is touched.
+      // An id that no address can contain is reported, and nothing is requested.
       const before = server.calls.length;
       await page.run("location.hash = '#/add'");
       await page.paste("#add-id", "..");
@@ -1066,7 +1069,7 @@ const writing = async (browser) => {
 };
 
 /**
- * The only index, for a token with a right.
+ * The list of indexes for a token with a right for the only index.
  * @param {ServedIndex["right"]} right
  * @param {boolean} writable
  * @returns {Reply}
@@ -1078,7 +1081,7 @@ const indexesFor = (right, writable = true) => ({
 });
 
 /**
- * Only views that the token may use are offered.
+ * The navigation offers only views that the token may use.
  * @type {Case}
  */
 const views = async (browser) => {
@@ -1105,7 +1108,7 @@ const views = async (browser) => {
 };
 
 /**
- * A file as dropped from the desk.
+ * The script that drops a file on the page. Returns true if the page handled the drop.
  * @param {string} name
  * @param {number[]} bytes
  */
@@ -1136,14 +1139,14 @@ const files = withMock({}, async (browser, server) => {
   const sent = server.last("/v1/extract").body;
   assert.deepEqual(Array.from(sent), [0x50, 0x4b, 3, 4, 0xff, 0]);
 
-  // A file that cannot be read leaves nothing behind that would be searched in its place.
+  // A file that cannot be read removes the earlier text, so that nobody searches it by mistake.
   await browser.run(dropped("scan.pdf", [0x25, 0x50, 0x44, 0x46, 0x2d, 0x31, 0x0a]));
   await browser.see("scan.pdf contains no text.");
   await browser.see("encrypted: it opens with a password");
   assert.equal(await typed(), "");
   assert.equal(searched(), "Of a letter.");
 
-  // One of the files of an archive is chosen, then another one.
+  // The user chooses one file of an archive, then another one.
   await browser.run(dropped("all.zip", [0x50, 0x4b, 3, 4]));
   await browser.see("all.zip contains 2 texts; choose one.");
   await browser.see("c.bin (a binary file): binary");
@@ -1156,7 +1159,7 @@ const files = withMock({}, async (browser, server) => {
   await browser.see("a.txt: a.txt (a text). 5 documents have");
   assert.equal(searched(), "The first one.");
 
-  // A long one is held next to the field, and searched as a whole.
+  // A long text is shown as a preview, and searched as a whole.
   const long = words(40_000, "word");
   await browser.run(
     `const data = new DataTransfer();
@@ -1183,7 +1186,7 @@ const posted = (server) =>
     .map(({ body }) => body.decisions);
 
 /**
- * The decisions that were sent, as `decision id id`.
+ * The sent decisions, each as `decision id id note`.
  * @param {MockServer} server
  */
 export const decided = (server) =>
@@ -1218,7 +1221,7 @@ const reviewing = withMock({}, async (browser, server) => {
   await browser.see("group-0/copy-2.txt is kept instead of group-0/letter.txt.");
   await browser.see("8 of 120 groups decided, 3 pairs in this visit");
   assert.equal(await shown(), "group-1/copy-0.txt");
-  // A note is typed, not taken for keys; it goes with the next decision.
+  // Keys in the note are text. The note is stored with the next decision.
   await browser.press("m", "d", "u", "n", KEYS.enter, "a");
   await browser.see("Kept all documents.");
   assert.equal(await browser.run("return document.querySelector('.review-noted').open"), false);
@@ -1244,7 +1247,7 @@ const reviewing = withMock({}, async (browser, server) => {
     `duplicate ${k} group-0/copy-2.txt`,
     "keep group-0/copy-2.txt",
   ]);
-  // With the mouse, in any order.
+  // With the mouse, the user can decide in any order.
   await browser.click(".review-members summary");
   await browser.wait("document.querySelectorAll('.member').length === 3");
   await browser.click(".member:nth-child(3)");
@@ -1253,7 +1256,7 @@ const reviewing = withMock({}, async (browser, server) => {
   await browser.see("group-1/copy-2.txt: duplicate.");
 });
 
-/** The undecided duplicates of a group are confirmed together, and undone together. */
+/** One key confirms all undecided duplicates of a group, and one undo revokes them. */
 const reviewingGroup = withMock({}, async (browser, server) => {
   await browser.run("location.hash = '#/review'");
   await browser.see("7 of 120 groups decided");
@@ -1277,7 +1280,7 @@ const reviewingGroup = withMock({}, async (browser, server) => {
     ...pairs.map((pair) => `duplicate ${pair}`),
     ...pairs.map((pair) => `undecided ${pair}`),
   ]);
-  // A document that a user chose gives way to another one.
+  // A new choice of the kept document revokes the earlier choice.
   await browser.press("a", KEYS.left, KEYS.left, "k");
   await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
   assert.equal(decided(server).at(-1), "undecided group-0/letter.txt");
@@ -1302,7 +1305,7 @@ const reviewingGroup = withMock({}, async (browser, server) => {
 });
 
 /**
- * Only a change of documents is announced.
+ * The page warns only if documents have changed, not if decisions have.
  * @type {Case}
  */
 const reviewStale = async (browser) => {
@@ -1326,7 +1329,7 @@ const reviewStale = async (browser) => {
 };
 
 /**
- * A finished queue says so, and its buttons are disabled.
+ * At the end of the queue, the page says so and disables the buttons that need a pair.
  * @type {Case}
  */
 const reviewFinished = async (browser) => {
@@ -1384,7 +1387,7 @@ const reviewFinished = async (browser) => {
 const reviewFilter = withMock({}, async (browser, server) => {
   await browser.run("location.hash = '#/review'");
   await browser.see("7 of 120 groups decided");
-  // What a person recognises a document by, and the metadata in which both differ.
+  // The page shows the first words and the title of the documents, and the metadata that differ.
   await browser.click(".review-about summary");
   await browser.see("The letter number 0, which begins like this.");
   await browser.see("Copy 0");
@@ -1433,7 +1436,7 @@ const reviewFilter = withMock({}, async (browser, server) => {
   assert.equal(await browser.run("return document.querySelector('#view-review .more').open"), true);
 });
 
-/** A beginning that the server cut ends with an ellipsis, whatever white space it contains. */
+/** A beginning that the server cut ends with an ellipsis, even if it contains white space. */
 const cutBeginnings = withMock(
   {
     "GET /v1/groups": () => {
@@ -1481,7 +1484,7 @@ const agreeing = withMock({}, async (browser) => {
       "'.review-agreement td'), cell => cell.textContent)",
   );
   assert.deepEqual(cells, ["50", "35 (70.0 %)", "5", "10", "0.400"]);
-  // The rest comes page by page, with the focus on the first of it.
+  // The button loads further pairs, and the first of them gets the focus.
   await browser.run(
     "Array.from(document.querySelectorAll('.review-agreement button'))" +
       ".find(button => button.textContent === 'More pairs').click()",
@@ -1495,7 +1498,7 @@ const agreeing = withMock({}, async (browser) => {
 });
 
 /**
- * An answer may have no group that the filter leaves, and yet go on.
+ * If the filter excludes all groups of an answer, the page requests the next one.
  * @type {Case}
  */
 const reviewSparse = async (browser) => {
@@ -1524,7 +1527,7 @@ const reviewSparse = async (browser) => {
   })(browser);
 };
 
-/** A server that stores decisions in a log, as this one does. */
+/** Answers of a mock that stores decisions in a log, its log, and a function that adds to it. */
 export const logged = () => {
   /** @type {StoredDecision[]} */
   const log = [];
@@ -1574,7 +1577,7 @@ const reviewingMany = async (browser) => {
     await browser.paste("#bulk-least", "0.96");
     await browser.click(".review-bulk form button");
     await browser.see("240 pairs of 120 groups would become duplicates. Nothing is stored yet.");
-    // The pairs are listed before anything is stored.
+    // The page lists the pairs before it stores decisions.
     assert.deepEqual(decided(server), []);
     // The browser lays out rows in view only.
     await browser.wait("document.querySelector('.pair').innerText");
@@ -1603,7 +1606,7 @@ const reviewingMany = async (browser) => {
     await browser.click(".review-bulk .buttons button");
     await browser.see("240 decisions taken back.");
     assert.equal(log.filter(({ decision }) => decision === "undecided").length, 240);
-    // An action of another day, of which another person decided a pair again.
+    // An action of an earlier day. Another person has decided about one of its pairs again.
     const pairs = [0, 1, 2].map((copy) => ["group-3/letter.txt", `group-3/copy-${copy}.txt`]);
     const note = "many at once, 2026-11-20T09:00:00.000Z: similarity 0.9 or more";
     add(
@@ -1663,7 +1666,7 @@ const reviewRefused = async (browser) => {
 };
 
 /**
- * A refusal of decisions that others have decided about.
+ * The answer to decisions that conflict with decisions of others.
  * @param {...Conflict} conflicts
  * @returns {Reply}
  */
@@ -1684,7 +1687,7 @@ const conflict = (...conflicts) => ({
 const BOB = { number: 9, decision: "not_duplicate", who: "bob", when: "2026-11-28T10:00:00Z" };
 
 /**
- * What was sent: decision, documents and what was seen.
+ * The sent decisions by request, each as `decision id id seen`.
  * @param {MockServer} server
  */
 const sent = (server) =>
@@ -1693,7 +1696,7 @@ const sent = (server) =>
   );
 
 /**
- * Another person decides about the pair before the decision comes, and before it is undone.
+ * Another person decides about the pair before the own decision arrives, and before its undo.
  * @type {Case}
  */
 const reviewConflicts = async (browser) => {
@@ -1720,7 +1723,7 @@ const reviewConflicts = async (browser) => {
       ),
     );
     await hasNoFindings(browser, [[1280, "light"]]);
-    // Asked again, with the decision in view, until no other person has decided in between.
+    // The page asks again until no other person decides in the meantime.
     const renewed = { ...BOB, number: 10, who: "eve" };
     answers.push(conflict({ position: 0, documents: pair, current: renewed }));
     await browser.click(".conflict button");
@@ -1733,7 +1736,7 @@ const reviewConflicts = async (browser) => {
     await browser.see("1 pair in this visit");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
     assert.deepEqual(sent(server).at(-1), [`duplicate ${k} ${d} 10`]);
-    // It can be undone and made again.
+    // The repeated decision can be undone and redone.
     answers.push({ json: { added: 1, unknown: 0, last: 13 } });
     await browser.press("u");
     await browser.see("0 pairs in this visit");
@@ -1743,7 +1746,7 @@ const reviewConflicts = async (browser) => {
     await browser.press("r");
     await browser.see("1 pair in this visit");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
-    // An own decision that others replaced is not undone.
+    // The page does not undo an own decision that others have replaced.
     answers.push({ json: { added: 1, unknown: 0, last: 15 } });
     await browser.press("n");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
@@ -1762,7 +1765,7 @@ const reviewConflicts = async (browser) => {
     await browser.click(".conflict button:last-child");
     await browser.wait("!document.querySelector('.conflict')");
     assert.equal(sent(server).length, calls);
-    // A decision whose answer was lost is stored, and can be undone.
+    // A stored decision whose answer was lost can be undone.
     answers.push(
       refusal(500, "", "broken"),
       conflict({
@@ -1781,7 +1784,7 @@ const reviewConflicts = async (browser) => {
     await browser.press("u");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
     assert.deepEqual(sent(server).at(-1), [`duplicate ${k} group-0/copy-1.txt 31`]);
-    // One of several documents is refused; all are decided again, and undone.
+    // "Keep all" conflicts in one document. The user decides again about all, and undoes it.
     const last = "group-0/copy-2.txt";
     answers.push(
       conflict({
@@ -1811,7 +1814,7 @@ const reviewConflicts = async (browser) => {
 };
 
 /**
- * Of many decisions those of others stay, when they are made and when they are taken back.
+ * Decisions about many pairs, and their revocation, leave the decisions of others unchanged.
  * @type {Case}
  */
 const reviewManyConflicts = async (browser) => {
@@ -1845,7 +1848,7 @@ const reviewManyConflicts = async (browser) => {
     await browser.see("239 pairs decided as duplicates (similarity 0.96 or more).");
     assert.equal(sent(server).at(-1)?.length, 239);
     assert.equal(sent(server).at(-1)?.[0], "duplicate group-0/letter.txt group-0/copy-1.txt 3");
-    // The progress follows, and what was decided is not asked again.
+    // The page updates the progress, and shows the decisions in the groups.
     await browser.see("50 of 120 groups decided");
     await browser.press(KEYS.right);
     assert.ok(
@@ -1853,7 +1856,7 @@ const reviewManyConflicts = async (browser) => {
         "duplicate",
       ),
     );
-    // One of them was decided about by hand since.
+    // Another person has decided about one of the pairs in the meantime.
     answers.push(
       conflict({
         position: 1,
@@ -1874,7 +1877,7 @@ const reviewManyConflicts = async (browser) => {
   })(browser);
 };
 
-/** Single keys are switched off for all pages of the server, and on again. */
+/** The user switches single-key shortcuts off for all pages of the server, and on again. */
 const keysOff = withMock({}, async (browser, server) => {
   await browser.run("location.hash = '#/review'");
   await browser.see("7 of 120 groups decided");
@@ -1894,8 +1897,9 @@ const keysOff = withMock({}, async (browser, server) => {
   await browser.see("1 pair in this visit");
 });
 
-/** A page that is open while the server is started again: nothing that was decided is lost, and the
- * list, whose cursor is gone, begins again where something is undecided.
+/**
+ * The server restarts while the page is open. No decision is lost. The cursor of the list is
+ * invalid, so the page continues with the undecided groups of a new list.
  * @type {Case}
  */
 const reviewRestarted = async (browser) => {
@@ -1936,7 +1940,7 @@ const reviewRestarted = async (browser) => {
     await browser.click(".problem button");
     await browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
     assert.equal(decided(server).length, 2);
-    // Behind the groups that are loaded the list is gone: the page goes on with the new one.
+    // After the loaded groups, the page continues with the new list.
     for (
       let step = 0;
       step < 20 &&
@@ -1968,7 +1972,7 @@ const walking = withMock({}, async (browser, server) => {
       "return Array.from(document.querySelectorAll('.current'), " +
         "mark => mark.textContent).join(' ')",
     );
-  // Rows around it get their heights when they are near what is seen.
+  // The browser computes the heights of rows only near the visible part, so positions can change.
   const inView = () =>
     browser.wait(
       "(({top, bottom}) => top >= 0 && bottom <= innerHeight)" +
@@ -1989,13 +1993,13 @@ const walking = withMock({}, async (browser, server) => {
   assert.equal(await current(), "The board");
   await browser.press("b");
   assert.equal(await said(), "Difference 2 of 3: “Nobody had to stand.” in the second.");
-  // The same by buttons, which keep the focus.
+  // The buttons do the same, and keep the focus.
   await browser.click(".walk button");
   await browser.press(KEYS.enter);
   assert.equal(await said(), "This is the first difference.");
   await browser.click(".walk button:nth-child(2)");
   assert.equal(await current(), "Nobody had to stand.");
-  // What is typed is typed.
+  // A key in a field is text.
   await browser.type("#compare-a", "f");
   assert.equal(await current(), "Nobody had to stand.");
   await browser.view(1280, 900, "light");
@@ -2011,7 +2015,7 @@ const walking = withMock({}, async (browser, server) => {
   assert.deepEqual(decided(server), []);
 });
 
-/** The context of a difference is found in one pass, whatever the words are. */
+/** Around a difference, the page shows twelve shared words, even long ones. */
 const longWords = withMock(
   {
     "POST /v1/compare": () => ({
@@ -2055,7 +2059,7 @@ const moving = withMock(
       await browser.run("return document.querySelectorAll('.rows del:not(.moved)').length"),
       1,
     );
-    // By keyboard to the other place, and back.
+    // Enter moves to the other place of the block, and back.
     await browser.run("document.querySelector('.moved-to').focus()");
     await browser.press(KEYS.enter);
     const place = "document.activeElement.getAttribute('aria-label')";
@@ -2079,7 +2083,7 @@ const moving = withMock(
   },
 );
 
-/** Equal sets of shingles are of equal texts or of others. */
+/** If the sets of shingles are equal, the page says whether the texts are equal. */
 const equalSets = withMock(
   {
     "POST /v1/compare": ({ body }) => ({
@@ -2170,7 +2174,7 @@ const byCategory = withMock({}, async (browser, server) => {
   await browser.see("7 of 120 groups decided");
   const asked = () => server.last("/v1/groups").query;
   assert.equal(asked().get("category"), "1.1");
-  // The filter is shown, with all categories to choose from.
+  // The form shows the filter, and offers all categories.
   await browser.wait("document.querySelectorAll('#review-category option').length === 6");
   assert.equal(await browser.run("return document.querySelector('#review-category').value"), "1.1");
   await browser.run("document.querySelector('#review-category').value = '2'");
@@ -2181,7 +2185,7 @@ const byCategory = withMock({}, async (browser, server) => {
   assert.deepEqual(await findings(browser), []);
 });
 
-/** Without categories there is no field for them. */
+/** If the index has no categories, the form has no field for them. */
 const noCategories = withMock(
   {
     "GET /v1/categories": () => ({ json: { categories: [], model: null, without_category: 0 } }),
@@ -2210,7 +2214,8 @@ const listed = (...names) => ({
 });
 
 /**
- * The lists of a review are saved as files; one that is still computed is asked for again.
+ * The page saves the lists of a review as files. If the server is still computing a list, the page
+ * requests it again.
  * @type {Case}
  */
 const savingLists = async (browser) => {
@@ -2261,7 +2266,7 @@ const savingLists = async (browser) => {
 };
 
 /**
- * Another index is chosen by keyboard, and everything is asked of it.
+ * After the user chooses another index by keyboard, all requests are about it.
  * @type {Case}
  */
 const choosingIndex = async (browser) => {
@@ -2306,7 +2311,7 @@ const choosingIndex = async (browser) => {
 };
 
 /**
- * The page of the API: found by words, unfolded, and tried.
+ * On the page of the API, the user finds an operation by words, unfolds it, and tries it.
  * @type {Case}
  */
 const apiPage = async (browser) => {
@@ -2331,7 +2336,7 @@ const apiPage = async (browser) => {
     await browser.see(`${count} operations`);
     await browser.paste("#api-words", "post compare");
     await browser.see(`1 operation of ${count}`);
-    // By keyboard: from the field to the operation, which is opened and sent.
+    // Tab leads from the search field to the operation, and Enter opens it.
     await browser.press(KEYS.tab, KEYS.tab, KEYS.enter);
     await browser.wait("document.querySelector('#operation-compare').open");
     await browser.see("difference_counts");
@@ -2356,7 +2361,7 @@ const apiPage = async (browser) => {
       assert.ok(answered.includes(part), `${part} in ${answered}`);
     }
     assert.ok(!answered.includes("secret-token"), "the token is not shown");
-    // Parameters of the path and of the query; one operation by its address.
+    // The address opens one operation, which has parameters of the path and of the query.
     needs = false;
     await browser.open(`${server.url}api#get`);
     await browser.wait("document.querySelector('#operation-get').open");
@@ -2372,7 +2377,7 @@ const apiPage = async (browser) => {
       [390, "dark"],
       [320, "light"],
     ]);
-    // Every operation can be opened, and none is malformed.
+    // Every operation can be opened without findings.
     await browser.view(1280, 900, "light");
     await browser.run(
       "document.querySelectorAll('.api-operation').forEach(fold => { fold.open = true; })",
@@ -2391,7 +2396,7 @@ const apiPage = async (browser) => {
 };
 
 /**
- * A token that does not open the first index leads to one that it opens.
+ * If the token does not open the first index, the page goes to an index that it opens.
  * @type {Case}
  */
 const openedIndex = async (browser) => {
@@ -2414,7 +2419,7 @@ const openedIndex = async (browser) => {
     await browser.wait("location.search === '?index=mail' && location.hash === '#/index'");
     await browser.see("How complete are the results?");
     assert.equal(await browser.run("return document.querySelector('#indexes').hidden"), true);
-    // A name that is none any more is said, with what to do.
+    // If no index has the name, the page says so and suggests what to do.
     await browser.run("location.assign('?index=gone#/index')");
     await browser.see("The token does not open an index with this name");
   } finally {
@@ -2422,7 +2427,7 @@ const openedIndex = async (browser) => {
   }
 };
 
-/** Boxes of the texts and the buttons of a review, and whether they are in the window. */
+/** Returns positions of the texts and buttons of a review, and whether they are in the window. */
 const REVIEWED = `return (() => {
   const inView = ({ top, bottom, left, right }) => top >= 0 && bottom <= innerHeight &&
     left >= 0 && right <= innerWidth;
@@ -2436,7 +2441,7 @@ const REVIEWED = `return (() => {
 })()`;
 
 /**
- * Long texts, of which both begin with a difference.
+ * Long texts that differ in their first word.
  * @type {Difference[]}
  */
 const LONG = [
@@ -2485,7 +2490,7 @@ const fillsScreen = withMock(
         scrolled.sidesInView && scrolled.buttonsInView && scrolled.tops[0] < 0,
         JSON.stringify(scrolled),
       );
-      // What is unfolded makes the desk higher; the buttons stay.
+      // Unfolded parts make the desk higher. The buttons stay in the window.
       await browser.run(
         "for (const fold of document.querySelectorAll('.review-bar > details')) " +
           "fold.open = true",
@@ -2502,7 +2507,7 @@ const fillsScreen = withMock(
   },
 );
 
-/** Any key in a group of thousands is fast, since only lines in view are drawn. */
+/** Every key is fast in a group of thousands, because the page draws only the lines in view. */
 const manyMembers = withMock(
   {
     "GET /v1/groups": () => ({
@@ -2525,7 +2530,7 @@ const manyMembers = withMock(
     await browser.wait("document.querySelector('.review-differences .sides')");
     await browser.click(".review-members summary");
     await browser.see("Group: duplicate 1 of 4,999");
-    // From the key to the frame after its changes.
+    // Measures the time from each key until the frame with its changes.
     await browser.run(
       "window.times = []; addEventListener('keydown', () => { " +
         "const from = performance.now(); requestAnimationFrame(() => setTimeout(() => " +
@@ -2574,7 +2579,7 @@ const manyMembers = withMock(
           .map(([name, all]) => `${name} ${Math.max(...all).toFixed(1)}`)
           .join(", "),
     );
-    // A busy machine delays some presses. A slow key has no fast press.
+    // A busy machine delays some presses, so the fastest press of each key counts.
     for (const [name, all] of Object.entries(times)) {
       assert.ok(Math.min(...all) < 250, `${name}: ${all} ms`);
     }

@@ -1,5 +1,5 @@
-// The page against the server that it is made for: what it sends is understood, what it gets is
-// what it shows.
+// Tests the page with a real server: the server understands the requests, and the page shows its
+// answers.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -41,7 +41,8 @@ const search = async (browser, text) => {
 };
 
 /**
- * Nothing was run that came as a text, and the browser has refused nothing.
+ * Asserts that no markup of the data ran, and that the browser logged no errors except failed
+ * requests.
  * @param {Browser} browser
  */
 const sound = async (browser) => {
@@ -53,7 +54,7 @@ const sound = async (browser) => {
 };
 
 /**
- * Every file of the page comes without a token, whole, and under a strict policy.
+ * The server sends every file of the page completely, without a token, and with a strict policy.
  * @type {Case}
  */
 const served = async (_browser, { guarded }) => {
@@ -83,7 +84,7 @@ const fromFirstToLast = async (browser, { open }) => {
   await add(browser, IDS[0], EDITED);
   await browser.see("The index already has a document with this id");
 
-  // All three resemble the letter, the equal one most of all.
+  // All three documents resemble the letter. The equal one is first.
   await search(browser, LETTER);
   await browser.wait("document.querySelectorAll('.match').length === 3");
   /** @type {[string, string][]} */
@@ -108,7 +109,7 @@ const fromFirstToLast = async (browser, { open }) => {
     ["Monday", "Thursday"],
   );
 
-  // A passage of the letter inside of another text.
+  // Another text contains a passage of the letter.
   await search(browser, `An unlike text that quotes: ${words(30, "word").toUpperCase()} and ends.`);
   await browser.see("Known passages of your text");
   await browser.click("#passages-form button");
@@ -120,7 +121,7 @@ const fromFirstToLast = async (browser, { open }) => {
   );
   assert.deepEqual(await findings(browser), []);
 
-  // By id, which is not among its own matches.
+  // A query by id does not find the document itself.
   await browser.run("location.hash = '#/'");
   await browser.paste("#query-id", IDS[1]);
   await browser.click("#id-form button");
@@ -163,7 +164,7 @@ const fromFirstToLast = async (browser, { open }) => {
   await browser.see("Documents 3 ");
   assert.deepEqual(await findings(browser), []);
 
-  // One is taken out, and is not found again.
+  // A removed document is not found again.
   await browser.open(`${open}#/document?id=${encodeURIComponent(HOSTILE)}`);
   await browser.see("word59");
   await browser.click("#view-document .danger");
@@ -201,7 +202,7 @@ const decisions = async (browser, { open }) => {
   await browser.see("Undone.");
   for (let i = 0; i < 200 && (await log()).length < 2; i++) await pause(20);
   assert.equal((await log())[1].decision, "undecided");
-  // Many at once, and taken back from the list of past ones.
+  // The user decides about many pairs, and revokes the decisions from the list of past actions.
   await browser.click(".review-bulk summary");
   await browser.paste("#bulk-least", "0.5");
   await browser.click(".review-bulk form button");
@@ -221,7 +222,7 @@ const decisions = async (browser, { open }) => {
   await sound(browser);
 };
 
-/** Pairs of documents that are put for the walk. */
+/** Number of pairs that the walk adds and decides about. */
 const PAIRS = 200;
 
 /** @type {Case} */
@@ -262,7 +263,7 @@ const walked = async (browser, { open }) => {
   console.log(`until the next pair is shown: ${summary(steps)}\nanswers: ${summary(answers)}`);
   assert.equal(decided.length, PAIRS);
   assert.equal(new Set(decided.map(([, pair]) => String(pair))).size, PAIRS, "each pair once");
-  // What is shown was asked for before.
+  // Each pair except the first one was measured.
   assert.equal(steps.length, PAIRS - 1);
   const log = await (await fetch(new URL("v1/decisions?limit=10000", open))).json();
   /** @type {StoredDecision[]} */
@@ -278,8 +279,8 @@ const walked = async (browser, { open }) => {
 };
 
 /**
- * The page of the API against the description of this server: what it sends is understood, and
- * what a token does not permit is refused.
+ * The page of the API with a real server: the server understands its requests, and refuses
+ * operations that the token does not permit.
  * @type {Case}
  */
 const triedApi = async (browser, { open, guarded, reading }) => {
@@ -354,7 +355,7 @@ const refused = async (browser, { open }) => {
 };
 
 /**
- * The versions of a page are listed, compared, and their originals saved.
+ * The page lists the versions of a document, compares them, and saves their originals.
  * @type {Case}
  */
 const versionsOfADocument = async (browser, { open }) => {

@@ -12,7 +12,7 @@ import { refusal } from "./mock.mjs";
 /** @import { Difference, Group, NewDecision } from "../../src/page/client/types.js" */
 
 /**
- * The answer with some groups.
+ * Returns a function that answers with these groups.
  * @param {Group[]} found
  * @param {object} more
  * @returns {Act}
@@ -35,7 +35,10 @@ const listing =
     },
   });
 
-/** @param {Browser} browser */
+/**
+ * Waits until all decisions are stored.
+ * @param {Browser} browser
+ */
 const stored = (browser) =>
   browser.wait("!document.querySelector('.review-progress').innerText.includes('stored')");
 
@@ -52,13 +55,13 @@ const heads = async (browser) => {
   );
 };
 
-/** Before a group is confirmed, its least similar pair is shown once. */
+/** "Confirm all" first shows the least similar pair of the group, once. */
 const confirmingUnseen = withMock(
   {
     "GET /v1/groups": (call) => {
       const all = groups(0, 4, 12);
       for (const one of all[1].duplicates) Object.assign(one, { similarity: 1, equal_text: true });
-      // Each letter differs by one word.
+      // All pairs have the same similarity, and no texts are equal.
       for (const one of all[2].duplicates) one.similarity = 0.9;
       return listing(all)(call);
     },
@@ -78,7 +81,7 @@ const confirmingUnseen = withMock(
     await browser.press("g");
     await browser.see("Confirmed 12 pairs as duplicates, 10 of them not shown.");
     await browser.see("1 of 4 groups decided, 12 pairs in this visit");
-    // Equal texts need not be shown. Texts with one similarity must.
+    // Pairs of equal texts need not be shown. If all pairs have the same similarity, one is shown.
     await browser.press("g");
     await browser.see("Confirmed 12 pairs as duplicates.");
     await browser.press("g");
@@ -119,7 +122,7 @@ const keepingAnother = withMock({}, async (browser, server) => {
   await browser.press(KEYS.right);
   assert.deepEqual(await heads(browser), [`Kept before: ${k}`, `Kept: ${y}`]);
   await browser.see("2 pairs in this visit");
-  // A duplicate is not kept.
+  // The decision "duplicate" revokes the `keep` of the document.
   await browser.press("d");
   assert.deepEqual(await heads(browser), [`Kept: ${k}`, "Duplicate: group-0/copy-2.txt"]);
   await stored(browser);
@@ -198,7 +201,7 @@ const earlierVisits = async (browser) => {
 };
 
 /**
- * Opens the pair of the newest decision of an earlier visit.
+ * Returns a case that opens the pair of the newest decision of an earlier visit.
  * @param {NewDecision[]} stored
  * @param {(browser: Browser, server: MockServer) => Promise<void>} act
  * @param {Record<string, Act>} more answers
@@ -240,7 +243,7 @@ const earlierPairUndone = withEarlier(
   },
 );
 
-/** The decision of others is named only while it is the shown one. */
+/** The page names the decision of others only while it shows it. */
 const earlierDecidedAgain = withEarlier(
   [{ decision: "not_duplicate", documents: ["a", "b"] }],
   async (browser) => {
@@ -280,7 +283,9 @@ const earlierPairFailed = withEarlier(
   },
 );
 
-/** A document that is kept instead of a keeper of earlier visits replaces the one kept before. */
+/**
+ * A new choice instead of a keeper of earlier visits replaces the document that was kept before.
+ */
 const earlierKeptInstead = withEarlier(
   [
     { decision: "duplicate", documents: ["a", "c"] },
@@ -315,7 +320,7 @@ const earlierKeptInstead = withEarlier(
   },
 );
 
-/** A decision about many pairs changes those of earlier visits too. */
+/** A decision about many pairs also changes pairs of earlier visits. */
 const earlierDecidedByMany = withEarlier(
   [{ decision: "not_duplicate", documents: ["group-5/letter.txt", "group-5/copy-0.txt"] }],
   async (browser) => {
@@ -337,7 +342,7 @@ const earlierDecidedByMany = withEarlier(
   },
 );
 
-/** A queue begins at an undecided pair. */
+/** The queue begins at the first undecided pair. */
 const firstUndecided = withMock(
   {
     "GET /v1/groups": (call) => {
@@ -386,7 +391,7 @@ const clearingFilters = withMock(
 );
 
 /**
- * Texts with differences far from each other.
+ * Texts with differences in every line.
  * @type {Difference[]}
  */
 const FAR = Array.from(
@@ -426,7 +431,7 @@ const onTelephone = withMock(
   },
 );
 
-/** Words that are joined or split are other words. */
+/** Words that are joined or split count as other words. */
 const joinedWords = withMock(
   {
     "POST /v1/compare": () => ({
@@ -457,7 +462,7 @@ const joinedWords = withMock(
 );
 
 /**
- * A text whose lines end at other words.
+ * Parts of two texts with the same words. The second has line ends where the first has spaces.
  * @param {string} name
  * @returns {Difference[]}
  */
@@ -472,7 +477,7 @@ const wrapped = (name) =>
       ]),
   ).flat();
 
-/** Equal words are folded even if lines end at other words, unless white space is marked. */
+/** Equal words with other line ends are folded, unless white space is marked. */
 const foldedWhite = withMock(
   {
     "POST /v1/compare": ({ body }) => ({
@@ -528,7 +533,7 @@ const foldedWhite = withMock(
 );
 
 /**
- * At the end of a queue, the page waits for the groups that separated documents form.
+ * At the end of the queue, the page waits for new groups that separated documents form.
  * @type {Case}
  */
 const newGroups = async (browser) => {

@@ -1,10 +1,11 @@
-// Runs cases one after the other in one browser:
+// Runs test cases one after the other in one browser:
 //
 //     node run.mjs mocked|looks|axe FOLDER
 //     node run.mjs walk FOLDER URL
 //     node run.mjs real FOLDER OPEN-URL GUARDED-URL READ-TOKEN WRITE-TOKEN
 //
-// Pictures go to the folder. Where CASE is set, only cases whose name has it are run.
+// Screenshots are written to FOLDER. If the environment variable CASE is set, only cases whose name
+// contains it are run.
 
 import { Browser } from "./driver.mjs";
 import { CASES as AXE } from "./axe.mjs";
@@ -37,5 +38,5 @@ try {
   await browser.close();
 }
 console.log(`${cases.length - failed} of ${cases.length} cases hold`);
-// Where nothing was run nothing is known.
+// A run without cases fails.
 process.exitCode = failed > 0 || cases.length === 0 ? 1 : 0;

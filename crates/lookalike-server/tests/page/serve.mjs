@@ -1,4 +1,4 @@
-// Serves the page from its folder with mock data, for `cargo x page`: each request reads the file
+// Serves the page from its folder with mock data, for `cargo x page`. Each request reads the file
 // again, so a reload shows an edit.
 //
 //     node serve.mjs [PORT] [FOLDER]
@@ -11,7 +11,7 @@ import { mock } from "./mock.mjs";
 
 /** One more than the port of `lookalike serve`. */
 const PORT = 8378;
-/** Groups of the list, of which the first is large. */
+/** Number of groups in the list. The first one is large. */
 const GROUPS = 120;
 
 const [port = String(PORT), folder] = process.argv.slice(2);

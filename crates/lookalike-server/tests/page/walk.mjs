@@ -1,9 +1,9 @@
-// A walk through the queue of groups: each pair is decided about by a key, as soon as its
-// differences are shown.
+// Walks through the queue of groups: presses a key for each pair as soon as the page shows its
+// differences, and measures times.
 
 /**
- * What runs on the page: marks each key, and measures until the differences of the next pair are
- * drawn. The measures are entries of the browser's performance timeline, named "step".
+ * Runs in the browser. Measures the time from each key until the differences of the next pair are
+ * drawn, as entries "step" of the performance timeline.
  */
 const WATCH = () => {
   performance.clearMeasures("step");
@@ -23,7 +23,7 @@ const WATCH = () => {
   });
 };
 
-/** The pair that is shown, once its differences are; nothing at the end of the queue. */
+/** Waits for the differences of a pair and returns its ids; null at the end of the queue. */
 const SHOWN = `return new Promise((done) => {
   const look = () => {
     const ids = Array.from(document.querySelectorAll(".review-differences .head .full"),
@@ -36,7 +36,7 @@ const SHOWN = `return new Promise((done) => {
   look();
 })`;
 
-/** What was measured on the page, in ms. */
+/** The times that were measured on the page, in ms. */
 const MEASURED = `return {
   steps: performance.getEntriesByName("step").map(({ duration }) => duration),
   answers: performance.getEntriesByType("resource").filter(({ name }) => /v1\\/(compare|groups)/
@@ -44,14 +44,13 @@ const MEASURED = `return {
 }`;
 
 /**
- * Decides about all pairs of the groups of the queue at an address, until there are enough groups
- * or it ends.
+ * Decides about the pairs of a queue, until `most` groups are decided or the queue ends.
  * @param {import("./driver.mjs").Browser} browser
  * @param {string} url of the view, with its filter
- * @param {number} most groups
- * @param {(pair: string[]) => string} keyOf the key for a pair
- * @returns {Promise<{decided: Array<[string, string[]]>, steps: number[], answers: number[]}>} what
- *   was decided; the times until the next pair was drawn, and those of the network's answers, in ms
+ * @param {number} most maximum number of groups
+ * @param {(pair: string[]) => string} keyOf returns the key for a pair
+ * @returns {Promise<{decided: Array<[string, string[]]>, steps: number[], answers: number[]}>} the
+ *   keys and pairs; the times until the next pair was drawn, and the response times, in ms
  */
 export const walk = async (browser, url, most, keyOf) => {
   await browser.open(url);
@@ -71,7 +70,7 @@ export const walk = async (browser, url, most, keyOf) => {
 };
 
 /**
- * One line about times.
+ * Summarizes times in one line.
  * @param {number[]} times in ms
  * @returns {string}
  */
@@ -88,7 +87,7 @@ export const summary = (times) => {
 };
 
 /**
- * Decides about 200 groups of a service that somebody else has started, and prints the times.
+ * Decides about 200 groups of a running server, and prints the times.
  * @type {import("./driver.mjs").Case}
  */
 const served = async (browser, { open }) => {

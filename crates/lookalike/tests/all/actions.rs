@@ -1,5 +1,5 @@
-//! Files that are duplicates, moved through the library: those that change after the run began, and
-//! a folder on another file system.
+//! Moves duplicate files with the library: files that change after the run began, and a folder on
+//! another file system.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
 
 use lookalike::core::params::{Params, ParamsBuilder};
@@ -13,12 +13,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// When the files were modified, in seconds of Unix time.
+/// Modification time of the files, in Unix time.
 const MODIFIED: Duration = Duration::from_secs(1_000_000_000);
 
 const TEXT: &str = "these are the words of a text that two files of the folder have in common";
 
-/// The file that is a duplicate, of a folder `in` with two files of one text.
+/// Finds the duplicate in a folder `in` with two files of the same text.
 fn duplicate(folder: &Path) -> (DuplicateFiles, [PathBuf; 1]) {
     let inputs = [folder.join("in")];
     fs::create_dir(&inputs[0]).unwrap();

@@ -1,4 +1,4 @@
-//! An audit measures what comparing all with all says, through files, from end to end.
+//! An audit of files measures the same recall as a comparison of all documents with each other.
 
 #![allow(clippy::unwrap_used, clippy::format_collect, reason = "this is a test")]
 
@@ -18,7 +18,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Clusters of near-copies of random words: each copy has some of its words replaced.
+/// Returns clusters of near-copies of random words. Each copy has some words replaced.
 fn documents() -> Vec<(String, String)> {
     let mut random = SplitMix64::new(11);
     let mut documents = Vec::new();
@@ -102,8 +102,8 @@ fn by_groups(neighbours: &Neighbours, findings: &Findings) -> Audit {
     judge.finish()
 }
 
-/// The neighbours that an audit of shares finds: each file is a share, and what is found of it goes
-/// through JSON.
+/// Returns the neighbours that a divided audit finds. Each file is a share, and the result of each
+/// share passes through JSON.
 fn divided(files: &Files, params: &Params, sample: usize) -> Neighbours {
     let sample = NonZeroUsize::new(sample).unwrap();
     let options = AuditOptions { sample, threads: NonZeroUsize::MIN, ..AuditOptions::default() };
@@ -169,7 +169,7 @@ fn a_share_that_is_missing_or_damaged_is_refused() {
     assert!(error.to_string().contains("no ascending shingles"), "{error}");
 }
 
-/// All true pairs by comparing all with all, the lesser id first.
+/// Returns all true pairs from a comparison of all documents, the lesser id first.
 fn truth(documents: &[(String, String)], params: &Params) -> BTreeSet<(String, String)> {
     let mut shingler = Shingler::new(params.shingle());
     let sets: Vec<Vec<u64>> = documents
@@ -192,7 +192,8 @@ fn truth(documents: &[(String, String)], params: &Params) -> BTreeSet<(String, S
     pairs
 }
 
-/// Recall by document, from the truth and what `found` says.
+/// Returns the mean recall of the documents, from the true pairs and the pairs that `found`
+/// accepts.
 fn recall(truth: &BTreeSet<(String, String)>, found: impl Fn(&str, &str) -> bool) -> f64 {
     let ids: BTreeSet<&String> = truth.iter().flat_map(|(a, b)| [a, b]).collect();
     let shares = ids.iter().map(|id| {
@@ -231,7 +232,7 @@ fn a_bad_run_is_measured_to_be_as_bad_as_it_is() {
             (by_groups(&neighbours, &findings), of_groups),
         ] {
             let interval = audit.overall.interval;
-            // Of all documents, both ends are the recall.
+            // If all documents are sampled, both ends of the interval equal the recall.
             let (low, high) = (interval.low - 1e-12, interval.high + 1e-12);
             assert!(low <= recall && recall <= high, "{recall}: {audit:?}");
             assert_eq!(sample == 10_000, interval.width() == 0.0, "{audit:?}");
@@ -239,7 +240,7 @@ fn a_bad_run_is_measured_to_be_as_bad_as_it_is() {
             assert!(audit.overall.documents > 50 && interval.width() < 0.25, "{audit:?}");
         }
     }
-    // All documents: every pair counts from either side, and shares are exact.
+    // If all documents are sampled, each pair counts from both sides, and the shares are exact.
     let all = by_pairs(&neighbours(&files, &params, 10_000, 2), &findings);
     assert_eq!(all.overall.pairs, 2 * truth.len() as u64);
     assert_eq!((all.sampled, all.population), (all.population, documents.len() as u64 - 1));
@@ -298,7 +299,7 @@ fn input_that_changes_between_the_passes_is_noticed() {
     }
 }
 
-/// Excerpts of documents next to them: found by containment, and by nothing else.
+/// Only containment finds excerpts of documents.
 #[test]
 fn containment_is_measured_by_containment() {
     let mut documents = documents();
@@ -319,7 +320,8 @@ fn containment_is_measured_by_containment() {
     assert!(judged(&neighbours, without).overall.recall.unwrap() < 0.95);
 }
 
-/// Documents of a reference collection are not compared with each other, so no pair is missed.
+/// Documents of a reference collection are not compared with each other, so the run misses no such
+/// pair.
 #[test]
 fn a_reference_collection_is_no_neighbour_of_itself() {
     let documents = documents();
@@ -341,8 +343,8 @@ fn a_reference_collection_is_no_neighbour_of_itself() {
     assert!(audit.overall.documents > 100);
 }
 
-/// Bags of a few letters in a collection and in a reference collection, with decisions about them:
-/// the neighbours are those that a run may find.
+/// Compares bags of a few letters with a reference collection and decisions. The neighbours are the
+/// pairs that a run may find.
 #[test]
 fn kept_documents_and_references_are_no_neighbours() {
     let mut random = SplitMix64::new(17);

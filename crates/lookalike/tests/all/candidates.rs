@@ -1,6 +1,6 @@
-//! Runs whose bands miss pairs on purpose: findings are those of the definition on the verified
-//! pairs that share a bucket, whatever the keep order and the grouping. And what happens to
-//! documents that repeat an id, or change between the two readings.
+//! Runs whose bands miss pairs on purpose. For all keep orders and groupings, the findings follow
+//! from the verified pairs that share a bucket. Also tests documents that repeat an id, or change
+//! between the two readings.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use lookalike::core::band::bucket_keys;
@@ -24,7 +24,8 @@ use std::time::Duration;
 const KEEPS: [KeepRule; 4] =
     [KeepRule::Longest, KeepRule::Shortest, KeepRule::First, KeepRule::Last];
 
-/// Families of documents that share many words, with copies, also copies but for repeats.
+/// Returns families of documents that share many words, with copies, some of them repeated within
+/// one text.
 pub(super) fn documents(count: usize, seed: u64) -> Vec<(String, String)> {
     let mut random = SplitMix64::new(seed);
     let mut texts: Vec<Vec<String>> = Vec::new();
@@ -62,7 +63,7 @@ pub(super) fn find(inputs: &[PathBuf], options: &FindOptions) -> Result<Findings
     find::in_collection(&Collection::open(inputs, &ReadOptions::default())?, options, &NoProgress)
 }
 
-/// What a report says of two documents. Sizes are not counted where shingles are equal.
+/// Returns the values that a report contains for a pair. Pairs with equal shingles have no counts.
 fn reported(overlap: &Overlap) -> (String, Option<Overlap>) {
     let equal = overlap.left == overlap.intersection && overlap.right == overlap.intersection;
     (overlap.six_decimals(), (!equal).then_some(*overlap))
@@ -72,7 +73,8 @@ type ReportedOverlap = (String, Option<Overlap>);
 type Pairs = BTreeMap<(String, String), ReportedOverlap>;
 type Keepers = BTreeMap<String, (String, ReportedOverlap)>;
 
-/// Pairs by ids, and keeper by duplicate, by comparing all with all that share a bucket.
+/// Returns the pairs by ids, and the keeper of each duplicate, from comparing all documents that
+/// share a bucket.
 fn expected(documents: &[(String, String)], options: &FindOptions) -> (Pairs, Keepers) {
     let mut order: Vec<usize> = (0..documents.len()).collect();
     let key = |i: &usize| {
@@ -122,7 +124,7 @@ fn expected(documents: &[(String, String)], options: &FindOptions) -> (Pairs, Ke
     (by_ids.collect(), duplicates.iter().map(keeper).collect())
 }
 
-/// The keeper of every duplicate.
+/// Returns the keeper of every duplicate.
 fn keepers(findings: &Findings) -> Keepers {
     let mut keepers = Keepers::new();
     for group in findings.groups.iter().map(Result::unwrap) {
@@ -136,16 +138,16 @@ fn keepers(findings: &Findings) -> Keepers {
 #[test]
 fn signatures_rule_out_accidental_candidates() {
     let folder = tempfile::tempdir().unwrap();
-    // Bands of one row: documents with a common word in ten share several buckets.
+    // With bands of one row, documents that share one word in ten often share a bucket.
     let text = |i| (0..9).fold("common".to_owned(), |text, j| format!("{text} w{i}x{j}"));
     let documents: Vec<_> = (0..40).map(|i| (format!("{i}"), text(i))).collect();
     let input = write(&folder.path().join("words.jsonl"), &documents);
     for (scheme, threshold, are_compared) in [
         (Scheme::FastSimilarity, 0.8, false),
         (Scheme::ModPrime, 0.8, false),
-        // Nearly no pair has too few equal bits for this threshold.
+        // At this threshold, nearly all pairs have enough equal bits.
         (Scheme::FastSimilarity, 0.1, true),
-        // The bits of this scheme are not used.
+        // This scheme does not use the bits.
         (Scheme::Xor, 0.8, true),
     ] {
         let shingle = ShingleRule::new(Unit::Words, 1).unwrap();
@@ -209,7 +211,7 @@ fn findings_are_the_definition_on_the_pairs_that_share_a_bucket() {
 fn copies_are_compared_with_later_keepers_of_their_buckets_only() {
     let folder = tempfile::tempdir().unwrap();
     let (bands, rows) = (Some(2), Some(2));
-    // Single words, so that similarities are many.
+    // Shingles of single words cause many different similarities.
     let shingle = "bag".parse().unwrap();
     let builder =
         ParamsBuilder { shingle, threshold: 0.3, bands, rows, ..ParamsBuilder::default() };
@@ -250,7 +252,7 @@ fn reading_order_is_that_of_the_inputs_for_any_number_of_threads() {
 #[test]
 fn large_components_are_the_same_for_any_number_of_threads() {
     let folder = tempfile::tempdir().unwrap();
-    // Variants of variants, most of them in one component.
+    // Variants of variants, most of which are in one component.
     let documents = documents(5_000, 11);
     let input = write(&folder.path().join("in.jsonl"), &documents);
     for measure in [Measure::Jaccard, Measure::Containment] {
@@ -296,12 +298,12 @@ fn the_first_document_of_an_id_stays_and_the_others_are_listed() {
     assert_eq!((&*group.keeper.id, &*group.duplicates[0].id), ("x", "y"));
     for (skipped, line) in found.skipped.iter().map(Result::unwrap).zip([3, 4]) {
         assert_eq!((skipped.line, skipped.id.as_deref()), (Some(line), Some("x")));
-        // Not the one between, which is left out as well.
+        // The reason does not name the document between them, because it is skipped as well.
         assert!(skipped.reason.to_string().ends_with("in.jsonl:1"), "{}", skipped.reason);
     }
 }
 
-/// Puts other bytes into a file before its documents are read again.
+/// Replaces the bytes of a file before its documents are read again.
 struct Rewrite<'a>(&'a Path, &'a str);
 
 impl Progress for Rewrite<'_> {

@@ -1,8 +1,8 @@
-//! Categories of document sets next to the classes that people gave their documents.
+//! Compares categories of document sets with the classes that people gave the documents.
 //!
 //! `cargo test -p lookalike --test all categories -- --nocapture` prints the agreement and the
-//! labels that `docs/reference/categories.md` reports. The sets are in the folder that
-//! `TEST_DATA` names, or in `../shared/data` next to the repository.
+//! labels that `docs/reference/categories.md` reports. The sets are in the folder that `TEST_DATA`
+//! names, or in `../shared/data` next to the repository.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests that print figures")]
 
@@ -15,10 +15,10 @@ use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::Read as _;
 
-/// A document: id, text, class if it has exactly one.
+/// A document: id, text, and its class if it has exactly one.
 type ClassifiedDocument = (String, String, Option<String>);
 
-/// The documents of a set.
+/// Returns the documents of a set.
 fn documents(set: &str) -> Option<Vec<ClassifiedDocument>> {
     let file = File::open(document_set_path(&format!("{set}/docs.jsonl.gz"))?).unwrap();
     let mut text = String::new();
@@ -46,7 +46,7 @@ fn model(documents: &[ClassifiedDocument], topics: Option<usize>) -> CategoryMod
     sample.model(topics)
 }
 
-/// The adjusted Rand index of topics and classes, over the documents with one class.
+/// Returns the adjusted Rand index of topics and classes, over the documents with one class.
 fn agreement(set: &str, topics: Option<usize>) -> Option<f64> {
     let documents = documents(set)?;
     let model = model(&documents, topics);

@@ -1,5 +1,6 @@
-//! Excerpts planted among other documents and mails quoted in their replies: all whose true
-//! containment reaches the threshold are found, edited ones too, where signatures find few.
+//! Excerpts that are planted among other documents, and mails that are quoted in replies. A run
+//! finds all pairs whose true containment reaches the threshold, also edited ones. Signatures would
+//! find few.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
 
 use crate::collection::sets::documents;
@@ -16,7 +17,7 @@ fn words(random: &mut SplitMix64, count: u64) -> Vec<String> {
     (0..count).map(|_| format!("w{}", random.below(20_000))).collect()
 }
 
-/// Shingles of white-space words, case kept.
+/// Returns parameters for shingles of white-space words, case kept.
 fn builder(size: usize, threshold: f64) -> ParamsBuilder {
     let shingle = ShingleRule::new(Unit::Words, size).unwrap();
     let shingle = shingle.with_tokens(TokenRule::Whitespace).with_case(Case::Keep);
@@ -24,8 +25,9 @@ fn builder(size: usize, threshold: f64) -> ParamsBuilder {
     ParamsBuilder { shingle, threshold, measure, exact: true, ..ParamsBuilder::default() }
 }
 
-/// Puts excerpts of 20 to 120 words behind the texts, every second one with 3 in 100 words
-/// changed. A text has at least four times the words of its excerpt. Gives the texts' numbers.
+/// Appends excerpts of 20 to 120 words to the texts. In every second one, about 3 in 100 words are
+/// changed. A source has at least four times the words of its excerpt. Returns the positions of the
+/// sources.
 fn plant(texts: &mut Vec<String>, excerpts: usize, seed: u64) -> Vec<usize> {
     let mut random = SplitMix64::new(seed);
     let documents = texts.len() as u64;
@@ -52,14 +54,14 @@ fn plant(texts: &mut Vec<String>, excerpts: usize, seed: u64) -> Vec<usize> {
     origins
 }
 
-/// What share of the shingles of `part` is in `whole`, from the words alone.
+/// Returns the share of the shingles of `part` that `whole` contains, from the words alone.
 fn containment(part: &str, whole: &str, size: usize) -> f64 {
     let [part, whole] = [part, whole].map(|text| text.split_whitespace().collect::<Vec<_>>());
     let [part, whole] = [&part, &whole].map(|text| text.windows(size).collect::<HashSet<_>>());
     part.intersection(&whole).count() as f64 / part.len() as f64
 }
 
-/// The bucket keys of a text in a run by signatures at the threshold wished for.
+/// Returns the bucket keys of a text in a run with signatures for the same threshold.
 fn keys(builder: &ParamsBuilder) -> impl FnMut(&str) -> Vec<u64> {
     let builder = ParamsBuilder { measure: Measure::Jaccard, exact: false, ..builder.clone() };
     let params = Params::new(&builder).unwrap();
@@ -72,14 +74,14 @@ fn keys(builder: &ParamsBuilder) -> impl FnMut(&str) -> Vec<u64> {
     }
 }
 
-/// Excerpts, and those of them that a run by signatures would compare with their origin.
+/// The number of excerpts, and of those that a run with signatures would compare with their source.
 #[derive(Debug, Default)]
 struct Seen {
     excerpts: usize,
     by_signatures: usize,
 }
 
-/// All excerpts that reach the threshold are found, unedited ones and edited ones.
+/// Checks that a run finds all excerpts that reach the threshold, unedited and edited ones.
 fn all_found(mut texts: Vec<String>, builder: &ParamsBuilder) {
     let documents = texts.len();
     let origins = plant(&mut texts, 2_000, 12);
@@ -126,14 +128,13 @@ fn planted_excerpts_of_newswire_are_all_found() {
     all_found(documents.into_values().collect(), &builder(3, 0.7));
 }
 
-/// Lines without the white space around them, with nothing in front of the first; empty ones are
-/// left out.
+/// Trims lines, omits empty ones, and adds a line end before the first and after each.
 fn block<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     let lines = lines.map(str::trim).filter(|line| !line.is_empty());
     lines.fold("\n".to_owned(), |block, line| block + line + "\n")
 }
 
-/// Mails of ten words or more, with those that have all of their lines in one run of quoted ones.
+/// Returns mails of at least ten words, each with the mails that quote all its lines in sequence.
 fn quoted(mails: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
     let quotes = mails.iter().map(|(id, text)| {
         (id.as_str(), block(text.lines().filter_map(|line| line.strip_prefix('>'))))
@@ -195,7 +196,8 @@ fn a_disclaimer_that_many_hold_is_compared_once_with_each() {
 
 #[test]
 fn documents_with_a_common_sentence_are_not_compared() {
-    // Nearly all shingles of a document are shared, each sentence of 12 words with 5 documents.
+    // A document shares nearly all its shingles: each of its sentences of 12 words with 5
+    // documents.
     let mut random = SplitMix64::new(7);
     let sentences: Vec<String> = (0..2_000).map(|_| words(&mut random, 12).join(" ")).collect();
     let mut one = |_| {
@@ -214,7 +216,7 @@ fn documents_with_a_common_sentence_are_not_compared() {
 
 #[test]
 fn forms_of_a_common_template_are_all_found() {
-    // More documents than a counter can count. Two in three are as short as the template.
+    // More documents than a counter can count. Two thirds are about as short as the template.
     let mut random = SplitMix64::new(8);
     let template = words(&mut random, 60).join(" ");
     let mut one = |i: usize| {

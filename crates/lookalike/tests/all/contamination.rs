@@ -1,4 +1,5 @@
-//! Items of a benchmark in a corpus: equal to the definition, and nothing planted is missed.
+//! Items of a benchmark in a corpus. The result equals the definition, and all planted items are
+//! found.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use flate2::read::GzDecoder;
@@ -47,7 +48,7 @@ fn bytes(found: &Contamination) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Words of letters and digits; enough for the texts of these tests.
+/// Splits a text into words of letters and digits, which suffices for the texts of these tests.
 fn words(text: &str, case: Case) -> Vec<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     match case {
@@ -56,7 +57,8 @@ fn words(text: &str, case: Case) -> Vec<String> {
     }
 }
 
-/// The words of an item that are in a run which a document has, by comparing all with all.
+/// Returns the number of words of an item that occur in a shared run, and the number of documents
+/// with such a run. Compares all runs.
 fn covered(item: &[String], corpus: &[Vec<String>], ngram: usize) -> (usize, usize) {
     let length = item.len().min(ngram);
     let mut is_covered = vec![false; item.len()];
@@ -77,7 +79,8 @@ fn covered(item: &[String], corpus: &[Vec<String>], ngram: usize) -> (usize, usi
     (is_covered.iter().filter(|covered| **covered).count(), documents)
 }
 
-/// A match is where it says, in both texts, and is no shorter than a run.
+/// Checks that a match is at the reported place in both texts, and that it has at least the length
+/// of a run.
 fn check_match(found: &RunMatch, item: &str, document: &str, ngram: usize, case: Case) {
     let (in_item, in_document) = (&found.in_item, &found.in_document);
     let part = |text: &str, range: &std::ops::Range<u64>| {
@@ -177,8 +180,8 @@ fn memory_and_threads_change_no_byte() {
     ));
 }
 
-/// A long document needs four times its bytes and sixteen bytes for each word, in three quarters of
-/// the work.
+/// A long document needs 4 bytes for each of its bytes and 16 for each word. These may take three
+/// quarters of the memory for work.
 #[test]
 fn a_long_document_needs_what_its_words_take() {
     let folder = tempfile::tempdir().unwrap();
@@ -222,7 +225,7 @@ fn a_long_document_needs_what_its_words_take() {
     }
 }
 
-/// A long item, too: it is held twice, with its words and their runs.
+/// A long item also needs memory: it is held twice, with its words and their runs.
 #[test]
 fn a_long_item_is_refused_with_the_least_that_works() {
     let folder = tempfile::tempdir().unwrap();
@@ -273,7 +276,7 @@ fn the_order_of_the_corpus_changes_no_byte() {
     assert_eq!(first, all(&[b, a]));
 }
 
-/// Texts of users are texts on the page, and of long runs only the beginning is there.
+/// The page escapes the texts of users, and shows only the beginning of long runs.
 #[test]
 fn the_page_shows_texts_as_texts() {
     let folder = tempfile::tempdir().unwrap();
@@ -309,8 +312,8 @@ fn a_line_that_is_repeated_costs_no_square() {
     assert_eq!(matches, [1, 1, 1]);
 }
 
-/// The figures are the same whether matches are listed or not, in texts that are equal, share a
-/// part, or share nothing.
+/// The figures do not depend on whether matches are listed. The texts are equal, share a part, or
+/// share nothing.
 #[test]
 fn counts_need_no_list_of_matches() {
     let folder = tempfile::tempdir().unwrap();
@@ -343,7 +346,7 @@ fn counts_need_no_list_of_matches() {
     assert!(counted.with_matches().all(|item| item.unwrap().matches.is_empty()));
 }
 
-/// As many matches as the square of the texts would take 80 GB.
+/// If memory grew with the square of the number of equal texts, the matches would take 80 GB.
 #[test]
 fn equal_texts_cost_no_square() {
     let folder = tempfile::tempdir().unwrap();
@@ -391,7 +394,8 @@ fn bad_input_is_named() {
     assert_eq!(run(&corpus, &empty, &options).unwrap().items[0].item.words, 1);
 }
 
-/// 2,000 texts, cut, re-wrapped, in another case and with other punctuation, inside other texts.
+/// Plants 2,000 texts within other texts, shortened, re-wrapped, in other case, and with other
+/// punctuation.
 #[test]
 fn all_planted_questions_are_found() {
     let Some(data) = document_sets() else { return };
@@ -412,7 +416,7 @@ fn all_planted_questions_are_found() {
             .collect();
         let length = (1 + random.below(40) as usize).min(words.len());
         let start = random.below((words.len() - length + 1) as u64) as usize;
-        // A word of its own makes sure that it is nowhere else.
+        // A unique word makes sure that the item occurs nowhere else.
         let mut item = vec![format!("unique{planted}")];
         item.extend(words[start..start + length].iter().map(|word| (*word).to_owned()));
         let separators = [" ", "\n", "\r\n", ", ", " — ", "  ", "; \"", ".\n\n"];
@@ -451,7 +455,8 @@ fn all_planted_questions_are_found() {
     check_matches(&found, &items, &cleared, |_, _| {});
 }
 
-/// All matches are where they say; `each` gets the matches of each item with its number.
+/// Checks that all matches are at their reported places. `each` receives the number of each item
+/// with its matches.
 fn check_matches(
     found: &Contamination,
     items: &[String],

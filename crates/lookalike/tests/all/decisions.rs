@@ -1,5 +1,5 @@
-//! Groups with decisions of people are those of `docs/reference/decisions.md`, and every decision
-//! without an effect is reported. So are those of a run with a reference collection without
+//! Groups with user decisions follow `docs/reference/decisions.md`, and every decision without an
+//! effect is reported. Runs with a reference collection follow the same definition, also without
 //! decisions.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -32,7 +32,7 @@ fn kept(id: &str) -> String {
     format!("{{\"decision\":\"keep\",\"documents\":[\"{id}\"]}}\n")
 }
 
-/// Some decisions about documents, most about such as resemble each other: lines of a file.
+/// Draws lines of a decision file. Most decisions are about documents that resemble each other.
 fn draw(seed: u64, count: usize, ids: &[String], near: &[(usize, usize)]) -> String {
     let mut random = SplitMix64::new(seed);
     let mut lines = String::new();
@@ -51,7 +51,7 @@ fn draw(seed: u64, count: usize, ids: &[String], near: &[(usize, usize)]) -> Str
     lines
 }
 
-/// The collection and the decisions about it, by positions in the keep order.
+/// The collection and its decisions, by positions in the keep order.
 struct Oracle {
     ids: Vec<String>,
     fixed: usize,
@@ -106,7 +106,7 @@ impl Oracle {
         self.pairs[&(a, b)].similarity(self.measure)
     }
 
-    /// The keeper of each member that is a duplicate.
+    /// Returns the keeper of each duplicate, with stars.
     fn stars(&self) -> BTreeMap<String, String> {
         let mut keepers: Vec<usize> = (0..self.ids.len()).collect();
         for member in self.fixed..self.ids.len() {
@@ -146,7 +146,7 @@ impl Oracle {
         self.by_ids(&first)
     }
 
-    /// The ids of all pairs, the lesser first.
+    /// Returns the ids of all pairs, the lesser first.
     fn pair_ids(&self) -> BTreeSet<(String, String)> {
         let ids = self.pairs.keys().map(|(a, b)| (self.ids[*a].clone(), self.ids[*b].clone()));
         ids.map(|(a, b)| if a < b { (a, b) } else { (b, a) }).collect()
@@ -206,7 +206,7 @@ fn groups_are_those_of_the_definition() {
     }
 }
 
-/// Bags of a few letters, many of them equal.
+/// Returns bags of a few letters, many of them equal.
 fn bags(prefix: &str, count: u64, random: &mut SplitMix64) -> Vec<(String, String)> {
     let bag = |number| {
         let letters = random.below(1 << 6) as u32 | 1 << random.below(6);
@@ -230,7 +230,8 @@ fn find_with_references(
     in_collection(&opened, options, &NoProgress).unwrap()
 }
 
-/// Options of runs that find all pairs: by rare shingles, and by bands that miss none.
+/// Returns options of runs that find all pairs: an exact run, and for Jaccard also a run with bands
+/// that miss no pair.
 fn complete(measure: Measure, threshold: f64) -> Vec<FindOptions> {
     let exact = ParamsBuilder { exact: true, ..ParamsBuilder::default() };
     let (bands, rows, num_hashes) = (Some(64), Some(1), Some(64));
@@ -245,7 +246,8 @@ fn complete(measure: Measure, threshold: f64) -> Vec<FindOptions> {
     builders.into_iter().map(with).collect()
 }
 
-/// Groups and pairs of documents and references against the definition, with some decisions.
+/// Compares the groups and pairs of documents and references with the definition, with some
+/// decisions.
 fn check_references(seed: u64, decided: usize) {
     let mut random = SplitMix64::new(seed);
     let (documents, references) = (bags("d", 14, &mut random), bags("r", 8, &mut random));
@@ -319,7 +321,8 @@ fn chains_continue_behind_a_copy_of_a_reference() {
 #[test]
 fn decisions_hold_where_candidates_are_found_by_bands_and_screened() {
     let folder = tempfile::tempdir().unwrap();
-    // Forms that share most words, so that comparisons below the threshold are many, and copies.
+    // Forms that share most words, so that many comparisons are below the threshold, and copies of
+    // them.
     let mut random = SplitMix64::new(7);
     let form = (0..60).map(|i| format!("word{i}")).collect::<Vec<_>>().join(" ");
     let mut documents: Vec<(String, String)> = (0..400)
@@ -399,7 +402,7 @@ fn what_has_no_effect_is_reported() {
     assert_eq!((counts.read, counts.in_force, counts.applied), (6, 5, 3));
     let kinds: Vec<_> = counts.contradictions.iter().map(|it| (it.kind, it.lines)).collect();
     assert_eq!(kinds, [(ContradictionKind::BothKept, [5, 6])]);
-    // Both are kept.
+    // Both documents are kept.
     assert!(keepers(&found).is_empty());
 
     let changed = lines.lines().take(3).collect::<Vec<_>>().join("\n");
@@ -421,13 +424,14 @@ fn decisions_are_refused_where_the_keepers_are_given() {
     assert!(matches!(refused, Err(FindError::Decisions(DecisionError::GivenKeepers))));
 }
 
-/// A line of a file of decisions, and what a plain reading of it says.
+/// A line of a decision file, and the states of its documents.
 struct DrawnDecision {
     line: u64,
     who: Option<&'static str>,
     judgment: &'static str,
     documents: Vec<String>,
-    /// Whether each document exists, has its text of then, and has a token.
+    /// For each document: whether it exists, whether its text is unchanged since the decision, and
+    /// whether it has a token.
     states: Vec<[bool; 3]>,
 }
 
@@ -448,7 +452,7 @@ impl DrawnDecision {
         }
     }
 
-    /// The reason of the document with the lesser id, if both have one.
+    /// Returns the reason of the first document with one, in the order of the ids.
     fn pair_reason(&self) -> Option<NoEffect> {
         let [a, b] = if self.documents[0] < self.documents[1] { [0, 1] } else { [1, 0] };
         self.reason(a).or_else(|| self.reason(b))
@@ -512,7 +516,7 @@ fn decision_lines(drawn: &[DrawnDecision], texts: &BTreeMap<String, String>) -> 
 type Unapplied = BTreeMap<(u64, NoEffect), Vec<String>>;
 type Contradictions = Vec<([u64; 2], &'static str, [String; 2])>;
 
-/// What a run reports of some decisions, by reading them one after the other.
+/// Returns the effects that a run must report, from reading the decisions in order.
 fn effects(drawn: &[DrawnDecision]) -> (u64, u64, Unapplied, Contradictions) {
     let mut pairs: BTreeMap<[String; 2], &DrawnDecision> = BTreeMap::new();
     let mut kept: BTreeMap<String, &DrawnDecision> = BTreeMap::new();
@@ -567,7 +571,7 @@ fn effects(drawn: &[DrawnDecision]) -> (u64, u64, Unapplied, Contradictions) {
         if one.judgment == "duplicate" {
             continue;
         }
-        // All documents that pairs of duplicates connect with the first one.
+        // All documents that duplicate decisions connect with the first one.
         let mut reached = BTreeSet::from([pair[0].clone()]);
         let mut least = u64::MAX;
         for _ in 0..pairs.len() {

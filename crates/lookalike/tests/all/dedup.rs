@@ -1,4 +1,4 @@
-//! Survivors and annotated files against the inputs they were made of.
+//! Compares kept documents and annotated files with their inputs.
 
 #![allow(clippy::unwrap_used, reason = "tests may stop at anything unexpected")]
 
@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Documents as they are replayed: id, text, record.
+/// Replayed documents: id, text and record.
 #[derive(Default)]
 struct Replayed {
     source: u32,
@@ -63,7 +63,7 @@ impl DocumentSink for Nothing {
     }
 }
 
-/// Reads inputs twice, the second time by replaying.
+/// Reads inputs, then replays them.
 fn replay(inputs: &[PathBuf], options: &ReadOptions) -> (Collection, Replayed) {
     let collection = Collection::open(inputs, options).unwrap();
     let mut blocks = Vec::new();
@@ -84,8 +84,8 @@ fn replay(inputs: &[PathBuf], options: &ReadOptions) -> (Collection, Replayed) {
 const REMOVED: Outcome<'static> =
     Outcome::Duplicate { group: 7, keeper: "a \"b\",c", similarity: "0.912345", reason: "longest" };
 
-/// Writes those that `keep` says, by place, or all with what was decided; gives ids and texts of
-/// what should be read there.
+/// Writes the documents that `keep` selects by position, or all documents with annotations. Returns
+/// the ids and texts that the output must contain.
 fn dedup(
     inputs: &[PathBuf],
     out: &Path,
@@ -147,7 +147,7 @@ impl Place {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// What is in the folder, hidden files included.
+    /// Returns the names in the folder, including hidden files.
     fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).unwrap();
         let mut names: Vec<String> =
@@ -157,7 +157,7 @@ impl Place {
     }
 }
 
-/// A JSON object on a line, with odd white space, escapes, and fields we know nothing of.
+/// Generates a JSON object on a line, with odd white space, escapes and unknown fields.
 fn json_line() -> impl Strategy<Value = (String, String)> {
     let odd = "[ -~äß☃\u{1F600}]{0,12}";
     let blank = || prop::sample::select(vec!["", " ", "\t", "  "]);
@@ -231,7 +231,7 @@ proptest! {
             prop_assert_eq!(note("kept"), keep(n));
             let keeper = if keep(n) { serde_json::Value::Null } else { "a \"b\",c".into() };
             prop_assert_eq!(note("keeper"), &keeper);
-            // The line is what it was but for what was put in.
+            // The line is unchanged except for the inserted fields.
             let brace = before.rfind('}').unwrap();
             prop_assert!(after.starts_with(&before[..brace]) && after.ends_with(&before[brace..]));
         }
@@ -363,7 +363,7 @@ fn text_files_are_listed_or_copied_with_their_times() {
     let line = place.text("kept.jsonl").lines().nth(1).unwrap().to_owned();
     let value: serde_json::Value = serde_json::from_str(&line).unwrap();
     assert_eq!(value["note_jaccard"], 0.912_345);
-    // A folder with something in it, an input, and what lies in one are left alone.
+    // A folder with content, an input, and a folder within an input are refused.
     for (out, what) in
         [("kept", "not empty"), ("in/new", "lies in the input"), ("in", "is an input")]
     {

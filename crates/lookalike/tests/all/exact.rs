@@ -1,5 +1,5 @@
-//! Runs that miss no pair: what they find is what comparing all with all finds, for both measures,
-//! any threshold and any kind of shingle, on drawn collections and on real ones.
+//! Exact runs find the same pairs as a comparison of all documents, for both measures, all
+//! thresholds and all kinds of shingles, on random and real collections.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
 
 use crate::collection::sets::{known, reported, test_each_set};
@@ -8,7 +8,7 @@ use lookalike::core::params::{Measure, ParamsBuilder, ShingleRule, Unit};
 use lookalike_test_support::is_soak;
 use proptest::prelude::*;
 
-/// Shingles of all kinds.
+/// Generates shingle rules of all kinds.
 pub(crate) fn rules() -> impl Strategy<Value = ShingleRule> {
     let words = (1usize..=6).prop_map(|size| (Unit::Words, size));
     let chars = (1usize..=9).prop_map(|size| (Unit::Chars, size));
@@ -34,8 +34,8 @@ proptest! {
     }
 }
 
-/// All pairs and no other, at the least threshold that the truth goes down to; at full size at the
-/// default threshold, too, whose pairs are among them.
+/// Checks that a run finds all pairs and no others, at the least threshold of the truth. Soak tests
+/// also check the default threshold.
 fn check_set(set: &str) {
     for known in known(set) {
         for threshold in [known.least, 0.8].into_iter().take(if is_soak() { 2 } else { 1 }) {

@@ -1,4 +1,4 @@
-//! The programs of the folder `examples/` of the repository: they run and print what is expected.
+//! The programs of the repository's folder `examples/` run and print the expected output.
 
 #![allow(clippy::unwrap_used, reason = "tests may stop at anything unexpected")]
 #![allow(dead_code, reason = "`main` of each example is not called")]

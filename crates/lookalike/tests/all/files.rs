@@ -1,5 +1,6 @@
-//! Real folders of web pages, mail, code and texts: what signatures find among the extracted texts
-//! is what an exact run finds; archives give what folders give; normal forms reach their truth.
+//! Real folders of web pages, mail, code and texts. Signatures find the same pairs of extracted
+//! texts as an exact run, archives give the same result as folders, and normal forms reach their
+//! truth.
 #![cfg(all(feature = "html", feature = "mail", feature = "archive", feature = "scripts"))]
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
 
@@ -26,7 +27,7 @@ fn pairs(findings: &Findings) -> Pairs {
     all.map(|pair| ((pair.a, pair.b), pair.overlap.six_decimals())).collect()
 }
 
-/// Unpacks real pages and messages, and writes real texts next to them.
+/// Returns a folder with unpacked pages and messages, and with texts next to them.
 fn mixed_folder(data: &Path) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for set in ["html", "mail"] {

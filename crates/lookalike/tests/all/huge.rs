@@ -1,5 +1,5 @@
-//! Buckets that hold very many documents: what is compared stays near linear where the groups
-//! allow it, and groups stay what they are without any defence. Nothing here measures time.
+//! Buckets of very many documents. The number of comparisons stays near linear if the groups allow
+//! it, and the groups equal the groups of a complete comparison. No test measures time.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use lookalike::core::group::{components_of_pairs, stars_of_pairs};
@@ -14,7 +14,7 @@ use lookalike::read::{Collection, ReadOptions};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-/// Texts, all of one length in bytes; ids ascend with them, so that their order is the keep order.
+/// Texts of the same length in bytes, so the order of their ids is the keep order.
 type Texts = Vec<Vec<String>>;
 
 fn word(random: &mut SplitMix64) -> String {
@@ -25,9 +25,9 @@ fn words(random: &mut SplitMix64, count: usize) -> Vec<String> {
     (0..count).map(|_| word(random)).collect()
 }
 
-/// A template of 200 words with five fields of two words, each filled in again: 166 of 196 shingles
-/// are the template's, so that two forms have Jaccard 166 / 226 = 0.73. Every `near`-th is an
-/// earlier one with one field filled in differently.
+/// Fills a template of 200 words with five fields of two words. Two forms share the 166 shingles of
+/// the template that contain no field, of 196 each: Jaccard 166 / 226 = 0.73. Every `near`-th form
+/// is an earlier one with one other field.
 fn forms(count: usize, near: usize) -> Texts {
     let mut random = SplitMix64::new(6);
     let template = words(&mut random, 200);
@@ -68,7 +68,7 @@ fn find(texts: &Texts, exact: bool, grouping: Grouping) -> Findings {
     findings
 }
 
-/// Duplicate → keeper and similarity.
+/// Returns the keeper and the similarity of each duplicate.
 fn stars(findings: &Findings) -> BTreeMap<String, (String, String)> {
     let mut found = BTreeMap::new();
     for group in findings.groups.iter().map(Result::unwrap) {
@@ -80,7 +80,7 @@ fn stars(findings: &Findings) -> BTreeMap<String, (String, String)> {
     found
 }
 
-/// The same by comparing all with all.
+/// Like [`stars`], from a comparison of all documents.
 fn expected(texts: &Texts, grouping: Grouping) -> BTreeMap<String, (String, String)> {
     let builder = ParamsBuilder::default();
     let mut shingler = Shingler::new(&builder.shingle);
@@ -126,14 +126,14 @@ fn ten_thousand_forms_filled_in_differently_are_all_kept() {
         assert_eq!((counts.documents, counts.groups, counts.duplicates), (10_000, 0, 0));
         assert!(counts.verified < 100 * 10_000, "{} comparisons", counts.verified);
         assert!(exact || counts.candidates > 9_000, "the forms share buckets");
-        // Two forms may have a field in common by chance.
+        // Two forms may share a field by chance.
         assert!(!exact || counts.verified < 1_000, "{} comparisons", counts.verified);
     }
 }
 
 #[test]
 fn near_duplicates_among_many_forms_are_all_found() {
-    // Many enough for the screen: 64 comparisons below the threshold for each.
+    // Enough documents for the screen, which needs 64 comparisons below the threshold for each.
     let texts = forms(700, 5);
     for grouping in [Grouping::Stars, Grouping::Components] {
         let expected = expected(&texts, grouping);
@@ -160,7 +160,8 @@ fn a_hundred_thousand_near_copies_of_a_page_are_stars() {
             text
         })
         .collect();
-    // Two shingles of 56 to ten are one's own, of two at least 46 / 66 are shared.
+    // A changed word changes 1 or 5 of the 56 shingles. If the same word is changed, two texts
+    // share at least 51 of 61 shingles; otherwise, at least 46 of 66.
     for grouping in [Grouping::Stars, Grouping::Components] {
         let findings = find(&texts, true, grouping);
         let counts = findings.counts;
@@ -174,7 +175,7 @@ fn a_chain_stays_stars() {
     let mut random = SplitMix64::new(9);
     let chain = |random: &mut SplitMix64, count: usize| -> Texts {
         let words = words(random, 10 * count + 100);
-        // Neighbours share 86 of 96 shingles, 0.81; the next but one 76, 0.66.
+        // Neighbours share 86 of 106 shingles, 0.81. Every second text shares 76 of 116, 0.66.
         (0..count).map(|i| words[10 * i..][..100].to_vec()).collect()
     };
     let small = chain(&mut random, 600);

@@ -1,4 +1,5 @@
-//! Documents that the caller holds: found as those of a file are; and interrupted work.
+//! Documents in the caller's memory give the same findings as documents in a file. Also tests
+//! interrupted work.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::progress::{stopped_in, until};
@@ -16,7 +17,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// Rows of id, text and date; no text where it is `None`.
+/// Rows of id, text and date. A row without a text has `None`.
 struct Rows(Vec<(String, Option<String>, String)>);
 
 impl DocumentRows for Rows {
@@ -39,7 +40,7 @@ impl DocumentRows for Rows {
     }
 }
 
-/// The same rows with their texts in a file; reading the text of one of them fails.
+/// Rows whose texts are in a file. Reading one of the texts fails.
 struct SpooledRows {
     rows: Rows,
     texts: SpooledTexts,
@@ -89,7 +90,7 @@ impl DocumentRows for SpooledRows {
     }
 }
 
-/// Every third document is the one before it with a word more.
+/// Returns rows, every third of which is the row before it with another word.
 fn rows(count: usize) -> Rows {
     let mut random = SplitMix64::new(7);
     let mut text = String::new();
@@ -125,7 +126,7 @@ fn held(rows: impl DocumentRows + 'static, reading: &ReadOptions) -> Collection 
     Collection::of_sides(Side::InMemory(&[documents]), Side::InMemory(&[]), reading).unwrap()
 }
 
-/// Groups and pairs, without the numbers of documents.
+/// Returns groups and pairs, without the numbers of documents.
 fn reported(findings: &Findings) -> (Vec<String>, Vec<String>) {
     let groups = findings.groups.iter().map(|group| format!("{:?}", group.unwrap())).collect();
     let pairs = findings.pairs.as_ref().unwrap();
@@ -137,7 +138,7 @@ fn documents_are_found_by_their_ids() {
     let options = options();
     let reading = ReadOptions { skip_bad: true, ..reading(&options) };
     let mut documents = rows(9);
-    // The later of two documents with one id is left out.
+    // The later of two documents with the same id is skipped.
     documents.0[5].0 = documents.0[2].0.clone();
     let sides = [documents, rows(12)]
         .map(|rows| InMemoryDocuments { name: "documents".to_owned(), rows: Arc::new(rows) });
@@ -151,7 +152,7 @@ fn documents_are_found_by_their_ids() {
         (number("d00002"), number("d00008")),
         (Some(DocumentNumber(2)), Some(DocumentNumber(8)))
     );
-    // Only the reference has these.
+    // Only the reference has these ids.
     for id in ["d00005", "d00011"] {
         assert_eq!(found.id(number(id).unwrap()).unwrap(), id);
     }
@@ -191,7 +192,7 @@ fn held_documents_are_found_as_those_of_a_file_are() {
     assert_eq!(again, count);
 }
 
-/// With a limit on memory, which includes the positions of the texts.
+/// Sets a memory limit. It includes the positions of the texts.
 fn limited(options: &FindOptions, limit: u64) -> FindOptions {
     let memory =
         Memory { limit: Some(limit), temp_dir: Some(std::env::temp_dir()), ..Memory::default() };
@@ -234,7 +235,7 @@ fn the_least_memory_includes_what_documents_by_row_take() {
         Some(FindError::MemoryTooSmall { got, least }) if got == limit => least,
         other => panic!("expected an error of the memory, got {other:?}"),
     };
-    // Before anything is read.
+    // The limit is checked before the rows are read.
     let least = refused(&held(rows(count), &reading), 1);
     let collection = held(SpooledRows::new(rows(count), None), &reading);
     let held_bytes = collection.held_bytes();
@@ -305,7 +306,8 @@ fn an_audit_that_is_not_wanted_any_more_ends() {
     let open = || Ok::<_, FindError>(held(rows(3_000), &reading));
     let last = stopped_in(|until| true_neighbours(open, &params, &how, until).map(drop));
     assert_eq!((last.first(), last.last()), (Some(&Stage::Draw), Some(&Stage::Search)));
-    // The sample is asked about while it is indexed, and each document that is compared with it.
+    // The work checks for interruption while it indexes the sample and before it compares each
+    // document.
     let whole = until(u64::MAX);
     true_neighbours(open, &params, &how, &whole).unwrap();
     assert!(whole.asked() > 3_000);

@@ -1,5 +1,5 @@
-//! Which of the keep rules decides, where there are many or where one of them never applies; and
-//! what is asked of findings and options that they cannot have.
+//! Tests which keep rule decides if there are many rules, or rules that never apply. Also tests
+//! findings and options without the requested data.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use lookalike::core::keep::{FILE_NAME_WORDS, KeepPolicy, KeepRule, LanguageWords};
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 const TEXT: &str = "the report of the first quarter in a number of words";
 
-/// A folder with two texts that differ in their length only.
+/// Returns a folder with two texts that differ only in their length.
 fn two_drafts() -> (TempDir, PathBuf) {
     let place = tempfile::tempdir().unwrap();
     let drafts = place.path().join("drafts");
@@ -50,7 +50,7 @@ fn patterns_that_match_nothing_are_reported() {
     assert_eq!(found.unmatched_patterns, ["elsewhere/*", "zzz,longest"]);
     assert_eq!(found.groups.iter().next().unwrap().unwrap().keeper.id, "a.txt");
     assert!(find(&drafts, vec![KeepRule::Longest]).unmatched_patterns.is_empty());
-    // Of a collection without documents nothing is said.
+    // For a collection without documents, no pattern is reported.
     for name in ["a.txt", "b.txt"] {
         std::fs::write(drafts.join(name), [0; 600]).unwrap();
     }
@@ -101,8 +101,8 @@ fn more_threads_than_a_run_may_have_are_refused() {
     );
 }
 
-/// The keeper, and the rule that decided, of the only group of a folder with these files. Their
-/// texts grow in this order.
+/// Returns the keeper of the only group in a folder with these files, and the rule that decided.
+/// The texts become longer in this order.
 fn kept_of(names: &[&str], rules: &[&str]) -> (String, Option<u32>) {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("in");

@@ -1,5 +1,6 @@
-//! Laws of a run: the same findings for any order, split and compression of the input, any number
-//! of threads and any kernel; and those of comparing all with all, where recall is certain.
+//! Properties of a run. The findings do not depend on the order, division or compression of the
+//! input, the number of threads or the kernel. If bands miss no pair, they equal a comparison of
+//! all documents.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use lookalike::core::group::stars_of_pairs;
@@ -17,7 +18,8 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-/// A collection with copies, edits of all degrees, chains of edits, short and empty documents.
+/// Returns a collection with copies, edits of all degrees, chains of edits, short and empty
+/// documents.
 fn documents(count: usize, seed: u64) -> Vec<(String, String)> {
     let mut random = SplitMix64::new(seed);
     let mut texts: Vec<Vec<String>> = Vec::new();
@@ -60,7 +62,7 @@ fn find(inputs: &[PathBuf], options: &FindOptions) -> Findings {
     find::in_collection(&collection, options, &NoProgress).unwrap()
 }
 
-/// Everything that must not depend on how the work was done.
+/// Returns all findings that must not depend on the way of processing.
 fn essence(findings: &Findings) -> impl PartialEq + std::fmt::Debug + use<> {
     let pairs = findings.pairs.as_ref().map(|pairs| pairs.iter().map(Result::unwrap));
     let pairs = pairs.map(Iterator::collect::<Vec<_>>);
@@ -68,7 +70,7 @@ fn essence(findings: &Findings) -> impl PartialEq + std::fmt::Debug + use<> {
     (groups(findings), pairs, empty, findings.counts, findings.inputs)
 }
 
-/// Groups without the numbers of documents, which tell of the reading order.
+/// Returns groups without the numbers of documents, which depend on the reading order.
 fn groups(findings: &Findings) -> Vec<Group> {
     let numberless = |mut group: Group| {
         group.keeper.document = DocumentNumber(0);
@@ -142,7 +144,7 @@ fn findings_are_those_of_comparing_all_with_all() {
     ] {
         let mut documents = documents(500, seed);
         let input = write(&folder.path().join(format!("{seed}.jsonl")), &lines(&documents));
-        // Single values as bands: hardly a pair at these thresholds can be missed.
+        // With bands of single values, pairs at these thresholds are almost never missed.
         let builder = ParamsBuilder {
             threshold,
             bands: Some(256),

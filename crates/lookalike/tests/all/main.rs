@@ -1,7 +1,7 @@
-//! The tests of the library, one module for each subject.
+//! Tests of the library, one module for each subject.
 //!
-//! `html` and `histories` are test programs of their own: they start a browser and PostgreSQL, and
-//! a process has the locks of its parent's other threads, such as those of indexes, until it
+//! `html` and `histories` are separate test programs, because they start a browser and PostgreSQL.
+//! A process holds the locks of its parent's other threads, such as those of indexes, until it
 //! executes its program.
 
 mod actions;

@@ -1,4 +1,4 @@
-//! A limit on memory changes where bytes lie and nothing else.
+//! A memory limit changes only where data are stored.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use lookalike::core::hash::SplitMix64;
@@ -10,8 +10,8 @@ use lookalike_test_support::{gzip, is_soak};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Short documents, enough of them that no share of the least memory holds their columns: one in
-/// five an edit of an earlier one, one in twenty a copy, some empty.
+/// Returns short documents, so many that their columns exceed any share of the least memory. One in
+/// five is an edit of an earlier one, one in twenty a copy, and some are empty.
 fn corpus(count: usize) -> String {
     let mut random = SplitMix64::new(11);
     let mut texts: Vec<String> = Vec::new();
@@ -44,7 +44,7 @@ fn find(input: &Path, options: &FindOptions) -> Result<Findings, FindError> {
     )
 }
 
-/// Everything a run gives but times.
+/// Returns all findings of a run except times.
 fn essence(found: &Findings) -> impl PartialEq + std::fmt::Debug + use<> {
     let groups: Vec<_> = found.groups.iter().map(Result::unwrap).collect();
     let pairs: Option<Vec<_>> =
@@ -53,7 +53,7 @@ fn essence(found: &Findings) -> impl PartialEq + std::fmt::Debug + use<> {
     (groups, pairs, empty, found.counts, found.sources.clone(), found.inputs)
 }
 
-/// The least memory that a run of this input works in, as its errors tell.
+/// Returns the least memory in which a run of this input works, as its errors name it.
 fn least(input: &Path, options: &FindOptions) -> u64 {
     let mut limit = 1;
     loop {
@@ -120,7 +120,7 @@ fn the_least_memory_gives_the_same_as_no_limit() {
             drop(limited);
             let left: Vec<_> = std::fs::read_dir(&temp).unwrap().collect();
             assert!(left.is_empty(), "temporary files stay: {left:?}");
-            // Columns, buckets and results did go through files: there is no run without them.
+            // Columns, buckets and results went through files: without the folder, the run fails.
             options.memory.temp_dir = Some(folder.path().join("missing"));
             let error = find(&input, &options).map(|_| ()).unwrap_err();
             assert!(error.to_string().contains("missing"), "{error}");

@@ -1,5 +1,4 @@
-//! Work that is not wanted any more ends; every stage of passages and contamination is counted to
-//! its end.
+//! Cancelled work ends. Every stage of passages and contamination reports progress up to its total.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use lookalike::contamination::{BenchmarkField, ContaminationOptions, contamination};
@@ -16,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A stage that began, and how much of it was done.
+/// A stage that began, with its progress.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct CountedStage {
     stage: Stage,
@@ -25,26 +24,26 @@ struct CountedStage {
     has_ended: bool,
 }
 
-/// Counts stages, and stops the work at the n-th question.
+/// Records the progress of stages, and cancels the work at the n-th check.
 pub(crate) struct Until {
     left: AtomicU64,
     asked: AtomicU64,
     stages: Mutex<Vec<CountedStage>>,
 }
 
-/// Stops the work after this many questions.
+/// Cancels the work after this many checks.
 pub(crate) fn until(questions: u64) -> Until {
     let (left, asked) = (AtomicU64::new(questions), AtomicU64::new(0));
     Until { left, asked, stages: Mutex::new(Vec::new()) }
 }
 
 impl Until {
-    /// How many questions there were.
+    /// Returns the number of checks.
     pub(crate) fn asked(&self) -> u64 {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// The stages so far.
+    /// Returns the stages so far.
     fn stages(&self) -> Vec<CountedStage> {
         self.stages.lock().clone()
     }
@@ -74,8 +73,8 @@ impl Progress for Until {
     }
 }
 
-/// Does the work until it is interrupted, at the first question, the last one and between; gives
-/// the stages in which it stopped.
+/// Cancels the work at the first check, the last one and some between. Returns the stages in which
+/// it stopped.
 pub(crate) fn stopped_in<E: Into<Error>>(work: impl Fn(&Until) -> Result<(), E>) -> Vec<Stage> {
     let work = |until: &Until| work(until).map_err(E::into);
     let whole = until(u64::MAX);
@@ -92,7 +91,7 @@ pub(crate) fn stopped_in<E: Into<Error>>(work: impl Fn(&Until) -> Result<(), E>)
     last
 }
 
-/// Documents of several blocks, which have a paragraph in common.
+/// Writes documents of several blocks, which have a paragraph in common.
 fn corpus(folder: &Path) -> PathBuf {
     let shared = (0..40).map(|at| format!("shared{at}")).collect::<Vec<_>>().join(" ");
     let line = |document: u64| {
@@ -109,7 +108,7 @@ fn open(path: &Path) -> Collection {
     Collection::open(&[path.to_owned()], &ReadOptions::default()).unwrap()
 }
 
-/// Holds a run against what every run promises; gives the stages.
+/// Checks the progress of a complete run. Returns its stages.
 fn counted<E: Into<Error> + Debug>(run: impl Fn(&Until) -> Result<(), E>) -> Vec<CountedStage> {
     let whole = until(u64::MAX);
     run(&whole).unwrap();

@@ -1,4 +1,4 @@
-//! Reading the collections of the shared data, each in its own format, with several threads.
+//! Reads the shared collections, each in its own format, with several threads.
 
 #![expect(clippy::unwrap_used, reason = "a test fails and skips loudly")]
 
@@ -59,7 +59,7 @@ fn count(file: &str, format: Option<Format>) -> Option<Count> {
     Some(sum.into_inner())
 }
 
-/// Documents and empty ones, as the data's README counts them.
+/// Checks the numbers of documents and empty documents that the README of the data states.
 #[test]
 fn shared_collections() {
     for (file, documents, empty) in [
@@ -86,7 +86,7 @@ fn a_format_can_be_forced() {
     }
 }
 
-/// The record that the end of a truncated file cuts is no bad record: the file has changed.
+/// If a file is truncated, the cut record is not a bad record: the file has changed.
 #[test]
 fn a_truncated_input_is_reported_as_changed() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Requests: the rules between the steps of a use case.
+//! Requests of the use cases, and the rules between their steps.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use lookalike::core::params::{Params, ParamsBuilder};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 const TEXT: &str = "one two three four five six seven eight";
 
-/// A request for two equal documents in `docs.jsonl`.
+/// Returns a request for two equal documents in `docs.jsonl`.
 fn request(folder: &Path, outputs: DedupOutputs, is_dry_run: bool) -> DedupRequest {
     let path = folder.join("docs.jsonl");
     let lines = ["a", "b"].map(|id| format!("{{\"id\":\"{id}\",\"text\":\"{TEXT}\"}}\n"));

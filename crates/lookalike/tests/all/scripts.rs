@@ -1,4 +1,4 @@
-//! Spellings of one text in many scripts, with and without the normal forms that fold them.
+//! Spellings of one text in many scripts, with and without the normal forms that unify them.
 #![cfg(feature = "scripts")]
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -36,7 +36,7 @@ fn found(documents: &[(String, &str)], form: Option<NormalForm>) -> (Findings, t
     (in_collection(&collection, &options, &NoProgress).unwrap(), folder)
 }
 
-/// Which cases come out right, and the pairs that should not be there.
+/// Returns which cases have the expected result, and the unexpected pairs.
 fn judged(cases: &[Value], form: Option<NormalForm>) -> (Vec<bool>, Vec<String>) {
     let text = |case: &Value, side: &str| case[side].as_str().unwrap().to_owned();
     let texts: Vec<(String, String)> = (0..)
@@ -91,8 +91,8 @@ fn spellings_of_one_text_are_found_and_other_texts_are_not() {
     assert!(right[&Some(NormalForm::Unaccent)] >= 66, "{right:?}");
 }
 
-/// The known answers come from `fixtures/normalize_v1.py`, which knows
-/// `docs/reference/normalize.md` only.
+/// The known answers come from `fixtures/normalize_v1.py`, which was written from
+/// `docs/reference/normalize.md` alone.
 #[test]
 fn texts_have_their_known_answers() {
     for line in fixture("normalize_v1.txt").lines() {

@@ -1,4 +1,5 @@
-//! The stages of a divided run: however documents are divided, the bytes are those of one run.
+//! The stages of a divided run. The output has the bytes of a single run, however documents are
+//! divided.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::collection::Drawn;
@@ -24,7 +25,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
-/// A document: id and text.
+/// The id and text of a document.
 type Row = (String, String);
 
 struct Rows(Vec<Row>);
@@ -42,7 +43,7 @@ impl DocumentRows for Rows {
         Ok(&self.0[row].1)
     }
 
-    /// The last character of the text.
+    /// Returns the last character of the text.
     fn field(&self, row: usize, _: usize, buffer: &mut String) -> bool {
         buffer.extend(self.0[row].1.chars().last());
         !buffer.is_empty()
@@ -60,13 +61,13 @@ fn collection(rows: &[Row], reference: &[Row], options: &FindOptions) -> Collect
     Collection::of_sides(Side::InMemory(&documents), Side::InMemory(held), &reading).unwrap()
 }
 
-/// Ids d000000, d000001, … and drawn texts.
+/// Returns random texts with the ids d000000, d000001, ….
 fn drawn(documents: usize, seed: u64) -> Vec<Row> {
     let texts = Drawn { documents, vocabulary: 400, seed }.texts();
     texts.into_iter().enumerate().map(|(i, text)| (format!("d{i:06}"), text)).collect()
 }
 
-/// The bytes of groups and pairs, and the numbers that add up.
+/// The bytes of groups and pairs, and the counts.
 #[derive(Debug, PartialEq, Eq)]
 struct Output {
     groups: String,
@@ -99,12 +100,12 @@ fn one_run(rows: &[Row], reference: &[Row], options: &FindOptions) -> Output {
     }
 }
 
-/// How a collection is divided.
+/// The division of a collection.
 #[derive(Clone, Copy)]
 struct Division {
     tasks: usize,
     parts: u32,
-    /// The bits of a node that are used: few make collisions.
+    /// The number of bits of a node that are used. Few bits cause collisions.
     node_bits: u32,
     seed: u64,
 }
@@ -115,7 +116,7 @@ impl Division {
     }
 }
 
-/// Gives documents to the collector of their task.
+/// Adds documents to the collector of their task.
 struct KeySink<'a> {
     collector: &'a mut KeyCollector,
     division: Division,
@@ -135,10 +136,10 @@ impl DocumentSink for KeySink<'_> {
     }
 }
 
-/// Size, keeper, reference, role, rank, id, overlap.
+/// Group size, keeper, reference, role, rank, id and overlap.
 type OwnedMember = (u64, String, bool, MemberRole, SimilarityRank, String, Option<[u64; 3]>);
 
-/// The rows of a part: groups by keeper, pairs, counts.
+/// The rows of a part: group members, pairs and counts.
 #[derive(Default)]
 struct Decided {
     members: Vec<OwnedMember>,
@@ -146,7 +147,7 @@ struct Decided {
     counts: [u64; 5],
 }
 
-/// The counters of the shingles of some documents, few enough that many share a slot.
+/// Counts the shingles of some documents, with so few counters that many shingles share one.
 fn counters(rows: &[Row], options: &FindOptions) -> RarityCounters {
     let opened = collection(rows, &[], options);
     let mut counter = RarityCounter::new(options, 8);
@@ -156,7 +157,7 @@ fn counters(rows: &[Row], options: &FindOptions) -> RarityCounters {
     counter.counters().clone()
 }
 
-/// Rare shingles are the keys of exact runs.
+/// In exact runs, the keys are rare shingles.
 fn bucket_rule(options: &FindOptions) -> BucketRule {
     if options.params.exact() {
         BucketRule::of_measure(options.params.measure())
@@ -165,7 +166,7 @@ fn bucket_rule(options: &FindOptions) -> BucketRule {
     }
 }
 
-/// All stages.
+/// Runs all stages.
 fn divided(rows: &[Row], reference: &[Row], options: &FindOptions, division: Division) -> Output {
     let mut random = SplitMix64::new(division.seed);
     let parts = NonZeroU32::new(division.parts).unwrap();
@@ -267,7 +268,7 @@ fn by_component(
     decided
 }
 
-/// The checks of documents.
+/// Returns the checks of documents.
 fn checks_of(rows: &[Row], options: &FindOptions) -> Vec<Option<u64>> {
     let one = NonZeroU32::MIN;
     let check = |row: &Row| {
@@ -346,7 +347,7 @@ fn sorted(mut decided: Decided, options: &FindOptions) -> Output {
         texts[1].extend(jsonl.finish().unwrap());
     }
     if middle == 0 {
-        // Both ranges begin the file.
+        // The header of the second range is dropped, because both ranges begin the file.
         let header = texts[0].iter().position(|byte| *byte == b'\n').unwrap() + 1;
         texts[0].drain(..header);
     }
@@ -412,7 +413,7 @@ fn exact_runs_are_divided_by_rare_shingles() {
             for (tasks, parts) in [(1, 1), (3, 2), (40, 64)] {
                 let division = Division { tasks, parts, node_bits: 64, seed };
                 let mut got = divided(documents, reference, &options, division);
-                // Which documents are compared depends on how often shingles occur in a part.
+                // The number of comparisons depends on the frequencies of shingles in a part.
                 for work in [2, 3] {
                     (got.counts[work], expected.counts[work]) = (0, 0);
                 }
@@ -451,7 +452,7 @@ fn a_bucket_has_one_row_of_a_flush() {
     let blocks = collector.flush();
     let bytes: usize = blocks.iter().map(|block| block.rows.len()).sum();
     let bands = options.params.bands();
-    // Each part has its own edges, so that they are with the bucket that they are of.
+    // Each part repeats the edges of its documents, so that they are next to their buckets.
     assert_eq!(bytes, 8 * 16 + bands * 16 + 8 * 999 * 16 + 1000 * 24);
     assert!(blocks.iter().all(|block| block.part < 8));
     assert_eq!((part_of(0, parts), part_of(u64::MAX, parts), part_of(1 << 63, parts)), (0, 7, 4));
@@ -484,7 +485,7 @@ fn documents_that_changed_or_are_missing_are_named() {
     assert_eq!(decide(&rows, &checks[..2]), Some(more));
 }
 
-/// The check of each document by its node; documents without a token have none.
+/// Returns the check of each document by its node. Documents without a token have none.
 fn checks_by_node(sides: [&[Row]; 2], options: &FindOptions) -> HashMap<Node, u64> {
     let one = NonZeroU32::MIN;
     let rarest = || KeyCollector::screening(options, one, Arc::new(counters(sides[0], options)));
@@ -503,8 +504,8 @@ fn checks_by_node(sides: [&[Row]; 2], options: &FindOptions) -> HashMap<Node, u6
     identities.map(|identity| (identity.node, identity.check)).collect()
 }
 
-/// The components of the pairs that `found` lists, dealt to `parts` at random: documents that share
-/// a bucket and are no pair may be in different parts.
+/// Distributes the components of the pairs that `found` lists to `parts` at random. Documents that
+/// share a bucket but are not a pair may be in different parts.
 fn closed_cut(sides: [&[Row]; 2], found: &Output, parts: u64, seed: u64) -> Vec<[Vec<Row>; 2]> {
     let ids = sides.into_iter().flatten().map(|row| row.0.as_str());
     let numbers: HashMap<&str, u32> = ids.zip(0..).collect();
@@ -524,7 +525,8 @@ fn closed_cut(sides: [&[Row]; 2], found: &Output, parts: u64, seed: u64) -> Vec<
     cut
 }
 
-/// What one run finds, and what is found in the parts of a random cut through no pair.
+/// Returns the output for the parts of a random cut that separates no pair, and the output of one
+/// run.
 fn cut_and_whole(
     sides: [&[Row]; 2],
     options: &FindOptions,
@@ -545,14 +547,15 @@ fn cut_and_whole(
     (sorted(decided, options), whole)
 }
 
-/// The counts of groups and duplicates add up. The others are of the work, or of the stage `keys`;
-/// equal documents of a reference collection are no pair, so that a cut may separate copies.
+/// Keeps the counts of groups and duplicates, which add up. The other counts depend on the work or
+/// on the stage `keys`: a cut may separate equal documents of a reference collection, which are not
+/// a pair.
 fn without_work(output: Output) -> Output {
     let [_, _, _, _, groups, duplicates] = output.counts;
     Output { counts: [0, 0, 0, 0, groups, duplicates], ..output }
 }
 
-/// Options of all kinds that decide a result.
+/// Generates options of all kinds that affect the result.
 fn any_options() -> impl Strategy<Value = FindOptions> {
     let measures =
         [(Measure::Jaccard, false), (Measure::Jaccard, true), (Measure::Containment, true)];
@@ -595,7 +598,7 @@ proptest! {
     }
 }
 
-/// The cuts of the law above go through buckets: candidates are fewer in the parts.
+/// The cuts of the test above separate documents of one bucket, so the parts have fewer candidates.
 #[test]
 fn a_cut_may_go_through_buckets() {
     let options = options(&ParamsBuilder { threshold: 0.6, ..ParamsBuilder::default() });

@@ -1,4 +1,4 @@
-//! A run over files, and everything that it finds in the bytes of reports.
+//! A run over files, and the bytes of all its reports.
 #![allow(clippy::unwrap_used, reason = "this is a part of tests")]
 
 use lookalike::find::{self, FindOptions, Findings};
@@ -8,13 +8,13 @@ use lookalike::report;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// What a run over some files finds.
+/// Runs `find` over some files.
 pub(crate) fn find(inputs: &[PathBuf], options: &FindOptions) -> Findings {
     let reading = ReadOptions { fields: options.fields(), ..ReadOptions::default() };
     find::in_collection(&Collection::open(inputs, &reading).unwrap(), options, &NoProgress).unwrap()
 }
 
-/// Everything that was found, in the bytes of reports.
+/// Returns all findings in the form of reports.
 pub(crate) fn reported(findings: &Findings, options: &FindOptions) -> String {
     let measure = options.params.measure();
     let mut out = Vec::new();
@@ -25,13 +25,13 @@ pub(crate) fn reported(findings: &Findings, options: &FindOptions) -> String {
     let mut summary = Vec::new();
     report::json::summary(&mut summary, findings, options, None).unwrap();
     let mut summary: Value = serde_json::from_slice(&summary).unwrap();
-    // Places have other names, and the clock goes on. The effect of folding is measured of texts
-    // that are read, which those of an index are not.
+    // Sources have other names, and times differ. The effect of folding is measured on texts, which
+    // a run over an index does not read.
     for member in ["sources", "times", "seconds", "folding"] {
         summary.as_object_mut().unwrap().remove(member);
     }
     if options.params.exact() {
-        // Rare shingles are counted with their repeats in texts, which sets do not have.
+        // For texts, repeats of rare shingles are counted. Stored shingle sets have no repeats.
         summary["counts"]["candidates"] = Value::Null;
     }
     String::from_utf8(out).unwrap() + &format!("{summary:#}")

@@ -1,5 +1,5 @@
 //! Random histories of an index: documents that are added, changed and removed, and decisions about
-//! them, with a model of what is left.
+//! them. A model contains the expected state.
 
 use lookalike::core::hash::SplitMix64;
 use lookalike::decisions::{self, ReviewDecision, UnknownDocuments};
@@ -13,37 +13,37 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Events of a history.
+/// Number of events of a history.
 const EVENTS: usize = 200;
-/// The index is compacted and opened again after each of this many events.
+/// The index is compacted and reopened after this many events.
 const REOPENED: usize = 50;
-/// Ids that documents have.
+/// Number of different document ids.
 const IDS: u64 = 60;
 
-/// What a document says.
+/// The content of a document.
 #[derive(Debug, Clone)]
 struct Said {
     text: String,
     year: Value,
-    /// That of its shingles.
+    /// The fingerprint of its shingles.
     fingerprint: u128,
-    /// The order in which documents were put.
+    /// The position of the last write in the history.
     at: usize,
 }
 
-/// What is left of a history.
+/// The expected state after a history.
 #[derive(Debug, Default)]
 pub(crate) struct Model {
     documents: BTreeMap<String, Said>,
-    /// Lines of a file of decisions.
+    /// Lines of a decision file.
     decisions: Vec<String>,
-    /// The texts of all versions of the documents that are there.
+    /// The texts of all versions of the existing documents.
     versions: BTreeMap<String, Vec<String>>,
-    /// The keepers of documents that went as duplicates.
+    /// The keeper of each recorded duplicate.
     duplicates: BTreeMap<String, String>,
 }
 
-/// Texts of few words that resemble each other more or less, some equal, some empty.
+/// Returns a text of few words. The texts resemble each other in different degrees; some are equal.
 fn text(random: &mut SplitMix64) -> String {
     let family = random.below(6);
     let mut words: Vec<String> = (0..30 + family).map(|i| format!("f{family}w{i}")).collect();
@@ -67,7 +67,7 @@ fn year(random: &mut SplitMix64) -> Value {
 }
 
 impl Model {
-    /// Two documents, mostly such as are near-duplicates; the second may not be there.
+    /// Returns the ids of two documents, mostly near-duplicates. They may not exist.
     fn pair(&self, random: &mut SplitMix64) -> [String; 2] {
         let any = |random: &mut SplitMix64| format!("d{}", random.below(IDS));
         let a = any(random);
@@ -84,7 +84,7 @@ impl Model {
         [a, b]
     }
 
-    /// A decision, as a line of a file; `None` where it would be about one document twice.
+    /// Returns a decision as a line of a file, or `None` if it would name one document twice.
     fn decision(&self, random: &mut SplitMix64) -> Option<String> {
         let [a, b] = self.pair(random);
         let who = ["ann", "bob"][random.below(2) as usize];
@@ -129,7 +129,7 @@ impl Model {
         self.duplicates.retain(|duplicate, keeper| duplicate != id && keeper != id);
     }
 
-    /// Records duplicates of documents, some of which are there.
+    /// Records duplicates of documents, some of which exist.
     fn record(&mut self, index: &Index, random: &mut SplitMix64) {
         let id = |random: &mut SplitMix64| format!("d{}", random.below(IDS));
         let pairs: Vec<(String, String)> = (0..random.below(3))
@@ -148,8 +148,7 @@ impl Model {
         }
     }
 
-    /// Holds the sizes of groups, and the versions where the index keeps originals, against those
-    /// of an index.
+    /// Compares the group sizes with an index, and the versions if the index stores originals.
     pub(crate) fn hold_archive(&self, index: &Index) {
         let mut snapshot = index.snapshot().unwrap();
         for id in self.documents.keys() {
@@ -167,7 +166,7 @@ impl Model {
         assert!(self.versions.values().any(|versions| versions.len() > 2));
     }
 
-    /// The documents that are left, in the order in which they were put, as a file.
+    /// Writes the expected documents to a file, in the order of their last write.
     pub(crate) fn write_documents(&self, folder: &Path) -> PathBuf {
         let path = folder.join("survivors.jsonl");
         let mut all: Vec<_> = self.documents.iter().collect();
@@ -179,7 +178,7 @@ impl Model {
         path
     }
 
-    /// The decisions, as a file.
+    /// Writes the decisions to a file.
     pub(crate) fn write_decisions(&self, folder: &Path) -> PathBuf {
         let path = folder.join("decisions.jsonl");
         std::fs::write(&path, self.decisions.join("\n")).unwrap();
@@ -187,15 +186,15 @@ impl Model {
     }
 }
 
-/// Applies a random history to an index, which `reopened` opens again now and then; the index at
-/// the end, and what is left, but for a document `gone` that expires at 5 ns.
+/// Applies a random history to an index, which `reopened` reopens from time to time. Returns the
+/// index and the expected state. The model omits a document `gone`, which expires at 5 ns.
 pub(crate) fn applied(
     mut index: Index,
     seed: u64,
     reopened: impl Fn(Index) -> Index,
 ) -> (Index, Model) {
     let mut random = SplitMix64::new(seed);
-    // Numbers of its own, so that documents and decisions do not depend on duplicates.
+    // A separate generator, so that documents and decisions do not depend on duplicates.
     let mut other = SplitMix64::new(!seed);
     let mut model = Model::default();
     let mut preparer = TextPreparer::new(index.settings()).unwrap();
@@ -228,7 +227,7 @@ pub(crate) fn applied(
             index = reopened(index);
         }
     }
-    // Random decisions rarely contradict each other while both have an effect; these two do.
+    // Random decisions that both have an effect rarely contradict each other, so these two do.
     let pair: Vec<String> = model.documents.keys().take(2).cloned().collect();
     for (who, decision) in [("ann", "duplicate"), ("bob", "not_duplicate")] {
         let line = json!({"decision": decision, "documents": pair, "who": who}).to_string();

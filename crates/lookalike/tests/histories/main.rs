@@ -1,8 +1,8 @@
-//! Groups of an index are those of a fresh run over the same documents with the same decisions,
-//! whatever became of both before, on every backend.
+//! An index has the same groups as a new run over its documents with its decisions, after any
+//! history and on every backend.
 //!
-//! A program of its own: it starts PostgreSQL, and a process has the locks of its parent's other
-//! threads, such as those of indexes, until it executes its program.
+//! This is a separate test program, because it starts PostgreSQL. A process holds the locks of its
+//! parent's other threads, such as those of indexes, until it executes its program.
 #![allow(clippy::unwrap_used, reason = "this is a test")]
 
 mod fresh_run;
@@ -26,7 +26,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// Parameters that need other parts of an index.
+/// Returns parameters that use different parts of an index.
 fn variants(index: &Index) -> Vec<FindOptions> {
     let builder = ParamsBuilder::default();
     let with = |builder: ParamsBuilder| FindOptions::new(Params::new(&builder).unwrap());
@@ -51,19 +51,19 @@ fn variants(index: &Index) -> Vec<FindOptions> {
     all
 }
 
-/// What decisions did in some runs.
+/// The effects of decisions in some runs.
 #[derive(Debug, Default)]
 struct Effects {
     applied: u64,
     changed: usize,
     unknown: usize,
     contradictions: usize,
-    /// Runs whose groups are other ones than without decisions.
+    /// Number of runs whose groups differ from those without decisions.
     other_groups: usize,
 }
 
-/// Holds the groups of an index against those of a fresh run, without decisions and with those of
-/// its log, which are those of the file.
+/// Compares the groups of an index with a new run, without and with decisions. The log of the index
+/// and the file must contain the same decisions.
 fn hold(index: &Index, folder: &Path, model: &history::Model, what: &str, effects: &mut Effects) {
     let (documents, lines) = (model.write_documents(folder), model.write_decisions(folder));
     let of_file = Decisions::new(decisions::read_file(&lines).unwrap());
@@ -86,7 +86,8 @@ fn hold(index: &Index, folder: &Path, model: &history::Model, what: &str, effect
         let (decided_fresh, _) = run(&of_file, false);
         let (decided_same, found) = run(&of_index, true);
         assert!(!undecided.groups.is_empty() && !decided_same.contains("gone"), "{what}");
-        // A file of records has one name, documents of an index have each its id.
+        // All records of a file have the path of the file, but each document of an index has its id
+        // as path.
         if !options.keep.to_string().contains("path") {
             assert_eq!(same, fresh, "{what}");
             assert_eq!(decided_same, decided_fresh, "{what}");
@@ -110,7 +111,7 @@ fn settings(store: StoredContent) -> IndexSettings {
     IndexSettings::new(&params, &Normalization::default().to_string(), store).unwrap()
 }
 
-/// Some histories, each on an index that `create` makes in a folder and `reopened` opens again.
+/// Tests some histories, each on an index that `create` creates in a folder and `reopened` reopens.
 fn histories(
     name: &str,
     create: impl Fn(&Path, &IndexSettings) -> Index,

@@ -1,5 +1,5 @@
-//! A real browser, driven over two pipes by its own protocol (CDP): commands and events are JSON,
-//! each ended by a NUL byte. Needs Chromium and a shell, nothing else.
+//! A real browser, controlled over two pipes by its own protocol (CDP). Commands and events are
+//! JSON, and a NUL byte ends each. Needs only Chromium and a shell.
 
 use serde_json::{Value, json};
 use std::fs::File;
@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How long to wait for an answer; a page of a hundred megabytes takes seconds.
+/// The maximum time to wait for an answer. A page of a hundred megabytes takes seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A browser with one page.
@@ -25,7 +25,7 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// Starts one; nothing, and a line on standard error, where none is installed.
+    /// Starts a browser. If none is installed, prints a line and returns `None`.
     pub(crate) fn start() -> Option<Self> {
         let names = ["chromium", "chromium-browser", "google-chrome", "chrome"];
         let runs = |name: &&str| {
@@ -84,7 +84,7 @@ impl Browser {
         Some(browser)
     }
 
-    /// Sends a command and waits for what it gives.
+    /// Sends a command and returns its result.
     pub(crate) fn call(&mut self, method: &str, params: &Value) -> Value {
         self.last += 1;
         let mut message = json!({ "id": self.last, "method": method, "params": params });
@@ -113,7 +113,7 @@ impl Browser {
         }
     }
 
-    /// The value of an expression on the page; promises are waited for.
+    /// Returns the value of an expression on the page. Waits for promises.
     pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
         let ask = json!({
             "expression": expression, "returnByValue": true, "awaitPromise": true,
@@ -132,7 +132,7 @@ impl Browser {
         }
     }
 
-    /// Presses a key, such as `Tab`, or writes a character.
+    /// Presses a key, such as `Tab`, or types a character.
     pub(crate) fn press(&mut self, key: &str) {
         let code = match key {
             "Tab" => 9,
@@ -147,7 +147,7 @@ impl Browser {
         self.call("Input.dispatchKeyEvent", &json!({ "type": "keyUp", "key": key }));
     }
 
-    /// Shows the page `width` pixels wide, light or dark.
+    /// Shows the page with a width of `width` pixels, light or dark.
     pub(crate) fn view(&mut self, width: u32, scheme: &str) {
         let metrics = json!({
             "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false,
@@ -167,9 +167,10 @@ impl Browser {
         File::create(path).unwrap().write_all(&base64(picture["data"].as_str().unwrap())).unwrap();
     }
 
-    /// What went wrong since the page was opened: errors, warnings, and requests but for the page.
+    /// Returns the errors, warnings and requests since the page was opened, except the request of
+    /// the page.
     pub(crate) fn complaints(&mut self) -> Vec<String> {
-        // An answer comes behind all events before it.
+        // An answer arrives after all earlier events.
         self.evaluate("new Promise(done => setTimeout(done, 50))");
         let wrong = |event: &&Value| match event["method"].as_str().unwrap_or_default() {
             "Runtime.exceptionThrown" | "Runtime.consoleAPICalled" | "Log.entryAdded" => true,
@@ -195,7 +196,7 @@ impl Drop for Browser {
     }
 }
 
-/// What base 64 represents.
+/// Decodes base 64.
 fn base64(text: &str) -> Vec<u8> {
     let digit = |byte: u8| match byte {
         b'A'..=b'Z' => byte - b'A',

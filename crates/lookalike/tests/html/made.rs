@@ -1,4 +1,4 @@
-//! Pages with made-up findings.
+//! Report pages with generated findings.
 
 use lookalike::audit::{Audit, Figures, Interval, JudgedBy, SimilarityRange};
 use lookalike::core::params::{Params, ParamsBuilder};
@@ -12,7 +12,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Ids and texts that would break a careless page.
+/// Ids and texts that could break a careless page.
 pub(crate) const HOSTILE: [&str; 9] = [
     "</script><img src=x onerror=\"window.attacked=1\">",
     "<!-- <script> \"quoted\" 'twice' & &amp; &lt;",
@@ -32,7 +32,7 @@ const REASONS: [&str; 4] = [
     "it is in the reference",
 ];
 
-/// Numbers that look random, the same ones every time (SplitMix64).
+/// A generator of pseudorandom numbers (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -45,7 +45,7 @@ impl Random {
     }
 }
 
-/// `count` groups, largest first. A group has about twelve documents on average.
+/// Returns `count` groups, largest first. A group has about twelve documents on average.
 fn groups(count: u64) -> impl Iterator<Item = PageGroup> {
     let mut random = Random(1);
     (0..count).map(move |at| {
@@ -81,7 +81,7 @@ fn groups(count: u64) -> impl Iterator<Item = PageGroup> {
     })
 }
 
-/// A text of numbered sentences, some of which `other` changes.
+/// Returns a text of numbered sentences, some of which `other` changes.
 fn text(other: bool) -> String {
     let mut out = String::from("Dear Sir or Madam,\n\n");
     for at in 1..=40 {

@@ -1,8 +1,8 @@
-//! The report page in a real browser: it loads nothing, complains of nothing, shows hostile texts
-//! as texts, can be searched, opened and read, light and dark, narrow and without scripts.
+//! The report page in a real browser. It makes no requests, causes no errors, and shows hostile
+//! texts as texts. Users can search, open and read it, light and dark, narrow and without scripts.
 //!
-//! Pages and pictures of them are left in the folder for things made by tests (`tmp` in the target
-//! folder). Without a browser there is nothing to test, which is said aloud.
+//! The tests leave pages and pictures in the folder for the files of tests (`tmp` in the target
+//! folder). If no browser is installed, they print that they are skipped.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
 
 mod browser;
@@ -50,7 +50,7 @@ fn it_is_complete_searched_and_opened() {
         "summary groups samples sources figures skipped recall parameters"
     );
 
-    // By the id of a duplicate, in other case; the group shows which.
+    // Searches for the id of a duplicate in another case. The group marks the match.
     search(&mut browser, "LETTER-000123-Copy-2");
     assert_eq!(status(&mut browser), "1 group has an id with “letter-000123-copy-2”.");
     let hit = browser.evaluate("document.querySelector('.hit mark').textContent");
@@ -67,7 +67,7 @@ fn it_is_complete_searched_and_opened() {
     assert_eq!(status(&mut browser), "No id holds “no such id”.");
     search(&mut browser, "");
 
-    // Sorted, turned over, and a large group a part at a time.
+    // Sorts the groups, reverses the order, and opens a large group part by part.
     browser.evaluate(
         "{ const order = document.getElementById('order'); order.value = 'small';\
          order.dispatchEvent(new Event('change')); }",
@@ -104,7 +104,7 @@ fn hostile_texts_are_texts() {
     assert_eq!(shown[2], "nul\\u{0} bell\\u{7} escape\\u{1b}[31m \\r\\n\\t end 2");
     assert!(shown[3].starts_with("\\u{202e}txt.exe \\u{200f}right"), "{}", shown[3]);
     for (at, hostile) in HOSTILE.into_iter().enumerate() {
-        // A field for one line takes no line ends.
+        // A field of one line accepts no line ends.
         let line = hostile.split('\r').next().unwrap();
         search(&mut browser, &format!("duplicate {line}"));
         let groups = browser.evaluate("document.querySelectorAll('#list > li').length");
@@ -112,7 +112,7 @@ fn hostile_texts_are_texts() {
         browser.evaluate("document.querySelector('#list summary').click()");
         browser.wait_for("!!document.querySelector('#list .opened')");
     }
-    // What is in the data but in no id is not found.
+    // The search ignores data that are not in an id.
     search(&mut browser, "u003c");
     assert_eq!(status(&mut browser), "1 group has an id with “u003c”.");
     search(&mut browser, "end-of-long");
@@ -124,7 +124,7 @@ fn hostile_texts_are_texts() {
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
-/// The page of a benchmark in a corpus: an item and a document next to each other.
+/// The page of a contamination run shows an item and a document side by side.
 #[test]
 fn runs_are_side_by_side() {
     let Some(mut browser) = Browser::start() else { return };
@@ -176,12 +176,12 @@ fn what_came_in_by_mistake_neither_runs_nor_loads() {
     assert_eq!(browser.evaluate("document.images.length"), 1);
     assert_eq!(browser.evaluate("typeof window.attacked"), "undefined");
     assert_eq!(status(&mut browser), "60 groups, here 1 to 50.");
-    // So the other tests would hear of it.
+    // The browser reports the attempt, so the other tests would notice one.
     let complaints = browser.complaints().join(" ");
     assert!(complaints.contains("Content Security Policy"), "{complaints}");
 }
 
-/// The least contrast of any text with what is behind it (WCAG 2.2, 1.4.3), and where.
+/// The least contrast of a text with its background (WCAG 2.2, 1.4.3), and its place.
 const CONTRAST: &str = r"(() => {
   const rgb = (text) => text.match(/[\d.]+/g).map(Number);
   const light = (c) => {
@@ -262,7 +262,8 @@ fn keys_are_enough() {
     assert_eq!(browser.evaluate("document.activeElement.tagName"), "SUMMARY");
     browser.press("Enter");
     browser.wait_for("!!document.querySelector('#list .opened')");
-    // Every table has heads, every picture a name, every field a label, headings do not skip.
+    // Every table has header cells, every picture a name and every field a label. No heading level
+    // is skipped.
     let lacking = browser.evaluate(
         "[...document.querySelectorAll('table:not(:has(th[scope]))'),\
           ...document.querySelectorAll('svg:not([aria-hidden]):not([aria-labelledby])'),\
@@ -307,7 +308,7 @@ fn a_hundred_thousand_groups_are_listed_and_searched() {
     let path = made::page("large.html", 100_000);
     let bytes = path.metadata().unwrap().len();
     browser.view(1280, "light");
-    // Processor time of the page's thread, which other work on the machine does not lengthen.
+    // Processor time of the page's thread, which does not include other work on the machine.
     browser.call("Performance.enable", &json!({ "timeDomain": "threadTicks" }));
     browser.open(&path);
     browser.wait_for("!!document.documentElement.dataset.ready");
@@ -325,7 +326,8 @@ fn a_hundred_thousand_groups_are_listed_and_searched() {
         }
     }
     for query in ["l", "le", "letter-077777-copy", "2003", "nowhere", "COPY-19.txt"] {
-        // The time until the field can take the next letter, until the first groups, to the end.
+        // The times until the field accepts the next letter, until the first groups, and until the
+        // end.
         let timed = browser.evaluate(&format!(
             "new Promise(done => {{
               const field = document.getElementById('query'), start = performance.now();

@@ -1,5 +1,7 @@
-"""Explains how to import the class ``HNSW`` of datasketch. This is a folder, since file systems
-that ignore case do not distinguish ``HNSW.py`` from ``hnsw.py``.
+"""Raises an ImportError that explains how to import the class ``HNSW``.
+
+This module is a folder, because file systems that ignore case do not distinguish ``HNSW.py`` from
+``hnsw.py``.
 """
 
 from lookalike.datasketch.borrowed import refuse_class_stub

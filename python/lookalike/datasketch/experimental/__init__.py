@@ -1,4 +1,4 @@
-"""The module ``experimental`` of an installed datasketch."""
+"""Stands for the module ``experimental`` of an installed datasketch, and replaces itself by it."""
 
 from lookalike.datasketch.borrowed import replace_stub
 

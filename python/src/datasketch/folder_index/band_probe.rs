@@ -13,16 +13,16 @@ use std::sync::Arc;
 
 /// A record of a key.
 pub(super) struct KeyRow {
-    /// The number of its row.
+    /// The number of the row in the index.
     pub(super) number: u64,
     /// The id of the key.
     pub(super) id: String,
     /// The number of earlier records of the key.
     pub(super) repeat: u32,
-    /// The pickle of the key, if the id only represents an equal key of another type. An `IntEnum`
-    /// and its `int`, for example, have the same id.
+    /// The pickle of the key, if the id represents an equal key of another type. For example, an
+    /// `IntEnum` and its `int` have the same id.
     pub(super) original: Option<String>,
-    /// The bytes of its bands; empty if they were not requested.
+    /// The bytes of the bands. Empty if the caller did not request them.
     pub(super) bands: Vec<Vec<u8>>,
 }
 
@@ -50,7 +50,7 @@ fn damaged(record: &IndexRecord, why: String) -> IndexError {
     IndexError::Damaged { what, why }
 }
 
-/// The numbers that store the bands of a record, band by band.
+/// Returns the numbers in which a record stores its bands, band by band.
 fn numbers<'a>(record: &'a IndexRecord, settings: &IndexSettings) -> Result<&'a [u32], IndexError> {
     let got = record.signature.len();
     let expected = settings.num_hashes;
@@ -72,10 +72,11 @@ fn bands_of(record: &IndexRecord, settings: &IndexSettings) -> Result<Vec<Vec<u8
     Ok(bands)
 }
 
-/// The bands of a query.
+/// The bands of a query, in the form of the index.
 struct BandProbe {
     signature: Vec<u32>,
-    /// The positions of the bands whose length and form fit the index. Only they are searched.
+    /// The positions of the bands whose length and form fit the index. The
+    /// search skips other bands.
     asked: Vec<usize>,
 }
 
@@ -115,7 +116,7 @@ impl BandProbe {
 }
 
 impl SketchIndex {
-    /// The keys that have one of these bands, each once, in the order of insertion.
+    /// Returns the keys with at least one of these bands, each once, in the order of insertion.
     ///
     /// # Errors
     /// If the index cannot be read.
@@ -169,11 +170,12 @@ impl SketchIndex {
         let Some(open) = self.settled()? else { return Ok(0) };
         let mut snapshot = open.backend.snapshot()?;
         let repeated = repeated(&mut *snapshot)?;
-        // Repeats are not keys. If there are any, their number is in another row that is not a key.
+        // Repeated records are not keys. If any exist, one more row stores their number and is not
+        // a key either.
         Ok(snapshot.len().saturating_sub(repeated + u64::from(repeated > 0)))
     }
 
-    /// The records of a key, with their bands.
+    /// Returns the records of a key, with their bands.
     ///
     /// # Errors
     /// As [`find`](Self::find).
@@ -184,7 +186,7 @@ impl SketchIndex {
         Ok(rows_of(&mut *snapshot, &open.settings, id, count)?)
     }
 
-    /// All records from a row on.
+    /// Starts a scan of all records from a row on. Returns `None` before the folder exists.
     ///
     /// # Errors
     /// As [`find`](Self::find).
@@ -215,7 +217,7 @@ fn rows_of(
     Ok(rows)
 }
 
-/// All records of a snapshot, read in pieces.
+/// Reads all records of a snapshot in pieces.
 pub(super) struct Scan {
     snapshot: Box<dyn Snapshot>,
     open: Arc<OpenFolder>,
@@ -223,8 +225,8 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// The next records, at most `most`; none at the end. Bands are empty unless they are
-    /// requested.
+    /// Reads at most `most` further records. Returns no records at the end. Reads their bands only
+    /// if `bands` is true.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -236,8 +238,8 @@ impl Scan {
         let settings = bands.then_some(&*self.open.settings);
         let wanted = RecordFields { signature: bands, metadata: true, ..RecordFields::default() };
         let mut rows = Vec::new();
-        // A piece may contain only the row that counts repeats. Without a key in it, read the next
-        // piece, because an empty result means the end.
+        // A piece may contain only the row with the number of repeated records. In this case, read
+        // the next piece, because an empty result means the end.
         while rows.is_empty() {
             let mut last = None;
             self.snapshot.scan(DocumentNumber(self.next), most, wanted, &mut |record| {

@@ -30,9 +30,9 @@ pub(super) enum SketchIndexError {
     Repeats { most: u32 },
     /// The folder cannot be used.
     Index(IndexError),
-    /// The changes were written, but the index cannot be opened again.
+    /// The changes were written, but the new index cannot be opened.
     Left { error: IndexError },
-    /// The changes cannot be written and are undone; `count` is their number.
+    /// The changes cannot be written and were undone. `count` is their number.
     Undone { error: IndexError, count: usize },
 }
 
@@ -174,7 +174,7 @@ fn undone(error: IndexError, count: usize, name: &str) -> PyErr {
     }
 }
 
-/// Adds the fate of the changes to an exception of the same type.
+/// Creates an exception of the same type whose message also states that the changes were undone.
 fn followed_by(changes: &str, error: &PyErr) -> PyErr {
     Python::attach(|py| {
         PyErr::from_type(error.get_type(py), format!("{}; {changes}", error.value(py)))

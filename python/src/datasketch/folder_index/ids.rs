@@ -1,4 +1,4 @@
-//! Conversion of a user's keys to ids of an index and back.
+//! Converts a user's keys to ids of an index and back.
 //!
 //! ```text
 //! s:text      a str
@@ -8,7 +8,8 @@
 //! 2 s:text    the same key, inserted a third time
 //! ```
 //!
-//! Frequent types are converted here, all others in `lookalike/datasketch/keys.py`.
+//! This module converts strings and integers. `lookalike/datasketch/keys.py`
+//! converts all other types.
 
 use crate::error::DocumentError;
 use lookalike::store::entry::{MAX_ID_BYTES, MAX_METADATA_BYTES};
@@ -16,24 +17,25 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 use std::borrow::Cow;
 
-/// The id of the row with the number of records that are not the first of their key. Also the name
-/// of this number in the metadata of the row.
+/// The id of the row that stores the number of repeated records, which are not the first of their
+/// key. Also the name of this number in the metadata of the row.
 pub(super) const REPEATED: &str = "repeated";
-/// The name of a key's pickle in the metadata of its row, if the id stands for another, equal key.
+/// The name of a key's pickle in the metadata of its row. Only a key whose id represents an equal
+/// key of another type has a pickle there.
 pub(super) const ORIGINAL: &str = "key";
 /// Maximum number of records of a key.
 pub(super) const MOST_REPEATS: u32 = 1 << 24;
-/// Maximum length of the id of a key, so that the number of a record fits before it.
+/// Maximum length of a key's id in bytes, which leaves room for a record number before the id.
 const MOST_BYTES: usize = MAX_ID_BYTES - 16;
 
-/// Maximum length of a pickle next to an id, as base64, with room for its name.
+/// Maximum length in bytes of a pickle as base64 in the metadata, which leaves room for its name.
 const MOST_ORIGINAL: usize = MAX_METADATA_BYTES - 64;
 
 /// A key in its stored form.
 pub(super) struct Key {
-    /// Equal for equal keys.
+    /// The id, which is the same for equal keys.
     pub(super) id: String,
-    /// The pickle of the key as base64, if `id` stands for another, equal key.
+    /// The pickle of the key as base64, if `id` represents an equal key of another type.
     pub(super) original: Option<String>,
 }
 
@@ -70,7 +72,8 @@ fn keys(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     py.import("lookalike.datasketch.keys")
 }
 
-/// The id of a string or a number, the most frequent types.
+/// Returns the id of a string or an integer, the most frequent types. Returns
+/// `None` for other keys.
 fn simple(key: &Bound<'_, PyAny>) -> Option<String> {
     if let Ok(text) = key.cast_exact::<PyString>() {
         let text = text.to_cow().ok()?;
@@ -80,19 +83,19 @@ fn simple(key: &Bound<'_, PyAny>) -> Option<String> {
     Some(format!("l:{number}"))
 }
 
-/// The id of a record of a key, numbered from 0.
+/// Returns the id of a record of a key. Records are numbered from 0.
 pub(super) fn nth(id: &str, number: u32) -> Cow<'_, str> {
     if number == 0 { Cow::Borrowed(id) } else { Cow::Owned(format!("{number} {id}")) }
 }
 
-/// The id of the key of a record, and the number of the record.
+/// Splits the id of a record into the id of its key and the number of the record.
 pub(super) fn split(id: &str) -> (&str, u32) {
     let numbered = id.split_once(' ').and_then(|(number, id)| Some((id, number.parse().ok()?)));
     numbered.filter(|_| id.starts_with(|c: char| c.is_ascii_digit())).unwrap_or((id, 0))
 }
 
-/// The key of a row of the index `name`: from its id or, if the id stands for another, equal key,
-/// from its pickle.
+/// Restores the key of row `number` of the index `name`. Reads the pickle `original` if the id
+/// represents an equal key of another type, otherwise the id.
 ///
 /// # Errors
 /// `DamagedError` if the row does not contain a key. `StoreError` if the class of the key is

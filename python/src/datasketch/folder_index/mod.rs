@@ -1,5 +1,5 @@
-//! The tables of a `MinHashLSH` in a folder. [`LshTables`](super::tables::LshTables) are the tables
-//! in memory.
+//! The tables of a `MinHashLSH` in a folder. [`LshTables`](super::tables::LshTables) holds the
+//! tables of an index in memory.
 //!
 //! ```text
 //! keys ─ ids.rs ─► ids ─┐
@@ -34,15 +34,15 @@ use sketch_index::{IndexParameters, SketchIndex};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-/// Number of rows that are read at a time.
+/// Maximum number of rows that one call reads from a scan.
 const PIECE: usize = 1_024;
 
 /// An index in a folder, which finds keys by the bands of their sketches.
 #[pyclass(frozen, weakref, name = "DsKept", module = "lookalike._engine")]
 pub(crate) struct FolderLsh {
     /// The process that opened the index. A process forked from it shares the file positions and
-    /// the locks, but has none of the threads. Any operation on the index could damage it, so in a
-    /// forked process operations fail, and closing does nothing.
+    /// the locks, but not the threads. Operations in a forked process could damage the index. They
+    /// fail there, and closing does nothing.
     process: u32,
     name: String,
     bands: usize,
@@ -80,8 +80,8 @@ impl FolderLsh {
         py.detach(|| work(sketch_index)).map_err(|refused| refused.reported(&self.name))
     }
 
-    /// Runs long work on the folder on another thread while this thread checks for signals. Returns
-    /// `nothing` if the folder does not exist yet.
+    /// Runs long work on another thread while this thread checks for signals. Returns `nothing` if
+    /// the folder does not exist yet.
     fn interruptible<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -124,8 +124,8 @@ impl FolderLsh {
     }
 }
 
-/// Counts a record in each of its buckets, except in those that contain an earlier record of the
-/// same key, whose bands are in `earlier`.
+/// Counts a record in each of its buckets, unless the bucket contains an earlier record of the same
+/// key. `earlier` contains the bands of the earlier records.
 fn count<'py>(
     py: Python<'py>,
     counts: &[Bound<'py, PyDict>],
@@ -150,7 +150,8 @@ fn by_band(bands: Vec<PyBackedBytes>) -> Vec<(usize, PyBackedBytes)> {
 
 #[pymethods]
 impl FolderLsh {
-    /// Opens the folder `path`. If it does not exist, the first inserted sketch creates it.
+    /// Opens the index in the folder `path`. If the folder does not exist, the first inserted
+    /// sketch creates it.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "settings of an index")]
     fn new(
@@ -205,7 +206,7 @@ impl FolderLsh {
         })
     }
 
-    /// Adds keys with their bands, all or none.
+    /// Adds keys with their bands. After an error, none of them is added.
     fn insert_all(
         &self,
         py: Python<'_>,
@@ -360,7 +361,7 @@ impl FolderLsh {
         let Some(mut scan) = self.detached(py, |sketch_index| sketch_index.scan(0))? else {
             return Ok(counts);
         };
-        // The bands of earlier records, for keys that were inserted again.
+        // The bands of the earlier records of each key that was inserted repeatedly.
         let mut repeated: HashMap<String, Vec<Vec<Vec<u8>>>> = HashMap::new();
         loop {
             let rows = self.next(py, &mut scan, true)?;
@@ -409,7 +410,8 @@ impl FolderLsh {
         Ok(counts)
     }
 
-    /// The place and the description of each problem, and whether it can be repaired.
+    /// Returns the problems of the index: the place, the description, and whether
+    /// `repair` can repair it.
     fn check(&self, py: Python<'_>) -> PyResult<Vec<(String, String, bool)>> {
         let problems = self.interruptible(py, Vec::new(), |open| open.backend.check())?;
         let row = |problem: lookalike::store::backend::IndexProblem| {
@@ -426,7 +428,7 @@ impl FolderLsh {
         self.interruptible(py, (), |open| open.backend.compact(time::now()))
     }
 
-    /// Copies the index to a new folder. Returns false before the first sketch.
+    /// Copies the index to a new folder. Returns false if no sketch has created the index yet.
     fn backup(&self, py: Python<'_>, to: PathBuf) -> PyResult<bool> {
         let to = std::path::absolute(&to).map_err(|error| {
             StoreError::new_err(format!("{} is not a valid path: {error}", to.display()))
@@ -434,7 +436,7 @@ impl FolderLsh {
         let is_own = self.sketch_index()?.allows_pickles();
         self.interruptible(py, false, move |open| {
             open.backend.backup(&to)?;
-            // The copy contains pickles that this process may load.
+            // This process may load the pickles of the copy as well.
             if is_own {
                 origin::record(&to);
             }
@@ -460,7 +462,7 @@ impl Drop for FolderLsh {
                 Err(refused) => refused.reported(&self.name).write_unraisable(py, None),
             }
         });
-        // Without an interpreter, no code can receive an error.
+        // After the end of the interpreter, no code can receive an error.
         if let Some(sketch_index) = take() {
             let _ = sketch_index.close();
         }

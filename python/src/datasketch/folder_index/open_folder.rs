@@ -12,7 +12,8 @@ pub(super) struct OpenFolder {
     pub(super) settings: Arc<IndexSettings>,
 }
 
-/// The number of stored records of a key. The records of a key have consecutive numbers from 0 on.
+/// Returns the number of stored records of a key. The records have consecutive numbers from 0 on,
+/// so a search with doubling steps finds the last one.
 pub(super) fn records_of(snapshot: &mut dyn Snapshot, id: &str) -> Result<u32, IndexError> {
     let mut is_there =
         |at: u32| Ok::<bool, IndexError>(snapshot.number_of(&nth(id, at))?.is_some());

@@ -1,4 +1,4 @@
-//! The folders of sketches that this process has created. Pickles in these folders are trusted.
+//! Records the folders of sketches that this process has created. Their pickles may be loaded.
 
 use parking_lot::Mutex;
 use std::collections::BTreeSet;

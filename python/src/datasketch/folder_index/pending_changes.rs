@@ -1,4 +1,4 @@
-//! Unwritten changes of a session.
+//! Changes of an index of sketches that are not written yet.
 
 use super::ids::{Key, ORIGINAL, nth};
 use super::open_folder::{OpenFolder, records_of};
@@ -9,28 +9,29 @@ use lookalike::store::settings::IndexSettings;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A change.
+/// An unwritten change of one record.
 pub(super) enum PlannedChange {
     Add { id: String, signature: Vec<u32>, metadata: Metadata },
     Remove { id: String },
 }
 
-/// Changes in order, and facts that follow from them.
+/// The unwritten changes in order, with values derived from them.
 #[derive(Default)]
 pub(super) struct PendingChanges {
     pub(super) planned: Vec<PlannedChange>,
-    /// The number of records of each changed key.
+    /// The number of records of each changed key after the changes.
     counts: HashMap<String, u32>,
-    /// The change of the number of records that are not the first of their key.
+    /// The difference that the changes make to the number of repeated records, which are not the
+    /// first of their key.
     pub(super) repeated: i64,
-    /// The settings for the new folder, if there is none.
+    /// The settings for the new folder. Set by the first sketch if no folder exists.
     pub(super) settings: Option<Arc<IndexSettings>>,
-    /// The stored state, valid until something is written.
+    /// A snapshot of the stored records, valid until the next write.
     snapshot: Option<Box<dyn Snapshot>>,
 }
 
 impl PendingChanges {
-    /// The stored state.
+    /// Returns a snapshot of the stored records.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -56,7 +57,7 @@ impl PendingChanges {
         }
     }
 
-    /// Releases the snapshot, so that its log can be removed.
+    /// Releases the snapshot. While it exists, the database cannot truncate its write-ahead log.
     pub(super) fn let_go(&mut self) {
         self.snapshot = None;
     }
@@ -69,7 +70,7 @@ impl PendingChanges {
         }
     }
 
-    /// Adds a record of a key with `count` records.
+    /// Plans a further record of a key that has `count` records.
     pub(super) fn add(&mut self, key: Key, count: u32, signature: Vec<u32>) {
         self.repeated += i64::from(count > 0);
         let mut metadata = Metadata::new();
@@ -81,7 +82,7 @@ impl PendingChanges {
         self.counts.insert(key.id, count + 1);
     }
 
-    /// Removes the `count` records of a key.
+    /// Plans the removal of the `count` records of a key.
     pub(super) fn remove(&mut self, id: &str, count: u32) {
         self.repeated -= i64::from(count.saturating_sub(1));
         let records = (0..count).map(|at| PlannedChange::Remove { id: nth(id, at).into_owned() });

@@ -1,11 +1,12 @@
-//! An index of sketches in a folder: opening it, and writing changes.
+//! Opens an index of sketches in a folder, and writes changes to it.
 //!
 //! ```text
 //! insert, remove → PendingChanges ─ together → folder
 //! any query      → pending changes are written first → folder (band_probe.rs)
 //! ```
 //!
-//! The first sketch creates the folder, because it determines the settings for all sketches.
+//! The first sketch creates the folder, because its scheme and the size of its bands are settings
+//! of the index.
 
 use super::error::SketchIndexError;
 use super::ids::{Key, MOST_REPEATS, REPEATED};
@@ -41,7 +42,7 @@ pub(super) struct IndexParameters {
 }
 
 enum IndexSlot {
-    /// There is no folder yet.
+    /// The folder does not exist yet.
     Nothing,
     Open(Arc<OpenFolder>),
     Closed,
@@ -54,22 +55,22 @@ pub(super) struct SketchIndex {
     is_read_only: bool,
     /// Whether pickles in the folder may be loaded. A pickle can run arbitrary code.
     allows_pickles: AtomicBool,
-    /// Held by the writer; locked before `slot`.
+    /// The writer holds this lock. A thread that needs both locks takes this one before `slot`.
     writing: Mutex<PendingChanges>,
-    /// Whether a session has unwritten changes.
+    /// Whether `writing` contains changes.
     waits: AtomicBool,
     slot: Mutex<IndexSlot>,
 }
 
 impl IndexParameters {
-    /// The settings of an index whose first sketch has these bands.
+    /// Returns the settings of an index whose first sketch has these bands.
     fn settings<B: AsRef<[u8]>>(&self, bands: &[B], scheme: Option<&str>) -> IndexSettings {
         let sketches = SketchSettings {
             num_perm: self.num_perm,
             rows: self.rows,
             scheme: scheme.map(str::to_owned),
             band_bytes: bands.first().map_or(0, |band| band.as_ref().len()),
-            // The values of this scheme are below 2³² and are passed as 8 bytes.
+            // The values of this scheme are below 2³². A band contains 8 bytes for each of them.
             halved: self.hashfunc.is_none() && scheme == Some("legacy"),
             prepickle: self.prepickle,
             hashfunc: self.hashfunc.clone(),
@@ -97,7 +98,8 @@ impl IndexParameters {
 }
 
 impl SketchIndex {
-    /// Opens the index in a folder, or stores the path of a folder that does not exist yet.
+    /// Opens the index in a folder. If the folder does not exist, stores its path until the first
+    /// sketch creates it.
     ///
     /// # Errors
     /// If the folder does not contain an index of sketches, or contains one with other settings.
@@ -131,13 +133,13 @@ impl SketchIndex {
         })
     }
 
-    /// Returns true if pickles in the folder may be loaded, on request or because this process
-    /// created the folder.
+    /// Returns true if pickles in the folder may be loaded, because the caller allowed it or
+    /// because this process created the folder.
     pub(super) fn allows_pickles(&self) -> bool {
         self.allows_pickles.load(Ordering::Acquire)
     }
 
-    /// The open folder, if there is one.
+    /// Returns the open folder, or `None` if the folder does not exist yet.
     fn open(&self) -> Result<Option<Arc<OpenFolder>>, SketchIndexError> {
         match &*self.slot.lock() {
             IndexSlot::Nothing => Ok(None),
@@ -146,7 +148,7 @@ impl SketchIndex {
         }
     }
 
-    /// Like [`open`](Self::open), after pending changes were written.
+    /// Writes pending changes, then returns the folder like [`open`](Self::open).
     ///
     /// # Errors
     /// If the index is closed, or if pending changes cannot be written.
@@ -169,8 +171,8 @@ impl SketchIndex {
         Ok(self.writing.lock().settings.as_deref().and_then(of))
     }
 
-    /// Adds a key with bands. With `is_new`, returns false if the key exists. Writes changes if
-    /// there are at least `most`.
+    /// Adds a record of a key with its bands. With `is_new`, adds nothing and returns false if the
+    /// key exists. Writes the pending changes if their number is at least `most`.
     ///
     /// # Errors
     /// If the bands differ in form from earlier ones, or if changes cannot be written.
@@ -196,7 +198,7 @@ impl SketchIndex {
         Ok(true)
     }
 
-    /// Adds bands under keys, all or none.
+    /// Adds records of keys with their bands. After an error, none of them is added.
     ///
     /// # Errors
     /// As [`insert`](Self::insert).
@@ -206,7 +208,7 @@ impl SketchIndex {
         scheme: Option<&str>,
     ) -> Result<(), SketchIndexError> {
         let mut waiting = self.writer()?;
-        // Write earlier changes of the session first, so that they are not undone with these.
+        // Write earlier changes first, so that an error of the new ones does not undo them.
         self.write(&mut waiting)?;
         let open = self.open()?;
         for (key, bands) in rows {
@@ -222,8 +224,8 @@ impl SketchIndex {
         self.write(&mut waiting)
     }
 
-    /// Removes all records of a key. Returns false if there are none. Writes changes if there are
-    /// at least `most`.
+    /// Removes all records of a key. Returns false if the key does not exist. Writes the pending
+    /// changes if their number is at least `most`.
     ///
     /// # Errors
     /// If changes cannot be written.
@@ -263,7 +265,7 @@ impl SketchIndex {
         }
     }
 
-    /// Locks the pending changes for writing.
+    /// Locks the pending changes. Fails if the index is closed or read-only.
     fn writer(&self) -> Result<MutexGuard<'_, PendingChanges>, SketchIndexError> {
         let waiting = self.writing.lock();
         self.open()?;
@@ -275,7 +277,7 @@ impl SketchIndex {
         Ok(waiting)
     }
 
-    /// Plans the addition of a record.
+    /// Adds a record to the pending changes. Fails if the sketch does not match the settings.
     fn plan<B: AsRef<[u8]>>(
         &self,
         waiting: &mut PendingChanges,
@@ -301,7 +303,7 @@ impl SketchIndex {
         Ok(())
     }
 
-    /// Writes the pending changes if there are at least `most`.
+    /// Writes the pending changes if their number is at least `most`.
     fn write_above(
         &self,
         waiting: &mut PendingChanges,
@@ -314,8 +316,8 @@ impl SketchIndex {
         Ok(())
     }
 
-    /// Writes all pending changes in one transaction. None are pending afterwards, also after an
-    /// error.
+    /// Writes all pending changes in one transaction. Afterwards no changes are pending. An error
+    /// undoes them.
     fn write(&self, waiting: &mut PendingChanges) -> Result<(), SketchIndexError> {
         let waiting = std::mem::take(waiting);
         let count = waiting.planned.len();
@@ -363,7 +365,7 @@ impl SketchIndex {
                 let settings = Arc::clone(settings);
                 (IndexSlot::Open(Arc::new(OpenFolder { backend, settings })), Ok(()))
             }
-            // The written changes are kept.
+            // The changes are written, so this error must not report them as undone.
             Err(error) => (IndexSlot::Closed, Err(SketchIndexError::Left { error })),
         };
         *self.slot.lock() = slot;
@@ -403,7 +405,7 @@ fn entry<'a>(
     }
 }
 
-/// Checks that a folder can be created.
+/// Checks that the parent of a new folder exists, and that the path names a folder in it.
 fn look_above(folder: &Path) -> Result<(), SketchIndexError> {
     let above = folder.parent().filter(|above| !above.as_os_str().is_empty());
     let is_there = above.is_none_or(Path::is_dir);
@@ -423,7 +425,7 @@ fn opened(
     let access = if is_read_only { Access::Read } else { Access::Write { wait: PATIENCE } };
     let backend = folder::open(folder, access)?;
     let settings = Arc::new(backend.settings().clone());
-    // The index may have been replaced in the meantime.
+    // Another process may have replaced the index since the first check.
     expected.check_compatible(&settings)?;
     Ok(OpenFolder { backend, settings })
 }
@@ -434,7 +436,7 @@ fn expect_scheme(settings: &IndexSettings, scheme: Option<&str>) -> Result<(), S
     Err(SketchIndexError::Scheme { known: known.map(str::to_owned), got: got.to_owned() })
 }
 
-/// The numbers that store all bands of a sketch.
+/// Packs all bands of a sketch into the numbers that the index stores.
 fn signature<B: AsRef<[u8]>>(
     settings: &IndexSettings,
     bands: &[B],
@@ -450,7 +452,7 @@ fn signature<B: AsRef<[u8]>>(
     Ok(signature)
 }
 
-/// The number of records that are not the first of their key.
+/// Returns the number of repeated records, which are not the first of their key.
 pub(super) fn repeated(snapshot: &mut dyn Snapshot) -> Result<u64, IndexError> {
     let Some(number) = snapshot.number_of(REPEATED)? else { return Ok(0) };
     let wanted = RecordFields { metadata: true, ..RecordFields::default() };

@@ -1,4 +1,4 @@
-//! `index categorise` through the whole program.
+//! Tests of `index categorise` as a process.
 
 #![allow(clippy::unwrap_used, reason = "this is a test")]
 
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 const SHIPS: &str = "ship harbour sails anchor captain voyage mast storm island rope";
 const CATS: &str = "cat kitten purrs whiskers mouse paw fur sleeps sofa milk";
 
-/// Six documents about cats and six about ships, four of these nearly equal.
+/// Returns six documents about cats and six about ships; four of these are nearly equal.
 fn documents() -> String {
     let mut lines = String::new();
     for n in 0..6 {
@@ -55,7 +55,7 @@ fn a_tree_is_made_kept_and_shown() {
     let text = place.run(&["index", "categorise", "x", "--show"]).ok();
     assert!(text.starts_with("x: 12 documents in 2 topics\n"), "{text}");
     assert!(text.contains("ship") || text.contains("captain"), "{text}");
-    // The same documents give the same tree, for any number of threads.
+    // Equal documents give equal trees with any number of threads.
     let mut again = tree(&place, &["--topics", "2", "--threads", "4"]);
     assert_eq!(again["model"], 2);
     again["model"] = json!(1);
@@ -94,7 +94,7 @@ fn what_is_added_has_its_category_and_changes_no_other() {
     assert!(ship["path"].is_string() && ship["label"].is_array());
     let shown = place.run_with_input(&["query", "x", "-"], SHIPS.as_bytes());
     assert!(shown.ok().contains("  category "));
-    // Also where nothing resembles the text.
+    // The category is also shown if no document resembles the text.
     let alone = place.run_with_input(&["query", "x", "-"], b"a captain on an island").ok();
     assert!(alone.contains("  category "), "{alone}");
     let quiet = place.run_with_input(&["query", "x", "-", "-q"], b"a captain on an island").ok();

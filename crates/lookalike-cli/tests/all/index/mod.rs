@@ -1,4 +1,4 @@
-//! An index from the command line, from its making to its backup.
+//! The life of an index on the command line, from creation to backup.
 #![allow(clippy::unwrap_used, reason = "this is a test")]
 
 mod categorise;
@@ -9,7 +9,7 @@ use crate::command::{Place, Run, collection, jsonl, root, shared};
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
 
-/// Groups and pairs as `find` and `index groups` write them.
+/// Returns the groups and pairs that `find` or `index groups` writes.
 fn groups(place: &Place, args: &[&str]) -> (String, String) {
     let mut all = args.to_vec();
     all.extend(["-o", "groups.jsonl", "--pairs", "pairs.csv", "-q"]);
@@ -38,7 +38,7 @@ fn an_index_lives_and_its_groups_are_those_of_find() {
     place.file("all.jsonl", jsonl(&documents) + &jsonl(&later));
     assert_eq!(groups(&place, &["index", "groups", "x"]), groups(&place, &["find", "all.jsonl"]));
 
-    // A text that is there, changed a little.
+    // The query is a slightly changed text of an indexed document.
     let answer = objects(place.run_with_input(
         &["query", "x", "-", "--json"],
         format!("{} or so", documents[0].1).as_bytes(),
@@ -57,7 +57,8 @@ fn an_index_lives_and_its_groups_are_those_of_find() {
     assert_eq!(place.run(&["query", "x", "bad", "-q"]).code, Some(1));
     assert_eq!(place.run(&["query", "x", "bad", "--skip-bad", "-q"]).code, Some(0));
 
-    // Replaced, removed: what is left is what find sees.
+    // After replacements and removals, the index gives the same groups as `find` over the remaining
+    // documents.
     let replaced = ("g1".to_owned(), documents[0].1.clone());
     place.file("update.jsonl", jsonl(std::slice::from_ref(&replaced)));
     let updated = value(place.run(&["index", "update", "x", "update.jsonl", "--json"]));
@@ -85,7 +86,7 @@ fn an_index_lives_and_its_groups_are_those_of_find() {
     assert_eq!(stats["documents"], json!(left.len()));
     assert_eq!(stats["settings"]["shingle"], json!("words:5"));
 
-    // Copied, and the copy is an index.
+    // The backup is an index.
     place.run(&["index", "backup", "x", "copy"]).ok();
     assert_eq!(groups(&place, &["index", "groups", "copy"]), fresh);
     let exported = objects(place.run(&["index", "export", "copy"]));
@@ -112,7 +113,7 @@ fn a_folder_with_texts_comes_back_as_it_was() {
     let named = groups(&place, &["find", sample]);
     assert_ne!(named, fresh);
     assert_eq!(groups(&place, &by_name), named);
-    // What is exported makes the same index.
+    // An export creates an equal index.
     place.run(&["index", "export", "sample", "-o", "out.jsonl"]).ok();
     place.run(&["index", "create", "again", "out.jsonl", "--store", "sets"]).ok();
     assert_eq!(groups(&place, &["index", "groups", "again"]), fresh);
@@ -121,7 +122,7 @@ fn a_folder_with_texts_comes_back_as_it_was() {
     assert_eq!(place.read("same.jsonl"), place.read("out.jsonl"));
     let exact = groups(&place, &["find", sample, "--exact", "--keep", "longest"]);
     assert_eq!(groups(&place, &["index", "groups", "sample", "--exact"]), exact);
-    // The report page shows texts only where there are some.
+    // The report page compares texts only if the index stores them.
     for (index, shown) in [("sample", true), ("again", false)] {
         place.run(&["index", "groups", index, "--report", "r.html", "-q"]).ok();
         assert_eq!(place.read("r.html").contains("Side by side"), shown, "{index}");
@@ -131,7 +132,7 @@ fn a_folder_with_texts_comes_back_as_it_was() {
     assert!(lines[0].starts_with("similarity  resembles "), "{}", run.out);
     assert_eq!(lines[1], "     1.000  office/heating-failure.txt");
     assert_eq!(lines[3], "     0.854  office/heating-failure-reply.txt");
-    // The line between begins with words of the text and ends with the file.
+    // The line between the two ids begins with words of the text and ends with the file.
     assert!(lines[2].ends_with(&format!(" · {sample}/office/heating-failure.txt")), "{}", run.out);
     assert!(run.err.contains("99.8"), "{}", run.err);
     assert!(!run.out.contains('\u{1b}'));
@@ -139,8 +140,8 @@ fn a_folder_with_texts_comes_back_as_it_was() {
     assert!(text.out.lines().nth(3).unwrap().len() > 100, "{}", text.out);
 }
 
-/// The commands of docs/reference/stability.md: exported lines and decisions make an index that
-/// answers like the old one.
+/// Tests the commands of docs/reference/stability.md. Exported documents and decisions create an
+/// index that answers like the old one.
 #[test]
 fn an_index_is_upgraded_by_export_and_import() {
     let place = Place::new();
@@ -231,7 +232,7 @@ fn the_nearest_are_found_at_any_similarity() {
     let documents = collection(12);
     place.file("a.jsonl", jsonl(&documents));
     place.run(&["index", "create", "x", "a.jsonl", "--threshold", "0.9"]).ok();
-    // A third of a document, which bands for 0.9 do not find at any threshold.
+    // A third of a document. Bands for 0.9 miss it, whatever the threshold of the query.
     let words: Vec<&str> = documents[0].1.split_whitespace().collect();
     let text = words[..words.len() / 3].join(" ");
     let low = ["query", "x", "-", "--json", "--threshold", "0.05"];
@@ -274,7 +275,7 @@ fn an_index_for_containment_finds_what_is_copied() {
     place.file("a.jsonl", jsonl(&documents));
     let create = ["index", "create", "x", "a.jsonl", "--measure", "containment"];
     place.run(&[&create[..], &["--threshold", "0.6"]].concat()).ok();
-    // A part of a document that is there, and several of them in a text of their own.
+    // The first query is a part of an indexed document, the second a text that contains several.
     let words: Vec<&str> = documents[0].1.split_whitespace().collect();
     let part = words[..words.len() / 3].join(" ");
     let query = ["query", "x", "-", "--json"];
@@ -295,18 +296,18 @@ fn an_index_for_containment_finds_what_is_copied() {
     place.run(&["index", "backup", "x", "copy"]).ok();
     let answer = objects(place.run_with_input(&["query", "copy", "-", "--json"], part.as_bytes()));
     assert_eq!(answer[0]["matches"][0]["id"], json!("g0"));
-    // A document of the index finds the others that contain it or are part of it, not itself.
+    // A query by id finds documents that contain this document or are part of it, but not itself.
     let own = objects(place.run(&["query", "x", "--id", "g0", "--json"]));
     let matches = own[0]["matches"].as_array().unwrap();
     assert!(matches.iter().any(|one| one["id"] == "g0-copy"), "{}", own[0]);
     assert!(matches.iter().all(|one| one["id"] != "g0"), "{}", own[0]);
-    // Every document is exported, in the order it was put.
+    // The export contains all documents in the order of their insertion.
     let exported = objects(place.run(&["index", "export", "x"]));
     let ids: Vec<&str> = exported.iter().map(|line| line["id"].as_str().unwrap()).collect();
     assert_eq!(ids, documents.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>());
     place.run(&["index", "restore", "again", "copy"]).ok();
     assert_eq!(objects(place.run(&["index", "export", "again"])), exported);
-    // Groups are those of find by the same measure.
+    // `find` finds the same groups with this measure.
     let measure = ["find", "a.jsonl", "--measure", "containment", "--threshold", "0.6"];
     assert_eq!(groups(&place, &["index", "groups", "x"]), groups(&place, &measure));
 
@@ -395,7 +396,7 @@ fn bad_input_is_named_with_its_remedy() {
     let run = place.run(&["index", "update", "x", "long.jsonl", "bad.jsonl", "--skip-bad"]);
     assert!(run.err.contains("0 documents added, 1 replaced"), "{}", run.err);
     assert!(run.err.contains("2 skipped"), "{}", run.err);
-    // The index has these settings.
+    // The index stores these settings, so other commands reject them.
     for option in [["--shingle", "words:5"], ["--normalize", "nfc"], ["--seed", "1"]] {
         for command in [&["index", "add"][..], &["query"]] {
             fails(&[command, &["x", "a.jsonl"], &option].concat(), 2, &[option[0]]);
@@ -416,7 +417,7 @@ fn bad_input_is_named_with_its_remedy() {
 fn a_second_writer_waits_or_is_reported() {
     let place = Place::new();
     place.run(&["index", "create", "x"]).ok();
-    // The first writer waits for its input while it holds the index.
+    // The first writer holds the index while it waits for its input.
     let mut first = Command::new(env!("CARGO_BIN_EXE_lookalike"))
         .args(["index", "add", "x", "-", "--format", "jsonl", "-q"])
         .current_dir(place.path("."))
@@ -424,7 +425,7 @@ fn a_second_writer_waits_or_is_reported() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // Inputs are looked at before the index is opened.
+    // The program opens the inputs before the index.
     let mut stdin = first.stdin.take().unwrap();
     std::io::Write::write_all(&mut stdin, b"{\"id\":\"a\",\"text\":\"one\"}\n").unwrap();
     place.file("b.jsonl", "{\"id\":\"b\",\"text\":\"two\"}\n");
@@ -438,7 +439,7 @@ fn a_second_writer_waits_or_is_reported() {
     }
     let refused = refused.expect("the first writer never had the index");
     assert!(refused.contains("another process writes to"), "{refused}");
-    // Readers go on.
+    // Readers do not wait for the writer.
     place.run(&["index", "stats", "x"]).ok();
     let waiting = std::thread::scope(|scope| {
         let second =
@@ -499,7 +500,8 @@ fn the_version_lists_the_backends() {
     assert_eq!(out, format!("lookalike {}\n{backends}\n", env!("CARGO_PKG_VERSION")));
 }
 
-/// The files of an index have mode 0600; an export is an output like those of `find` and `dedup`.
+/// The files of an index have mode 0600. An export is an ordinary output file, as of `find` and
+/// `dedup`.
 #[cfg(unix)]
 #[test]
 fn an_export_has_the_mode_of_any_new_file_or_of_the_one_it_replaces() {

@@ -1,4 +1,4 @@
-//! An index that keeps originals: what it reads comes back byte for byte, in each of its versions.
+//! An index that stores originals returns every version byte for byte.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use crate::command::Place;
@@ -14,7 +14,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// The original of a document, written to a file.
+/// Returns the bytes of a document's original, which the command writes to a file.
 fn original(place: &Place, args: &[&str]) -> Vec<u8> {
     let run = place.run(&[&["index", "original", "archive"], args, &["-o", "out.bin"]].concat());
     assert_eq!(run.code, Some(0), "{run:?}");
@@ -148,7 +148,8 @@ fn former_versions_stay_with_their_times() {
     assert!(error.contains("no document"), "{error}");
 }
 
-/// An export with originals makes the same index again, with its versions; one without says so.
+/// An export with originals recreates the index with all versions. An export without originals
+/// names this loss.
 #[test]
 fn originals_go_out_and_in_with_an_export() {
     let place = Place::new();
@@ -184,7 +185,7 @@ fn originals_go_out_and_in_with_an_export() {
     assert!(place.run(&text).ok().contains(&format!("{words} 0")));
     assert_eq!(place.run(&["index", "export", "copy", "--originals"]).ok(), exported);
     place.run(&["index", "check", "copy"]).ok();
-    // Ids that are there stay with all of their versions.
+    // With `--skip-existing`, existing documents keep all their versions.
     let again = ["index", "add", "copy", "all.jsonl.gz", "--exported", "--skip-existing"];
     assert!(place.run(&again).err.contains("2 already in the index"));
     assert_eq!(place.run(&["index", "export", "copy", "--originals"]).ok(), exported);
@@ -206,7 +207,7 @@ fn originals_go_out_and_in_with_an_export() {
     assert!(message.contains("the SHA-256 of an original is not the one"), "{message}");
 }
 
-/// What `dedup` adds to an index has its original, too.
+/// `dedup --add` also stores the originals of the documents that it adds.
 #[test]
 fn what_stays_of_a_run_is_added_with_its_original() {
     let place = Place::new();

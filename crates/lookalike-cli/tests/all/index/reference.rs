@@ -1,4 +1,5 @@
-//! An index as the reference of a run: what it holds stays, what resembles it goes.
+//! An index as the reference of a run. Indexed documents stay, and documents that resemble them are
+//! removed.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::command::{Place, root};
@@ -21,7 +22,7 @@ fn place() -> Place {
     place
 }
 
-/// The documents of the sample in two halves, every second of them, as lines of JSON.
+/// Returns the documents of the sample in two halves, alternating by name, as JSON lines.
 fn halves() -> [String; 2] {
     let mut lines = String::new();
     for entry in std::fs::read_dir(root().join("fixtures/sample")).unwrap() {
@@ -39,8 +40,9 @@ fn halves() -> [String; 2] {
     })
 }
 
-/// Documents of an index decide as those of a file do, whether their texts or only their shingles
-/// are stored, and whatever the shingles of the run are where texts are.
+/// An index as reference gives the same result as a file with its documents, whether it stores
+/// texts or only shingle sets. With stored texts, the run may also use other shingles than the
+/// index.
 #[test]
 fn an_index_decides_as_its_documents_do() {
     let place = Place::new();
@@ -109,7 +111,7 @@ fn kept_documents_are_added_to_the_reference() {
         place.read("gone.csv").lines().filter(|line| line.ends_with(",reference")).count(),
         3
     );
-    // An id that is there with another text.
+    // An id of the index, with another text.
     place.file(
         "new.jsonl",
         line("a", "an article about something that nobody has written about yet"),
@@ -118,8 +120,8 @@ fn kept_documents_are_added_to_the_reference() {
     assert!(message.contains("already has a document \"a\" with another text"), "{message}");
 }
 
-/// What went counts for what stays, over all batches: in exports, in answers, and in an index that
-/// takes an export.
+/// Removed documents count in the group size of their keeper, over all batches. Exports, answers
+/// and indexes created from an export contain these sizes.
 #[test]
 fn sizes_of_groups_are_given_and_taken() {
     let place = place();
@@ -189,8 +191,8 @@ fn adding_without_an_index_is_refused() {
     assert!(message.contains("normal form"), "{message}");
 }
 
-/// A run with an index as reference and its audit read the same documents, whether the texts of the
-/// index or only their shingles are stored; the figures are those of the documents in a file.
+/// A run with an index as reference and its audit read the same documents, whether the index stores
+/// texts or only shingle sets. Their figures equal those for a reference file.
 #[test]
 fn runs_with_an_index_are_audited() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Interrupted runs resume and end with the same bytes, or report why they cannot.
+//! Interrupted runs resume and end with the same bytes, or report the reason why they cannot.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod passages;
@@ -14,13 +14,13 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Many chunks, bands and batches out of few documents.
+/// Options that divide few documents into many chunks, bands and batches.
 const SMALL: &[&str] = &["--memory", "47MiB", "--threads", "1", "--bands", "24", "--rows", "4"];
 
 const TWO_THREADS: [&str; 9] =
     ["a.jsonl.gz", "b.jsonl", "--skip-bad", "--memory", "57MiB", "--threads", "2", "--bands", "24"];
 
-/// A run: its inputs and options, and the files it writes.
+/// A run: its name, its arguments, and the files that it writes.
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     pub(crate) args: Vec<&'static str>,
@@ -45,7 +45,7 @@ impl Scenario {
         [&self.args[..], &["--temp-dir", "t", "--resume"]].concat()
     }
 
-    /// What an uninterrupted run writes, and how long it takes. The files are gone afterwards.
+    /// Returns the files of an uninterrupted run, which are then removed, and the time it takes.
     pub(crate) fn expected(&self, place: &Place) -> (Vec<String>, Duration) {
         let begun = Instant::now();
         place.run(&self.args).ok();
@@ -68,7 +68,7 @@ impl Scenario {
         start(&place.path(""), &self.resumed())
     }
 
-    /// Nothing but the result is left, and it is the right one.
+    /// Checks that the run left its result and no temporary files, and that the result is correct.
     pub(crate) fn check(&self, place: &Place, expected: &[String], when: &str) {
         assert_eq!(names(&place.path("t")), [""; 0], "{}, {when}", self.name);
         let parts = names(&place.path("")).into_iter().filter(|name| name.contains(".part"));
@@ -80,13 +80,13 @@ impl Scenario {
     }
 }
 
-/// A report up to its times, which come last; other files as they are.
+/// Returns a report without its times, which come last, or other content unchanged.
 fn without_times(content: &str) -> String {
     content.rsplit_once("\"times\":").map_or(content, |(report, _)| report).to_owned()
 }
 
-/// The plain input `b.jsonl`: documents of many sources, behind them more bad records than are
-/// held.
+/// Returns the plain input `b.jsonl`: documents of many sources, followed by more bad records than
+/// a run holds in memory.
 fn with_bad_records() -> String {
     let mut lines = String::new();
     for (i, line) in short_documents(500_000, 13_000).lines().enumerate() {
@@ -96,7 +96,7 @@ fn with_bad_records() -> String {
     lines + &"no record\n{\"id\":\"x\"}\n".repeat(3_000)
 }
 
-/// Two inputs with bad records, plain and compressed.
+/// Returns a folder with two inputs: `a`, plain and compressed, and `b` with bad records.
 fn place_with_inputs() -> Place {
     let place = Place::new();
     fs::create_dir(place.path("t")).unwrap();
@@ -117,13 +117,13 @@ fn scenarios() -> Vec<Scenario> {
             "exact",
             &["a.jsonl.gz", "--exact", "--memory", "47MiB", "--threads", "1", "--pairs", "p.csv"],
         ),
-        // Threads write side by side.
+        // Two threads write to temporary files at the same time.
         Scenario::new("two threads", &TWO_THREADS),
     ]
 }
 
-/// Starts the run again and again, kills it at a moment of its time each, then lets it end. How
-/// many times it was killed before it ended by itself.
+/// Starts the run up to eight times and kills it after a random time, then lets it end. Returns the
+/// number of kills before the run ended.
 pub(crate) fn kill_and_resume(
     scenario: &Scenario,
     place: &Place,
@@ -145,7 +145,8 @@ pub(crate) fn kill_and_resume(
         child.kill().unwrap();
         end(child);
         if stored_run(&temp).is_none() {
-            // Killed before the folder was made, or while it was removed, which comes last.
+            // The kill came before the run created its folder, or while it removed it, which is its
+            // last step.
             assert!(before.is_empty() || fs::exists(place.path(scenario.files[0])).unwrap());
             before.clear();
         } else {
@@ -158,7 +159,7 @@ pub(crate) fn kill_and_resume(
             assert!(!prepared || chunks(&now) == chunks(&before), "the input is read again");
             before = now;
         }
-        // Behind the last step the result may be there already; if so, it is whole.
+        // After the last step, the result files may exist already. They must be complete.
         for (file, expected) in scenario.files.iter().zip(expected) {
             let found = fs::read_to_string(place.path(file)).map(|found| without_times(&found));
             assert!(found.is_err() || found.unwrap() == *expected, "{file} is half written");
@@ -185,7 +186,8 @@ fn killed_at_any_moment_it_ends_with_the_same_bytes() {
     }
 }
 
-/// A run that was killed when its journal had as many steps as are ever stored, or nearly so.
+/// Kills a run after its first `Batch` step, when the journal is nearly complete. Returns the
+/// steps.
 fn killed_late(scenario: &Scenario, place: &Place) -> Vec<String> {
     let temp = place.path("t");
     let late = |steps: &[String]| steps.iter().any(|line| line.contains("\"Batch\""));
@@ -195,7 +197,7 @@ fn killed_late(scenario: &Scenario, place: &Place) -> Vec<String> {
     journal(&temp)
 }
 
-/// Ranges of units are stored with their documents.
+/// A run stores the ranges of units together with their documents.
 #[test]
 fn units_are_the_same_after_an_interruption() {
     let place = place_with_inputs();
@@ -225,7 +227,7 @@ fn units_are_the_same_after_an_interruption() {
     }
 }
 
-/// Estimates come of the signatures, which are stored with the first step.
+/// Estimates are calculated from signatures, which the first step stores.
 #[test]
 fn estimates_are_the_same_after_an_interruption() {
     let place = place_with_inputs();
@@ -247,14 +249,15 @@ fn estimates_are_the_same_after_an_interruption() {
 
 pub(crate) fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
-    // One that others can look into is refused.
+    // A folder that other users can open would be refused.
     fs::set_permissions(to, fs::metadata(from).unwrap().permissions()).unwrap();
     for name in names(from) {
         fs::copy(from.join(&name), to.join(&name)).unwrap();
     }
 }
 
-/// Every prefix of the journal is what a kill may leave, with more in the other files than it says.
+/// A kill can leave any prefix of the journal, and other files that contain more than this prefix
+/// lists.
 #[test]
 fn every_prefix_of_the_journal_leads_to_the_same_bytes() {
     let place = place_with_inputs();
@@ -277,8 +280,8 @@ fn every_prefix_of_the_journal_leads_to_the_same_bytes() {
     }
 }
 
-/// The texts of compressed input are stored with the first step, so that it is not read again: here
-/// it could not be.
+/// The first step stores the texts of compressed input, so a resumed run does not read it again.
+/// Here the input is unreadable by then.
 #[test]
 fn what_was_read_is_not_read_again() {
     let place = place_with_inputs();
@@ -293,7 +296,7 @@ fn what_was_read_is_not_read_again() {
     scenario.check(&place, &expected, "without its input");
 }
 
-/// More memory or less, more threads or fewer: still the same run.
+/// A run may resume with another memory limit and another number of threads.
 #[test]
 fn runs_resume_with_other_limits() {
     let place = place_with_inputs();
@@ -328,12 +331,12 @@ fn another_run_is_refused_with_both_sides() {
     refused(&[&args[..], &["--group", "components"]].concat(), &["Stars", "Components"]);
     refused(&[&args[..], &["--id-field", ":line"]].concat(), &["line_ids"]);
     refused(&[&args[..], &["--pairs", "p.csv"]].concat(), &["pairs was false and is true"]);
-    // The same files, of which one is now a reference.
+    // One of the files becomes a reference.
     let files = args.iter().position(|arg| *arg == "b.jsonl").unwrap();
     let with_reference = [&args[..files], &["--reference", "b.jsonl"], &args[files + 1..]].concat();
     refused(&with_reference, &["reference_sources was 0 and is 1"]);
 
-    // Inputs of other times, and of other lengths.
+    // The inputs have another time or another length.
     let b = place.path("b.jsonl");
     let file = fs::File::options().append(true).open(&b).unwrap();
     let before = file.metadata().unwrap().modified().unwrap();
@@ -361,7 +364,7 @@ fn what_cannot_be_resumed_says_so() {
     place.run(&["find", "a.jsonl", "--resume"]).fails(2);
     assert_eq!(names(&place.path("t")), [""; 0]);
 
-    // Two runs at the same time.
+    // A second run starts while the first one is halted.
     let scenario = Scenario::new("plain", &[&["a.jsonl"], SMALL].concat());
     let (expected, _) = scenario.expected(&place);
     let args = scenario.resumed();
@@ -411,15 +414,15 @@ fn a_damaged_folder_is_refused_and_never_a_wrong_result() {
     let message = refused(&|run| fs::write(run.join("run.json"), "{}").unwrap());
     assert!(message.contains("run.json"), "{message}");
 
-    // With the folder removed, as was said, it starts again; so it does with files of a run that
-    // was stopped while it removed its folder has left.
+    // After the folder is removed, as the message recommends, the run starts again. Files that
+    // remain from the interrupted removal of a folder do not prevent this.
     copy_folder(&place.path("kept"), &run.with_extension("run.done"));
     let (code, message) = end(start(&place.path(""), &scenario.resumed()));
     assert_eq!(code, Some(0), "{message}");
     scenario.check(&place, &expected, "again");
 }
 
-/// A folder that others could have made, or filled.
+/// A folder that other users could have created or filled is refused.
 #[cfg(unix)]
 #[test]
 fn a_folder_that_others_may_write_to_is_refused() {

@@ -11,10 +11,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// The journal of the steps behind the reading.
+/// Name of the journal with the steps after the reading.
 const STEPS: &str = "passage_steps";
 
-/// Little memory, so that much goes to files.
+/// A small memory limit, so that most data goes to files.
 const WORK: [&str; 6] = ["--memory", "64MiB", "--threads", "1", "--min-words", "10"];
 
 fn scenarios() -> Vec<Scenario> {
@@ -31,8 +31,9 @@ fn scenarios() -> Vec<Scenario> {
     ]
 }
 
-/// Documents that repeat what is in others, nested: when the inner part is cut out of the second
-/// one of a family, what is left of it on both sides is a copy, too, and so on.
+/// Returns families of documents with nested copies. After the inner part is cut out of the last
+/// document of a family, the remaining parts on its two sides form a copy of another document. Each
+/// further cut exposes the next copy.
 fn nested_documents(first: u64, families: u64) -> String {
     let mut random = Random::new(first + 1);
     let mut out = String::new();
@@ -71,7 +72,7 @@ fn killed_at_any_moment_they_end_with_the_same_bytes() {
     let mut random = Random::new(11);
     let scenarios = scenarios();
     let expected: Vec<_> = scenarios.iter().map(|scenario| scenario.expected(&place)).collect();
-    // Three rounds that cut, with their ends: one part of each family goes in each.
+    // Three rounds cut passages: each removes one part from every family.
     assert!(expected[1].0[1].lines().count() > 3_000, "{}", expected[1].0[1].lines().count());
     let (mut kills, enough) = (0, if is_soak() { 100 } else { 6 });
     while kills < enough {
@@ -81,7 +82,7 @@ fn killed_at_any_moment_they_end_with_the_same_bytes() {
     }
 }
 
-/// A run that is stopped when its last step is stored; gives the steps.
+/// Kills a run after the selection of the last round, and returns the steps.
 fn killed_late(scenario: &Scenario, place: &Place) -> Vec<String> {
     let last = if scenario.name == "cuts" { 3 } else { 0 };
     let is_late = |_: &[String]| {
@@ -95,7 +96,8 @@ fn killed_late(scenario: &Scenario, place: &Place) -> Vec<String> {
     journal_named(&place.path("t"), STEPS)
 }
 
-/// Every prefix of the journal is what a kill may leave, with more in the other files than it says.
+/// A kill can leave any prefix of the journal, and other files that contain more than this prefix
+/// lists.
 #[test]
 fn every_prefix_of_the_passage_journal_leads_to_the_same_bytes() {
     let place = place_with_inputs();
@@ -105,8 +107,8 @@ fn every_prefix_of_the_passage_journal_leads_to_the_same_bytes() {
         let run = stored_run(&place.path("t")).unwrap();
         fs::rename(&run, place.path("kept")).unwrap();
         for length in 0..=steps.len() {
-            // Those of a later step are in the file then, which is written when the round before
-            // is over: no kill leaves this.
+            // No kill leaves this prefix. The copied file already contains the selection of a later
+            // round. A run writes this selection only after the earlier round has ended.
             let is_selected = |step: &String| step.contains("\"Selected\"");
             let (before, after) = steps.split_at(length);
             if before.last().is_some_and(is_selected) && after.iter().any(is_selected) {
@@ -123,8 +125,8 @@ fn every_prefix_of_the_passage_journal_leads_to_the_same_bytes() {
     }
 }
 
-/// The texts of compressed input are stored with the first step, so that it is not read again: here
-/// it could not be.
+/// The first step stores the texts of compressed input, so a resumed run does not read it again.
+/// Here the input is unreadable by then.
 #[test]
 fn what_was_read_is_not_read_again() {
     let place = place_with_inputs();

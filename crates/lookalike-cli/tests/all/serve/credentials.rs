@@ -1,4 +1,4 @@
-//! Tokens and certificates of `lookalike serve`: made, read again, withdrawn.
+//! Tokens and certificates of `lookalike serve`: creation, reloading and withdrawal.
 
 #![cfg(all(feature = "serve", unix))]
 #![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
@@ -9,13 +9,13 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-/// The status of a request with a token.
+/// Returns the status of a request with a token.
 fn status(served: &Served, method: &str, path: &str, token: &str) -> u16 {
     let field = format!("authorization: Bearer {}\r\n", token.trim());
     ask_with(&served.address, method, path, &field, "{\"text\":\"a b c\"}").unwrap().0
 }
 
-/// Sends SIGHUP, and waits for the line of the log that says what came of it.
+/// Sends SIGHUP, and returns the log line that reports its result.
 fn hang_up(served: &mut Served) -> String {
     served.signal("-HUP");
     let log = served.child.stderr.as_mut().unwrap();
@@ -43,12 +43,12 @@ fn a_token_is_made_used_and_withdrawn() {
     assert_eq!(status(&served, "PUT", "/v1/documents/a", &write), 201);
     assert_eq!(status(&served, "GET", "/v1/documents/a", &read), 200);
     assert_eq!(status(&served, "GET", "/v1/documents/a", &short), 401);
-    // Without its line a token opens nothing any more.
+    // A token is invalid once its line is removed and the file is loaded again.
     std::fs::write(place.path("tokens"), file.lines().next().unwrap()).unwrap();
     assert!(hang_up(&mut served).contains("read again"));
     assert_eq!(status(&served, "GET", "/v1/documents/a", &write), 401);
     assert_eq!(status(&served, "GET", "/v1/documents/a", &read), 200);
-    // A file that is no file of tokens changes nothing.
+    // An invalid token file changes nothing.
     std::fs::write(place.path("tokens"), "write\n").unwrap();
     let line = hang_up(&mut served);
     assert!(line.contains("stay in effect") && line.contains("tokens:1"), "{line}");
@@ -72,7 +72,7 @@ fn what_is_no_token_is_refused() {
     assert_eq!(std::fs::read_to_string(place.path("tokens")).unwrap(), "something else");
 }
 
-/// A certificate of `localhost` and its key; `false` where there is no `openssl`.
+/// Creates a certificate of `localhost` and its key. Returns false if `openssl` is not installed.
 fn certificate(place: &Place, name: &str) -> bool {
     let output = Command::new("openssl")
         .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"])
@@ -89,7 +89,7 @@ fn certificate(place: &Place, name: &str) -> bool {
     true
 }
 
-/// The name in the certificate that the server shows.
+/// Returns the name in the certificate that the server presents.
 fn shown_name(served: &Served) -> String {
     let output = Command::new("openssl")
         .args(["s_client", "-connect", &served.address, "-servername", "localhost"])

@@ -1,4 +1,4 @@
-//! `lookalike serve` with several indexes, as a process, and the commands that ask it.
+//! Tests of `lookalike serve` with several indexes, and of the commands that use it.
 
 #![cfg(all(feature = "serve", feature = "sqlite", unix))]
 #![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
@@ -7,10 +7,10 @@ use crate::command::{Place, Run};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-/// A service of the indexes `news` and `mail`; killed at the end of the test.
+/// A service with the indexes `news` and `mail`, which is killed at the end of the test.
 struct TwoIndexes {
     child: Child,
-    /// The lines that it printed.
+    /// The lines that the service printed.
     said: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ impl TwoIndexes {
         Self { child, said }
     }
 
-    /// The address of an index.
+    /// Returns the address of an index.
     fn address(&self, name: &str) -> String {
         let end = format!("/v1/indexes/{name}");
         let line = self.said.iter().find(|line| line.ends_with(&end)).unwrap();
@@ -66,12 +66,12 @@ fn commands_ask_the_index_that_they_name() {
     assert_eq!(place.run(&["index", "export", &news]).ok(), "");
     place.run(&["index", "check", &mail]).ok();
     place.run(&["index", "compact", &news]).ok();
-    // An index that is open names the address under which it is served.
+    // The error for an index that a service has open names the address of the service.
     let message = place.run(&["index", "add", "b", "one.jsonl"]).fails(1);
     assert!(message.contains(&format!("the service at {mail} writes to b")), "{message}");
     place.run(&["index", "remove", &mail, "d1"]).ok();
     assert_eq!(place.run(&["index", "export", &mail]).ok(), "");
-    // Without a name it is the first one.
+    // An address without an index name means the first index.
     let server = news.split("/v1/").next().unwrap();
     place.run(&["index", "add", server, "one.jsonl"]).ok();
     assert!(place.run(&["index", "export", &format!("{news}/")]).ok().contains("\"d1\""));
@@ -113,7 +113,7 @@ fn what_cannot_be_served_is_said() {
         assert!(said.contains(why), "{args:?}: {said}");
     }
     fails(&["--index", "a=b", "--index", "c=nothing"], 1);
-    // Two ways to name one folder are one index, which is open already.
+    // Two names of one folder are the same index, which is already open.
     let said = fails(&["--wait", "100ms", "--index", "a=b", "--index", "c=./b"], 1);
     assert!(said.contains("./b"), "{said}");
 }

@@ -1,4 +1,4 @@
-//! `lookalike serve`, as a process of its own.
+//! Tests of `lookalike serve` as a process.
 #![cfg(feature = "serve")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
 
@@ -52,12 +52,12 @@ impl Served {
     }
 }
 
-/// Status and body; nothing where the server is gone before it answers.
+/// Returns the status and the body of an answer, or `None` if the server ends before it answers.
 fn ask(address: &str, method: &str, path: &str, body: &str) -> Option<(u16, String)> {
     ask_with(address, method, path, "", body)
 }
 
-/// The same with further lines of the head, each with its line end.
+/// Like [`ask`], with additional header lines, each with its line end.
 pub(crate) fn ask_with(
     address: &str,
     method: &str,
@@ -120,17 +120,17 @@ fn what_was_acknowledged_outlives_a_kill() {
     assert!(!place.run(&["index", "check", "docs"]).ok().contains("damaged"));
 }
 
-/// What a service has acknowledged so far.
+/// The writes that a service has acknowledged so far.
 #[derive(Default)]
 struct Acknowledged {
     documents: Mutex<Vec<String>>,
-    /// The notes of decisions, which are numbered.
+    /// The notes of acknowledged decisions; each note is unique.
     decisions: Mutex<Vec<String>>,
     next: AtomicU32,
 }
 
 impl Acknowledged {
-    /// Puts documents and decides about them in turns, until the service is gone.
+    /// Inserts a document and sends two decisions about it, repeatedly, until the service ends.
     fn send(&self, address: &str) {
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -150,7 +150,8 @@ impl Acknowledged {
             );
             match ask(address, "POST", "/v1/decisions", &body) {
                 Some((200, _)) => self.decisions.lock().push(note),
-                // Two equal documents are no pair, and another thread may have yet to put d0.
+                // A pair needs two documents, so d0 cannot be paired with itself. Another thread
+                // may not have inserted d0 yet.
                 Some((422, _)) if number == 0 => {}
                 Some((409, _)) if !self.documents.lock().iter().any(|id| id == "d0") => {}
                 Some((status, body)) => panic!("{status} {body}"),
@@ -164,7 +165,7 @@ impl Acknowledged {
     }
 }
 
-/// The notes of all decisions in the log of an index, in its order.
+/// Returns the notes of all decisions in the log of an index, in the order of the log.
 fn noted(place: &Place) -> Vec<String> {
     let lines = place.run(&["index", "decisions", "docs"]).ok();
     let note = |line: &str| {
@@ -194,7 +195,7 @@ fn decisions_that_were_acknowledged_outlive_kills() {
         assert_eq!(served.end().0, None);
         let log = noted(&place);
         let decisions = acknowledged.decisions.lock();
-        // Those of a request are stored together: all or none.
+        // The service stores all decisions of a request or none.
         assert!(log.chunks(2).all(|two| two.len() == 2 && two[0] == two[1]), "kill {kill}");
         let there: std::collections::HashSet<&String> = log.iter().collect();
         let lost: Vec<&String> = decisions.iter().filter(|note| !there.contains(note)).collect();
@@ -232,8 +233,8 @@ fn sigint_stops_and_logs_omit_texts() {
     assert_eq!((&lines[1]["method"], &lines[1]["route"]), (&"POST".into(), &"/v1/query".into()));
 }
 
-/// A body that never comes keeps the server for the grace time and no longer: every other limit of
-/// time is ten minutes here.
+/// A request whose body never arrives delays the end of the server for the grace time only. All
+/// other time limits are ten minutes here.
 #[cfg(unix)]
 #[test]
 fn requests_under_way_are_interrupted_when_the_grace_time_is_over() {
@@ -247,7 +248,7 @@ fn requests_under_way_are_interrupted_when_the_grace_time_is_over() {
         served.address
     );
     stream.write_all(head.as_bytes()).unwrap();
-    // The server asks for the body: the request is under way.
+    // The server asks for the body, so the request is in progress.
     let mut line = String::new();
     BufReader::new(stream.try_clone().unwrap()).read_line(&mut line).unwrap();
     assert!(line.starts_with("HTTP/1.1 100 "), "{line}");
@@ -259,8 +260,8 @@ fn requests_under_way_are_interrupted_when_the_grace_time_is_over() {
     drop(stream);
 }
 
-/// While another process writes to the index, a server that waits for 10 ms does not start, and one
-/// that waits for ten minutes starts when that process has ended.
+/// While another process holds the write lock, a server with `--wait 10ms` fails. A server that
+/// waits for ten minutes starts when the lock is released.
 #[test]
 fn another_process_that_writes_is_waited_for() {
     let place = place();
@@ -309,7 +310,7 @@ fn tokens_of_a_file_give_their_right() {
 fn a_hang_up_does_not_end_it() {
     let place = place();
     let mut served = Served::start(&place, &[]);
-    // A server that answers has taken over the signals.
+    // A server that answers has installed its signal handlers.
     assert_eq!(served.ask("GET", "/v1/health", "").unwrap().0, 200);
     served.signal("-HUP");
     let mut log = BufReader::new(served.child.stderr.take().unwrap());
@@ -342,7 +343,7 @@ fn tokens_that_others_can_read_are_warned_about() {
     }
 }
 
-/// The most memory that a process has had, in MiB.
+/// Returns the peak memory of a process, in MiB.
 #[cfg(target_os = "linux")]
 fn peak_memory(child: &Child) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
@@ -350,7 +351,7 @@ fn peak_memory(child: &Child) -> u64 {
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
 }
 
-/// Bodies that take many times their size where they are parsed or worked on without a limit.
+/// Returns bodies that need many times their size in memory if nothing limits their processing.
 #[cfg(target_os = "linux")]
 fn hostile_bodies() -> Vec<(&'static str, &'static str, String)> {
     const SIZE: usize = 8_000_000;
@@ -408,15 +409,16 @@ fn memory_is_bounded_by_the_settings() {
     });
     let peak = peak_memory(&served.child);
     writeln!(std::io::stderr(), "peak {peak} MiB").unwrap();
-    // Bodies and answers; the work on one large body, 40 bytes for each; four threads.
+    // 64 MiB for bodies and answers, 8 bodies of 8 MB with 40 bytes of work per byte, and 32 MiB
+    // for each of four threads.
     assert!(peak < 64 + 8 * 40 + 4 * 32, "{peak} MiB");
     assert_eq!(served.ask("GET", "/v1/health", "").unwrap().0, 200);
     served.child.kill().unwrap();
     served.child.wait().unwrap();
 }
 
-/// Long notes, long lists of ids and decisions about unknown documents are refused, and lists of
-/// decisions are cut, so that none of them takes the memory of the process.
+/// No decision request exhausts the memory. Long notes, long id lists and decisions about unknown
+/// documents are refused, and long lists of decisions are cut.
 #[test]
 fn memory_of_decisions_is_bounded() {
     let place = place();

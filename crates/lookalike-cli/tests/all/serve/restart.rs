@@ -1,5 +1,5 @@
-//! `lookalike serve` after `kill -9`: what waited to be sent is sent, and answers for idempotency
-//! keys are given again.
+//! `lookalike serve` after `kill -9`: it sends the waiting messages, and repeats its answers for
+//! idempotency keys.
 
 #![cfg(all(feature = "serve", feature = "sqlite", unix))]
 #![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
@@ -12,7 +12,7 @@ use std::net::{TcpListener, TcpStream};
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-/// Ends a service as nothing else does.
+/// Kills a service, so that it cannot clean up.
 fn kill(mut served: Served) {
     served.signal("-KILL");
     served.child.wait().unwrap();
@@ -24,7 +24,7 @@ fn put(served: &Served, id: &str, words: &str) {
     assert_eq!(served.ask("PUT", &path, &body.to_string()).unwrap().0, 201);
 }
 
-/// A message as a receiver gets it.
+/// A received webhook message.
 struct Received {
     id: String,
     body: Value,
@@ -54,7 +54,7 @@ impl Received {
         self.stream.write_all(head.as_bytes()).unwrap();
     }
 
-    /// The documents that it is about.
+    /// Returns the ids of the documents that the message reports.
     fn documents(&self) -> Vec<String> {
         let documents = self.body["data"]["documents"].as_array().unwrap().iter();
         documents.map(|one| one["id"].as_str().unwrap().to_owned()).collect()
@@ -75,11 +75,12 @@ fn messages_that_wait_are_sent_after_a_kill() {
     let served = with_webhook(&place, &receiver);
     put(&served, "a", "a first text");
     put(&served, "b", "a first text");
-    // It is about `a`, too, where that is looked up after `b` was written.
+    // The message also reports `a` if the service checks `a` after it stores `b`.
     let first = Received::next(&receiver);
     let (id, documents) = (first.id.clone(), first.documents());
     assert!(documents.iter().all(|one| ["a", "b"].contains(&one.as_str())), "{documents:?}");
-    // Two more wait behind it. Their writing is acknowledged, which is all that is known of them.
+    // Two more messages wait. The service has acknowledged the documents, but has not sent the
+    // messages.
     put(&served, "c", "a second text that nothing resembles, as long as it is alone");
     put(&served, "d", "a second text that nothing resembles, as long as it is alone");
     kill(served);
@@ -97,11 +98,12 @@ fn messages_that_wait_are_sent_after_a_kill() {
     }
     assert!(known.contains(&"b".to_owned()), "{known:?}");
     kill(served);
-    // What was taken is not sent again: the next message is about what is new.
+    // Delivered messages are not sent again. The next message reports new documents.
     let served = with_webhook(&place, &receiver);
     put(&served, "e", "a first text");
     loop {
-        // A message whose taking was not yet recorded comes again, with its id.
+        // If the service was killed before it recorded a delivery, it sends the message again with
+        // its id.
         let message = Received::next(&receiver);
         let documents = message.documents();
         message.answer("204 No Content");
@@ -119,7 +121,7 @@ fn answers_for_keys_are_given_again_after_a_kill() {
     let served = Served::start(&place, &["--log", "off"]);
     let lines = "{\"id\":\"a\",\"text\":\"some words\"}\n{\"id\":\"b\",\"text\":\"more words\"}\n";
     let send = |served: &Served, lines: &str| {
-        // The type that comes last counts for nobody: there is one.
+        // Sends one request with an idempotency key, and returns the whole answer.
         let mut stream = TcpStream::connect(&served.address).unwrap();
         let head = format!(
             "POST /v1/documents?mode=add HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\
@@ -149,7 +151,7 @@ fn answers_for_keys_are_given_again_after_a_kill() {
     kill(served);
 }
 
-/// A file of another program is neither used nor changed, and the remedy is said.
+/// A file of another program is neither used nor changed, and the message names a remedy.
 #[test]
 fn a_state_that_is_none_is_refused() {
     let place = place();
@@ -157,7 +159,7 @@ fn a_state_that_is_none_is_refused() {
     let said = place.run(&["serve", "docs", "--listen", "127.0.0.1:0"]).fails(1);
     assert!(said.contains("service.sqlite") && said.contains("move it away"), "{said}");
     assert_eq!(place.read("docs/service.sqlite"), "no database");
-    // One that only reads the index does not need it, and another folder has another one.
+    // A read-only service does not need the state, and another folder has its own state.
     let served = Served::start(&place, &["--log", "off", "--read-only"]);
     kill(served);
     std::fs::create_dir(place.path("state")).unwrap();

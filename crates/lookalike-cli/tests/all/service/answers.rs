@@ -9,7 +9,7 @@ use std::net::{TcpListener, TcpStream};
 
 const SETTINGS: &str = r#"{"num_hashes":128,"store":"texts"}"#;
 
-/// The whole response to a request, by its method and path.
+/// Returns the whole response for the method and the path of a request.
 type Answers = dyn Fn(&str, &str) -> String + Send;
 
 /// Starts a service with these answers, and returns its address.
@@ -45,7 +45,7 @@ fn read_request(stream: &mut TcpStream) -> String {
     }
 }
 
-/// A response; `fields` are further lines of its head.
+/// Builds a response; `fields` are additional header lines.
 fn response(status: u16, fields: &str, body: &str) -> String {
     let length = body.len();
     format!(
@@ -58,7 +58,8 @@ fn json(body: &str) -> String {
     response(200, "content-type: application/json\r\n", body)
 }
 
-/// Answers everything with one response; `has_settings` makes the settings those of a service.
+/// Starts a service that answers all requests with one response. If `has_settings` is true, it
+/// answers requests for the settings like a real service.
 fn same_answer(has_settings: bool, answer: String) -> String {
     answering(Box::new(move |_, path| {
         let is_settings = has_settings && path == "/v1/settings";
@@ -72,7 +73,7 @@ fn place() -> Place {
     place
 }
 
-/// Checks that each command that asks a service fails, and leaves the file of its output.
+/// Checks that each command fails and that its existing output file is unchanged.
 fn check_each_fails(address: &str, expected: &str) {
     let commands: [&[&str]; 10] = [
         &["add", address, "a.jsonl"],
@@ -149,7 +150,7 @@ fn foreign_problems_are_refused() {
     check_each_fails(&same_answer(true, gateway), "answers 502 to `");
 }
 
-/// Exports the lines of a body that ends where the connection does.
+/// Exports from a service whose response has no length and ends with the connection.
 fn export(body: &str, place: &Place) -> Run {
     let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/x-ndjson\r\n\r\n";
     let address = same_answer(true, format!("{head}{body}"));

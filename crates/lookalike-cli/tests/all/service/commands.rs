@@ -1,4 +1,4 @@
-//! Commands that ask a running service, and those that find its index in use.
+//! Commands that use a running service, and commands that find their index in use.
 #![cfg(all(feature = "serve", feature = "sqlite", unix))]
 #![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
 
@@ -6,7 +6,7 @@ use crate::command::{Place, Run};
 use crate::serve::{Served, place};
 use serde_json::Value;
 
-/// Documents as lines, from one number to another.
+/// Returns the documents with the numbers from `from` to below `to`, as JSON lines.
 fn lines(from: u32, to: u32) -> String {
     let line = |n: u32| {
         let text = format!("number {n} of some documents with words and more words\\n");
@@ -15,7 +15,7 @@ fn lines(from: u32, to: u32) -> String {
     (from..to).map(line).collect()
 }
 
-/// The lines of an export, without the times at which documents were added.
+/// Parses the lines of an export, without the times at which documents were added.
 fn without_times(export: &str) -> Vec<Value> {
     let line = |line: &str| {
         let mut value: Value = serde_json::from_str(line).unwrap();
@@ -45,7 +45,7 @@ fn an_index_that_a_service_has_open_names_it() {
     }
     place.run(&["index", "add", &address, "a.jsonl"]).ok();
     end(served);
-    // The lock of a service that has ended names nobody.
+    // The lock file of a service that has ended names no service.
     place.run(&["index", "update", "docs", "a.jsonl"]).ok();
 }
 
@@ -83,7 +83,7 @@ fn a_service_stores_what_the_index_would() {
     });
     assert_eq!(remote, local);
     assert_eq!(remote["added"], 2_500);
-    // The second document with an id is refused where it is, with all before it stored.
+    // The second document with an id is an error. The documents before it are stored.
     let (remote, local) = both(&["add", "b.jsonl"]);
     for run in [remote, local] {
         let message = run.fails(1);
@@ -121,7 +121,7 @@ fn a_service_stores_what_the_index_would() {
     let (remote, local) = both(&["export", "--output", "e.jsonl.gz"]);
     assert!(remote.err.contains("e.jsonl.gz: 2,600 documents"), "{}", remote.err);
     local.ok();
-    // What was exported is there again elsewhere.
+    // The exported file creates an equal index.
     let create = ["index", "create", "copy", "e.jsonl.gz", "--exported", "--store", "texts"];
     there.run(&create).ok();
     assert_eq!(without_times(&there.run(&["index", "export", "copy"]).ok()), local_export(&here));
@@ -160,8 +160,8 @@ fn a_service_is_maintained_while_it_answers() {
     assert_eq!(export("restored"), export("docs"));
 }
 
-/// What is added through a service has the originals and the sizes of groups that it would have in
-/// the index.
+/// Documents that a service adds have the same originals and group sizes as those that `index add`
+/// writes to a folder.
 #[test]
 fn a_service_keeps_the_originals_of_what_is_sent() {
     let there = Place::new();
@@ -186,7 +186,8 @@ fn a_service_keeps_the_originals_of_what_is_sent() {
     assert!(without.err.contains("originals and former versions are not in it"), "{}", without.err);
     assert!(!without.ok().contains("versions"));
     end(served);
-    // The lines are those of the index itself, and make another one with the same versions.
+    // The service exports the same lines as the index itself. They create an index with the same
+    // versions.
     assert_eq!(through, there.run(&["index", "export", "docs", "--originals"]).ok());
     let create = ["index", "create", "copy", "all.jsonl.gz", "--exported", "--store", "originals"];
     there.run(&create).ok();
@@ -226,7 +227,7 @@ fn a_token_comes_from_the_environment() {
 fn what_a_service_does_not_do_is_refused() {
     let place = place();
     place.file("a.jsonl", lines(0, 2));
-    // A port that nobody listens on.
+    // No program listens on this port.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let address = format!("http://{free}");
     let message = place.run(&["index", "add", &address, "a.jsonl"]).fails(1);

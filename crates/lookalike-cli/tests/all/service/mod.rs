@@ -1,4 +1,4 @@
-//! Commands that ask a running service.
+//! Commands that use a running service.
 
 mod answers;
 mod commands;

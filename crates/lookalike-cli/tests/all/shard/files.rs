@@ -1,5 +1,5 @@
-//! The files of a divided run: what is missing, damaged, cut short, of another plan or of another
-//! task is named, and what is done stays.
+//! The files of a divided run. Errors name files that are missing, damaged, truncated, or from
+//! another plan or task. Finished tasks stay finished.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::command::Place;
@@ -74,7 +74,7 @@ fn files_that_are_damaged_or_of_another_plan_are_refused() {
         }
         fs::write(&file, damaged).unwrap();
         let message = place.run(&["shard", "connect", "job"]);
-        // A bit of a section that this stage does not read is noticed by the stage that does.
+        // This stage does not read all sections. A later stage reports damage in the others.
         if message.code == Some(0) {
             fs::remove_file(place.path("job/connected-00000.lks")).unwrap();
         } else {
@@ -135,7 +135,7 @@ fn inputs_that_changed_are_named() {
     }
 }
 
-/// What a task says in another folder than the plan.
+/// Errors of tasks that run in another folder than the plan.
 #[test]
 fn names_of_the_plan_are_relative_to_its_folder() {
     let place = Place::new();
@@ -178,7 +178,7 @@ fn files_that_are_cut_short_are_not_done() {
         assert!(status.starts_with(expected), "{length}: {status}");
         assert_eq!(place.run(&["shard", "status", "job", "--missing", "keys"]).ok(), "1,3\n");
     }
-    // The end of another file: the length of its index is not that of this one.
+    // The end of a longer file is not a complete file: it states the length of that file.
     place.file("job/keys-00001.lks", &whole[whole.len() - 20..]);
     assert_eq!(place.run(&["shard", "status", "job", "--missing", "keys"]).ok(), "1,3\n");
     place.file("job/keys-00001.lks", &whole);

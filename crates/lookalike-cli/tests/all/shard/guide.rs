@@ -1,5 +1,5 @@
-//! The commands of `docs/guides/shard.md` run as they stand there, with fewer tasks, and leave the
-//! groups of `find`.
+//! The commands of `docs/guides/shard.md` run unchanged except for the numbers of tasks, and find
+//! the groups of `find`.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test")]
@@ -11,8 +11,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-/// In place of Slurm: runs each job at once, its tasks last to first, with the options that the
-/// guide uses; a job that waits for one that was not run is an error.
+/// Replaces Slurm's `sbatch`: runs each job at once, and its tasks in descending order. Accepts
+/// only the options that the guide uses. A job fails if it depends on a job that has not run.
 const SBATCH: &str = r#"#!/bin/sh
 array= after= command=
 while [ $# -gt 0 ]; do
@@ -42,20 +42,20 @@ fn guide() -> String {
     fs::read_to_string(root().join("docs/guides/shard.md")).unwrap()
 }
 
-/// The blocks of a language, in the order of the guide.
+/// Returns the blocks of a language, in the order of the guide.
 fn blocks(guide: &str, language: &str) -> Vec<String> {
     let begin = format!("```{language}\n");
     let block = |rest: &str| rest.split("```").next().unwrap().to_owned();
     guide.split(&begin).skip(1).map(block).collect()
 }
 
-/// What is typed in a block: the lines behind the prompt.
+/// Returns the commands of a block: the lines with a prompt.
 fn typed(block: &str) -> String {
     let lines = block.lines().filter_map(|line| line.strip_prefix("$ "));
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// A folder with the inputs of the guide, and the groups that `find` finds in them.
+/// Returns a folder with the inputs of the guide, and the groups that `find` finds in them.
 fn place_with_pages(find: &[&str]) -> (Place, String) {
     let place = Place::new();
     let documents = short_documents(0, 200);
@@ -70,7 +70,7 @@ fn place_with_pages(find: &[&str]) -> (Place, String) {
     (place, expected)
 }
 
-/// Runs a script; the program and `bin` are in the search path.
+/// Runs a script with the program and the folder `bin` in the search path.
 fn run_script(place: &Place, script: &str) {
     let program = Path::new(env!("CARGO_BIN_EXE_lookalike"));
     let path = format!(
@@ -85,7 +85,7 @@ fn run_script(place: &Place, script: &str) {
     assert!(output.status.success(), "{script}\n{said}");
 }
 
-/// Runs a script of the guide, which makes a job from its plan to its end.
+/// Runs a script of the guide that performs a whole job, and compares its groups.
 fn check(place: &Place, script: &str, expected: &str) {
     let _ = fs::remove_dir_all(place.path("job"));
     let _ = fs::remove_file(place.path("groups.csv"));
@@ -93,7 +93,7 @@ fn check(place: &Place, script: &str, expected: &str) {
     assert_eq!(place.read("groups.csv"), expected, "{script}");
 }
 
-/// Replaces numbers of the guide, each of which has to be there.
+/// Replaces numbers of the guide. Each of them must occur.
 fn scaled(script: &str, numbers: &[(&str, &str)]) -> String {
     numbers.iter().fold(script.to_owned(), |script, (from, to)| {
         assert!(script.contains(from), "{from} is not in\n{script}");
@@ -109,12 +109,12 @@ fn the_stages_leave_the_groups_of_find() {
     };
     let (place, expected) = place_with_pages(&[]);
     check(&place, &typed(stages), &expected);
-    // 64 tasks, which are numbered from 0, and 8 of `merge`.
+    // The guide has 64 tasks, numbered from 0, and 8 tasks of `merge`.
     let numbers = [("--tasks 64", "--tasks 9"), ("seq 0 63", "seq 0 8"), ("seq 0 7", "seq 0 2")];
     check(&place, &scaled(&typed(shell_loop), &numbers), &expected);
     assert_eq!(typed(shell_loop).matches("seq 0 63").count(), 4);
     let (place, expected) = place_with_pages(&["--exact", "--threshold", "0.6"]);
-    // "and on as above"
+    // The guide shows the other stages only once, so this block continues with them.
     let stages = typed(stages);
     let rest = stages.lines().skip_while(|line| !line.contains("shard keys")).skip(1);
     let rest: String = rest.flat_map(|line| [line, "\n"]).collect();
@@ -128,7 +128,7 @@ fn the_slurm_script_leaves_the_groups_of_find() {
     let (place, expected) = place_with_pages(&[]);
     place.file("bin/sbatch", SBATCH);
     fs::set_permissions(place.path("bin/sbatch"), fs::Permissions::from_mode(0o755)).unwrap();
-    // 1000 tasks, 200 parts, and 14 tasks of `merge`.
+    // The guide has 1,000 tasks, 200 parts, and 14 tasks of `merge`.
     let numbers = [
         ("--tasks 1000", "--tasks 3"),
         ("--array=0-999", "--array=0-2"),
@@ -156,7 +156,7 @@ fn the_job_of_kubernetes_runs_every_task() {
     assert_eq!(place.run(&["shard", "status", "job", "--missing", "keys"]).ok(), "\n");
 }
 
-/// The numbers of tasks in the guide are those that `plan` names.
+/// The guide names the numbers of tasks that its plans create.
 #[test]
 fn the_scripts_name_every_task() {
     let guide = guide();
@@ -175,12 +175,13 @@ fn the_scripts_name_every_task() {
     let all: Vec<_> = plans.map(tasks).collect();
     let [_, exact, shell_loop, slurm] = &all[..] else { panic!("four plans: {all:?}") };
     assert_eq!(exact[..3], ["8", "1", "8"]);
-    // keys, connect, merge, label, components, decide: the tasks are numbered from 0.
+    // The stages keys, connect, merge, label, components and decide. Their tasks are numbered from
+    // 0.
     assert_eq!(*shell_loop, ["64", "64", "8", "1", "64", "64"]);
     assert_eq!(*slurm, ["1000", "200", "14", "1", "1000", "200"]);
 }
 
-/// Commands within sentences are accepted; what they name is not there.
+/// The program accepts commands within sentences, and reports only the missing plan.
 #[test]
 fn commands_in_sentences_are_accepted() {
     let guide = guide();
@@ -192,7 +193,7 @@ fn commands_in_sentences_are_accepted() {
         let Some(start) = start else { continue };
         let command = span[start..].split(')').next().unwrap();
         let run = place.run(&command.split_whitespace().skip(1).collect::<Vec<_>>());
-        // 2 is an error of usage.
+        // Exit code 2 would mean invalid arguments.
         assert_eq!(run.code, Some(1), "{span}: {}", run.err);
         assert!(run.err.contains("the plan job/plan.json does not exist"), "{span}: {}", run.err);
         commands += 1;

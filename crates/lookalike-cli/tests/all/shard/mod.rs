@@ -1,5 +1,5 @@
-//! A run that is divided over tasks leaves the bytes of `find`; tasks that are killed or run twice
-//! change nothing, and what cannot be divided is refused.
+//! A run that is divided into tasks gives the bytes of `find`. Killed and repeated tasks do not
+//! change the result. Runs that cannot be divided are refused.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod files;
@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::time::Duration;
 
-/// How a job is divided.
+/// The numbers of tasks and parts of a job.
 #[derive(Clone, Copy)]
 pub(crate) struct Divided {
     pub(crate) tasks: u32,
@@ -21,14 +21,14 @@ pub(crate) struct Divided {
 }
 
 impl Divided {
-    /// `shard plan` with these arguments of `find`.
+    /// Runs `shard plan` with these arguments of `find`.
     pub(crate) fn plan(self, place: &Place, args: &[&str]) -> Run {
         let (tasks, parts) = (self.tasks.to_string(), self.parts.to_string());
         let plan = ["shard", "plan", "job", "--tasks", &tasks, "--parts", &parts];
         place.run(&[&plan, args].concat())
     }
 
-    /// All stages, each with its tasks in descending order.
+    /// Runs all stages, each with its tasks in descending order.
     pub(crate) fn run(self, place: &Place) {
         let status = place.run(&["shard", "status", "job"]).ok();
         let counted = if status.contains("rarity") { self.tasks } else { 0 };
@@ -57,8 +57,8 @@ impl Divided {
     }
 }
 
-/// What `find` and `finish` write: groups as CSV and JSON lines, pairs, what was skipped, and the
-/// report without the times.
+/// Returns the output of `find` or `finish`: groups as CSV, pairs, skipped records, and the report
+/// without its times.
 fn outputs(place: &Place, command: &[&str]) -> (Vec<String>, Value) {
     let files = ["-o", "g.csv", "--pairs", "p.csv", "--skipped", "s.csv", "--report", "r.json"];
     place.run(&[command, &files, &["-q"]].concat()).ok();
@@ -71,9 +71,9 @@ fn outputs(place: &Place, command: &[&str]) -> (Vec<String>, Value) {
     (found, report)
 }
 
-/// Runs `args` with `find` and divided, and compares all outputs.
+/// Runs `args` with `find` and as a divided run, and compares all outputs.
 ///
-/// `other_counts` are counts that differ.
+/// `other_counts` names the counts of the report that may differ.
 fn compare(place: &Place, args: &[&str], divided: Divided, other_counts: &[&str]) {
     let (expected, mut report) = outputs(place, &[&["find"], args].concat());
     let _ = fs::remove_dir_all(place.path("job"));
@@ -91,7 +91,7 @@ fn compare(place: &Place, args: &[&str], divided: Divided, other_counts: &[&str]
     assert!(report["counts"]["groups"].as_u64() > Some(3), "{args:?}: {}", report["counts"]);
 }
 
-/// Records, compressed records, and a folder with texts and pages.
+/// Writes records, compressed records, and a folder with texts and pages.
 fn inputs(place: &Place) {
     place.file("a.jsonl", short_documents(0, 300));
     place.file("b.jsonl.gz", gzip(short_documents(300, 300).as_bytes()));
@@ -153,7 +153,8 @@ fn the_outputs_are_those_of_find() {
     }
 }
 
-/// Candidates are other ones than those of `find`: shingles are counted otherwise.
+/// The candidates differ from the candidates of `find`, because a divided run counts shingles in
+/// another way.
 #[test]
 fn exact_runs_and_containment_are_those_of_find() {
     let place = Place::new();
@@ -204,8 +205,8 @@ fn memory_and_threads_change_nothing() {
     assert_eq!(expected, found);
 }
 
-/// Two groups of one size whose keepers have one id: the order depends on neither the numbers of
-/// documents nor the division.
+/// Two groups have the same size, and their keepers have the same id. Neither the document numbers
+/// nor the division decides their order.
 #[test]
 fn a_keeper_of_the_reference_comes_second() {
     let place = Place::new();
@@ -215,7 +216,7 @@ fn a_keeper_of_the_reference_comes_second() {
     let mut documents = short_documents(0, 130) + &line("k", &format!("{first} more"));
     documents += &(short_documents(200, 67) + &line("x1", &first) + &line("x2", &second));
     place.file("in.jsonl", documents);
-    // Their numbers, 130 and 256, are in the other order as bytes of seven bits.
+    // The keepers have the numbers 130 and 256, whose order is reversed in a varint encoding.
     place.file("reference.jsonl", short_documents(500, 56) + &line("k", &second));
     let args = ["in.jsonl", "--reference", "reference.jsonl", "--threshold", "0.9"];
     place.run(&[&["find"], &args[..], &["-o", "g.csv", "-q"]].concat()).ok();
@@ -225,13 +226,14 @@ fn a_keeper_of_the_reference_comes_second() {
     compare(&place, &args, Divided { tasks: 1, parts: 3 }, &[]);
 }
 
-/// A document and one of the reference collection have one id: several pairs have the same two.
+/// A new document and a reference document share an id, so several pairs have the same two ids.
 #[test]
 fn pairs_of_ids_that_the_reference_has_too_are_in_one_order() {
     let place = Place::new();
     let text = |side: usize, number: usize| {
         let word = |i: usize| {
-            // Six topics; the sides and the documents differ in some words.
+            // Six topics. The documents of a topic differ in some words, depending on side and
+            // number.
             let own = (i * 7 + side) % 23 < number % 5;
             if own { format!("own{side}x{number}x{i}") } else { format!("t{}w{i}", number % 6) }
         };
@@ -254,7 +256,8 @@ fn pairs_of_ids_that_the_reference_has_too_are_in_one_order() {
     assert!(ids.windows(2).filter(|pair| pair[0] == pair[1]).count() > 20, "{pairs}");
 }
 
-/// Tasks of the levels of components wait for the level before; how many there are changes nothing.
+/// The tasks of each level of components wait for the level before. The number of levels does not
+/// change the result.
 #[test]
 fn components_are_found_in_levels() {
     let place = Place::new();
@@ -328,7 +331,8 @@ fn ids_of_several_documents_are_named() {
     assert_eq!((expected, report), outputs(&place, &["shard", "finish", "job"]));
 }
 
-/// The name of the file does not tell two records of one file apart.
+/// The remedy for repeated ids in two files, `--ids-by-file`, does not help for two records of one
+/// file.
 #[test]
 fn ids_of_one_file_have_another_remedy() {
     let place = Place::new();
@@ -346,7 +350,7 @@ fn ids_of_one_file_have_another_remedy() {
     }
 }
 
-/// The text between backticks is run as it is, with a number in place of `TASK`.
+/// Runs the text between backticks, with a number instead of `TASK`.
 #[test]
 fn the_commands_of_a_plan_can_be_run() {
     let place = Place::new();
@@ -402,7 +406,7 @@ fn what_cannot_be_divided_is_refused() {
     assert!(message.contains("use FILE.json"), "{message}");
 }
 
-/// The counts of the work, which is another one than that of `find` in exact runs.
+/// Removes the counts of work, which differ between `find` and divided exact runs.
 fn without_work((files, mut report): (Vec<String>, Value)) -> (Vec<String>, Value) {
     for count in ["candidates", "verified"] {
         report["counts"][count] = Value::Null;
@@ -410,7 +414,7 @@ fn without_work((files, mut report): (Vec<String>, Value)) -> (Vec<String>, Valu
     (files, report)
 }
 
-/// Whether a file of a job is one that a stage leaves, or one that is being written.
+/// Returns true for files of a job that a stage creates, and for files that are being written.
 fn is_known(name: &str) -> bool {
     let known = [
         "plan.json",
@@ -442,13 +446,13 @@ fn run_killed(place: &Place, args: &[&str], random: &mut Random, check: &dyn Fn(
     check();
 }
 
-/// The stages behind `plan` and before `finish`, each of which waits for the one before it.
+/// Returns the stages between `plan` and `finish`, each of which waits for the previous one.
 fn stages(exact: bool) -> &'static [&'static str] {
     let all = &["count", "rarity", "keys", "connect", "merge", "label", "components", "decide"];
     if exact { all } else { &all[2..] }
 }
 
-/// What is killed leaves nothing under its name that is not whole, and is run again.
+/// A killed task leaves only complete files under their final names. It can run again.
 #[test]
 fn killed_tasks_are_run_again() {
     let place = Place::new();
@@ -487,7 +491,8 @@ fn killed_tasks_are_run_again() {
     }
 }
 
-/// Processes that run one task at once, or make one plan, all end well and leave the same.
+/// Several processes can run the same task or the same plan at once. All succeed with the same
+/// result.
 #[test]
 fn a_task_may_run_twice_at_once() {
     let place = Place::new();
@@ -517,8 +522,8 @@ fn a_task_may_run_twice_at_once() {
     }
 }
 
-/// A file that may not grow represents a full disk: every stage says which file it could not write,
-/// leaves none, and ends well when there is room.
+/// A limit on file sizes simulates a full disk. Every stage names the file that it cannot write,
+/// leaves no such file, and succeeds when there is room.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_is_named_by_every_stage() {
@@ -547,7 +552,7 @@ fn a_full_disk_is_named_by_every_stage() {
     }
     check("finish", "-o g.csv --pairs p.csv -q");
     assert_eq!(expected, without_work(outputs(&place, &["shard", "finish", "job"])));
-    // A disk that is really full, where the system lets a test mount one.
+    // A disk that is really full, if the system lets a test mount one.
     fs::create_dir(place.path("t")).unwrap();
     let keys = "\"$0\" shard plan t/job b.jsonl.gz 2>&- && \"$0\" shard keys t/job; code=$?; \
                 [ \"$(ls -A t/job)\" = plan.json ] && exit $code";

@@ -1,4 +1,4 @@
-//! Archives: which files they have, and which of these can be read.
+//! Archives: their lists of files, and the files that can be read.
 
 use super::zipped::{Entry, Form, crc, entry, zip, zip_as};
 use super::{extract, extract_with, fixture, zip_entries};
@@ -26,7 +26,7 @@ fn files_of_one_name_are_all_there() {
 #[test]
 fn an_entry_can_be_read_by_itself() {
     let plain = fixture("plain.zip");
-    // A program that unpacks itself has bytes in front.
+    // A self-extracting archive has other bytes before its first entry.
     let shifted = [&[7; 1000][..], &plain].concat();
     for bytes in [plain, shifted] {
         let listed = zip_entries(Cursor::new(&bytes)).unwrap();
@@ -64,7 +64,7 @@ fn names_are_decoded_and_times_taken_from_where_they_are_best() {
     let mut old = entry("", b"x");
     old.name = b"gr\x94\xe1e\\x.txt".to_vec();
     old.host = 0;
-    // Unix seconds with a zone known, before 1970.
+    // A time in Unix seconds, one second before 1970.
     old.extra = [&0x5455u16.to_le_bytes()[..], &[5, 0, 1], &(-1i32).to_le_bytes()].concat();
     let mut new = entry("", b"x");
     new.extra = vec![0x0A, 0, 32, 0, 0, 0, 0, 0, 1, 0, 24, 0];
@@ -115,7 +115,7 @@ fn members_of_every_usual_method_are_read() {
         assert!(*text == format!("Method {method} {words}"), "{name}");
     }
     assert_eq!(got.parts.len(), 4);
-    // What comes out counts, and what is cut off is damaged.
+    // The limit applies to the unpacked bytes. Truncated data are damaged.
     let listed = zip_entries(Cursor::new(&bytes)).unwrap();
     for entry in &listed.entries {
         let start = entry.data_offset as usize;
@@ -136,10 +136,10 @@ fn members_of_every_usual_method_are_read() {
 fn a_dictionary_of_lzma_is_not_larger_than_its_limit() {
     let mut bytes = fixture("methods.zip");
     let listed = zip_entries(Cursor::new(&bytes)).unwrap();
-    // The size of the dictionary is behind two versions, a length and the properties.
+    // The size of the dictionary follows two version bytes, a length and the properties.
     let dictionary = listed.entries[3].data_offset as usize + 5;
     bytes[dictionary..dictionary + 4].copy_from_slice(&[0xFF; 4]);
-    // Nothing can refer to more bytes than the member has.
+    // A dictionary is never larger than the member, so this size is accepted.
     assert_eq!(extract("x.zip", &bytes).parts.len(), 4);
     let list = bytes.windows(4).rposition(|w| w == b"PK\x01\x02").unwrap();
     bytes[list + 24..list + 28].copy_from_slice(&[0xFE; 4]);
@@ -150,12 +150,12 @@ fn a_dictionary_of_lzma_is_not_larger_than_its_limit() {
 #[test]
 fn the_sum_of_a_name_is_made_once_however_many_fields_ask_for_it() {
     let mut long = entry(&"n".repeat(60_000), b"x");
-    // Names of the version that counts, for another name.
+    // Each field has the correct version, but belongs to another name.
     long.extra = [0x75, 0x70, 5, 0, 1, 0, 0, 0, 0].repeat(7_000);
     let bytes = zip_as(Form::Usual, &vec![long; 40]);
     let started = std::time::Instant::now();
     assert_eq!(zip_entries(Cursor::new(&bytes)).unwrap().entries.len(), 40);
-    // 16 GB would be summed if every field did it.
+    // If every field computed the checksum of its name, 16 GB would be processed.
     assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
 }
 
@@ -173,16 +173,16 @@ fn books_and_texts_zipped_again_are_documents() {
                 entry(&listed.name, &content)
             })
             .collect();
-        // As `zip -r` and file managers do: by name, everything compressed.
+        // Like `zip -r` and file managers: sorted by name, with every file compressed.
         entries.sort_by(|a, b| a.name.cmp(&b.name));
         assert_eq!(extract("x", &zip_as(Form::Usual, &entries)).text(), known, "{name}");
         entries.retain(|entry| entry.name != b"mimetype");
         let got = extract("x", &zip_as(Form::Usual, &entries));
-        // Books say what they are a second time; the lists of these texts do not.
+        // A book also states its type in another file, but these texts do not list their files.
         if name == "book.epub" {
             assert_eq!(got.text(), known, "{name}");
         }
-        // In a folder of an archive they are files like any others.
+        // In a folder of an archive, they are ordinary files.
         for entry in &mut entries {
             entry.name.splice(..0, *b"folder/");
         }
@@ -212,7 +212,7 @@ fn listing_is_within_the_limits() {
 fn wrong_sums_and_sizes_are_damage() {
     let bytes = zip(&[("a.txt", b"some text"), ("b.txt", b"kept")]);
     let list = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
-    // The CRC, and the size, in the list of names.
+    // The CRC and the size in the central directory.
     for at in [list + 16, list + 24] {
         let mut bytes = bytes.clone();
         bytes[at] ^= 1;
@@ -224,7 +224,7 @@ fn wrong_sums_and_sizes_are_damage() {
 
 #[test]
 fn a_zip_that_is_cut_off_gives_what_is_whole() {
-    // The first one is longer than what is looked through at once, the second has nothing.
+    // The first entry is longer than one search window, and the second is empty.
     let mut first = entry("a.txt", &b"first PK\x07\x08 ".repeat(20_000));
     first.method = 0;
     let entries = [first, entry("b.txt", b""), entry("c.txt", b"third")];
@@ -304,7 +304,7 @@ fn a_stream_of_tar_is_cut_into_entries() {
                 match next_entry(&bytes[start..start + len]).unwrap() {
                     TarNext::More { at_least } => {
                         assert!(at_least as usize > len);
-                        // Asking for less would be refused again.
+                        // A shorter piece is refused again.
                         let short = start + at_least as usize - 1;
                         let again = next_entry(&bytes[start..short]).unwrap();
                         assert!(matches!(again, TarNext::More { .. }));
@@ -338,7 +338,7 @@ fn tar_headers_that_are_not_are_damage() {
     let both = [sparse, pax, tar("t.txt", b"map"), good.clone(), vec![0; 1024]].concat();
     let got = extract("x.tar", &both);
     assert_eq!((names(&got.parts), got.failures.len()), (vec!["a.txt"], 2), "{got:?}");
-    // Without the mark of its end there may have been more.
+    // Without an end mark, entries may be missing.
     let got = extract("x.tar", &good);
     assert_eq!((names(&got.parts), got.failures.len()), (vec!["a.txt"], 1), "{got:?}");
     let cut = [&good[..], &good[..700]].concat();
@@ -384,7 +384,7 @@ fn bombs_stop_at_the_limit() {
     let got = extract_with(&options, "x.zip", &flat);
     assert_eq!((got.parts.len(), got.bytes()), (2, 20 << 20));
     assert_eq!(got.failure_of(""), &limit);
-    // Each level holds the one below sixteen times.
+    // Each level contains the level below sixteen times.
     let mut nested = zip(&[("0.txt", &zeros)]);
     for _ in 0..5 {
         let files: Vec<Entry> = (0..16).map(|i| entry(&format!("{i}.zip"), &nested)).collect();
@@ -393,7 +393,7 @@ fn bombs_stop_at_the_limit() {
     let got = extract_with(&options, "x.zip", &nested);
     assert!(got.bytes() <= 25 << 20);
     assert!(got.failures.iter().any(|(_, failure)| *failure == limit));
-    // What an entry promises is not what is made room for.
+    // The extractor does not allocate the size that an entry claims.
     let mut promising = zip(&[("a.txt", b"x")]);
     let list = promising.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
     promising[list + 24..list + 28].copy_from_slice(&[0xFE; 4]);
@@ -428,7 +428,7 @@ fn members_are_counted() {
     assert_eq!((got.parts.len(), got.failures.len(), got.failure_of("")), (3, 1, &limit));
 }
 
-/// Counts what it receives; the second part is too much.
+/// Counts the parts that it receives, and fails at the second one.
 struct SecondPartFails(u32);
 
 impl SecondPartFails {
@@ -460,7 +460,7 @@ fn the_first_error_of_a_sink_ends_the_extraction() {
         let mut extractor = Extractor::new(&ExtractOptions::default());
         let extracted = extractor.extract(name, bytes, &mut sink);
         assert_eq!((extracted, sink.0), (Err("part 2 is too much".to_owned()), 2), "{name}");
-        // The extractor reads on.
+        // The extractor works after the error.
         let mut sink = SecondPartFails(0);
         assert_eq!(extractor.extract("d", b"text", &mut sink), Ok(()));
     }

@@ -1,4 +1,4 @@
-//! Files whose text is known, written by `fixtures/extract/office/make.py`.
+//! Files with known texts, written by `fixtures/extract/office/make.py`.
 
 use super::hostile::{docx, odf};
 use super::zipped::zip;
@@ -62,7 +62,7 @@ fn rtf_in_other_words() {
 #[test]
 fn word_in_other_words() {
     let known = [
-        // Only for older programs; and one alternative in another.
+        // An alternative for older programs only, and an alternative within another one.
         ("<AlternateContent><Fallback><p><t>x</t></p></Fallback></AlternateContent>", "x\n"),
         (
             "<p><AlternateContent><Choice><AlternateContent><Choice><t>a</t></Choice>\
@@ -87,7 +87,8 @@ fn word_in_other_words() {
 #[test]
 fn opendocument_in_other_words() {
     let known = [
-        // A note in a box goes with the box, a box in a note with the note.
+        // A note within a box follows the text of the box. A box within a note follows the text of
+        // the note.
         ("<p>a<text-box><p>b<note><p>c</p></note>d</p></text-box>e</p><p>f</p>", "ae\nbc\nd\nf\n"),
         ("<p>a<note><p>b<text-box><p>c</p></text-box></p></note>d</p><p>e</p>", "ad\nc\ne\nb\n"),
         (

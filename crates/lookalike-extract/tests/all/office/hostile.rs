@@ -1,4 +1,4 @@
-//! Files that are cut off, changed, mislabelled or made to do harm.
+//! Files that are truncated, changed, mislabelled or malicious.
 
 use super::zipped::{Entry, Form, entry, zip, zip_as};
 use super::{Got, extract, extract_with, fixture, zip_entries};
@@ -24,10 +24,10 @@ const FILES: [&str; 13] = [
     "gnu.tar",
 ];
 
-/// Bytes that mean something in a header of a tar archive, or nothing.
+/// Bytes for tar headers, valid and invalid ones.
 const HEADER_BYTES: &[u8] = b"\0 017x\x80\xff";
 
-/// Numbers that are as large as some type allows, or nearly so.
+/// Numbers at or near the limits of their types.
 const EXTREMES: [u64; 6] =
     [0, u64::MAX, u64::MAX - 29, i64::MAX as u64, 0xFFFF_FFFF_0000_0000, 0x8000_0000_8000_8080];
 
@@ -48,7 +48,7 @@ fn small() -> ExtractOptions {
     options
 }
 
-/// What must hold whatever is read.
+/// Checks that the texts are within the limit and that nothing crashed, whatever the file is.
 fn check(got: &Got, limit: usize) {
     assert!(got.bytes() <= limit, "{} bytes", got.bytes());
     let crashed =
@@ -63,7 +63,7 @@ fn nothing_that_is_cut_off_passes_for_whole() {
         for part in 1..20 {
             let cut = &bytes[..bytes.len() * part / 20];
             let got = extract(name, cut);
-            // Behind the mark of the end there are only more zeros.
+            // Only zeros follow the end mark.
             let is_tar = ["pax.tar", "gnu.tar"].contains(&name);
             let whole = is_tar && cut.ends_with(&[0; 512]);
             let said = got.failures.iter().any(|(within, _)| within.is_empty());
@@ -108,7 +108,7 @@ proptest! {
         check(&extract_with(&small(), FILES[which], &bytes), 1 << 20);
     }
 
-    /// Lengths, offsets and counts at the ends of their ranges.
+    /// Lengths, offsets and counts at the limits of their ranges.
     #[test]
     fn extreme_numbers_give_texts_or_failures(
         which in 0..=FILES.len(),
@@ -133,7 +133,7 @@ proptest! {
         check(&extract_with(&small(), name, &bytes), 1 << 20);
     }
 
-    /// The sums are right, so that what was changed is read.
+    /// The checksums are corrected, so the changed headers are read.
     #[test]
     fn changed_headers_of_tar_give_texts_or_failures(
         which in 11..13usize,
@@ -156,7 +156,7 @@ proptest! {
         check(&extract_with(&small(), FILES[which], &bytes), 1 << 20);
     }
 
-    /// The check sums are right, so that what was changed is read.
+    /// The checksums are corrected, so the changed files are read.
     #[test]
     fn changed_files_in_files_give_texts_or_failures(
         which in 0..9usize,
@@ -253,7 +253,7 @@ const PIECES: [&str; 22] = [
     "<h>",
 ];
 
-/// The files of an archive, read by themselves.
+/// Unpacks the files of an archive.
 fn unpacked(bytes: &[u8]) -> Vec<Entry> {
     let listed = zip_entries(Cursor::new(bytes)).unwrap();
     let entries = listed.entries.iter().map(|listed| {
@@ -315,7 +315,7 @@ fn what_repeats_is_bounded() {
     let got = extract("x", &odf(&row));
     let line = ["x"; 100].join("\t") + "\n";
     assert!(got.text() == line.repeat(100), "{} bytes", got.text().len());
-    // Cells in cells multiply, up to the limit.
+    // Nested repeated cells multiply until the limit.
     let mut nested = "<p>x</p>".to_owned();
     for _ in 0..10 {
         nested = format!("<table-cell number-columns-repeated='100'>{nested}</table-cell>");
@@ -366,7 +366,7 @@ fn one_bad_shared_text_does_not_lose_a_workbook() {
     };
     let got = extract("x", &book("<sst><si><t>first</t></si></sst>"));
     assert_eq!(got.text(), "first\t\u{fffd}\t\u{fffd}\n5\n");
-    // Without any there would be nothing but marks.
+    // Without shared strings, the text would consist of replacement marks only.
     let got = extract("x", &book("<sst/>"));
     assert!(matches!(got.failure(), ExtractError::Damaged { .. }), "{got:?}");
 }
@@ -398,7 +398,7 @@ fn elements_of_xml_take_no_more_memory_than_a_limit() {
 fn a_file_is_what_it_holds_not_what_it_is_called() {
     let known = String::from_utf8(fixture("sheets.xlsx.txt")).unwrap();
     assert_eq!(extract("letter.docx", &fixture("sheets.xlsx")).text(), known);
-    // Not Word at all: an archive like any other.
+    // The file is not a Word file but an ordinary archive.
     let got = extract("letter.docx", &zip(&[("a.txt", b"some text")]));
     assert_eq!(got.text(), "some text");
     let hollow = zip(&[("[Content_Types].xml", b"<Types/>"), ("word/documents/a.txt", b"x")]);
@@ -433,6 +433,6 @@ fn deep_nesting_takes_no_stack_and_little_time() {
     for bytes in files {
         check(&extract("x", &bytes), 100 << 20);
     }
-    // Some seconds, without optimization; hours, if it were quadratic.
+    // A linear algorithm takes some seconds without optimization, a quadratic one hours.
     assert!(started.elapsed() < Duration::from_secs(600), "{:?}", started.elapsed());
 }

@@ -1,16 +1,16 @@
-//! Writes ZIP and tar archives, also such as no program would.
+//! Writes ZIP and tar archives, including invalid ones.
 
 use flate2::{Compression, Crc, write::DeflateEncoder};
 use std::io::Write as _;
 
-/// A file to be.
+/// A file to add to an archive.
 #[derive(Clone)]
 pub(crate) struct Entry {
     pub(crate) name: Vec<u8>,
     pub(crate) content: Vec<u8>,
     pub(crate) method: u16,
     pub(crate) flags: u16,
-    /// The system that wrote it, and its attributes there.
+    /// The system that wrote the file, and its attributes on that system.
     pub(crate) host: u8,
     pub(crate) attributes: u32,
     pub(crate) extra: Vec<u8>,
@@ -28,15 +28,15 @@ pub(crate) fn entry(name: &str, content: &[u8]) -> Entry {
     }
 }
 
-/// How the archive is written.
+/// The form of an archive.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Usual,
-    /// Sizes behind the contents.
+    /// Sizes follow the contents.
     Described,
-    /// The same, with 64 bits.
+    /// Sizes of 64 bits follow the contents.
     LongDescribed,
-    /// Numbers with 64 bits.
+    /// All numbers have 64 bits.
     Long,
 }
 

@@ -1,4 +1,4 @@
-//! Damaged rows and files that are cut short are errors, whatever reads them.
+//! Damaged rows and truncated files are errors for every reader.
 
 use super::{TINY, WRITE, filled, open, segments};
 use crate::conformance::documents::{Maker, settings};
@@ -26,7 +26,7 @@ fn with_texts(folder: &Path) -> Vec<IndexRecord> {
     now(&*backend)
 }
 
-/// All documents as an export reads them.
+/// Returns all documents as an export reads them.
 fn exported(backend: &dyn Backend) -> Result<Vec<IndexRecord>, IndexError> {
     let mut snapshot = backend.snapshot()?;
     let wanted = RecordFields { signature: true, set: true, metadata: true, text: true };
@@ -65,7 +65,7 @@ fn flipped_bytes_are_found_by_check_and_never_exported() {
         if let Ok(export) = &export {
             assert_eq!(*export, records, "seed {seed}");
         }
-        // What is left are bytes that no row uses.
+        // The damage that `check` does not report is in unused bytes.
         let problems = reader.check().unwrap();
         assert!(!problems.is_empty() || export.is_ok(), "seed {seed}");
         *(if problems.is_empty() { &mut unused } else { &mut found }) += 1;
@@ -99,7 +99,7 @@ fn every_stored_value_has_a_checksum() {
         assert!(problems.iter().any(|problem| !problem.repairable), "{sql}: {problems:?}");
         let error = exported(&*reader).unwrap_err();
         assert!(matches!(error, IndexError::Damaged { .. }), "{sql}: {error}");
-        // An id that is looked for is not taken for one that is not there.
+        // A search for a damaged id fails instead of reporting an unknown id.
         if sql.contains("'other'") {
             let looked = reader.snapshot().unwrap().number_of(&records[6].id);
             assert!(matches!(looked, Err(IndexError::Damaged { .. })), "{looked:?}");
@@ -147,10 +147,10 @@ fn a_segment_that_is_cut_short_while_it_is_in_use_is_an_error() {
     }
     let error = writer.compact(0).unwrap_err();
     assert!(matches!(error, IndexError::Damaged { .. }), "{error}");
-    // Rows are read without segments.
+    // Reading rows needs no segments.
     let count = everything(&mut *reader.snapshot().unwrap()).len();
     drop((reader, writer));
-    // The next writer makes them again.
+    // The next writer creates the segments again.
     let writer = open(&folder, WRITE).unwrap();
     ask(&*writer).unwrap();
     assert_clean(&*writer);

@@ -1,4 +1,4 @@
-//! On a full disk, documents can be removed and the index be compacted.
+//! On a full disk, documents can be removed and the index can be compacted.
 
 use super::{Disk, TINY, WRITE, open};
 use crate::conformance::documents::{Document, Maker, settings};
@@ -9,7 +9,7 @@ use lookalike_index::folder;
 use lookalike_index::settings::StoredContent;
 use std::io::Write as _;
 
-/// Takes all that is left.
+/// Fills the disk.
 fn fill(path: &std::path::Path) {
     let mut file = std::fs::File::create(path).unwrap();
     for size in [1 << 16, 1 << 12, 1] {
@@ -30,7 +30,7 @@ fn documents_are_removed_and_space_is_given_back_on_a_full_disk() {
         let mut documents: Vec<Document> =
             (stored..stored + 25).map(|i| maker.document(&format!("d{i}"), i)).collect();
         for document in &mut documents {
-            // What is not compressed away.
+            // Random texts, which compression does not shrink much.
             let words = (0..300).map(|_| format!("{:x} ", maker.below(u64::MAX)));
             document.text = words.collect();
             document.expires = None;
@@ -43,7 +43,7 @@ fn documents_are_removed_and_space_is_given_back_on_a_full_disk() {
     assert!(matches!(error, IndexError::DiskFull { .. }), "{error}");
     drop(backend);
     fill(&disk.0.join("filler"));
-    // A process that opens the index finds no space for the files that SQLite needs, either.
+    // SQLite has no space for its own files when this process opens the index.
     let backend = open(&folder, WRITE).unwrap();
     for i in 0..stored / 2 {
         backend.write(&[Change::Remove(&format!("d{i}"))]).unwrap();

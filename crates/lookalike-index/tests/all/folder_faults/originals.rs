@@ -1,4 +1,4 @@
-//! Damaged originals and versions of an index in a folder: named by every reader and by `check`.
+//! Damaged originals and versions of an index in a folder. Every reader and `check` report them.
 
 use crate::conformance::documents::{Maker, settings};
 use crate::conformance::{assert_clean, known, page};
@@ -15,7 +15,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// An index with twelve versions of one document, each but the first a difference.
+/// Creates an index with twelve versions of one document. All except the first are stored as
+/// differences.
 fn archive() -> (TempDir, PathBuf) {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("archive");
@@ -36,12 +37,12 @@ fn open(folder: &std::path::Path) -> Box<dyn Backend> {
     folder::open(folder, Access::Read).unwrap()
 }
 
-/// Changes the catalogue, and expects that reading the last version and `check` name the damage.
+/// Damages the catalogue. Both a reader of the last version and `check` must report the damage.
 fn assert_named(sql: &str, expected: &str) {
     assert_both_named(sql, expected, expected);
 }
 
-/// The same where both say it in words of their own.
+/// Like [`assert_named`], with different messages of the reader and of `check`.
 fn assert_both_named(sql: &str, expected: &str, expected_of_check: &str) {
     let (_above, folder) = archive();
     assert!(damage(&folder, sql) > 0, "{sql}");
@@ -62,8 +63,8 @@ fn assert_both_named(sql: &str, expected: &str, expected_of_check: &str) {
     assert!(named, "{sql}: {problems:?}");
 }
 
-/// Runs `work` on the index once for each sector of its catalogue, with zeros in place of the
-/// sector, and expects that it ends.
+/// Runs `work` once for each sector of the catalogue, which is replaced by zeros. Each run must
+/// end.
 fn assert_ends(access: Access, work: fn(&dyn Backend)) {
     const SECTOR: usize = 512;
     let (_above, folder) = archive();
@@ -169,7 +170,7 @@ fn a_damaged_original_is_named() {
     assert_named("UPDATE originals SET base = NULL WHERE original = 12", "decompress");
 }
 
-/// The version must not be listed with a hash that its original never had.
+/// The list of versions must not contain a hash that the original never had.
 #[test]
 fn a_hash_of_another_length_is_damage_and_no_hash_of_zeros() {
     let (_above, folder) = archive();
@@ -217,7 +218,8 @@ fn removing_a_document_leaves_nothing_of_it() {
     let other = page(&mut maker, "other", 3);
     backend.write(&[other.put()]).unwrap();
     backend.write(&[Change::Remove("https://e.example/")]).unwrap();
-    // What the other document is a difference from may be there until the index is compacted.
+    // The original that the other document's difference refers to may remain until the index is
+    // compacted.
     assert_eq!(known(&*backend, "other")[0].1, other.original.clone().unwrap());
     backend.compact(0).unwrap();
     let stats = backend.stats().unwrap().originals.unwrap();
@@ -282,7 +284,7 @@ fn replacing_a_version_repairs_its_key() {
     assert_clean(&*backend);
 }
 
-/// Damage of a version keeps no row of its expired document.
+/// A damaged version does not keep rows of its expired document.
 #[test]
 fn compaction_removes_damaged_versions() {
     for sql in [

@@ -1,5 +1,5 @@
-//! A folder from somebody else: nothing outside of it is read, written or deleted, and nothing in
-//! its catalogue is run.
+//! A folder from an untrusted source. Commands read, write and delete nothing outside it, and
+//! execute nothing in its catalogue.
 
 use super::{TINY, WRITE, filled, open, segments};
 use crate::conformance::documents::{Document, Maker, settings};
@@ -16,7 +16,7 @@ fn catalogue(folder: &Path) -> rusqlite::Connection {
     rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap()
 }
 
-/// What every command does with an index, until something is refused.
+/// Performs the operations of all commands until one fails.
 fn use_all(folder: &Path, to: &Path) -> Result<(), IndexError> {
     let reader = open(folder, Access::Read)?;
     reader.check()?;
@@ -168,7 +168,7 @@ fn links_in_the_folder_are_not_followed() {
         }
         assert_eq!(std::fs::read(&victim).unwrap(), THESIS, "{name}");
     }
-    // Segments: those that are listed, and all names that may come next.
+    // Replaces a listed segment and all possible names of later ones by links.
     let folder = above.path().join("segments");
     filled(&folder);
     let listed = segments(&folder);
@@ -183,7 +183,7 @@ fn links_in_the_folder_are_not_followed() {
     assert!(!reader.check().unwrap().is_empty());
     reader.backup(&above.path().join("first copy")).unwrap();
     drop(reader);
-    // A writer makes its own in their place.
+    // A writer creates its own segments instead.
     drop(open(&folder, WRITE).unwrap());
     use_all(&folder, &above.path().join("copy")).unwrap();
     assert_eq!(std::fs::read(&victim).unwrap(), THESIS);
@@ -210,7 +210,7 @@ fn only_the_owner_may_look_into_what_is_made() {
         assert!(modes.len() > 4 && modes.iter().all(|mode| *mode == 0o600), "{modes:?}");
     }
     drop(writer);
-    // What is there keeps its modes, and new files follow the catalogue.
+    // Existing files keep their modes, and new files get the mode of the catalogue.
     std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).unwrap();
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();

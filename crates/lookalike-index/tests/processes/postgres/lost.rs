@@ -1,4 +1,4 @@
-//! Connections that end, in the middle of a batch and between calls.
+//! Connections that end during a batch and between calls.
 
 use super::{WRITE, postgres_open};
 use crate::conformance::documents::{Document, Maker, settings};
@@ -22,7 +22,7 @@ fn puts(documents: &[Document]) -> Vec<Change<'_>> {
     documents.iter().map(Document::put).collect()
 }
 
-/// Ends the sessions that wait in a way, once there is one.
+/// Ends the sessions that satisfy an SQL condition, as soon as there is one.
 fn end_who_waits(server: &PostgresServer, how: &str) {
     let mut client = server.client();
     let sql = format!(
@@ -45,7 +45,7 @@ fn assert_transient<T: std::fmt::Debug>(result: Result<T, IndexError>, says: &st
     }
 }
 
-/// A server of its own, since these sessions are found by how they wait.
+/// Starts a separate server, because the tests find sessions by their state.
 fn own() -> Option<PostgresServer> {
     if !server()?.is_own() {
         skipped("sessions are ended on a server of the test's own only");
@@ -63,7 +63,7 @@ fn a_session_that_ends_in_a_batch_leaves_nothing() {
     backend.write(&puts(&before[..10])).unwrap();
     let stored = now(&*backend);
     for table in ["state", "docs", "bands"] {
-        // The batch gets as far as this table.
+        // The lock stops the batch at this table.
         let mut client = server.client();
         client.batch_execute("SET search_path TO \"lost in a batch\"; BEGIN").unwrap();
         client.batch_execute(&format!("LOCK TABLE {table} IN EXCLUSIVE MODE")).unwrap();
@@ -71,7 +71,7 @@ fn a_session_that_ends_in_a_batch_leaves_nothing() {
             let write = scope.spawn(|| backend.write(&puts(&before)));
             end_who_waits(&server, "wait_event_type = 'Lock'");
             if table == "state" {
-                // What has not begun begins again on another connection, once.
+                // A batch that has not begun is retried once on another connection.
                 end_who_waits(&server, "wait_event_type = 'Lock'");
             }
             assert_transient(write.join().unwrap(), "");
@@ -119,7 +119,7 @@ fn a_session_that_ends_in_its_commit_is_asked_about() {
     backend.write(&puts(&all[..5])).unwrap();
     let mut client = server.client();
 
-    // Before it has taken effect.
+    // The session ends before the commit takes effect.
     let slow = "SET search_path TO \"lost commit\"; \
                 CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql \
                 AS 'BEGIN PERFORM pg_sleep(100); RETURN NULL; END'; \
@@ -135,12 +135,13 @@ fn a_session_that_ends_in_its_commit_is_asked_about() {
     assert_eq!(now(&*backend).len(), 5);
 
     let done = AtomicBool::new(false);
-    // After it has taken effect, and before the server says so: it waits for another server.
+    // The session ends after the commit takes effect, while the server waits for a standby server
+    // before it reports success.
     let standby = "ALTER SYSTEM SET synchronous_standby_names = 'nobody'";
     client.batch_execute(standby).unwrap();
     client.batch_execute("SELECT pg_reload_conf()").unwrap();
     std::thread::scope(|scope| {
-        // The server hears of the setting a little later, so that some may get by.
+        // The server applies the setting a little later, so some batches may succeed before.
         let write = scope.spawn(|| {
             while !done.load(Ordering::Acquire) {
                 assert_eq!(backend.write(&puts(&all)).unwrap().len(), 20);
@@ -192,7 +193,7 @@ fn a_statement_that_takes_too_long_is_an_error_for_now() {
     let Some(server) = server() else { return };
     let url = server.fresh();
     drop(postgres::create(&url, &settings(StoredContent::Sets)).unwrap());
-    // Milliseconds; long enough for every statement that waits for nothing, on a busy machine.
+    // In milliseconds. Long enough for every statement that is not blocked, also on a busy machine.
     let limited = format!("{url}&options=-c%20statement_timeout%3D5000");
     let backend = postgres_open(&limited, WRITE);
     let name = url.rsplit("index=").next().unwrap();

@@ -1,4 +1,4 @@
-//! Originals and versions in tables: differences, and damage that readers and `check` name.
+//! Originals and versions in PostgreSQL: differences, and damage that readers and `check` report.
 
 use super::Postgres;
 use crate::conformance::documents::{Maker, settings};
@@ -12,8 +12,8 @@ use lookalike_test_support::postgres_server::{PostgresServer, server};
 
 const ID: &str = "https://e.example/";
 
-/// An index with twelve versions of one document, each but the first a difference, and a connection
-/// that sees its tables.
+/// Creates an index with twelve versions of one document, all except the first stored as
+/// differences. Also returns a connection whose search path has the tables.
 fn archive(server: &PostgresServer, name: &str) -> (Postgres, Box<dyn Backend>, Client) {
     let index = Postgres::named(server, name);
     let settings = settings(StoredContent::Originals);
@@ -43,7 +43,7 @@ fn similar_originals_are_differences_over_a_bounded_chain() {
             SELECT o.original, length + 1 FROM originals o JOIN chain c ON o.base = c.original)
         SELECT max(length) FROM chain";
     assert_eq!(client.query_one(sql, &[]).unwrap().get::<_, i32>(0), 8);
-    // The same in one batch, whose originals are not stored when they become bases.
+    // Repeats this in one batch, whose originals are not stored yet when others refer to them.
     let mut maker = Maker::new(&settings(StoredContent::Originals), 5);
     let documents: Vec<_> = (0..30).map(|at| page(&mut maker, &format!("p{at}"), 4)).collect();
     let changes: Vec<Change<'_>> = documents.iter().map(|document| document.put()).collect();
@@ -52,7 +52,7 @@ fn similar_originals_are_differences_over_a_bounded_chain() {
     let last = documents.last().unwrap();
     assert_eq!(known(&*backend, &last.id)[0].1, *last.original.as_ref().unwrap());
     let stats = backend.stats().unwrap().originals.unwrap();
-    // Some have no shingles, and so no document is like them.
+    // Some documents have no shingles, so no similar document is found for them.
     assert!(stats.originals - stats.differences < 6, "{stats:?}");
     assert_clean(&*backend);
 }
@@ -90,7 +90,7 @@ fn damage_of_originals_is_named() {
                 && !problem.repairable
         });
         assert!(named, "{sql}: {problems:?}");
-        // What is damaged keeps nothing from being added, removed and compacted.
+        // Damage does not prevent adding, removing and compacting.
         let mut maker = Maker::new(&settings(StoredContent::Originals), 5);
         let other = page(&mut maker, "other", 3);
         backend.write(&[other.put()]).unwrap();
@@ -102,7 +102,7 @@ fn damage_of_originals_is_named() {
     }
 }
 
-/// The version must not be listed with a hash that its original never had.
+/// The list of versions must not contain a hash that the original never had.
 #[test]
 fn a_hash_of_another_length_is_damage_and_no_hash_of_zeros() {
     let Some(server) = server() else { return };
@@ -165,7 +165,8 @@ fn removing_documents_leaves_no_originals() {
     assert_clean(&*backend);
 }
 
-/// The versions of an expired document are found by its id, whatever became of the current one.
+/// Compaction finds the versions of an expired document by its id, even if the current version is
+/// missing or damaged.
 #[test]
 fn compaction_removes_versions_without_a_current_one() {
     let Some(server) = server() else { return };
@@ -207,7 +208,7 @@ fn versions_with_negative_numbers_are_checked() {
     assert!(named, "{problems:?}");
 }
 
-/// Another version of the index tells readers that the stored originals changed.
+/// A new version of the index tells readers that the stored originals have changed.
 #[test]
 fn removing_unused_originals_changes_the_index() {
     let Some(server) = server() else { return };

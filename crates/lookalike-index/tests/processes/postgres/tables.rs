@@ -1,5 +1,5 @@
-//! What is in the tables: names, versions, keys, damage, and what `docs/reference/postgres.md` asks
-//! in SQL.
+//! Contents of the tables: names, versions, keys, damage, and the SQL of
+//! `docs/reference/postgres.md`.
 
 use super::{Postgres, WRITE, postgres_open};
 use crate::conformance::documents::{Document, Maker, settings};
@@ -14,7 +14,8 @@ use lookalike_index::postgres;
 use lookalike_index::settings::StoredContent;
 use lookalike_test_support::postgres_server::{PostgresServer, server};
 
-/// An index of a name with some documents, and a connection that sees its tables.
+/// Creates an index with a name and some documents. Also returns a connection whose search path has
+/// the tables.
 fn filled(
     server: &PostgresServer,
     name: &str,
@@ -64,7 +65,7 @@ fn what_is_no_index_is_reported_from_one() {
     assert!(matches!(opened, Err(IndexError::NotAnIndex { .. })));
     let created = postgres::create(&index.url, &settings(StoredContent::Sets));
     assert!(matches!(created, Err(IndexError::Exists { .. })));
-    // An empty schema may wait for an index.
+    // An index can be created in an empty schema.
     client.batch_execute("DROP TABLE other.docs").unwrap();
     drop(postgres::create(&index.url, &settings(StoredContent::Sets)).unwrap());
     assert!(now(&*postgres_open(&index.url, WRITE)).is_empty());
@@ -113,7 +114,7 @@ fn another_version_is_refused() {
     let back = "UPDATE settings SET settings = replace(settings, '\"version\":7', '\"version\":1')";
     client.batch_execute(back).unwrap();
     assert_clean(&*postgres_open(&index.url, WRITE));
-    // The tables of earlier programs.
+    // Tables of earlier versions of lookalike.
     client.batch_execute("ALTER TABLE settings DROP COLUMN version").unwrap();
     let error = postgres::open(&index.url, WRITE).err().unwrap();
     assert!(matches!(error, IndexError::NotAnIndex { .. }), "{error}");
@@ -195,10 +196,10 @@ fn damage_is_found_and_what_can_be_is_repaired() {
     let wanted = RecordFields { text: true, ..RecordFields::default() };
     let read = backend.snapshot().unwrap().records(&[DocumentNumber(5)], wanted, &mut |_| Ok(()));
     assert!(matches!(read, Err(IndexError::Damaged { .. })), "{read:?}");
-    // What is damaged can be removed, and nothing of it stays.
+    // Damaged documents can be removed without a remainder.
     let removals = ["d0", "d1", "d2", "d3", "d4", "d5"].map(Change::Remove);
     assert!(backend.write(&removals).unwrap().iter().all(|done| *done == ChangeOutcome::Removed));
-    // The sizes of what was damaged behind its back were counted as they had been.
+    // The state counted the sizes before the damage, so only these counts are wrong.
     assert!(backend.check().unwrap().iter().all(|one| one.place == "state"));
     backend.repair().unwrap();
     assert_clean(&*backend);
@@ -248,7 +249,7 @@ fn long_signatures_are_kept() {
     assert_clean(&*backend);
 }
 
-/// Every example in the document, on an index whose answers are known.
+/// Runs every example of the page on an index with known answers.
 #[test]
 fn the_examples_in_the_documentation_hold() {
     let Some(server) = server() else { return };
@@ -332,7 +333,8 @@ fn columns_of_other_types_are_errors() {
         let (index, backend, mut client) = filled(server, "types", StoredContent::Texts);
         client.batch_execute(&format!("ALTER TABLE {table} ALTER {column} TYPE {sql}")).unwrap();
         let wanted = RecordFields { signature: true, set: true, metadata: true, text: true };
-        // None may panic; an operation that compares the column may fail on the server instead.
+        // No operation may panic. An operation that compares the column may fail on the server
+        // instead.
         let folder = tempfile::tempdir().unwrap();
         let mut errors = vec![
             postgres::open(&index.url, WRITE).err(),
@@ -360,7 +362,7 @@ fn columns_of_other_types_are_errors() {
         };
         assert!(errors.iter().any(is_typed), "{table}.{column}: {errors:?}");
     }
-    // A column that has no value.
+    // A column without a value.
     let (_index, backend, mut client) = filled(server, "types", StoredContent::Texts);
     client
         .batch_execute(

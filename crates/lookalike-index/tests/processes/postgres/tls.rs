@@ -1,4 +1,4 @@
-//! TLS and passwords, with a server that has a certificate.
+//! TLS and passwords, on a server with a certificate.
 
 use super::WRITE;
 use crate::conformance::documents::settings;
@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-/// Runs `openssl`; `false` where there is none.
+/// Runs `openssl`. Returns false if it is not installed.
 fn openssl(folder: &Path, arguments: &str) -> bool {
     let output = Command::new("openssl").args(arguments.split(' ')).current_dir(folder).output();
     let Ok(output) = output else { return false };
@@ -19,7 +19,7 @@ fn openssl(folder: &Path, arguments: &str) -> bool {
     true
 }
 
-/// An authority, and a certificate of `localhost` that it has signed.
+/// Creates an authority and a certificate of `localhost` that it has signed.
 fn certificates(folder: &Path) -> bool {
     std::fs::write(folder.join("names"), "subjectAltName=DNS:localhost\n").unwrap();
     let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
@@ -50,14 +50,14 @@ fn prepare(certificates: &Path, data: &Path, user: Option<u32>) {
         std::os::unix::fs::chown(&path, user, user).unwrap();
     }
     std::fs::write(data.join("pg_hba.conf"), RULES).unwrap();
-    // Not on the command line, which nothing overrules.
+    // The setting is in the file, because a command-line setting could not be changed later.
     let settings = data.join("postgresql.conf");
     let with_tls = std::fs::read_to_string(&settings).unwrap() + "\nssl = on\n";
     std::fs::write(&settings, with_tls).unwrap();
 }
 
-/// A server with TLS, and its port. Another process can take a port between its choice and the
-/// start of the server, so several are tried.
+/// Starts a server with TLS, and returns it with its port. Another process can take a port between
+/// its choice and the start of the server, so several ports are tried.
 fn start(certificates: &Path) -> Result<(PostgresServer, u16), String> {
     let attempt = || {
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -96,7 +96,7 @@ fn connections_are_encrypted_and_verified_as_the_address_says() {
         postgres::open(&url, Access::Read).map(drop)
     };
     let with = |mode: &str, rest: &str| format!("&sslmode={mode}{rest}");
-    // The server takes this user with TLS only.
+    // The server accepts this user only over TLS.
     for (host, rest) in [
         ("localhost", String::new()),
         ("localhost", with("prefer", "")),
@@ -121,7 +121,7 @@ fn connections_are_encrypted_and_verified_as_the_address_says() {
         assert!(error.contains(why), "{host} {rest}: {error}");
     }
     passwords(folder.path(), &format!("postgres://ann@localhost:{port}/postgres?index=a"));
-    // A server without TLS.
+    // Turns TLS off.
     client.batch_execute("ALTER SYSTEM SET ssl = off").unwrap();
     client.batch_execute("SELECT pg_reload_conf()").unwrap();
     let begun = std::time::Instant::now();

@@ -1,4 +1,4 @@
-//! Several processes that write at once, and some that are killed meanwhile.
+//! Several processes write at the same time, and some of them are killed.
 
 use super::{WRITE, postgres_open};
 use crate::conformance::documents::{Document, Maker, settings};
@@ -18,7 +18,8 @@ use std::time::Duration;
 
 const EACH: u64 = 9;
 
-/// Documents of one batch: some that every writer writes, the others its own.
+/// Creates the documents of one batch. All writers write the first three, and each writer the
+/// others.
 fn batch(maker: &mut Maker, name: &str, round: u64) -> Vec<Document> {
     let ids = (0..EACH).map(|i| match i {
         0..3 => format!("shared {}", (round + i) % 7),
@@ -27,14 +28,13 @@ fn batch(maker: &mut Maker, name: &str, round: u64) -> Vec<Document> {
     ids.map(|id| maker.document(&id, 1)).collect()
 }
 
-/// The decision that follows a batch.
+/// Returns the decision that follows a batch.
 fn decision(name: &str, round: u64) -> String {
     format!("{{\"note\":\"{name} {round}\"}}")
 }
 
-/// What a child process does: the process is this program again, which reads from the environment
-/// what to do. It writes batch after batch and says which are acknowledged, and how many were
-/// added.
+/// The child process, which is this program. It reads its task from the environment, writes
+/// batches, and prints each acknowledged batch with the number of added documents.
 #[test]
 #[ignore = "the other side of the tests below"]
 #[expect(
@@ -53,7 +53,7 @@ fn write_on_and_on() {
         let changes: Vec<Change<'_>> = documents.iter().map(Document::put).collect();
         let done = backend.write(&changes).unwrap();
         let added = done.iter().filter(|done| **done == ChangeOutcome::Added).count();
-        // What went as duplicates of the first document of its own.
+        // Duplicates of the first document that only this writer writes.
         let went: Vec<String> = (3..EACH).map(|i| format!("{name} {round} {i} copy")).collect();
         let entry = |id| DuplicateEntry { id, keeper: &documents[3].id };
         let entries: Vec<_> = went.iter().map(|id| entry(id)).collect();
@@ -79,7 +79,7 @@ fn child(url: &str, name: &str, rounds: u64) -> (Child, BufReader<ChildStdout>) 
     (child, out)
 }
 
-/// Round and number of added documents of the next batch that is acknowledged.
+/// Returns the round and the number of added documents of the next acknowledged batch.
 fn next(out: &mut BufReader<ChildStdout>) -> Option<(u64, u64)> {
     let mut line = String::new();
     while out.read_line(&mut line).unwrap() > 0 {
@@ -166,12 +166,12 @@ fn what_is_acknowledged_outlives_the_process() {
         std::thread::sleep(Duration::from_micros(random.below(12_000)));
         child.kill().unwrap();
         child.wait().unwrap();
-        // What it said before it was gone.
+        // Reads the output that the process wrote before it was killed.
         while let Some((round, _)) = next(&mut out) {
             rounds = round + 1;
         }
         acknowledged += rounds;
-        // The server may still be committing what nobody waits for; after this it is not.
+        // The server may still be committing the last batch. This write waits for it.
         backend.write(&[Change::Remove("nothing")]).unwrap();
         let mut snapshot = backend.snapshot().unwrap();
         let mut is_there = |round: u64| {

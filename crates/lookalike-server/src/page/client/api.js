@@ -1,4 +1,4 @@
-// The client of the API: requests, the token, and errors with a code.
+// Sends requests to the API, with the token, and converts failures to errors with a code.
 
 import { ofIndex } from "./index_choice.js";
 import { askForToken, onToken, token } from "./token.js";
@@ -8,11 +8,11 @@ import { askForToken, onToken, token } from "./token.js";
 /** The error of a request. */
 export class ApiError extends Error {
   /**
-   * @param {number} status of HTTP; 0 without a response
+   * @param {number} status HTTP status; 0 without a response
    * @param {string} code of the problem, such as `unknown-document`
    * @param {string} detail message of the server
    * @param {number} wait seconds until a retry; 0 if unknown
-   * @param {Conflict[]} conflicts decisions that were not recorded
+   * @param {Conflict[]} conflicts decisions that the server did not record
    */
   constructor(status, code, detail, wait = 0, conflicts = []) {
     super(detail);
@@ -24,7 +24,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Maximum delay of an automatic retry, in seconds. */
+/** Maximum delay that the page takes from `Retry-After`, in seconds. */
 const MOST_WAIT = 60;
 
 /** @param {Response} response */
@@ -34,7 +34,7 @@ const waiting = (response) => {
 };
 
 /**
- * Whether an error says that the page no longer needs the answer.
+ * Returns true if the page aborted the request because it no longer needs the answer.
  * @param {unknown} error
  */
 export const isAbort = (error) => error instanceof Error && error.name === "AbortError";
@@ -62,17 +62,18 @@ const problem = async (response) => {
 };
 
 /**
- * Returns the source text of an integer that a double cannot represent exactly.
+ * Keeps the source text of an integer that a double cannot represent exactly, and all other values
+ * unchanged.
  * @param {string} _name
  * @param {unknown} value
- * @param {{source?: string}} [context] which older browsers do not pass
+ * @param {{source?: string}} [context] omitted by older browsers, which keep the rounded number
  */
 const exact = (_name, value, context) =>
   Number.isInteger(value) && !Number.isSafeInteger(value) ? (context?.source ?? value) : value;
 
 /**
- * @typedef {{body?: unknown, bytes?: ArrayBuffer, signal?: AbortSignal}} Options a JSON body, or
- *   the bytes of a file
+ * `body` is sent as JSON, `bytes` as the content of a file.
+ * @typedef {{body?: unknown, bytes?: ArrayBuffer, signal?: AbortSignal}} Options
  */
 
 /**
@@ -99,13 +100,12 @@ const send = async (method, path, { body, bytes, signal }) => {
 };
 
 /**
- * Sends a request. If the server requires a token, the user enters it, and the function sends the
- * request again.
+ * Sends a request. On status 401, asks the user for a token and sends the request again.
  * @param {string} method
  * @param {string} path
  * @param {Options} options
- * @returns {Promise<Response>} a successful one
- * @throws {ApiError}
+ * @returns {Promise<Response>} a successful response
+ * @throws {ApiError} for any other response
  */
 const exchange = async (method, path, options) => {
   for (;;) {
@@ -141,7 +141,7 @@ const json = async (response) => {
  * @param {M} method
  * @param {A} path below the page, such as `v1/indexes`
  * @param {{body?: Body<M, A>, bytes?: ArrayBuffer, signal?: AbortSignal}} options
- * @returns {Promise<Answer<M, A>>} nothing for an empty response
+ * @returns {Promise<Answer<M, A>>} undefined for status 204
  * @throws {ApiError}
  */
 export const requestOfServer = async (method, path, options = {}) =>
@@ -175,13 +175,13 @@ export const requestFile = async (path, signal) => {
 };
 
 /**
- * The whole of a list that comes page by page.
+ * Requests all pages of a list.
  * @template {Address} A
  * @template {string & keyof Answer<"GET", A>} Member
  * @param {A} path without parameters
- * @param {Member} member the list in the answer
+ * @param {Member} member name of the list in the answer
  * @param {{signal?: AbortSignal}} options
- * @returns {Promise<Answer<"GET", A>>} the last answer, with the members of all pages
+ * @returns {Promise<Answer<"GET", A>>} the last answer, with the entries of all pages
  * @throws {ApiError}
  */
 export const requestWhole = async (path, member, options = {}) => {
@@ -208,7 +208,7 @@ export const compareTexts = (a, b, signal) =>
 /**
  * Records decisions.
  * @param {NewDecision[]} decisions
- * @returns {Promise<number[]>} their numbers
+ * @returns {Promise<number[]>} the number that the server gave each decision
  * @throws {ApiError} see {@link isConflict}
  */
 export const storeDecisions = async (decisions) => {
@@ -217,7 +217,8 @@ export const storeDecisions = async (decisions) => {
 };
 
 /**
- * Whether decisions were not recorded because other users decided in the meantime.
+ * Returns true if the server recorded no decision of a request because other users had decided
+ * about, or removed, some of its documents in the meantime.
  * @param {unknown} error
  * @returns {error is ApiError}
  */
@@ -225,7 +226,7 @@ export const isConflict = (error) =>
   error instanceof ApiError && error.code === "decision-conflict" && error.conflicts.length > 0;
 
 /**
- * Waits for some seconds, or until the signal is aborted.
+ * Waits for a number of seconds, or until the signal is aborted.
  * @param {number} seconds
  * @param {AbortSignal} signal
  * @returns {Promise<void>}
@@ -244,7 +245,8 @@ export const later = (seconds, signal) =>
   });
 
 /**
- * A function that sends a request once for each token, and again after a failure.
+ * Returns a function that sends a request and caches the answer. It sends the request again if the
+ * token has changed or the last request has failed.
  * @template T
  * @param {() => Promise<T>} ask
  * @returns {() => Promise<T>}
@@ -271,7 +273,7 @@ export const once = (ask) => {
  * The path of a document.
  * @param {string} id
  * @returns {`v1/documents/${string}`}
- * @throws {ApiError} for ids that a URL cannot contain
+ * @throws {ApiError} for the ids `.` and `..`, which a URL cannot contain
  */
 export const documentPath = (id) => {
   if (id === "." || id === "..") {

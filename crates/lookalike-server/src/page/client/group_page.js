@@ -1,10 +1,10 @@
-// Pages of groups. The server computes the groups after the first request.
+// Requests pages of groups. The server computes the groups after the first request.
 
 import { later, request } from "./api.js";
 
 /** @import { Groups } from "./types.js" */
 
-/** Interval between requests while the groups are computed, in seconds. */
+/** Interval between requests, in seconds, if the server names none. */
 const WAIT = 1;
 /**
  * Maximum interval in seconds. It must be shorter than the server's `LEASE`, after which a
@@ -13,10 +13,10 @@ const WAIT = 1;
 const MOST_WAIT = 30;
 
 /**
- * Asks for a page of groups until it is computed.
+ * Requests a page of groups until the server has computed it.
  * @param {URLSearchParams} query
  * @param {AbortSignal} signal
- * @param {(seconds: number) => void} [pending] called before each pause
+ * @param {(seconds: number) => void} [pending] called before each pause, with its length
  * @returns {Promise<Groups>}
  */
 export const groupPage = async (query, signal, pending = () => {}) => {

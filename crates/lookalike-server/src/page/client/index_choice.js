@@ -1,16 +1,16 @@
-// Which index of the server the page is about: the one in the address, `?index=NAME`, or else the
-// first one.
+// The index that the page shows. The address names it as `?index=NAME`; without a name it is the
+// first index of the server.
 
 /**
- * The name of the index in the address; empty for the first index of the server.
+ * The name of the index in the address; empty if the address names none.
  * @returns {string}
  */
 export const chosenIndex = () => new URLSearchParams(location.search).get("index") ?? "";
 
 /**
- * The path of a request about the index.
+ * The path of a request about the chosen index.
  * @param {string} path such as `v1/stats`
- * @returns {string} the same below the name of the index that is chosen
+ * @returns {string} the path below `v1/indexes/NAME/`, unchanged if the address names no index
  */
 export const ofIndex = (path) => {
   const name = chosenIndex();

@@ -1,5 +1,5 @@
-// The indexes that the token opens: their choice in the head of the page, and the rights of the
-// token for the index that is shown.
+// Lists the indexes that the token opens at the top of the page, and determines the rights of the
+// token for the shown index.
 
 import { once, requestOfServer } from "./api.js";
 import { at, make } from "../dom/dom.js";
@@ -8,21 +8,21 @@ import { chosenIndex, pageOf } from "./index_choice.js";
 
 /** @import { ServedIndex } from "./types.js" */
 
-/** Rights of tokens for an index that is served for writing. */
+/** Rights of each kind of token, in addition to reading, if the server may write the index. */
 const RIGHTS = { read: [], decide: ["decide"], write: ["decide", "write"] };
 
-/** The indexes, requested once for a token. */
+/** The indexes that the token opens, requested once for each token. */
 const opened = once(async () => (await requestOfServer("GET", "v1/indexes")).indexes);
 
 /**
- * The name of the index that is shown.
+ * The name of the shown index.
  * @param {ServedIndex[]} indexes
  */
 const shown = (indexes) => chosenIndex() || indexes.find((one) => one.default)?.name;
 
 /**
- * The rights of the token for the index, in addition to reading.
- * @returns {Promise<string[]>} of `decide` and `write`
+ * The rights of the token for the shown index, in addition to reading.
+ * @returns {Promise<string[]>} `decide`, or `decide` and `write`; empty if unknown
  */
 export const rights = async () => {
   try {
@@ -38,7 +38,7 @@ export const rights = async () => {
 
 /**
  * Lists the indexes that the token opens. If the address names no index and the token does not open
- * the first index of the server, the page goes to an index that the token opens.
+ * the first index of the server, opens the page of the first index that the token opens.
  */
 export const showIndexes = async () => {
   let indexes;

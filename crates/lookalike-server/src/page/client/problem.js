@@ -1,4 +1,4 @@
-// Messages and remedies of errors.
+// Titles and remedies of errors, for users.
 
 import { ApiError } from "./api.js";
 import { button, focusHeading, make } from "../dom/dom.js";
@@ -100,7 +100,7 @@ const BY_STATUS = {
 /**
  * Title and remedy of an error.
  * @param {unknown} error
- * @returns {[string, string]}
+ * @returns {[string, string]} the remedy is empty if unknown
  */
 export const explained = (error) => {
   if (!(error instanceof ApiError)) {
@@ -133,7 +133,7 @@ export const problem = (error, again, ...more) => {
   if (again) {
     more.unshift(
       button("Try again", () => {
-        // The button is removed; keyboard focus must move first.
+        // The retry removes the button, so keyboard focus must move first.
         focusHeading();
         again();
       }),

@@ -1,4 +1,4 @@
-// Saves files that the server or the page has made.
+// Saves files that the server has created.
 
 import { make } from "../dom/dom.js";
 
@@ -10,6 +10,6 @@ import { make } from "../dom/dom.js";
 export const save = (blob, name) => {
   const address = URL.createObjectURL(blob);
   make("a", { href: address, download: name }).click();
-  // The browser has begun to save it by then.
+  // After a minute, the browser has started to save the file.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 };

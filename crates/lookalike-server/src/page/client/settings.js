@@ -1,4 +1,4 @@
-// The settings of the index, requested once.
+// The settings of the index, requested once for each token.
 
 import { once, request } from "./api.js";
 

@@ -1,13 +1,16 @@
-// The token: requested when the server requires one, kept for this tab only.
+// Asks the user for a token when the server requires one, and keeps it for this tab only.
 
 import { at } from "../dom/dom.js";
 
 const KEY = "lookalike-token";
 /** @type {(() => unknown)[]} */
 const listeners = [];
-// The token if the browser has no storage for the page.
+// The token, if the browser denies storage to the page.
 let held = "";
-/** @type {Promise<boolean>|null} */
+/**
+ * The result of the open dialog.
+ * @type {Promise<boolean>|null}
+ */
 let asking = null;
 
 /**
@@ -29,7 +32,7 @@ const keep = (value) => {
     if (value) sessionStorage.setItem(KEY, value);
     else sessionStorage.removeItem(KEY);
   } catch {
-    // Kept until the page is closed.
+    // `held` keeps the token until the page is closed.
   }
   at("forget").hidden = !value;
   for (const listener of listeners) listener();
@@ -42,9 +45,9 @@ const keep = (value) => {
 export const onToken = (listener) => listeners.push(listener);
 
 /**
- * Asks the user for a token, once for concurrent requests.
- * @param {boolean} refused whether one was sent and rejected
- * @returns {Promise<boolean>} whether there is a new one
+ * Asks the user for a token. Concurrent calls share one dialog.
+ * @param {boolean} refused whether the server rejected an earlier token
+ * @returns {Promise<boolean>} true if the user entered a token
  */
 export const askForToken = (refused) => {
   asking ??= new Promise((resolve) => {

@@ -34,19 +34,19 @@ export type Conflict = NonNullable<Schema<"Problem">["conflicts"]>[number];
 export type Agreements = Schema<"Agreements">;
 export type ServedIndex = Schema<"ServedIndex">;
 
-/** The decision about a member of a group, undefined without one. */
+/** The decision about a member of a group; undefined if undecided. */
 export type MemberDecision = Duplicate["decision"];
 /**
- * A document of a group, the decision about it that the page shows, and the stored one about its
- * pair, which a kept document does not show.
+ * A document of a group. The page shows `decision`. `pairDecision` is the decision about the pair
+ * of the document and its keeper, which `decision` does not name while the document is kept.
  */
 export type Member = { id: string; decision?: MemberDecision; pairDecision?: MemberDecision };
-/** Documents that others decided about, with the present decision; none if one was removed. */
+/** Documents and the current decision about them, undefined if one of them was removed. */
 export type PresentDecision = Pick<Conflict, "documents" | "current">;
 
 export type Method = "GET" | "PUT" | "POST" | "DELETE";
 
-/** A path of the description with any text for each parameter: `v1/documents/${string}`. */
+/** A path of the description with any text for each parameter, such as `v1/documents/${string}`. */
 type Filled<Path> = Path extends `${infer Before}{${string}}${infer After}`
   ? `${Before}${string}${Filled<After>}`
   : Path;
@@ -76,7 +76,7 @@ type Json<Content> = Content extends { content: { "application/json": infer Valu
 
 type Responses<Op> = Op extends { responses: infer All } ? All : never;
 
-/** The JSON of a successful response. */
+/** The JSON of a successful response; `undefined` for a response without one. */
 export type Answer<M extends Method, A extends Address> =
   Responses<Operation<M, A>> extends infer All
     ? { [Status in keyof All & (200 | 201 | 202 | 204)]: Json<All[Status]> }[keyof All &

@@ -1,4 +1,4 @@
-// Shows the content of views: a status, results, or the problem with a retry.
+// Shows the content of views: a status, results, or an error with a button to retry.
 
 import { at } from "../dom/dom.js";
 import { reshow } from "../dom/router.js";
@@ -8,7 +8,7 @@ import { problem } from "./problem.js";
 /** @typedef {[string, Array<Node|null>]} Content status and nodes of a view */
 
 /**
- * The function that shows the content of a view.
+ * Returns the function that shows the content of a view.
  * @param {string} name
  * @returns {(status: string, nodes: Array<Node|null>) => void}
  */
@@ -18,11 +18,11 @@ export const contentOf = (name) => (status, nodes) => {
 };
 
 /**
- * A view whose content is requested.
+ * Returns the function that requests and shows the content of a view.
  * @param {string} name
- * @param {string} message while it is requested
+ * @param {string} message shown during the request
  * @param {(params: URLSearchParams, signal: AbortSignal) => Promise<Content>} load
- * @param {(params: URLSearchParams) => Node[]} actions next to the retry of a problem
+ * @param {(params: URLSearchParams) => Node[]} actions shown after an error, next to the retry
  * @returns {import("../dom/router.js").Show}
  */
 export const loadedView =
@@ -40,7 +40,7 @@ export const loadedView =
   };
 
 /**
- * Does work that fills a part of a view; shows the problem there if it fails.
+ * Runs the function that fills a part of a view. If it fails, shows the error in that part.
  * @param {HTMLElement} place
  * @param {() => Promise<void>} work
  */

@@ -1,4 +1,4 @@
-// The page of the API: every operation of the description, with a form that tries it.
+// Shows every operation of the OpenAPI description, with a form to try it.
 
 import { requestOfServer } from "../client/api.js";
 import { operations } from "./operations.js";
@@ -117,7 +117,7 @@ const filled = (operation, schemas) => [
 ];
 
 /**
- * An operation, whose content is made when it is opened.
+ * A folded operation. Its content is created when the user opens it.
  * @param {Operation} operation
  * @param {SchemaReader} schemas
  */
@@ -151,7 +151,8 @@ const openNamed = () => {
 };
 
 /**
- * Shows the operations that have all words.
+ * Installs the search field, which shows the operations that contain all its words in their method,
+ * path or summary.
  * @param {HTMLElement[]} sections
  * @param {Folded[]} all
  */

@@ -1,4 +1,4 @@
-// The operations of a description of an API, each with all that is said of it.
+// Lists the operations of an OpenAPI description, and builds their requests and curl commands.
 
 /** @import { Description, HttpMethod, Operation } from "./types.js" */
 
@@ -6,7 +6,7 @@
 const METHODS = ["get", "put", "post", "delete"];
 
 /**
- * The operations, in the order of their paths.
+ * Lists the operations in the order of the paths in the description.
  * @param {Description} description
  * @returns {Operation[]}
  */
@@ -29,8 +29,8 @@ export const operations = (description) =>
 /**
  * Builds the request of an operation from the values of its parameters.
  * @param {Operation} operation
- * @param {Map<string, string[]>} values of the parameters, by name; those without are left out
- * @returns {{url: string, headers: Object<string, string>}} relative to the server
+ * @param {Map<string, string[]>} values of the parameters, by name
+ * @returns {{url: string, headers: Object<string, string>}} the URL is relative to the server
  */
 export const requestOf = ({ path, parameters }, values) => {
   const query = new URLSearchParams();
@@ -49,14 +49,14 @@ export const requestOf = ({ path, parameters }, values) => {
 };
 
 /**
- * A text as the shell takes it.
+ * Quotes a text for a POSIX shell, if it needs quotes.
  * @param {string} text
  */
 const quoted = (text) =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
- * The command that sends a request.
+ * The curl command that sends a request. It reads the token from `$TOKEN`.
  * @param {string} method
  * @param {string} url absolute
  * @param {Object<string, string>} headers without the token

@@ -1,11 +1,11 @@
-// Schemas of a description: in words, as a tree that is unfolded, and as an example.
+// Shows the schemas of an OpenAPI description as a phrase, as a tree to unfold, and as an example.
 
 import { fold, make, withCode } from "../dom/dom.js";
 import { visible } from "../dom/format.js";
 
 /** @import { Description, JsonSchema } from "./types.js" */
 
-/** Levels of an example. */
+/** Maximum number of nested levels in an example. */
 const DEPTH = 4;
 
 /** @param {JsonSchema} schema */
@@ -27,19 +27,19 @@ const choices = ({ enum: values, const: only, default: first }) => {
 };
 
 /**
- * What reads the schemas of a description.
+ * Returns functions that read and show the schemas of a description.
  * @param {Description} description
  */
 export const schemaReader = (description) => {
   /**
-   * The part of the description that a reference names.
+   * Follows a reference to a part of the description. Returns other schemas unchanged.
    * @template {{$ref?: string}} T
    * @param {T|undefined} one
    * @returns {T}
    */
   const followed = (one) => {
     const names = one?.$ref?.replace(/^#\//, "").split("/");
-    // The description is JSON: its parts have the type of the reference.
+    // A valid reference names a part of the same type, which the compiler cannot know.
     /** @type {any} */
     let part = names ? description : one;
     for (const name of names ?? []) part = part?.[name];
@@ -77,7 +77,7 @@ export const schemaReader = (description) => {
     );
 
   /**
-   * The content of a schema: its members, its branches, or the items of a list.
+   * The content of a folded schema: its branches, its members, or the items of a list.
    * @param {JsonSchema} given
    */
   const inner = (given) => {
@@ -99,7 +99,7 @@ export const schemaReader = (description) => {
       ? make("p", { class: "note" }, ...withCode(schema.description))
       : null;
     if (!isFolded(schema)) return make("div", {}, make("span", {}, phrase(given)), said);
-    // Made when it is opened: schemas may contain themselves.
+    // Schemas may contain themselves, so the content is created when the user opens it.
     const details = fold(make("summary", {}, phrase(given)), () => inner(given));
     details.open = open;
     return make("div", {}, said, details);

@@ -6,9 +6,9 @@ import { button, field, make } from "../dom/dom.js";
 import { size, visible } from "../dom/format.js";
 import { askForToken, token } from "../client/token.js";
 
-/** Longer answers are not shown, only saved. */
+/** Maximum size of a shown body, in bytes. Longer and binary bodies can only be saved. */
 const SHOWN_BYTES = 200_000;
-/** Headers of answers that are shown. */
+/** The response headers to show. */
 const HEADERS = ["content-type", "retry-after", "x-request-id", "idempotent-replayed", "etag"];
 
 /** @import { Operation, JsonSchema, Parameter, SchemaReader } from "./types.js" */
@@ -54,7 +54,7 @@ const parameterField = (operation, parameter, schemas) => {
       ),
     );
   }
-  // A list is one value for each line.
+  // The field of a list contains one value on each line.
   const input =
     schema.type === "array"
       ? make("textarea", { rows: 2, class: "api-list" })
@@ -69,7 +69,8 @@ const parameterField = (operation, parameter, schemas) => {
 const isText = (type) => type.includes("json") || type.startsWith("text/");
 
 /**
- * The part of a form for a body: its type, and a text or a file.
+ * The fields of a form for the body: its type, and a text or a file. Null for an operation without
+ * a body.
  * @param {Operation} operation
  * @param {SchemaReader} schemas
  * @returns {BodyField|null}
@@ -112,7 +113,7 @@ const bodyField = ({ id, requestBody }, schemas) => {
 };
 
 /**
- * The values of the parameters by name.
+ * Reads the values of the parameters, by name. Empty values are omitted.
  * @param {HTMLFormElement} form
  * @returns {Map<string, string[]>}
  */
@@ -181,7 +182,8 @@ const answerOf = async (response, took) => {
 };
 
 /**
- * Sends the request of the form. If the server requires a token, the user enters it once.
+ * Sends the request of the form, and shows the answer and the curl command. On status 401, asks the
+ * user for a token and sends the request once more.
  * @param {Operation} operation
  * @param {HTMLFormElement} form
  * @param {BodyField|null} body
@@ -232,7 +234,7 @@ const send = async (operation, form, body, place) => {
 };
 
 /**
- * The form of an operation.
+ * The form of an operation, with the place for the answer below it.
  * @param {Operation} operation
  * @param {SchemaReader} schemas
  * @returns {HTMLElement}

@@ -35,7 +35,7 @@ export type Parameter = {
 
 export type ResponseObject = { $ref?: string; description?: string; content?: Content };
 
-/** The operation of a method, as the description has it. */
+/** An operation as in the description, without its method and path. */
 export type OperationObject = {
   operationId: string;
   summary?: string;
@@ -52,7 +52,7 @@ export type PathItem = { [Method in HttpMethod]?: OperationObject } & { paramete
 
 export type Description = { paths: Record<string, PathItem> };
 
-/** An operation with its place. */
+/** An operation with its method and path, and with the parameters of its path. */
 export type Operation = OperationObject & {
   id: string;
   method: string;

@@ -2,13 +2,14 @@
 
 import { similarity, visible } from "./format.js";
 
-/** @typedef {Record<string, unknown>} Attributes names written in this program, never in data */
+/** @typedef {Record<string, unknown>} Attributes whose names never come from data */
 /** @typedef {Node|string|undefined|null} Child strings become text nodes */
-/** @typedef {Record<string, unknown>|null} Metadata null for a removed document */
+/** @typedef {Record<string, unknown>|null} Metadata null if the document was removed */
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
+ * Sets attributes and appends children. Omits attributes that are false, undefined or null.
  * @template {Element} E
  * @param {E} element
  * @param {Attributes} attributes
@@ -28,8 +29,9 @@ const fill = (element, attributes, children) => {
  * The element with an id.
  * @template {HTMLElement} [E=HTMLElement]
  * @param {string} id
- * @param {{new (): E}} [kind] any without it
+ * @param {{new (): E}} [kind] expected class; any HTML element if omitted
  * @returns {E}
+ * @throws {Error} if the page has no such element
  */
 export const at = (id, kind) => {
   const element = document.getElementById(id);
@@ -38,13 +40,13 @@ export const at = (id, kind) => {
 };
 
 /**
- * The field with an id.
+ * The input field with an id.
  * @param {string} id
  */
 export const inputAt = (id) => at(id, HTMLInputElement);
 
 /**
- * An element.
+ * Creates an HTML element.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Attributes} attributes
@@ -55,7 +57,7 @@ export const make = (tag, attributes = {}, ...children) =>
   fill(document.createElement(tag), attributes, children);
 
 /**
- * The children of an element with a text, whose parts between backticks are code.
+ * Splits a text into child nodes. Parts between backticks become `code` elements.
  * @param {string} text
  */
 export const withCode = (text) =>
@@ -64,7 +66,7 @@ export const withCode = (text) =>
     .map((part, index) => (index % 2 === 1 ? make("code", {}, part) : part));
 
 /**
- * An element of a picture.
+ * Creates an SVG element.
  * @param {keyof SVGElementTagNameMap} tag
  * @param {Attributes} attributes
  * @param {...Child} children
@@ -81,7 +83,7 @@ export const focusHeading = () => {
 };
 
 /**
- * A button.
+ * Creates a button.
  * @param {string} text
  * @param {(event: Event) => void} act
  * @param {Attributes} attributes
@@ -94,7 +96,7 @@ export const button = (text, act, attributes = {}) => {
 };
 
 /**
- * A field of a form with its label.
+ * Creates the box of a form field with its label.
  * @param {string} label
  * @param {HTMLElement} input with an id
  * @param {string} name class
@@ -104,7 +106,7 @@ export const field = (label, input, name = "field") =>
   make("div", { class: name }, make("label", { for: input.id }, label), input);
 
 /**
- * Parts that are folded, and made when they are opened first.
+ * Creates a folded part. Its content is created when the user opens it for the first time.
  * @param {Node} summary
  * @param {() => Node|null} content
  * @param {Attributes} attributes
@@ -117,7 +119,7 @@ export const fold = (summary, content, attributes = { class: "fold" }) => {
 };
 
 /**
- * Links to other pages of a list; nothing without any.
+ * Creates links to other pages of a list; null if there are none.
  * @param {string} label
  * @param {Array<[string, string]>} links text and address
  * @returns {HTMLElement|null}
@@ -127,7 +129,10 @@ export const pageLinks = (label, links) => {
   return shown.length > 0 ? make("nav", { class: "pages", "aria-label": label }, ...shown) : null;
 };
 
-/** Installs the handler of the link that skips to the content; addresses name views. */
+/**
+ * Installs the handler of the link that skips to the content. An ordinary link would change the
+ * fragment of the address, which names the view.
+ */
 export const watchSkip = () =>
   at("skip").addEventListener("click", (event) => {
     event.preventDefault();
@@ -146,10 +151,11 @@ export const shownId = (id, name = "full") => make("bdi", { class: name }, visib
 const tag = (text) => (text ? [" ", make("span", { class: "tag" }, text)] : []);
 
 /**
- * A bar and the figure of a share.
+ * Shows a similarity as a bar and a number.
  * @param {number} value 0 to 1
  * @param {boolean} estimated
- * @param {boolean|undefined} equalText whether the texts are equal, where their shingles are
+ * @param {boolean|undefined} equalText whether the texts are equal; undefined if the shingles
+ *   differ or the texts were not compared
  * @returns {HTMLElement}
  */
 export const bar = (value, estimated = false, equalText = undefined) => {
@@ -177,7 +183,7 @@ export const bar = (value, estimated = false, equalText = undefined) => {
 };
 
 /**
- * Tiles of names and figures.
+ * Creates tiles that each show a name and a figure.
  * @param {Array<[string, string|Node, string?]>} rows name, figure, note
  * @returns {HTMLElement}
  */
@@ -196,8 +202,8 @@ export const tiles = (rows) =>
   );
 
 /**
- * The head of a table.
- * @param {Array<string|[string, string]>} names each may have a class
+ * Creates the head of a table.
+ * @param {Array<string|[string, string]>} names of the columns, each alone or with a class
  * @returns {HTMLElement}
  */
 export const tableHead = (names) =>
@@ -215,7 +221,7 @@ export const tableHead = (names) =>
   );
 
 /**
- * A table with a head for each row.
+ * Creates a table. The first cell of each row is the header of the row.
  * @param {string[]} heads
  * @param {Array<Array<string|Node>>} rows
  * @param {string} caption
@@ -240,9 +246,9 @@ export const table = (heads, rows, caption) => {
   );
 };
 
-/** Values longer than this are folded. */
+/** Values with more UTF-16 units than this are folded. */
 const LONG = 200;
-/** Members shown before a list is folded. */
+/** Number of members of metadata that are not folded. */
 const MEMBERS = 6;
 
 /** @param {unknown} data */
@@ -269,9 +275,9 @@ const members = (entries) =>
   );
 
 /**
- * Metadata; a long list is folded.
+ * Shows metadata. Folds long values, and all members after the first ones.
  * @param {Metadata|undefined} metadata
- * @returns {HTMLElement|null} nothing for an empty one
+ * @returns {HTMLElement|null} null without members
  */
 export const metadata = (metadata) => {
   const entries = Object.entries(metadata || {});

@@ -2,7 +2,7 @@
 
 const grouped = new Intl.NumberFormat("en-US");
 
-// Control characters and bidirectional controls.
+// Control characters, bidirectional controls and other invisible characters.
 const HIDDEN = new RegExp(
   "[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f" +
     "\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]",
@@ -12,14 +12,14 @@ const HIDDEN = new RegExp(
 const NAMES = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /**
- * A count with commas.
+ * Formats a count with commas between thousands.
  * @param {number} n
  * @returns {string}
  */
 export const count = (n) => grouped.format(n);
 
 /**
- * A count of things: `1 group`, `2 groups`.
+ * Formats a count of things: `1 group`, `2 groups`.
  * @param {number} n
  * @param {string} thing in the singular
  * @returns {string}
@@ -27,7 +27,7 @@ export const count = (n) => grouped.format(n);
 export const counted = (n, thing) => `${count(n)} ${thing}${n === 1 ? "" : "s"}`;
 
 /**
- * Bytes with their unit written out, in steps of 1,000, three digits.
+ * Formats a size with three digits and the full name of its decimal unit: `1.23 megabytes`.
  * @param {number} bytes
  * @returns {string}
  */
@@ -44,14 +44,15 @@ export const size = (bytes) => {
 };
 
 /**
- * A similarity as in reports.
+ * Formats a similarity, as reports do.
  * @param {number} value 0 to 1
  * @returns {string} with six decimals
  */
 export const similarity = (value) => value.toFixed(6);
 
 /**
- * A probability in percent, with enough decimals to distinguish it from certainty, at most eight.
+ * Formats a probability in percent. Uses up to eight decimals, so that a value below 1 does not
+ * look like certainty.
  * @param {number} p 0 to 1
  * @returns {string}
  */
@@ -63,20 +64,21 @@ export const probability = (p) => {
   const wanted = p > 0.99 ? Math.floor(-Math.log10(1 - p)) : 1;
   const decimals = Math.min(Math.max(wanted, 1), 8);
   const factor = 10 ** decimals;
-  // Never rounded up to certainty.
+  // A value below 1 is never rounded up to 100 %.
   const percent = Math.min(Math.round(p * 100 * factor) / factor, 100 - 1 / factor);
   return `${Number(percent.toFixed(decimals))}\u00a0%`;
 };
 
 /**
- * A time with a space for `T` and UTC for `Z`.
+ * Formats a time: `2026-11-20T10:00:00Z` becomes `2026-11-20 10:00:00 UTC`.
  * @param {string} moment RFC 3339 in UTC
  * @returns {string}
  */
 export const time = (moment) => String(moment).replace("T", " ").replace(/Z$/, " UTC");
 
 /**
- * An id or a name with its hidden characters as escapes, so that lookalikes are visible.
+ * Replaces the hidden characters of an id or a name with escapes, so that different ids never look
+ * alike because of them.
  * @param {string|number} text
  * @returns {string}
  */
@@ -84,7 +86,7 @@ export const visible = (text) =>
   String(text).replace(HIDDEN, (c) => NAMES[c] || `\\u{${c.charCodeAt(0).toString(16)}}`);
 
 /**
- * The beginning of a text, cut between characters.
+ * Returns the beginning of a text. Never cuts a surrogate pair.
  * @param {string} text
  * @param {number} most UTF-16 units
  * @returns {string}
@@ -96,9 +98,9 @@ export const beginning = (text, most) => {
 };
 
 /**
- * A text of at most some UTF-16 units; `…` follows a text that is cut.
+ * Shortens a text that is longer than `most`, and appends `…` to it.
  * @param {string} text
- * @param {number} most
+ * @param {number} most UTF-16 units, without the `…`
  * @returns {string}
  */
 export const shortened = (text, most) => (text.length <= most ? text : `${beginning(text, most)}…`);

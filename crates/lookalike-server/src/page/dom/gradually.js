@@ -1,23 +1,23 @@
-// Incremental drawing, so that the page stays responsive.
+// Draws long lists and texts in steps, so that the page stays responsive.
 
 import { button, make } from "./dom.js";
 
-/** Least and most duration of one step, in milliseconds. */
+/** Minimum and maximum duration of one step, in milliseconds. */
 const SLICE = 12;
 const MOST_SLICE = 100;
 
 /** @typedef {{element: Node, cost: number}} Part */
 
 /**
- * Draws the elements of an iterator: a first part at once, the rest on request. The result draws
- * until a predicate of the next part holds, or all is drawn.
+ * Draws the elements of an iterator: a first batch at once, the rest when the user requests it.
+ * Returns a function that draws until its predicate accepts the next part, or all parts are drawn.
  * @param {HTMLElement} box the parent element
  * @param {Iterator<Part>} parts
- * @param {number} budget cost of the first part, and of each further one
+ * @param {number} budget cost of a batch
  * @returns {(isEnough: (next: Part) => boolean) => void}
  */
 export const gradually = (box, parts, budget) => {
-  // A group of rows has rows only.
+  // An element with the role `rowgroup` may contain only rows.
   const inRows = box.getAttribute("role") === "rowgroup";
   const acts = make("div", { class: "buttons", role: inRows ? "cell" : undefined });
   const rest = inRows ? make("div", { role: "row" }, acts) : acts;
@@ -39,7 +39,7 @@ export const gradually = (box, parts, budget) => {
       return enough;
     });
   };
-  // Keyboard focus moves to the first new part.
+  // Moves keyboard focus to the first new part.
   /** @param {() => void} act */
   const goingOn = (act) => () => {
     const mark = rest.previousElementSibling;
@@ -59,7 +59,7 @@ export const gradually = (box, parts, budget) => {
       some(() => performance.now() > until);
       if (next.done) return;
       // On a slow machine, a frame takes longer than a short step. A step as long as the last frame
-      // uses half of the time for drawing.
+      // leaves half of the time for new elements.
       const drawn = performance.now();
       setTimeout(() => {
         const frame = performance.now() - drawn;
@@ -73,11 +73,12 @@ export const gradually = (box, parts, budget) => {
   return some;
 };
 
-/** UTF-16 units of one piece of text. */
+/** Maximum length of a piece of text, in UTF-16 units. */
 const PIECE = 8_000;
 
 /**
- * Cuts a text into pieces, at line ends where there are any, never within a character.
+ * Cuts a text into pieces: after a line end if possible, else after a space, and never within a
+ * surrogate pair.
  * @param {string} text
  * @yields {string}
  */
@@ -97,11 +98,11 @@ export function* pieces(text) {
   }
 }
 
-/** Cost of one drawing step of a text, in UTF-16 units. */
+/** Length of the text in one batch, in UTF-16 units. */
 const TEXT_BUDGET = 24_000;
 
 /**
- * A text with its line ends, drawn incrementally.
+ * Shows a text with its line ends, drawn in batches.
  * @param {string} text
  * @returns {HTMLElement}
  */

@@ -1,4 +1,4 @@
-// The switch of single-key shortcuts. People who dictate, or press keys by accident, turn them off.
+// Handles single-key shortcuts. People who dictate, or press keys by accident, can turn them off.
 
 import { at } from "./dom.js";
 
@@ -12,19 +12,20 @@ const storage = (act) => {
   try {
     return act(localStorage);
   } catch {
-    // A browser without storage for the page keeps the choice until the page is closed.
+    // Without storage, the checkbox keeps the choice until the page is closed.
     return null;
   }
 };
 
 /**
- * Whether keys without a modifier act.
+ * Returns true if single-key shortcuts are on.
  * @returns {boolean}
  */
 export const keysAreOn = () => at("single-keys", HTMLInputElement).checked;
 
 /**
- * Calls a function with each key that is pressed alone, outside of fields.
+ * Calls a function for each key that is pressed without Ctrl, Alt or Meta, outside of fields and
+ * dialogs, while single-key shortcuts are on.
  * @param {(key: string, isRepeated: boolean) => boolean} act takes the name in lower case, and
  *   whether the key is held down; returns true if it acted
  */
@@ -36,7 +37,9 @@ export const onSingleKey = (act) =>
     if (act(event.key.toLowerCase(), event.repeat)) event.preventDefault();
   });
 
-/** Installs the handler of the switch, which is kept for all pages of this server. */
+/**
+ * Installs the handler of the switch. The browser stores the choice for all pages of this server.
+ */
 export const watchKeys = () => {
   const box = at("single-keys", HTMLInputElement);
   box.checked = storage((kept) => kept.getItem(STORED)) !== "yes";

@@ -1,16 +1,16 @@
-// Shows the view of the address after `#/`. Returning to a view restores its content, scroll
-// position and focus.
+// Shows the view that the address names after `#/`. Returning to a view restores its content,
+// scroll position and focus.
 
 import { at, focusHeading } from "./dom.js";
 
 /**
- * The function of a view: it is called with the parameters of the address and a signal that is
- * aborted when the same view is shown with others.
+ * The function that shows a view. Its arguments are the parameters of the address, and a signal
+ * that the router aborts when it replaces the content of the view.
  * @typedef {(params: URLSearchParams, signal: AbortSignal) => void} Show
  */
 
 /**
- * A view: `key` is the query that it shows, null if it must load again.
+ * The state of a view. `key` is the query that the view shows; null if the view must load again.
  * @typedef {{show: Show, key: string|null, abort: AbortController|null, scroll: number,
  *   focus: HTMLElement|null}} View
  */
@@ -21,9 +21,9 @@ let current = "";
 
 /**
  * The address of a view.
- * @param {string} view empty for the start view
+ * @param {string} view name of the view
  * @param {Object<string, string|number|undefined>} params parameters without a value are omitted
- * @returns {string} to be used as `href`
+ * @returns {string} a fragment for `href`
  */
 export const address = (view, params = {}) => {
   const given = Object.entries(params).filter(([, value]) => value !== undefined && value !== "");
@@ -42,7 +42,7 @@ const viewOf = (name) => {
 };
 
 /**
- * Loads a view with a query, and aborts its earlier request.
+ * Aborts the earlier requests of a view, and shows the view with a query.
  * @param {View} view
  * @param {string} query
  */
@@ -83,7 +83,10 @@ const enter = (name) => {
   return heading;
 };
 
-/** @param {boolean} first */
+/**
+ * Shows the view of the address.
+ * @param {boolean} first whether the page has just loaded; keeps the focus and the scroll position
+ */
 const move = (first) => {
   const { name, query } = parsed();
   const view = viewOf(name);
@@ -103,7 +106,7 @@ const move = (first) => {
 };
 
 /**
- * Navigates to an address; the current one reloads its view.
+ * Opens an address. If it is the current address, reloads its view.
  * @param {string} to from {@link address}
  */
 export const go = (to) => {
@@ -112,19 +115,20 @@ export const go = (to) => {
 };
 
 /**
- * Shows a view again.
+ * Loads a view again with its last query.
  * @param {string} name
  */
 export const reshow = (name) => {
   const view = viewOf(name);
   load(view, view.key ?? "");
-  // The focused element may be removed.
+  // The view may have removed the focused element.
   if (name === current && document.activeElement === document.body) focusHeading();
 };
 
 /**
- * Adds the address of the current view to the history.
- * @param {string} to of the view that is current
+ * Gives the current view a new address, whose content the caller shows. Aborts the earlier requests
+ * of the view.
+ * @param {string} to an address of the current view
  */
 export const shownAt = (to) => {
   if (location.hash === "") history.replaceState(null, "", to);
@@ -135,7 +139,7 @@ export const shownAt = (to) => {
 };
 
 /**
- * Makes views load again when they are shown next; the current one stays.
+ * Makes views load again when the user opens them next, except the current view.
  * @param {string[]} names all if omitted
  */
 export const forgetViews = (names = Array.from(views.keys())) => {
@@ -143,7 +147,7 @@ export const forgetViews = (names = Array.from(views.keys())) => {
 };
 
 /**
- * Starts with these views.
+ * Registers the views, and shows the view that the address names.
  * @param {Object<string, Show>} all by name
  */
 export const start = (all) => {

@@ -25,12 +25,13 @@ const added = (id, { done, shingles }) => {
       `${counted(shingles, "shingle")}.`,
     [make("p", {}, make("a", { href: address("document", { id }) }, shownId(id)))],
   );
-  // A form that was changed in the meantime keeps its content.
+  // If the user has typed another id in the meantime, the form keeps its content.
   if (idField().value === id) at("add-form", HTMLFormElement).reset();
 };
 
 /**
- * Replaces an existing document only after confirmation.
+ * Adds a document. If the id exists, mode `add` stores nothing and offers to replace the document;
+ * mode `put` replaces it.
  * @param {string} id
  * @param {string} text
  * @param {"add"|"put"} mode

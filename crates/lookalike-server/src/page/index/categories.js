@@ -1,4 +1,4 @@
-// The view of categories: the tree, and the documents of one category.
+// The view of categories. Shows the tree, or the documents of one category.
 
 import { request, requestWhole } from "../client/api.js";
 import { make, pageLinks, shownId, table } from "../dom/dom.js";
@@ -9,11 +9,11 @@ import { address } from "../dom/router.js";
 /** @import { Categories, CategoryNode, Documents } from "../client/types.js" */
 /** @import { Content } from "../client/view.js" */
 
-/** Documents on a page. */
+/** Maximum number of documents on a page. */
 const PAGE = 50;
-/** The parameter of documents that are in no category. */
+/** The path that stands for documents without a category. */
 const NONE = "none";
-/** Names of the levels by their numbers. */
+/** Words that documents of a category have in common, by the level of the category. */
 const LEVELS = new Map([
   [0.2, "common vocabulary"],
   [0.5, "half of the words"],
@@ -59,7 +59,7 @@ const tree = (all, caption) =>
   );
 
 /**
- * The path of the category that one is in, or nothing.
+ * The path of the parent of a category; undefined for a topic.
  * @param {CategoryNode[]} all
  * @param {string} path
  */

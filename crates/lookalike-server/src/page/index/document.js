@@ -1,4 +1,4 @@
-// The view of one document of the index, with its removal.
+// The view of one document of the index, with a button that removes it.
 
 import { documentPath, request } from "../client/api.js";
 import { categoryLink } from "./categories.js";
@@ -17,7 +17,7 @@ import { versions } from "./versions.js";
 const show = contentOf("document");
 
 /**
- * Asks for confirmation of the removal; Cancel has the focus.
+ * Asks the user to confirm the removal. The Cancel button has the focus.
  * @param {string} id
  * @returns {Promise<boolean>}
  */
@@ -40,8 +40,9 @@ const confirmed = (id) =>
   });
 
 /**
+ * Removes a document after the user has confirmed.
  * @param {string} id
- * @param {HTMLElement} message for a problem
+ * @param {HTMLElement} message place for an error
  */
 const remove = (id, message) =>
   fillPart(message, async () => {
@@ -64,7 +65,7 @@ const facts = (found) => {
   rows.push(["Added", time(found.added)]);
   if (found.modified) rows.push(["Last changed", time(found.modified)]);
   if (found.expires) rows.push(["Expires", time(found.expires)]);
-  // The document itself and the duplicates that were removed.
+  // Counts the document itself and the duplicates that `dedup --add` recorded.
   if (found.group_size !== undefined && found.group_size > 1)
     rows.push(["Represents", counted(found.group_size, "document")]);
   if (found.category) rows.push(["Category", categoryLink(found.category)]);
@@ -75,7 +76,7 @@ const facts = (found) => {
  * @param {string} id
  * @param {IndexDocument} found
  * @param {boolean} writable
- * @param {Node[]} former the versions
+ * @param {Node[]} former the section with the versions
  */
 const content = (id, found, writable, former) => {
   const message = make("div");

@@ -1,4 +1,4 @@
-// The view of groups: a page of groups that can be expanded.
+// The view of groups. Each group on the page can be unfolded.
 
 import { ApiError, isAbort } from "../client/api.js";
 import { groupPage } from "../client/group_page.js";
@@ -13,18 +13,21 @@ import { settings } from "../client/settings.js";
 
 /** @import { Duplicate, Group, Groups } from "../client/types.js" */
 
-/** Groups on a page. */
+/** Maximum number of groups on a page. */
 const PAGE = 50;
 
 /**
- * The previous page of each visited cursor.
+ * The addresses of previous pages, by the address of the page that follows.
  * @type {Map<string, string>}
  */
 const before = new Map();
 
 const show = contentOf("groups");
 
-/** @param {Duplicate[]} duplicates */
+/**
+ * The range of similarities of duplicates.
+ * @param {Duplicate[]} duplicates
+ */
 const spanOf = (duplicates) => {
   let least = Infinity;
   let most = 0;
@@ -39,14 +42,15 @@ const spanOf = (duplicates) => {
 };
 
 /**
- * Whether the rest of a group is on the next page.
+ * Returns true if a group continues on the next page.
  * @param {Group|undefined} group
  */
 const goesOn = (group) =>
   group !== undefined && group.duplicates_before + group.duplicates.length < group.duplicates_total;
 
 /**
- * Number of documents; a group with much metadata is split into pages.
+ * Formats the number of documents. The server may split a group with much metadata, so that the
+ * page shows a part of it.
  * @param {Group} group
  */
 const sizeOf = ({ duplicates, duplicates_before: before = 0, duplicates_total: all }) => {
@@ -195,7 +199,7 @@ const draw = (found, params) => {
 };
 
 /**
- * A cursor can become invalid while the start of the list is valid.
+ * Shows an error. If the cursor has expired, offers the first page instead of a retry.
  * @param {unknown} error
  * @param {URLSearchParams} params
  */
@@ -230,7 +234,7 @@ export const showGroups = async (params, signal) => {
     const message =
       "The server computes the groups. This takes a while in a large index. This " +
       `page checks every ${counted(wait, "second")}.`;
-    // Announced once, not at every request.
+    // Screen readers announce the message once, not at every request.
     if (at("groups-status").textContent !== message) show(message, []);
   };
   try {

@@ -1,4 +1,4 @@
-// The documents of a group: the keeper and its duplicates.
+// The table of the documents of a group: the keeper and its duplicates.
 
 import { memberCells } from "../search/described.js";
 import { button, make, shownId, tableHead } from "../dom/dom.js";
@@ -9,7 +9,7 @@ import { address, go } from "../dom/router.js";
 
 /** @typedef {(id: string, isChosen: boolean) => void} Chosen */
 
-/** Number of duplicates shown at first, and added by each step. */
+/** Number of duplicates shown at first, and added by each click on the button. */
 const FIRST = 100;
 const MORE = 500;
 
@@ -53,7 +53,7 @@ const HEADS = [
   "Side by side",
 ];
 
-/** Compares the two chosen documents. */
+/** Creates the button that compares two chosen documents, and the function that chooses one. */
 const chooser = () => {
   const ids = new Set();
   const said = make("p", { class: "note", role: "status" });

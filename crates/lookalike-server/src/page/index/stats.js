@@ -34,7 +34,8 @@ const STORED = {
 };
 
 /**
- * Descriptions of settings; unknown ones are shown without one.
+ * Settings and their descriptions, in the order of the table. Other settings follow without a
+ * description.
  * @type {[keyof Settings, string][]}
  */
 const ROWS = [
@@ -56,7 +57,10 @@ const ROWS = [
   ["originals", "Maximum size of an original"],
   ["format", "Version of the stored data"],
 ];
-/** @type {string[]} */
+/**
+ * Settings that the table omits, because the page shows them elsewhere or not at all.
+ * @type {string[]}
+ */
 const ELSEWHERE = [
   "name",
   "predicted_recall",
@@ -104,7 +108,7 @@ const chosen = (all) => {
 };
 
 /**
- * Containment has the curve of one band per anchor.
+ * The bands and rows of the curve. With containment, each anchor is a band of one row.
  * @param {Settings} all
  */
 const banding = (all) => (all.containment ? { bands: all.containment.anchors, rows: 1 } : all);

@@ -10,10 +10,10 @@ import { fillPart } from "../client/view.js";
 /** @import { Version } from "../client/types.js" */
 
 /**
- * Saves the original of a version under its name.
+ * Saves the original file of a version under the name of the file.
  * @param {string} id
  * @param {Version} version
- * @param {HTMLElement} place for a problem
+ * @param {HTMLElement} place for an error
  */
 const saveOriginal = (id, version, place) =>
   fillPart(place, async () => {
@@ -23,7 +23,7 @@ const saveOriginal = (id, version, place) =>
   });
 
 /**
- * Shows what differs between a version and the one before it.
+ * Shows the differences between a version and the previous version.
  * @param {string} id
  * @param {number} number
  * @param {HTMLElement} place
@@ -67,10 +67,11 @@ const row = (id, version, place) => {
 };
 
 /**
- * The versions of a document, the latest first, with their originals and differences.
+ * The versions of a document, the latest first, with buttons to save their originals and to compare
+ * them.
  * @param {string} id
  * @param {AbortSignal} signal
- * @returns {Promise<Node[]>} a heading, a table, and a place for differences and problems
+ * @returns {Promise<Node[]>} a heading, a table, and a place for differences and errors
  */
 export const versions = async (id, signal) => {
   const found = await requestWhole(`${documentPath(id)}/versions`, "versions", { signal });

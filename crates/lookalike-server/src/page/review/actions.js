@@ -1,5 +1,5 @@
-// The actions of the deciding keys: decisions about the current pair or group, the changes of its
-// members, and a sentence for the status line.
+// Builds the actions of the keys that decide. An action contains decisions about the current pair
+// or group, the changes of its members, and a sentence for the status line.
 
 import { NAMES } from "./conflicts.js";
 import { count, counted, shortened, similarity, visible } from "../dom/format.js";
@@ -30,7 +30,8 @@ const revokeKeep = ({ decisions, changes }, member, after) => {
 const isKept = ({ decision }) => decision === "keep";
 
 /**
- * Whether a duplicate is kept instead of the keeper, until the server computes the groups again.
+ * Returns true if a duplicate is kept instead of the keeper. The group keeps its keeper until the
+ * server computes the groups again.
  * @param {SeenGroup} group
  */
 const isReplaced = ({ keeper, duplicates, others = [] }) =>
@@ -48,7 +49,7 @@ export const roles = (group, { decision }) => [
 ];
 
 /**
- * Names the documents of a pair.
+ * The sentence that names both documents of a pair.
  * @param {SeenGroup} group
  * @param {Duplicate} duplicate
  */
@@ -59,7 +60,8 @@ export const pairName = (group, duplicate) => {
 };
 
 /**
- * Judges a pair.
+ * Builds the action that decides whether a pair is a duplicate. `duplicate` also revokes the `keep`
+ * of the duplicate.
  * @param {Group} group
  * @param {Duplicate} duplicate
  * @param {"duplicate"|"not_duplicate"} decision
@@ -79,8 +81,9 @@ export const judged = ({ keeper }, duplicate, decision) => {
 };
 
 /**
- * Keeps a duplicate instead of its keeper: the pair is one of duplicates, and only the other
- * document is kept. An earlier choice in the group is revoked.
+ * Builds the action that keeps a duplicate instead of its keeper. The pair becomes a duplicate, and
+ * the keeper loses its `keep`. If an earlier action kept another duplicate instead, its `keep` is
+ * revoked.
  * @param {SeenGroup} group
  * @param {Duplicate} duplicate
  * @returns {Action}
@@ -95,7 +98,7 @@ export const keptInstead = ({ keeper, duplicates, others = [] }, duplicate) => {
     changes: [{ member: duplicate, after: "keep" }],
     said: `${name(duplicate)} is kept instead of ${name(keeper)}.`,
   };
-  // Several kept duplicates were kept by "Keep all".
+  // If several duplicates are kept, "Keep all" kept them, so none of them replaces the keeper.
   const kept = duplicates.filter(isKept);
   const earlier = kept.length === 1 && kept[0] !== duplicate ? kept : others.filter(isKept);
   if (isKept(keeper)) revokeKeep(action, keeper, undefined);
@@ -108,7 +111,7 @@ export const keptInstead = ({ keeper, duplicates, others = [] }, duplicate) => {
 };
 
 /**
- * Keeps all documents of a group.
+ * Builds the action that keeps all documents of a group.
  * @param {Group} group
  * @returns {Action}
  */
@@ -132,7 +135,7 @@ const leastSimilar = (duplicates) =>
   duplicates.reduce((least, one) => (one.similarity < least.similarity ? one : least));
 
 /**
- * The undecided pairs of a group that were not shown. Equal texts need not be shown.
+ * The undecided pairs of a group that the page has not shown, without pairs of equal texts.
  * @param {Group} group
  * @param {Set<Duplicate>} seen
  */
@@ -142,8 +145,9 @@ const unseen = (group, seen) =>
 /**
  * The pair to show before all pairs of a group are confirmed: the least similar undecided one.
  * @param {Group} group
- * @param {Set<Duplicate>} seen the pairs that were shown
- * @returns {{duplicate: Duplicate, said: string}|undefined} undefined if it was shown
+ * @param {Set<Duplicate>} seen the pairs that the page has shown
+ * @returns {{duplicate: Duplicate, said: string}|undefined} undefined if the page has shown the
+ *   pair, or if its texts are equal
  */
 export const pairBeforeAll = (group, seen) => {
   const hidden = unseen(group, seen);
@@ -160,9 +164,9 @@ export const pairBeforeAll = (group, seen) => {
 };
 
 /**
- * Confirms the undecided duplicates of a group.
+ * Builds the action that confirms all undecided duplicates of a group.
  * @param {Group} group
- * @param {Set<Duplicate>} seen the pairs that were shown
+ * @param {Set<Duplicate>} seen the pairs that the page has shown
  * @returns {Action|undefined} undefined if all are decided
  */
 export const allConfirmed = (group, seen) => {

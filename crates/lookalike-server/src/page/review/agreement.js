@@ -1,4 +1,4 @@
-// The agreement of people who judged the same pairs.
+// Shows how often people who judged the same pairs agree.
 
 import { request } from "../client/api.js";
 import { button, make, shownId, table } from "../dom/dom.js";
@@ -41,7 +41,7 @@ const disputed = ({ documents: [a, b], duplicate, not_duplicate: not }) => {
 };
 
 /**
- * The button for further pairs. The last page removes it.
+ * The button that loads further pairs. The last page of pairs removes it.
  * @param {HTMLElement} list
  * @param {string} next
  * @param {AbortSignal} signal
@@ -101,7 +101,7 @@ const draw = (found, signal) => {
 };
 
 /**
- * The table of agreement, loaded when it is opened.
+ * The folded table of agreement. It is loaded each time the user unfolds it.
  * @param {AbortSignal} signal
  * @returns {HTMLElement}
  */

@@ -1,5 +1,5 @@
-// Decides about all duplicates above a similarity at once. The user sees the pairs first, and can
-// take the decisions back, also later.
+// Decides about all pairs of at least a given similarity at once. The user sees the pairs first,
+// and can revoke the decisions immediately or later.
 
 import { isAbort, isConflict, storeDecisions } from "../client/api.js";
 import { button, field, make } from "../dom/dom.js";
@@ -10,7 +10,7 @@ import { pairList } from "./pair_list.js";
 import { bulkNote, pastBulk } from "./past_bulk.js";
 import { groupPage } from "../client/group_page.js";
 
-/** Groups of a request, and decisions of one. */
+/** Maximum number of groups in one response, and of decisions in one request. */
 const PAGE = 1_000;
 const BATCH = 10_000;
 
@@ -20,10 +20,10 @@ const BATCH = 10_000;
 /** @typedef {[string, () => unknown]} Act text and action of a button */
 
 /**
- * The undecided pairs of a similarity or more.
+ * Requests the undecided pairs of a similarity of at least `least`, and counts their groups.
  * @param {URLSearchParams} filter
  * @param {number} least
- * @param {boolean} sameTitle
+ * @param {boolean} sameTitle omits pairs without equal titles
  * @param {AbortSignal} signal
  */
 const pairsAbove = async (filter, least, sameTitle, signal) => {
@@ -55,13 +55,14 @@ const pairsAbove = async (filter, least, sameTitle, signal) => {
 };
 
 /**
- * Stores a decision about pairs, up to a request with a pair that others decided in the meantime.
+ * Stores a decision about pairs. Stops at the first request with a pair that other people decided
+ * in the meantime.
  * @param {DecisionKind} decision
  * @param {SeenPair[]} pairs
  * @param {SeenPair[]} stored receives the stored pairs, with the numbers of their decisions
  * @param {string} note
- * @returns {Promise<{conflicts: Conflict[], rest: SeenPair[]}>} decisions of others, and the
- *   remaining pairs without them
+ * @returns {Promise<{conflicts: Conflict[], rest: SeenPair[]}>} the decisions of others, and the
+ *   pairs that are not stored and have no conflict
  */
 const record = async (decision, pairs, stored, note = "") => {
   for (let from = 0; from < pairs.length; from += BATCH) {
@@ -138,7 +139,10 @@ class BulkForm {
     );
   }
 
-  /** @param {() => unknown} work */
+  /**
+   * Runs an action, and shows its error.
+   * @param {() => unknown} work
+   */
   async guarded(work) {
     try {
       await work();
@@ -147,12 +151,13 @@ class BulkForm {
     }
   }
 
+  /** Lists the pairs that match the form, with a button that decides about them. */
   async preview() {
     const { filter, signal, log } = this.review;
     const least = Number(this.least.value);
     const rule = `similarity ${least} or more${this.title.checked ? ", equal titles" : ""}`;
     this.say("Counting …");
-    // The list shows decisions of this page after they are stored.
+    // Pairs that this page has decided must be stored first, or the server lists them as undecided.
     await log.send();
     const { pairs, groups } = await pairsAbove(filter, least, this.title.checked, signal);
     if (pairs.length === 0) {
@@ -172,11 +177,12 @@ class BulkForm {
   }
 
   /**
-   * Decides about pairs.
+   * Decides that pairs are duplicates. Offers to revoke the decisions, and to continue after
+   * conflicts.
    * @param {SeenPair[]} pairs
    * @param {string} rule
    * @param {string} note
-   * @param {SeenPair[]} stored has the pairs that an earlier request stored
+   * @param {SeenPair[]} stored pairs of earlier calls; receives the stored pairs
    * @returns {Promise<void>}
    */
   async decide(pairs, rule, note, stored) {
@@ -212,8 +218,9 @@ class BulkForm {
   }
 
   /**
+   * Revokes the decisions about pairs.
    * @param {SeenPair[]} pairs
-   * @param {SeenPair[]} revoked has the pairs of earlier requests
+   * @param {SeenPair[]} revoked pairs of earlier calls; receives the revoked pairs
    * @returns {Promise<void>}
    */
   async takeBack(pairs, revoked) {
@@ -265,7 +272,7 @@ class BulkForm {
 }
 
 /**
- * The form of decisions about many pairs.
+ * The folded form that decides about many pairs at once.
  * @param {import("./review.js").Review} review
  * @returns {HTMLElement}
  */

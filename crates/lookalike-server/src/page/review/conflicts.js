@@ -1,4 +1,4 @@
-// Decisions that others made in the meantime: the page shows them and asks whether to decide again.
+// Shows decisions that other people made in the meantime, and asks whether to decide again.
 
 import { button, make, shownId } from "../dom/dom.js";
 import { counted, shortened, visible } from "../dom/format.js";
@@ -6,11 +6,14 @@ import { counted, shortened, visible } from "../dom/format.js";
 /** @import { PresentDecision } from "../client/types.js" */
 
 /**
- * Names of decisions.
+ * Names of decisions about one document.
  * @type {Record<string, string>}
  */
 export const NAMES = { duplicate: "duplicate", not_duplicate: "not a duplicate", keep: "kept" };
-/** @type {Record<string, string>} */
+/**
+ * Names of decisions about one or more documents.
+ * @type {Record<string, string>}
+ */
 const SAID = {
   ...NAMES,
   duplicate: "duplicates",
@@ -18,14 +21,14 @@ const SAID = {
   keep_all: "kept",
   undecided: "undecided",
 };
-/** Conflicts that are listed. */
+/** Maximum number of listed conflicts. */
 const LISTED = 20;
 
 /** @param {string[]} documents */
 const ids = (documents) => documents.flatMap((id, at) => [at > 0 ? " and " : "", shownId(id)]);
 
 /**
- * The present decision, and who made it.
+ * The current decision about documents, who made it, and when.
  * @param {PresentDecision} decision
  */
 const present = ({ documents, current }) => {
@@ -36,7 +39,7 @@ const present = ({ documents, current }) => {
 };
 
 /**
- * Conflicts of many decisions, the first ones listed.
+ * Lists the first conflicts, and counts the others.
  * @param {PresentDecision[]} conflicts
  * @returns {HTMLElement}
  */
@@ -51,10 +54,10 @@ export const conflictList = (conflicts) =>
   );
 
 /**
- * The box of a conflict, with the question whether to decide again.
+ * The box of a conflict, with buttons to decide again or to accept the other decision.
  * @param {import("./decision_log.js").OwnConflict} conflict
  * @param {() => void} insist decides again
- * @param {() => void} leave called when nothing is decided
+ * @param {() => void} leave called if the user does not decide again
  * @returns {HTMLElement}
  */
 export const conflictBox = (conflict, insist, leave) => {

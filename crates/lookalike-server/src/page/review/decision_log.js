@@ -1,12 +1,13 @@
-// The decisions of this visit: sent in the background in their order, undone and made again. Each
-// goes with the number of the last decision that this page has shown of its pair or document, so
-// that the server refuses those that would overwrite what others decided in the meantime.
+// Keeps the decisions of this visit, sends them in the background in their order, and undoes and
+// redoes them. Each decision is sent with the number of the last decision about its pair or
+// document that this page has shown. If there is a newer one, the server rejects the decision, so
+// it does not overwrite a decision of another person.
 
 import { isConflict, storeDecisions } from "../client/api.js";
 
 /** @import { Conflict, Member, MemberDecision, NewDecision } from "../client/types.js" */
 
-/** Decisions of a request. */
+/** Maximum number of queued decisions in one request. */
 const BATCH = 10_000;
 /**
  * Delay before decisions are sent, in ms: longer than a frame, so that the page shows the next pair
@@ -15,31 +16,32 @@ const BATCH = 10_000;
 const DELAY = 20;
 
 /**
- * The decision about a member before and after an action; revoked if the action is about another
- * member, and ends a `keep` of this one.
+ * The decision about a member before and after an action. `isRevoked` marks a member that only
+ * loses its `keep`, because the action decides about another member.
  * @typedef {{member: Member, before?: MemberDecision, after: MemberDecision,
  *   isRevoked?: boolean}} Change
  */
 
 /**
- * The decisions of an action; `seen` is the number of the last decision when its group was loaded.
- * Refused decisions are removed.
+ * The decisions of an action, without those that the server rejected. `seen` is the number of the
+ * last decision when the page loaded the group.
  * @typedef {{decisions: NewDecision[], changes: Change[], seen: number,
  *   place: import("./queue.js").Place, keeper: string}} Made
  */
 
 /**
- * A decision to send; uncertain if the server may have stored it.
+ * A decision to send. `isUncertain` means that the server may have stored it already.
  * @typedef {{body: NewDecision, made: Made, isUndo: boolean, isUncertain?: boolean}} Item
  */
 
 /**
- * A decision that others have decided about, or whose document is gone.
+ * A rejected decision of this page. `current` is the decision of others about its documents;
+ * undefined if a document was removed.
  * @typedef {{documents: string[], current?: Conflict["current"], item: Item}} OwnConflict
  */
 
 /**
- * The key of a pair or a document.
+ * The key of a pair or a document, independent of the order of the documents.
  * @param {string[]} documents
  * @returns {string}
  */
@@ -56,7 +58,7 @@ export const targets = ({ decision, documents }) =>
     : [targetOf(documents)];
 
 /**
- * The decision of a member of a group, as the list of groups has it.
+ * Converts a decision to the form that the list of groups has for a member.
  * @param {NewDecision["decision"]|undefined} decision
  * @returns {MemberDecision}
  */
@@ -66,13 +68,14 @@ const shown = (decision) =>
 /**
  * The decisions that undo an action.
  * @param {Made} made
- * @param {Made[]} earlier actions
+ * @param {Made[]} earlier actions of this visit
  * @returns {NewDecision[]}
  */
 const reversal = ({ decisions, changes }, earlier) => {
   const changed = new Map(changes.map((change) => [change.member.id, change]));
   /**
-   * The decision about a pair before the action. A kept document does not show it.
+   * The decision about a pair before the action. The change of a kept document does not contain it,
+   * so it comes from the earlier actions or from the member.
    * @param {string[]} documents
    */
   const pairBefore = (documents) => {
@@ -101,7 +104,7 @@ const reversal = ({ decisions, changes }, earlier) => {
 };
 
 /**
- * The changes of an action by its decisions that were not refused.
+ * The changes of an action by decisions that the server has not rejected.
  * @param {Made} made
  */
 const changesInForce = ({ decisions, changes }) => {
@@ -110,11 +113,11 @@ const changesInForce = ({ decisions, changes }) => {
 };
 
 /**
- * The changes of an action by one of its decisions. A decision about a pair does not change the
- * keeper.
+ * The changes of some documents by one decision of an action. A decision about a pair does not
+ * change the keeper.
  * @param {Made} made
- * @param {NewDecision} body
- * @param {string[]} documents of the decision
+ * @param {NewDecision} body the decision
+ * @param {string[]} documents ids
  */
 const changesOf = ({ changes, keeper }, { decision }, documents) => {
   const isPair = decision === "duplicate" || decision === "not_duplicate";
@@ -124,7 +127,8 @@ const changesOf = ({ changes, keeper }, { decision }, documents) => {
 };
 
 /**
- * The members that an action decides about: no keeper, and none that it only revokes.
+ * The members that an action decides about, without the keeper and without members that only lose
+ * their `keep`.
  * @param {Made} made
  * @returns {Member[]}
  */
@@ -133,12 +137,13 @@ const decidedBy = (made) =>
     .filter(({ member, isRevoked }) => member.id !== made.keeper && !isRevoked)
     .map(({ member }) => member);
 
-/** Decisions of a visit, the unsent ones among them, and the history of undo and redo. */
+/** The decisions of a visit, the queue of decisions to send, and the history for undo and redo. */
 export class DecisionLog {
   /**
    * @param {() => void} stored called when the server has stored decisions
-   * @param {(error: unknown) => void} failed called where decisions could not be sent
-   * @param {(conflicts: OwnConflict[]) => void} conflicting called where others decided in between
+   * @param {(error: unknown) => void} failed called if a request fails
+   * @param {(conflicts: OwnConflict[]) => void} conflicting called if the server rejects decisions,
+   *   with the conflicts to ask about
    */
   constructor(stored, failed, conflicting) {
     this.stored = stored;
@@ -151,25 +156,28 @@ export class DecisionLog {
     /** @type {Item[]} */
     this.waiting = [];
     /**
-     * The last decision that this page has made or shown, by its pair or document.
+     * The number of the last decision that this page has stored or shown, by its pair or document.
      * @type {Map<string, number>}
      */
     this.numbers = new Map();
     /** @type {Promise<void>|null} */
     this.sending = null;
     /**
-     * The members of the pairs that this visit has decided, with the number of actions.
+     * The members that this visit has decided about, each with the number of actions.
      * @type {Map<Member, number>}
      */
     this.decided = new Map();
   }
 
-  /** The number of pairs that this visit has decided. */
+  /** The number of pairs that this visit has decided about. */
   get pairs() {
     return this.decided.size;
   }
 
-  /** The number of pairs with decisions that the server has not acknowledged. */
+  /**
+   * The number of pairs with decisions that the server has not acknowledged. At least 1 if any
+   * decision waits.
+   */
   get unsent() {
     /** @type {Set<Member>} */
     const members = new Set();
@@ -182,7 +190,7 @@ export class DecisionLog {
   }
 
   /**
-   * Counts members as decided once more, or once less.
+   * Adds 1 to the number of actions that decide about members, or subtracts 1.
    * @param {Member[]} members
    * @param {1|-1} by
    */
@@ -195,7 +203,7 @@ export class DecisionLog {
   }
 
   /**
-   * Makes the decisions of an action.
+   * Makes the decisions of a new action. Undone actions can no longer be redone.
    * @param {Made} made
    */
   make(made) {
@@ -203,7 +211,10 @@ export class DecisionLog {
     this.apply(made);
   }
 
-  /** @param {Made} made */
+  /**
+   * Changes the members, adds the action to the history, and sends its decisions.
+   * @param {Made} made
+   */
   apply(made) {
     for (const change of changesInForce(made)) {
       change.before = change.member.decision;
@@ -214,7 +225,7 @@ export class DecisionLog {
     this.send(made.decisions.map((body) => ({ body, made, isUndo: false })));
   }
 
-  /** Takes the last action back; returns it. */
+  /** Undoes the last action. Returns it, or undefined if there is none. */
   undo() {
     const made = this.done.pop();
     if (!made) return undefined;
@@ -225,7 +236,7 @@ export class DecisionLog {
     return made;
   }
 
-  /** Makes the action again that was taken back last; returns it. */
+  /** Repeats the action that was undone last. Returns it, or undefined if there is none. */
   redo() {
     const made = this.undone.pop();
     if (made) this.apply(made);
@@ -233,15 +244,15 @@ export class DecisionLog {
   }
 
   /**
-   * Decides in spite of what others decided, which the page has shown: an action of its own, which
-   * can be undone. An undo that was refused is sent again.
+   * Repeats a rejected decision, after the user has seen the decision of others. The repetition is
+   * an action of its own, which can be undone. A rejected undo is sent again.
    * @param {OwnConflict} conflict
    */
   insist({ item }) {
     const { body, made, isUndo } = item;
     const changes = changesOf(made, body, body.documents);
     if (!isUndo) {
-      // Documents without a decision of others still show the refused one.
+      // Documents without a conflict still show the rejected decision.
       for (const { member, before, after } of changes) {
         if (member.decision === after) member.decision = before;
       }
@@ -253,7 +264,7 @@ export class DecisionLog {
   }
 
   /**
-   * Records that a decision of this page about a pair or document has a number.
+   * Records the number of the last decision about a pair or document.
    * @param {string[]} documents
    * @param {number} number
    */
@@ -262,7 +273,8 @@ export class DecisionLog {
   }
 
   /**
-   * Adds decisions to those that are sent; resolves when all are stored, or one is not.
+   * Appends decisions to the queue and sends it. Resolves when the queue is empty, or when a
+   * request has failed.
    * @param {Item[]} items
    */
   send(items = []) {
@@ -274,8 +286,8 @@ export class DecisionLog {
   }
 
   /**
-   * The bodies of a decision, with the number that was seen. If the numbers of its documents
-   * differ, each document has a body of its own.
+   * The decisions to send for an item, with the number of the last decision in `seen`. If the
+   * numbers of its documents differ, each document gets a `keep` of its own.
    * @param {Item} item
    * @returns {NewDecision[]}
    */
@@ -290,6 +302,7 @@ export class DecisionLog {
     }));
   }
 
+  /** Sends the queue in batches. Decisions remain in the queue until the server stores them. */
   async sendWaiting() {
     try {
       await new Promise((resolve) => setTimeout(resolve, DELAY));
@@ -305,7 +318,7 @@ export class DecisionLog {
           this.waiting.splice(0, items.length);
         } catch (error) {
           if (!isConflict(error)) {
-            // The server may have stored them, and its answer is lost.
+            // The server may have stored the decisions although its answer was lost.
             for (const item of items) item.isUncertain = true;
             throw error;
           }
@@ -319,16 +332,16 @@ export class DecisionLog {
   }
 
   /**
-   * Removes decisions that would overwrite decisions of others; the rest is sent.
+   * Removes the decisions that conflict with decisions of others from the queue.
    * @param {Conflict[]} conflicts
-   * @param {{item: Item, body: NewDecision}[]} sent
+   * @param {{item: Item, body: NewDecision}[]} sent the decisions of the rejected request
    */
   settle(conflicts, sent) {
     /** @type {Map<string, OwnConflict>} */
     const found = new Map();
     for (const { position, documents, current } of conflicts) {
       const { item, body } = sent[position];
-      // Others decided the same, or the answer to this decision was lost on its way.
+      // Others made the same decision, or the server stored this one and its answer was lost.
       const isSame = current && shown(current.decision) === shown(body.decision);
       if (current) this.saw(documents, current.number);
       if (!isSame) found.set(targetOf(documents), { documents, current, item });
@@ -348,7 +361,10 @@ export class DecisionLog {
     this.conflicting(asked.filter((one) => one !== undefined));
   }
 
-  /** @param {Item[]} items */
+  /**
+   * Removes items from the queue, and their decisions from the history.
+   * @param {Item[]} items
+   */
   drop(items) {
     const dropped = new Set(items);
     this.waiting = this.waiting.filter((item) => !dropped.has(item));
@@ -372,10 +388,11 @@ export class DecisionLog {
   }
 
   /**
-   * Shows the decision of others; the page asks about the last of the own decisions.
+   * Shows the decision of others. Returns the conflict of the last own decision about the same
+   * documents, which the page asks about.
    * @param {OwnConflict} conflict
    * @param {Item[]} dropped
-   * @returns {OwnConflict|undefined}
+   * @returns {OwnConflict|undefined} undefined if there is nothing to ask
    */
   outcome({ documents, current, item }, dropped) {
     const target = targetOf(documents);
@@ -385,7 +402,7 @@ export class DecisionLog {
       member.decision = shown(current?.decision);
       if (documents.length === 2) member.pairDecision = member.decision;
     }
-    // A decision that was undone before it was stored is none.
+    // If the user undid the decision before it was stored, there is nothing to decide again.
     const isNothing = last.isUndo && own.some((one) => one.made === last.made && !one.isUndo);
     return isNothing ? undefined : { documents, current, item: last };
   }

@@ -1,5 +1,5 @@
-// The screen of a review: progress, folded details, both texts, and the buttons. It fills the
-// window below the navigation; the texts take the room that the rest leaves.
+// The desk: the screen of a review with progress, folded details, both texts, and the buttons. It
+// fills the window below the navigation. The texts take the height that the other parts leave.
 
 import { button, make } from "../dom/dom.js";
 
@@ -17,12 +17,13 @@ export const SHORTCUTS = { "←": "ArrowLeft", "→": "ArrowRight" };
 export const keyName = (name) => make("kbd", { "aria-hidden": "true" }, name);
 
 /**
- * A button of the desk: its text, its key, whether it needs a pair, and its action.
+ * A button of the desk: its text, its key, whether it works only if a pair is shown, and its
+ * action.
  * @typedef {{text: string, key: string, needsPair?: boolean, act: () => void}} KeyButton
  */
 
 /**
- * Buttons that show their keys.
+ * Creates buttons that show their keys.
  * @param {KeyButton[]} keys
  * @returns {HTMLButtonElement[]}
  */
@@ -44,7 +45,8 @@ export const folded = (name, summary, ...content) =>
   make("details", { class: `fold ${name}` }, make("summary", {}, summary), ...content);
 
 /**
- * All keys with their actions. The last one has no button.
+ * All keys with their actions. Touch screens hide the row with the class `for-keys`, because it
+ * explains keys without a button.
  * @type {[string, string, string?][]}
  */
 const KEYS = [
@@ -94,7 +96,8 @@ const help = () =>
   );
 
 /**
- * Keeps the height of the desk: the window without the part of the page above it.
+ * Sets `--above`, the height of the page above the desk, and updates it until the signal is
+ * aborted. The style sheet computes the height of the desk from it.
  * @param {HTMLElement} desk
  * @param {AbortSignal} signal
  */
@@ -113,7 +116,7 @@ const fit = (desk, signal) => {
 };
 
 /**
- * The desk.
+ * Creates the desk.
  * @param {{progress: Node, folds: Node[], notices: (Node|string)[], stage: Node,
  *   buttons: Node[]}} parts
  * @param {AbortSignal} signal aborted when the desk is replaced

@@ -20,11 +20,11 @@ const madeBy = ({ who, when }) =>
     who ? ` by ${visible(shortened(who, 80))}` : "",
   ].join("");
 
-/** Walks backward through the pairs of the log. */
+/** Walks backwards through the pairs of the log. */
 export class EarlierPairs {
   /**
    * @param {number} last the number of the last decision to read
-   * @param {SeenGroup[]} groups of the queue, whose pairs are left out
+   * @param {SeenGroup[]} groups of the queue; their pairs are omitted
    * @param {Compare} compare
    * @param {AbortSignal} signal
    */
@@ -39,7 +39,7 @@ export class EarlierPairs {
      */
     this.inForce = new Map();
     /**
-     * The keepers and their duplicates, by their ids.
+     * The keepers and duplicates that were returned, by their ids.
      * @type {Map<string, Member>}
      */
     this.members = new Map();
@@ -48,8 +48,8 @@ export class EarlierPairs {
   }
 
   /**
-   * The next older pair that is in force, as a group. Undefined if there is none.
-   * @returns {Promise<SeenGroup|undefined>}
+   * The next older pair whose decision is in force, as a group.
+   * @returns {Promise<SeenGroup|undefined>} undefined if there is none
    */
   async next() {
     this.pairs ??= await this.read();
@@ -60,7 +60,7 @@ export class EarlierPairs {
     );
     while (this.pairs.length > 0) {
       const [pair] = this.pairs;
-      // A pair whose requests fail remains the next one.
+      // If a request fails, the pair remains in the list, so that the next call tries it again.
       const group = listed.has(targetOf(pair.documents)) ? undefined : await this.group(pair);
       this.pairs.shift();
       if (group) return group;
@@ -68,7 +68,10 @@ export class EarlierPairs {
     return undefined;
   }
 
-  /** @returns {Promise<EarlierPair[]>} */
+  /**
+   * Reads the log and lists its pairs, the newest decision first.
+   * @returns {Promise<EarlierPair[]>}
+   */
   async read() {
     const { inForce } = this;
     inForce.clear();
@@ -87,7 +90,8 @@ export class EarlierPairs {
       const [first, second] = stored.documents;
       /** @type {string[]} */
       const ids = JSON.parse(target);
-      // "Keep all" is about the pairs of the keeper, which is the first document.
+      // The first document of "Keep all" is the keeper, so each other document forms a pair with
+      // it.
       const other = ids.length === 2 ? second : ids[0];
       if (other === first) continue;
       const pair = targetOf([first, other]);
@@ -99,6 +103,7 @@ export class EarlierPairs {
   }
 
   /**
+   * Whether a decision about the document keeps it.
    * @param {string} id
    * @returns {"keep"|undefined}
    */
@@ -128,8 +133,8 @@ export class EarlierPairs {
   }
 
   /**
-   * The other documents that can be kept instead of a keeper. These are its duplicates, and
-   * documents that were separated from it and have no decision of their own to keep them.
+   * The other documents that can be kept instead of a keeper: its duplicates, and documents that
+   * were separated from it and that no decision keeps.
    * @param {string} keeper
    * @param {string} duplicate
    */
@@ -145,6 +150,7 @@ export class EarlierPairs {
   }
 
   /**
+   * Requests the documents and the similarity of a pair.
    * @param {EarlierPair} pair
    * @returns {Promise<SeenGroup|undefined>} undefined if a document was removed
    */

@@ -37,8 +37,8 @@ const list = async (path, signal, wait) => {
 };
 
 /**
- * The lists to save, folded.
- * @param {URLSearchParams} filter the threshold of the groups
+ * The folded buttons that save the lists.
+ * @param {URLSearchParams} filter of the review; only its threshold is used
  * @param {AbortSignal} signal
  * @returns {HTMLElement}
  */

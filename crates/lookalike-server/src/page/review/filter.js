@@ -1,4 +1,4 @@
-// The filter of groups to review: its form, address and query.
+// The filter that selects the groups to review: its form, address and query.
 
 import { isAbort, requestWhole } from "../client/api.js";
 import { BEGINNING } from "../search/described.js";
@@ -15,7 +15,7 @@ import { settings } from "../client/settings.js";
  */
 
 /**
- * Fields with numbers, by the names of the API.
+ * Fields with numbers. Their names are parameters of the API.
  * @type {[Field, ...Field[]]}
  */
 const NUMBERS = [
@@ -37,7 +37,7 @@ const TEXTS = [
 ];
 /** @type {Field} */
 const SEARCH = { name: "search", label: "Text, title or id contains" };
-/** The field with a category of the index. */
+/** The field that selects a category of the index. */
 const CATEGORY = { name: "category", label: "Category of the keeper" };
 /**
  * The default choices. All other fields are empty by default.
@@ -51,7 +51,8 @@ const FIELDS = [
 ];
 
 /**
- * Dates of documents can have a time of day, so the range ends at the next day.
+ * Returns the next day. Dates of documents can contain a time of day, so a range of days ends
+ * before the next day begins.
  * @param {string} day
  */
 const dayAfter = (day) => {
@@ -60,8 +61,8 @@ const dayAfter = (day) => {
 };
 
 /**
- * The query for the groups of an address.
- * @param {URLSearchParams} params
+ * The query that requests the groups of an address.
+ * @param {URLSearchParams} params of the address
  * @returns {URLSearchParams}
  */
 export const filterOf = (params) => {
@@ -133,7 +134,8 @@ const typed = ({ name, label, type = "text" }, params) =>
   );
 
 /**
- * A choice of the categories, loaded when the field is unfolded. Hidden without categories.
+ * The field that selects a category, and the function that loads the categories. An index without
+ * categories hides the field.
  * @param {URLSearchParams} params
  * @param {AbortSignal} signal
  */
@@ -163,7 +165,7 @@ const categoryField = (params, signal) => {
 };
 
 /**
- * The form of the filter. Opens the address of the chosen values.
+ * The form of the filter. When the user submits it, it opens the address with the chosen values.
  * @param {URLSearchParams} params
  * @param {AbortSignal} signal
  */
@@ -234,20 +236,21 @@ const filterForm = (params, signal) => {
 };
 
 /**
- * The fields that differ from their defaults.
+ * The names of the fields that differ from their defaults.
  * @param {URLSearchParams} params of the address
  */
 const changed = (params) =>
   FIELDS.filter((name) => (params.get(name) || DEFAULTS[name]) !== DEFAULTS[name]);
 
 /**
- * Whether the filter can exclude groups.
+ * Returns true if the filter can exclude groups: if a field other than the order differs from its
+ * default.
  * @param {URLSearchParams} params of the address
  */
 export const isFiltered = (params) => changed(params).some((name) => name !== "order");
 
 /**
- * The form of the filter, folded.
+ * The folded form of the filter.
  * @param {URLSearchParams} params of the address
  * @param {AbortSignal} signal
  * @returns {HTMLElement}

@@ -1,4 +1,4 @@
-// The duplicates of a group in a list of one line each. Only lines in view are drawn, since a group
+// Lists the duplicates of a group, one on each line. Draws only the lines in view, because a group
 // can have thousands.
 
 import { bar, make, shownId } from "../dom/dom.js";
@@ -14,7 +14,7 @@ const LINE_REM = 2.25;
 const MARGIN = 4;
 
 /**
- * Lines that a key moves by; infinite to the ends.
+ * The number of lines that each key moves by. Infinite numbers move to the first or last line.
  * @param {number} page the lines in view
  */
 const steps = (page) =>
@@ -27,7 +27,7 @@ const steps = (page) =>
     ["End", Infinity],
   ]);
 
-/** A list box of which one member is current. */
+/** A list box with one current member. */
 export class MemberList {
   /** @param {(place: number) => void} choose called with the place of a chosen member */
   constructor(choose) {

@@ -1,4 +1,4 @@
-// A list of pairs of documents, drawn in parts since it can have thousands.
+// A list of pairs of documents. It is drawn in batches, because it can have thousands.
 
 import { make, shownId } from "../dom/dom.js";
 import { similarity } from "../dom/format.js";
@@ -6,7 +6,7 @@ import { gradually } from "../dom/gradually.js";
 import { address } from "../dom/router.js";
 
 /**
- * A pair, and the number of the last decision that this page has seen of it.
+ * A pair, and the number of the last decision about it that this page has seen.
  * @typedef {{documents: string[], seen: number, similarity?: number}} SeenPair
  */
 

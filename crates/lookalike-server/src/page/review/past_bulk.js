@@ -1,5 +1,5 @@
-// Earlier decisions about many pairs at once. The log of decisions is their only record: their
-// notes begin with the same words and name the moment and the rule.
+// Lists earlier decisions about many pairs at once. Only the log of decisions records them: their
+// notes begin with the same words, and name the time and the rule.
 
 import { request } from "../client/api.js";
 import { button, fold, make } from "../dom/dom.js";
@@ -12,27 +12,28 @@ import { pairList } from "./pair_list.js";
 /** @import { PresentDecision, StoredDecision } from "../client/types.js" */
 /** @import { SeenPair } from "./pair_list.js" */
 
-/** Decisions of a request. */
+/** Maximum number of decisions in one response. */
 const PAGE = "10000";
 const MARK = "many at once";
 const NOTE = new RegExp(`^${MARK}, (\\S+): (.*)$`, "s");
 
 /**
- * The note of each decision of an action.
- * @param {string} rule which pairs it decides
- * @param {Date} now tells actions with the same rule apart
+ * The note that each decision of a bulk action contains.
+ * @param {string} rule the condition that selected the pairs
+ * @param {Date} now distinguishes actions with the same rule
  * @returns {string}
  */
 export const bulkNote = (rule, now) => `${MARK}, ${now.toISOString()}: ${rule}`;
 
 /**
- * Whether a decision is a part of an action.
+ * Returns true if a decision is part of a bulk action.
  * @param {StoredDecision} decision
  */
 export const isBulk = ({ note }) => NOTE.test(note ?? "");
 
 /**
- * An action: its pairs with an unchanged decision, and the later decisions about the others.
+ * A bulk action. `pairs` are the pairs whose decision is still in force, `changed` the later
+ * decisions about the other pairs.
  * @typedef {{rule: string, moment: string, who: string|undefined, pairs: SeenPair[],
  *   changed: PresentDecision[]}} BulkAction
  */
@@ -53,6 +54,7 @@ export async function* storedDecisions(signal) {
 }
 
 /**
+ * Finds the bulk actions in the log. Decisions with the same note and person form an action.
  * @param {AbortSignal} signal
  * @returns {Promise<BulkAction[]>} the newest first
  */
@@ -132,7 +134,7 @@ const drawn = ({ rule, moment, who, pairs, changed }, takeBack) => {
 };
 
 /**
- * The list of past actions, loaded when it is unfolded.
+ * The folded list of past actions. It is loaded each time the user unfolds it.
  * @param {AbortSignal} signal
  * @param {(pairs: SeenPair[]) => Promise<void>} takeBack
  * @returns {{element: HTMLElement, reload: () => Promise<void>}}

@@ -1,30 +1,32 @@
-// The queue of groups to review, and the current place in it. Pairs of earlier visits precede the
-// queue, and have negative group indexes.
+// The queue of groups to review, and the current place in it. Pairs of earlier visits come before
+// the queue, with negative group indexes.
 
 import { ApiError, later } from "../client/api.js";
 import { groupPage } from "../client/group_page.js";
 
 /** @import { Duplicate, Group, Groups, Member, MemberDecision } from "../client/types.js" */
 
-/** Groups of a request. */
+/** Number of groups in one response. */
 const PAGE = 20;
-/** If fewer groups remain, the queue loads the next page. */
+/** If at most this many groups remain, including the current one, the queue loads the next page. */
 const LEFT = 5;
-/** Maximum number of requests for new groups, one a second. */
+/** Maximum number of requests for new groups, one each second. */
 const TRIES = 60;
 
 /** @typedef {{group: number, duplicate: number}} Place of a duplicate in the queue */
 /**
- * A group, and the number of the last decision that it shows. A pair of an earlier visit names its
- * decision, and has the other duplicates of its keeper that earlier visits have decided.
+ * A group, and the number of the last decision that it takes into account. A pair of an earlier
+ * visit is a group with one duplicate: `earlier` describes its decision, and `others` are further
+ * documents that can be kept instead of its keeper.
  * @typedef {Omit<Group, "duplicates"> & {duplicates: (Duplicate & Member)[], seen: number,
  *   earlier?: {said: string, decision: MemberDecision}, others?: Member[]}} SeenGroup
  */
 
 /**
- * A group without documents that were removed since, which have no metadata; empty without keeper.
+ * Returns a group without its removed documents, whose metadata is null. If the keeper was removed,
+ * the group has no duplicates.
  * @param {Group} group
- * @param {number} seen the number of the last decision that it shows
+ * @param {number} seen the number of the last decision that the group takes into account
  * @returns {SeenGroup}
  */
 const present = (group, seen) => ({
@@ -47,7 +49,7 @@ const isDecided = (duplicates) => duplicates.every(({ decision }) => decision !=
 /** The loaded groups, and the place of the current duplicate. */
 export class ReviewQueue {
   /**
-   * @param {URLSearchParams} filter state, order and threshold
+   * @param {URLSearchParams} filter the query that requests the groups
    * @param {AbortSignal} signal
    */
   constructor(filter, signal) {
@@ -65,7 +67,7 @@ export class ReviewQueue {
     /** @type {Place} */
     this.place = { group: 0, duplicate: 0 };
     this.total = 0;
-    /** Groups decided about before this queue was loaded. */
+    /** The number of groups that were decided before this queue was loaded. */
     this.decidedBefore = 0;
     /** Whether documents or decisions have changed since the groups were computed. */
     this.isStale = false;
@@ -91,8 +93,8 @@ export class ReviewQueue {
   }
 
   /**
-   * Waits for new groups: decisions separate groups, whose documents can form new ones. Appends
-   * those that have something to decide.
+   * Waits for new groups, and appends those with undecided duplicates. Decisions separate groups,
+   * and their documents can form new ones.
    */
   async renew() {
     /** @type {Groups|undefined} */
@@ -109,7 +111,7 @@ export class ReviewQueue {
     this.count(found);
   }
 
-  /** Whether no duplicate is undecided. */
+  /** Whether all groups are loaded and all their duplicates are decided. */
   get isDone() {
     return this.next === undefined && this.groups.every(({ duplicates }) => isDecided(duplicates));
   }
@@ -119,9 +121,12 @@ export class ReviewQueue {
     return this.filter.get("state") === "undecided";
   }
 
-  /** @param {Groups} found */
+  /**
+   * Updates the numbers of groups.
+   * @param {Groups} found
+   */
   count(found) {
-    // Decisions separate groups, which then leave the list and remain decided.
+    // A group that decisions have separated leaves the list, but counts as decided.
     this.total = found.groups_total + found.groups_dissolved;
     this.decidedBefore = found.groups_decided + found.groups_dissolved - this.decidedHere();
   }
@@ -131,24 +136,25 @@ export class ReviewQueue {
     return Math.min(this.total, this.decidedBefore + this.decidedHere());
   }
 
-  /** Asks how many groups are decided about, after a change of many. */
+  /** Requests the number of decided groups, after decisions about many pairs. */
   async recount() {
     const query = new URLSearchParams(this.filter);
     query.set("limit", "1");
     this.count(await groupPage(query, this.signal));
   }
 
-  /** Groups of this visit in which something is decided about each duplicate. */
+  /** The number of loaded groups that became decided. 0 unless the queue lists undecided groups. */
   decidedHere() {
     if (!this.isOfUndecided) return 0;
     return this.groups.filter(({ duplicates }) => isDecided(duplicates)).length;
   }
 
   /**
-   * Loads a page, and further ones until there is a group that is new.
-   * @param {string} [after]
-   * @param {() => void} [pending]
-   * @param {boolean} isRestarted whether the list is a new one
+   * Loads a page, and further pages until one of them has a new group.
+   * @param {string} [after] the cursor of the page; the first page if omitted
+   * @param {() => void} [pending] called before each pause while the groups are computed
+   * @param {boolean} isRestarted whether the server has computed a new list, after the first one
+   *   expired
    * @returns {Promise<Groups>}
    */
   async load(after, pending, isRestarted = false) {
@@ -159,8 +165,8 @@ export class ReviewQueue {
     try {
       found = await groupPage(query, this.signal, pending);
     } catch (error) {
-      // The server does not keep the list any more, such as after a restart. The new list repeats
-      // the groups that are loaded; the page leaves them out.
+      // The server no longer has the list, for example after a restart. The new list repeats the
+      // loaded groups, so they are omitted below.
       const isExpired = error instanceof ApiError && error.code === "cursor-expired";
       if (!isExpired || after === undefined || isRestarted) throw error;
       return this.load(undefined, pending, true);
@@ -181,7 +187,7 @@ export class ReviewQueue {
     return found;
   }
 
-  /** Loads the next page where it will be needed soon. */
+  /** Loads the next page if few groups remain. Returns null if there is nothing to load. */
   ahead() {
     if (this.next === undefined || this.groups.length - this.place.group > LEFT) return null;
     this.loading ??= this.load(this.next).finally(() => {
@@ -191,7 +197,7 @@ export class ReviewQueue {
   }
 
   /**
-   * The group at an index; none at the end of the queue.
+   * The group at an index; undefined at the end of the queue.
    * @param {number} index
    * @returns {SeenGroup|undefined}
    */
@@ -199,13 +205,13 @@ export class ReviewQueue {
     return index < 0 ? this.earlier[-1 - index] : this.groups[index];
   }
 
-  /** The group that is shown. */
+  /** The current group. */
   get group() {
     return this.at(this.place.group);
   }
 
   /**
-   * The duplicate that is shown.
+   * The current duplicate.
    * @returns {Duplicate|undefined}
    */
   get duplicate() {
@@ -213,7 +219,7 @@ export class ReviewQueue {
   }
 
   /**
-   * The place after another one: the next duplicate, then the next group.
+   * The place after another place: the next duplicate of the group, or the first of the next group.
    * @param {Place} place
    * @returns {Place}
    */
@@ -224,7 +230,7 @@ export class ReviewQueue {
   }
 
   /**
-   * The place before another one; itself at the start of the loaded pairs.
+   * The place before another place; the same place at the start of the loaded pairs.
    * @param {Place} place
    * @returns {Place}
    */
@@ -236,7 +242,7 @@ export class ReviewQueue {
   }
 
   /**
-   * The next undecided place, or the end of the loaded groups.
+   * The first undecided place from a place on, or the end of the loaded groups.
    * @param {Place} place
    */
   undecidedAfter(place) {

@@ -1,4 +1,5 @@
-// The review of groups: one duplicate at a time next to its keeper, decided by keys.
+// The review of groups. Shows one duplicate at a time next to its keeper. The user decides with
+// keys or buttons.
 
 import {
   allConfirmed,
@@ -35,9 +36,9 @@ import { address, forgetViews, reshow } from "../dom/router.js";
 /** @import { SeenPair } from "./pair_list.js" */
 /** @import { Place, SeenGroup } from "./queue.js" */
 
-/** Comparisons that are kept. */
+/** Maximum number of cached comparisons. */
 const KEPT = 60;
-/** The keys that act again while they are held down. */
+/** The keys that repeat their action while they are held down. */
 const MOVING = new Set(["arrowleft", "arrowright"]);
 
 /** @type {Review|null} */
@@ -46,7 +47,7 @@ let review = null;
 const show = contentOf("review");
 
 /**
- * The head of a text, with the mark of the words that only this text has.
+ * The head of a text, with a sample of the mark for words that only this text contains.
  * @param {string} name
  * @param {string} id
  * @param {"del"|"ins"|null} mark null if no words differ
@@ -88,22 +89,22 @@ export class Review {
     /** @type {Map<string, Promise<Comparison>>} */
     this.compared = new Map();
     /**
-     * The pairs that were shown.
+     * The pairs that the page has shown.
      * @type {Set<Duplicate>}
      */
     this.seen = new Set();
     /**
-     * The groups of which the least similar pair was shown before all are confirmed.
+     * The groups for which "Confirm all" has already shown the least similar pair.
      * @type {WeakSet<object>}
      */
     this.asked = new WeakSet();
     /** @type {EarlierPairs|null} */
     this.earlier = null;
     this.isLoadingEarlier = false;
-    /** Whether the page looks for new groups. */
+    /** Whether the page is looking for new groups. */
     this.isLooking = false;
     /**
-     * The actions of keys, once the groups are loaded.
+     * The actions by key; empty until the groups are loaded.
      * @type {Map<string, () => void>}
      */
     this.byKey = new Map();
@@ -126,7 +127,7 @@ export class Review {
     this.aboutFold = folded("review-about", "About this pair", this.about);
     this.filterFold = filterFold(params, signal);
     /**
-     * Legend and figures of the comparison that is shown.
+     * Legend and figures of the shown comparison.
      * @type {HTMLElement[]}
      */
     this.found = [];
@@ -138,6 +139,7 @@ export class Review {
     );
   }
 
+  /** Loads the first groups and shows the first pair. */
   async begin() {
     show("Loading the groups …", [this.filterFold]);
     try {
@@ -154,7 +156,7 @@ export class Review {
     else this.draw("");
   }
 
-  /** Looks for new groups while the end of the queue is shown. */
+  /** Looks for new groups while the page shows the end of the queue. */
   async lookForNew() {
     const { queue } = this;
     const end = queue.groups.length;
@@ -169,7 +171,7 @@ export class Review {
       failure = error;
     }
     this.isLooking = false;
-    // The user may look at an earlier pair.
+    // The user may be looking at an earlier pair.
     if (queue.place.group < end) this.drawProgress();
     else {
       queue.place = queue.undecidedAfter(queue.place);
@@ -178,7 +180,7 @@ export class Review {
     if (failure) this.refused(failure);
   }
 
-  /** Draws the frame, which groups do not change. */
+  /** Draws the parts that are the same for all groups: the desk and the folded forms below it. */
   frame() {
     this.groupFold.addEventListener("toggle", () => this.drawMembers());
     this.aboutFold.addEventListener("toggle", () => this.drawAbout());
@@ -240,7 +242,7 @@ export class Review {
   }
 
   /**
-   * Shows the pair at the present place.
+   * Shows the pair at the current place, or the end of the queue. Loads further groups if needed.
    * @param {string} said
    */
   draw(said) {
@@ -267,7 +269,7 @@ export class Review {
     this.found = [];
     this.drawAbout();
     this.seen.add(duplicate);
-    // The user may have decided again.
+    // The stored decision is announced only while it is the current one.
     const { earlier } = group;
     const stored = earlier?.decision === duplicate.decision ? (earlier?.said ?? "") : "";
     this.say(said || stored, pairName(group, duplicate));
@@ -276,7 +278,7 @@ export class Review {
   }
 
   /**
-   * Shows the result of a key, and names the pair that is shown.
+   * Shows the result of an action, and names the shown pair.
    * @param {string} said
    * @param {string} pair
    */
@@ -286,7 +288,7 @@ export class Review {
   }
 
   /**
-   * Says that no pair is left, or why none is shown.
+   * Shows the end of the queue, and the reason why no pair is left.
    * @param {string} said
    */
   drawEnd(said) {
@@ -305,7 +307,7 @@ export class Review {
       make(
         "p",
         { class: "buttons" },
-        // Documents of a separated group can form a new one.
+        // Documents of a separated group can form a new group.
         button("Look for new groups", () => reshow("review")),
         isFiltered(this.params)
           ? reviewLink({}, "Clear the filters")
@@ -387,7 +389,7 @@ export class Review {
   }
 
   /**
-   * The comparison of two documents, requested once.
+   * The comparison of two documents. The last comparisons are cached.
    * @param {string} a
    * @param {string} b
    * @returns {Promise<Comparison>}
@@ -434,7 +436,7 @@ export class Review {
     });
   }
 
-  /** Asks for the next comparisons before they are needed. */
+  /** Requests the comparisons of the next two pairs in advance. */
   compareAhead() {
     let place = this.queue.place;
     for (let ahead = 0; ahead < 2; ahead += 1) {
@@ -520,7 +522,7 @@ export class Review {
     else this.goTo(to);
   }
 
-  /** Loads the pair with the decision before those that are loaded, and shows it. */
+  /** Loads and shows the next older pair of earlier visits. */
   async moveToEarlier() {
     if (this.isLoadingEarlier) return;
     this.isLoadingEarlier = true;
@@ -548,7 +550,8 @@ export class Review {
    * @param {string} said
    */
   goTo(place, said = "") {
-    // After the last group nothing is shown; a page that could not be loaded is requested again.
+    // The place after the last group shows the end of the queue, or loads a page that failed
+    // before.
     if (place.group <= this.queue.groups.length) this.queue.place = place;
     this.draw(said);
   }
@@ -574,9 +577,9 @@ export class Review {
   }
 
   /**
-   * Takes over a decision about many pairs.
+   * Shows a stored decision about many pairs.
    * @param {SeenPair[]} pairs
-   * @param {MemberDecision} decision undefined if it was taken back
+   * @param {MemberDecision} decision undefined if the user revoked it
    */
   async decidedMany(pairs, decision) {
     for (const { documents, seen } of pairs) this.log.saw(documents, seen);
@@ -600,7 +603,10 @@ export class Review {
     }
   }
 
-  /** @param {unknown} error */
+  /**
+   * Shows an error. The retry sends unsent decisions and draws the current pair.
+   * @param {unknown} error
+   */
   refused(error) {
     if (isAbort(error)) return;
     const again = async () => {
@@ -613,7 +619,7 @@ export class Review {
   }
 }
 
-/** Installs the handlers of keys, and of leaving the page. */
+/** Installs the handlers of keys, and the warning before the user leaves with unsent decisions. */
 export const watchReview = () => {
   onSingleKey((key, isRepeated) => {
     const act = at("view-review").hidden ? undefined : review?.byKey.get(key);

@@ -1,11 +1,13 @@
-// The parts of a comparison as steps: text that both have, and changes. Parts of either text that
-// follow each other are one change, unless only one of them has the same words.
+// Converts the parts of a comparison to steps: text that both documents share, and changes.
+// Consecutive parts of either text form one change. Parts marked `same_words` and parts without
+// this mark form separate changes.
 
 /** @import { Difference } from "../client/types.js" */
 
 /** @typedef {{text: string, moved?: number}} Segment a part of one text */
 /**
- * The words differ, the same words are written differently, or only white space differs.
+ * `words`: the words differ. `written`: the same words are written differently. `white`: only white
+ * space differs.
  * @typedef {"words"|"written"|"white"} ChangeKind
  */
 /** @typedef {{a: Segment[], b: Segment[], kind: ChangeKind}} Change */
@@ -31,6 +33,7 @@ const kindOf = (a, b, sameWords) => {
 };
 
 /**
+ * Yields the steps of a comparison.
  * @param {Difference[]} parts in order
  * @returns {Generator<Change|Shared, void>}
  */

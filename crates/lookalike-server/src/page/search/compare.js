@@ -14,7 +14,7 @@ import { address, go } from "../dom/router.js";
 const show = contentOf("compare");
 
 /**
- * The kind of a similarity. Texts with equal sets of shingles can differ.
+ * Describes how the similarity was computed. Texts with equal sets of shingles can differ.
  * @param {Comparison} found
  */
 const kind = (found) => {
@@ -59,7 +59,7 @@ export const figures = (found) => {
 export const documentLink = (id) => make("a", { href: address("document", { id }) }, shownId(id));
 
 /**
- * Both texts of a comparison side by side, or why they are not shown.
+ * Both texts of a comparison side by side, or the reason why the page cannot show them.
  * @param {Comparison} found
  * @param {[Child, Child]} names of the texts
  * @returns {HTMLElement[]}
@@ -90,7 +90,7 @@ export const sides = (found, names) => {
 };
 
 /**
- * Number of differences by kind.
+ * A sentence with the number of differences of each kind.
  * @param {Comparison} found
  * @returns {string}
  */

@@ -1,4 +1,4 @@
-// The description of a document for people: its title, author, date and first words.
+// Describes a document for people by its title, author, date and first words.
 
 import { bar, make, metadata, shownId, tableHead } from "../dom/dom.js";
 import { size, visible } from "../dom/format.js";
@@ -8,14 +8,15 @@ import { size, visible } from "../dom/format.js";
 
 /** @typedef {{metadata?: Metadata, beginning?: string|null}} Described */
 
-/** Members of the metadata that are shown first: the first existing member of each list. */
+/** Members of metadata to show first. Only the first existing member of each list is shown. */
 const TITLE = ["title", "subject"];
 const FACTS = [["from", "author"], ["date", "time"], ["source"]];
 
-/** Requested characters of the beginning of a text. */
+/** Number of characters to request from the beginning of a text. */
 export const BEGINNING = 160;
 
 /**
+ * The first member of metadata that is a string or a number.
  * @param {Metadata|undefined} data
  * @param {string[]} names
  */
@@ -27,12 +28,12 @@ const text = (data, names) => {
 /**
  * The title or subject of a document.
  * @param {Described} document
- * @returns {string} empty where it has none
+ * @returns {string} empty if the document has none
  */
 export const titleOf = ({ metadata: data }) => text(data, TITLE);
 
 /**
- * The first words in one line.
+ * The first words of a document in one line.
  * @param {Described} document
  */
 const words = ({ beginning }) => {
@@ -43,7 +44,7 @@ const words = ({ beginning }) => {
 };
 
 /**
- * A document in one line: title or id, and its first words.
+ * A document in one line: its title or id, and its first words.
  * @param {Described & {id: string}} document
  * @returns {Node[]}
  */
@@ -57,7 +58,7 @@ export const briefly = (document) => {
 };
 
 /**
- * A document in some lines: title, facts, first words; then the rest of its metadata.
+ * A document in several lines: title, facts, first words, and the rest of its metadata.
  * @param {Described} document
  * @returns {Node[]}
  */
@@ -87,7 +88,7 @@ export const described = (document) => {
 };
 
 /**
- * The cells of a document of a group: the document, its similarity to the keeper, its size.
+ * The table cells of a document of a group: the document, its similarity to the keeper, its size.
  * @param {Keeper|Duplicate} member
  * @param {Node} name
  * @param {string|undefined} tag
@@ -117,7 +118,7 @@ const shownValue = (value) =>
  * The members of the metadata in which two documents differ.
  * @param {Described} a
  * @param {Described} b
- * @returns {HTMLElement|null} nothing where they differ in none
+ * @returns {HTMLElement|null} null if no member differs
  */
 export const differingMetadata = (a, b) => {
   const [left, right] = [a.metadata ?? {}, b.metadata ?? {}];

@@ -1,5 +1,5 @@
-// Goes from one difference of two texts to the next, by buttons and keys, and to the other place of
-// a moved block.
+// Moves from one difference of two texts to the next, with buttons and keys, and between the two
+// places of a moved block.
 
 import { button, make } from "../dom/dom.js";
 import { count, shortened } from "../dom/format.js";
@@ -16,7 +16,7 @@ const KEYS = new Map([
 ]);
 /** Kinds of marked differences, the most important first. */
 const KINDS = /** @type {ChangeKind[]} */ (["words", "written"]);
-/** UTF-16 units of a difference that is read out. */
+/** Maximum length of an announced text, in UTF-16 units. */
 const SPOKEN = 80;
 
 /**
@@ -25,15 +25,15 @@ const SPOKEN = 80;
  */
 const walks = new WeakMap();
 
-/** Whether white space is marked, in all texts of this visit. */
+/** Whether white space is marked. The choice holds for all texts until the page is closed. */
 let showsWhite = false;
 
 /** Whether white space is marked. */
 export const marksWhite = () => showsWhite;
 
 /**
- * Scrolls a mark to the middle of the texts. The page scrolls only if the mark is not in the
- * window then.
+ * Scrolls the texts until a mark is in their middle. Scrolls the page only if the mark is still
+ * outside of the window.
  * @param {HTMLElement} box of the texts
  * @param {HTMLElement} mark
  */
@@ -51,8 +51,8 @@ const scrollTo = (box, mark) => {
 };
 
 /**
- * The places that the keys visit: the differences of the first kind that exists. With marks of
- * white space, all.
+ * The places that the keys visit: the differences of the most important kind that occurs, or all
+ * differences while white space is marked.
  * @param {ChangeKind[]} kinds
  */
 const visited = (kinds) => {
@@ -61,8 +61,9 @@ const visited = (kinds) => {
 };
 
 /**
+ * The announced text of a difference in one of the texts.
  * @param {Element[]} marks
- * @param {string} tag
+ * @param {string} tag `del` for the first text, `ins` for the second
  */
 const words = (marks, tag) => {
   const text = marks
@@ -80,7 +81,8 @@ export class DifferenceWalk {
   /**
    * @param {HTMLElement} box
    * @param {ChangeKind[]} kinds of the differences
-   * @param {() => DrawUntil} draw draws the first of them, and returns a function that draws more
+   * @param {() => DrawUntil} draw draws the first differences, and returns a function that draws
+   *   more
    */
   constructor(box, kinds, draw) {
     this.box = box;
@@ -126,8 +128,8 @@ export class DifferenceWalk {
   }
 
   /**
-   * Shows or hides the marks of white space, and draws the texts again: only hidden white space is
-   * folded.
+   * Shows or hides the marks of white space. Draws the texts again, because differences in white
+   * space are folded only while their marks are hidden.
    * @param {boolean} isShown
    */
   setWhite(isShown) {
@@ -142,6 +144,7 @@ export class DifferenceWalk {
   }
 
   /**
+   * The drawn marks of a difference.
    * @param {number} place
    * @returns {HTMLElement[]}
    */
@@ -150,11 +153,11 @@ export class DifferenceWalk {
   }
 
   /**
-   * Goes on by a number of differences, which is negative on the way back.
+   * Moves forward by a number of differences; a negative number moves back.
    * @param {number} way
    */
   move(way) {
-    // Only white space differs.
+    // If only white space differs, there is nothing to visit until white space is marked.
     if (this.places.length === 0) this.setWhite(true);
     const place = this.places[this.current + way];
     if (place === undefined) {
@@ -172,7 +175,7 @@ export class DifferenceWalk {
   }
 
   /**
-   * Marks a difference as the current one, and reads it out.
+   * Marks a difference as the current one, scrolls to it, and announces it.
    * @param {number} place
    */
   show(place) {
@@ -188,9 +191,9 @@ export class DifferenceWalk {
   }
 
   /**
-   * Goes to a moved block where the other text has it.
-   * @param {string} tag
-   * @param {string} moved its number
+   * Moves to the place of a moved block in the other text.
+   * @param {string} tag the element of its mark in the other text: `del` or `ins`
+   * @param {string} moved the number of the block
    */
   toOther(tag, moved) {
     /** @returns {HTMLElement|null} */
@@ -206,7 +209,7 @@ export class DifferenceWalk {
   }
 }
 
-/** Installs the handler of keys, for the differences that are in view. */
+/** Installs the handler of keys, for the differences of the current view. */
 export const watchDifferences = () =>
   onSingleKey((key) => {
     const way = KEYS.get(key);

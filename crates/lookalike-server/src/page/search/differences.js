@@ -13,24 +13,24 @@ import { gradually, longText, pieces } from "../dom/gradually.js";
 /** @typedef {{number: number, kind: ChangeKind}} Place of a difference */
 /** @typedef {Generator<{element: HTMLElement, cost: number}, void>} Drawn rows to draw */
 
-/** Words that both texts share, shown before and after a difference. */
+/** Number of shared words shown before and after a difference. */
 const CONTEXT_WORDS = 12;
-/** Maximum of the context, for long words and texts without spaces. */
+/** Maximum UTF-16 units of shared text before and after a difference, for texts with few spaces. */
 const CONTEXT_CHARACTERS = 160;
-/** Minimum length of folded parts. */
+/** Minimum length of a folded part, in UTF-16 units. */
 const LEAST_FOLDED = 120;
-/** Cost of one drawing step, in UTF-16 units. */
+/** Cost of one batch, in UTF-16 units. */
 const BUDGET = 30_000;
 /** Cost of a row in addition to its text. */
 const ROW_COST = 100;
-/** A row that costs more ends where both sides have the same, even within a line. */
+/** A row that costs more ends after its next shared text, even within a line. */
 const ROW_MOST = 1_500;
 
 /** @param {string} unit */
 const isBlank = (unit) => /\s/.test(unit);
 
 /**
- * End of the context after a difference, at the end of a word, in one pass over the beginning.
+ * The end of the context after a difference, in UTF-16 units. Reads only the beginning of the text.
  * @param {string} text
  */
 const head = (text) => {
@@ -47,7 +47,7 @@ const head = (text) => {
 };
 
 /**
- * Start of the context before a difference.
+ * The start of the context before a difference, in UTF-16 units. Reads only the end of the text.
  * @param {string} text
  */
 const tail = (text) => {
@@ -68,7 +68,7 @@ const tail = (text) => {
 };
 
 /**
- * A position between characters.
+ * Moves a position that is within a surrogate pair to the start of the pair.
  * @param {string} text
  * @param {number} place
  */
@@ -102,15 +102,16 @@ const foldedRow = (text) =>
 const SIGNS = { " ": "\u2423", "\n": "\u21b5\n", "\t": "\u21e5", "\r": "\u240d" };
 
 /**
- * White space as visible symbols.
+ * Replaces white space with visible symbols.
  * @param {string} text
  */
 const signs = (text) =>
   text.replace(/./gsu, (c) => SIGNS[c] || `\\u{${c.codePointAt(0)?.toString(16)}}`);
 
 /**
- * Words are marked, the blanks around them are not; of the same words, whatever differs. The style
- * sheet hides the marks of white space unless they are switched on.
+ * Marks a segment of one text. If words differ, the white space around them stays unmarked;
+ * otherwise the whole segment is marked. The style sheet hides marks of the class `white` until the
+ * user shows them.
  * @param {"del"|"ins"} tag
  * @param {Segment} piece
  * @param {Place} place
@@ -147,7 +148,7 @@ const marked = (tag, { text, moved }, { number, kind }) => {
 };
 
 /**
- * The button for the other place of a moved block. The box handles its clicks.
+ * The button that leads to the other place of a moved block. `DifferenceWalk` handles its clicks.
  * @param {"del"|"ins"} tag
  * @param {number} moved
  */
@@ -160,7 +161,7 @@ const movedButton = (tag, moved) => {
   });
 };
 
-/** Both sides until the end of a line or a folded part. */
+/** A row of both texts. It ends at a line end, at a folded part, or when it is full. */
 class Row {
   constructor() {
     /** @type {Child[]} */
@@ -173,7 +174,7 @@ class Row {
 
   /** @param {string} text */
   same(text) {
-    // Empty lines before a row are space before it.
+    // Empty lines before a row become space above it.
     if (this.empty && text === "\n") {
       this.apart = true;
       return;
@@ -220,7 +221,7 @@ class Row {
 }
 
 /**
- * The segments of one side of a difference, the long ones in several.
+ * Cuts the long segments of one side of a difference into pieces.
  * @param {Segment[]} segments
  * @returns {Segment[]}
  */
@@ -233,7 +234,7 @@ const cut = (segments) =>
 class Rows {
   constructor() {
     this.row = new Row();
-    /** Differences that are drawn. */
+    /** The number of differences so far, including folded ones. */
     this.places = 0;
   }
 
@@ -244,7 +245,7 @@ class Rows {
   }
 
   /**
-   * Starts a new row if a line ends in both sides, or if the row is full.
+   * Adds shared text. The row ends after each line end, and after the text if the row is full.
    * @param {string} text
    * @returns {Drawn}
    */
@@ -257,7 +258,7 @@ class Rows {
   }
 
   /**
-   * Each long part and each moved block has its own row.
+   * Adds a change. Each of its segments and pieces has a row of its own.
    * @param {Change} change
    * @returns {Drawn}
    */
@@ -287,11 +288,11 @@ class Rows {
   }
 
   /**
-   * A part with the same words in both texts. Its middle is folded, with its differences in white
+   * Adds a part with the same words in both texts. Folds its middle, with its differences in white
    * space.
    * @param {Step[]} all
-   * @param {boolean} isFirst whether the texts begin with it
-   * @param {boolean} isLast
+   * @param {boolean} isFirst whether the texts begin with the part
+   * @param {boolean} isLast whether the texts end with the part
    * @returns {Drawn}
    */
   *equal(all, isFirst, isLast) {
@@ -314,7 +315,7 @@ class Rows {
 /** @typedef {Change|Shared} Step */
 
 /**
- * The text of steps in the first text.
+ * The part of the first text that steps consist of.
  * @param {Step[]} all
  */
 const firstText = (all) =>
@@ -352,6 +353,8 @@ const divided = (all, from, to) => {
 };
 
 /**
+ * Yields the rows of a comparison. While white space is not marked, its differences belong to the
+ * parts with the same words.
  * @param {Difference[]} parts
  * @returns {Drawn}
  */
@@ -411,8 +414,8 @@ const legend = (kinds, moved) =>
 /**
  * Both texts side by side.
  * @param {Difference[]} parts in order
- * @param {[Child, Child]} names what to call the texts
- * @returns {HTMLElement[]}
+ * @param {[Child, Child]} names of the texts, for the heads of the columns
+ * @returns {HTMLElement[]} the legend and the buttons, if the texts differ, and the texts
  */
 export const differences = (parts, names) => {
   const kinds = changeKinds(parts);
@@ -435,7 +438,7 @@ export const differences = (parts, names) => {
     body,
   );
   const drawRows = () => {
-    // The rows of a replaced body are drawn no further.
+    // Rows of the old body stop drawing when it leaves the page.
     const empty = make("div", { class: "rows", role: "rowgroup" });
     body.replaceWith(empty);
     body = empty;

@@ -1,4 +1,4 @@
-// Reads a chosen or dropped file by the service, as the command line reads it.
+// Sends a chosen or dropped file to the server, which reads it as the command line would.
 
 import { request } from "../client/api.js";
 import { size, visible } from "../dom/format.js";
@@ -11,11 +11,12 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const COMMAND = "Use the command line: lookalike query INDEX FILE.";
 
 /**
- * Reads the texts of a file.
+ * Requests the texts of a file.
  * @param {File} file
  * @param {AbortSignal} signal
  * @returns {Promise<FileTexts>}
- * @throws {Error} with a message for the user, or an ApiError
+ * @throws {Error} with a message for the user if the file is too large or cannot be read
+ * @throws {ApiError} if the request fails
  */
 export const readFile = async (file, signal) => {
   const name = visible(file.name);
@@ -35,7 +36,7 @@ export const readFile = async (file, signal) => {
 };
 
 /**
- * The name of a part of a file for people: its title or subject, author and date.
+ * Names a part of a file by its place and kind, its title or subject, its author and its date.
  * @param {FileText} part
  * @returns {string}
  */

@@ -62,7 +62,7 @@ const recall = (answer) => {
 
 /**
  * @param {Match} match
- * @param {string} whose the text that was searched
+ * @param {string} whose names the text or document of the query
  */
 const facts = (match, whose) => {
   const parts = [size(match.bytes)];
@@ -80,7 +80,7 @@ const facts = (match, whose) => {
 
 /**
  * @param {Match} match
- * @param {string|undefined} asked the id of the query; none for a text
+ * @param {string|undefined} asked the id of the query; undefined for a text
  */
 const item = (match, asked) => {
   const named = shortened(visible(match.id), 80);
@@ -113,9 +113,9 @@ const item = (match, asked) => {
 };
 
 /**
- * The matches of an answer.
+ * The matches of an answer, and the probability that a similar document is found.
  * @param {Matches} answer
- * @param {string|undefined} asked the id of the query; none for a text
+ * @param {string|undefined} asked the id of the query; undefined for a text
  * @returns {Node[]}
  */
 export const matches = (answer, asked) => {
@@ -146,8 +146,8 @@ export const matches = (answer, asked) => {
 
 /**
  * The most similar documents, for a query that found nothing.
- * @param {Matches} answer of a query for the nearest
- * @param {string|undefined} asked the id of the query; none for a text
+ * @param {Matches} answer of a query for the nearest documents
+ * @param {string|undefined} asked the id of the query; undefined for a text
  * @returns {Node[]}
  */
 export const nearest = (answer, asked) =>

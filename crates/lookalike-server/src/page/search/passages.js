@@ -1,4 +1,4 @@
-// The passages of a text that documents of the index also contain.
+// Finds the passages of a text that documents of the index also contain.
 
 import { request } from "../client/api.js";
 import { button, field, make, shownId } from "../dom/dom.js";
@@ -9,13 +9,14 @@ import { address } from "../dom/router.js";
 /** @import { KnownPassage, KnownPassages } from "../client/types.js" */
 
 /**
- * The passages of all answers by their bytes.
+ * The passages of all answers by their byte ranges, and the number of compared documents and of
+ * documents with passages.
  * @typedef {{passages: Map<string, KnownPassage>, compared: number, documents: number}} Found
  */
 
-/** Default minimum of words of a passage. */
+/** Default for the minimum number of words of a passage. */
 const LEAST_WORDS = 20;
-/** Length of the part of a passage that is shown. */
+/** Maximum length of the shown part of a passage, in UTF-16 units. */
 const SHOWN_CHARACTERS = 600;
 
 /** @param {{id: string}} place */
@@ -92,7 +93,7 @@ const inOrder = (found) =>
 /**
  * A form that finds the known passages of a text, with its results.
  * @param {string} text
- * @param {boolean} isAtOnce searches without a click
+ * @param {boolean} isAtOnce whether to search before the user submits the form
  * @returns {Node}
  */
 export const passages = (text, isAtOnce = false) => {

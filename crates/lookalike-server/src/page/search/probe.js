@@ -1,4 +1,4 @@
-// Keeps the last query text for comparison with matches.
+// Keeps the last query text, so that the user can compare it with matches.
 
 /** @type {{text: string, name: string}|null} */
 let held = null;
@@ -6,14 +6,14 @@ let held = null;
 /**
  * Keeps a query text.
  * @param {string} text
- * @param {string} name its name
+ * @param {string} name shown to the user
  */
 export const keepProbe = (text, name) => {
   held = { text, name };
 };
 
 /**
- * The last query text.
+ * The last query text; null before the first search.
  * @returns {{text: string, name: string}|null}
  */
 export const probe = () => held;

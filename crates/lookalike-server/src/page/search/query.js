@@ -13,17 +13,17 @@ import { contentOf } from "../client/view.js";
 import { address, forgetViews, go, shownAt } from "../dom/router.js";
 import { settings } from "../client/settings.js";
 
-/** Maximum length of a file in the text field; longer ones would make it slow. */
+/** Maximum UTF-16 units of a file's text in the text field. Longer texts make the field slow. */
 const FIELD_CHARACTERS = 200_000;
-/** Length of their preview. */
+/** UTF-16 units in the preview of a longer text. */
 const SHOWN_CHARACTERS = 2_000;
 
 /** @import { FileText, FileTexts, Query } from "../client/types.js" */
 
-/** @typedef {{status: string, nodes: Node[]}} Shown a status and elements below */
+/** @typedef {{status: string, nodes: Node[]}} Shown a status and the elements below it */
 
 /**
- * A long file that replaces the field.
+ * A long file whose preview replaces the text field.
  * @type {{name: string, text: string}|null}
  */
 let file = null;
@@ -35,7 +35,7 @@ let last = { status: "", nodes: [] };
 /** @type {AbortController|null} */
 let running = null;
 /**
- * The reading of a file.
+ * Aborts the reading of a file.
  * @type {AbortController|null}
  */
 let reading = null;
@@ -61,20 +61,22 @@ const asked = () => {
   };
 };
 
-/** Whether the index stores texts, in which passages are found. */
+/** Resolves to true if the index stores texts. The search for passages needs them. */
 const hasTexts = () =>
   settings().then(
     ({ store }) => store === "texts" || store === "originals",
     () => false,
   );
 
-/** Documents that are shown where nothing reaches the similarity. */
+/** Number of nearest documents to show if no document reaches the similarity. */
 const NEAREST = 3;
 
 /**
- * The parts of an answer, and where nothing was found the nearest documents and known passages.
+ * Sends a query and builds the elements of its answer. If nothing was found, adds the nearest
+ * documents. For a text, adds the form for known passages, which searches at once if nothing was
+ * found.
  * @param {Query} body
- * @param {string|undefined} id of the queried document; none for a text
+ * @param {string|undefined} id of the queried document; undefined for a text
  * @param {AbortSignal} signal
  * @returns {Promise<Shown>}
  */
@@ -94,11 +96,11 @@ const found = async (body, id, signal) => {
 };
 
 /**
- * Asks the server and shows the result, below the `file` that the text is from.
+ * Sends a query and shows the result, below the report on the file that the text is from.
  * @param {Query} body
  * @param {AbortSignal} signal
- * @param {string} [id] of the queried document; none for a text
- * @param {Shown} file
+ * @param {string} [id] of the queried document; omitted for a text
+ * @param {Shown} file the report on the file
  * @returns {Promise<Shown|null>} null if the page no longer needs it
  */
 const ask = async (body, signal, id, file = { status: "", nodes: [] }) => {
@@ -124,8 +126,8 @@ const ask = async (body, signal, id, file = { status: "", nodes: [] }) => {
 };
 
 /**
- * Searches the text of the field or of the file.
- * @param {Shown} [read] reports on the file
+ * Searches the text of the text field or of the long file.
+ * @param {Shown} [read] the report on the file
  */
 const askText = async (read) => {
   const given = text();
@@ -138,13 +140,14 @@ const askText = async (read) => {
   running?.abort();
   running = new AbortController();
   keepProbe(given, file ? file.name : "Your text");
-  // The view compared another text.
+  // The comparison view may show the earlier text.
   forgetViews(["compare"]);
   shownAt("#/");
   const answer = await ask({ text: given, ...asked() }, running.signal, undefined, read);
   if (answer) last = answer;
 };
 
+/** Removes the long file, and shows the text field. */
 const drop = () => {
   file = null;
   at("query-file").hidden = true;
@@ -154,6 +157,7 @@ const drop = () => {
 };
 
 /**
+ * Replaces the text field with the preview of a long file.
  * @param {string} name
  * @param {string} content
  */
@@ -179,7 +183,8 @@ const hold = (name, content) => {
 };
 
 /**
- * Takes the text of a file, or of a part of one.
+ * Puts the text of a file, or of a part of it, into the text field. A long text gets a preview
+ * instead.
  * @param {string} name
  * @param {string} content
  */
@@ -194,7 +199,7 @@ const takeText = (name, content) => {
 };
 
 /**
- * The parts of a file that could not be read.
+ * Lists the parts of a file that the server could not read, and counts those that it omitted.
  * @param {FileTexts} read
  */
 const unread = ({ failed, further }) => {
@@ -206,7 +211,8 @@ const unread = ({ failed, further }) => {
 };
 
 /**
- * Buttons for the texts of a file. Each searches its text; the buttons remain above the result.
+ * Buttons for the texts of a file. Each button searches its text. The buttons remain above the
+ * result.
  * @param {string} name
  * @param {FileTexts} read
  */

@@ -1,4 +1,4 @@
-//! Access rights, and the headers for browsers.
+//! Access rights, and the checks of browser headers.
 
 use crate::serve::served::{Served, token};
 use lookalike::store::Index;
@@ -89,8 +89,8 @@ fn readers_do_not_see_folders_of_the_server() {
     assert!(all(&reader)[1].contains("https://example.org/x/y"));
 }
 
-/// A server whose folders and documents have a secret name in their paths, a document with it, and
-/// clients that may read and write.
+/// A server with a secret name in the path of its folder and in the metadata of its documents, for
+/// clients that may read or write.
 struct SecretFolder {
     _above: tempfile::TempDir,
     served: Served,
@@ -175,7 +175,7 @@ fn filters_tell_readers_no_folder() {
         answers.map(|answer| answer.ok(200).to_string())
     };
     for operator in ["~", "=", ">", "!="] {
-        // Each of both is as much a part of the path, or as little, for a reader.
+        // A filter with the secret name gives a reader the same answer as one with any other name.
         let found = ask(&format!("source{operator}/srv/{SECRET}/a.txt"));
         assert_eq!(found, ask(&format!("source{operator}/srv/granite/a.txt")), "{operator}");
     }
@@ -257,7 +257,7 @@ fn pages_of_other_origins_cannot_read() {
             assert_ne!(get(path, line).status, 403, "{path} {line}");
         }
     }
-    // A link to the page may be anywhere, a link to what the API answers may not.
+    // Other sites may link to the page, but not to answers of the API.
     let link = "sec-fetch-site: cross-site\r\nsec-fetch-mode: navigate";
     assert_eq!(get("/", link).status, 200);
     get("/v1/stats", link).problem(403, "cross-origin");

@@ -1,4 +1,5 @@
-//! What clients send by mistake or on purpose: a problem with a remedy, and the server goes on.
+//! Invalid requests, sent by mistake or on purpose. The server answers with a problem and a remedy,
+//! and continues.
 
 use crate::serve::served::Served;
 use lookalike::store::settings::StoredContent;

@@ -1,4 +1,4 @@
-//! Categories over HTTP: the tree, and the documents of one.
+//! Categories over HTTP: the tree, and the documents of a category.
 
 use crate::serve::served::{Served, settings};
 use lookalike::categories::CategorySample;
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 const SHIPS: &str = "ship harbour sails anchor captain voyage mast storm island rope";
 const CATS: &str = "cat kitten purrs whiskers mouse paw fur sleeps sofa milk";
 
-/// A server with categories of two topics, in the first one of which nearly equal documents have a
-/// category of their own, and without documents.
+/// Starts a server without documents, whose categories have two topics. The first topic has a
+/// category for nearly equal documents.
 fn served() -> Served {
     let mut sample = CategorySample::default();
     for n in 0..4u64 {
@@ -92,7 +92,7 @@ fn a_new_document_has_its_category_at_once() {
     let near = client.get("/v1/documents/ship").ok(200)["category"]["path"].clone();
     assert_eq!(near.as_str().unwrap().split('.').count(), 3);
     assert_eq!(ids(&list(&format!("category={}", near.as_str().unwrap()))), ["ship"]);
-    // Page by page.
+    // Lists one document per page.
     let first = list(&format!("category={ships}&limit=1"));
     assert_eq!(ids(&first), ["ship"]);
     let after = first["next"].as_str().unwrap();
@@ -123,7 +123,7 @@ fn answers_to_queries_have_categories() {
     assert_eq!(by_id["category"], found["category"]);
 }
 
-/// Groups that are up to date.
+/// Returns the groups when they are up to date.
 fn settled(served: &Served, query: &str) -> Value {
     loop {
         let answer = served.client.get(&format!("/v1/groups?{query}"));
@@ -177,7 +177,7 @@ fn groups_are_those_of_a_category() {
     assert_eq!(keepers(&format!("category={topic}&search=harbour")), ["ship-a"]);
     client.get("/v1/groups?category=99").problem(404, "unknown-category");
     client.get("/v1/groups?threshold=0.71&category=99").problem(404, "unknown-category");
-    // A page at a time.
+    // Lists one group per page.
     let first = settled(&served, &format!("category={topic}&limit=1"));
     assert_eq!(first["groups"][0]["keeper"]["id"], "ship-a");
 }
@@ -204,7 +204,7 @@ fn without_categories_there_are_none() {
     assert_eq!(tree, json!({ "categories": [], "model": null, "without_category": 0 }));
     settled(&served, "");
     client.get("/v1/groups?category=1").problem(404, "unknown-category");
-    // Before the groups of a threshold that nobody asked for are computed.
+    // The category is checked before the groups of a new threshold are computed.
     client.get("/v1/groups?threshold=0.71&category=1").problem(404, "unknown-category");
     assert!(client.get("/v1/documents/a").ok(200).get("category").is_none());
     let refused = client.get("/v1/documents?category=1").problem(404, "unknown-category");

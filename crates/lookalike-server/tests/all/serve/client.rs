@@ -1,5 +1,5 @@
-//! Speaks HTTP over a socket, one request a connection, and holds each answer against the
-//! description of the API.
+//! An HTTP client over sockets, with one request per connection. It compares each answer with the
+//! API description.
 
 use crate::serve::schema;
 use serde_json::Value;
@@ -34,7 +34,7 @@ impl Answer {
         lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
     }
 
-    /// The body of an answer in pieces.
+    /// Joins the chunks of the body.
     pub(crate) fn joined(&self) -> Vec<u8> {
         assert_eq!(self.header("transfer-encoding"), Some("chunked"));
         let (mut rest, mut all) = (&self.body[..], Vec::new());
@@ -55,13 +55,13 @@ impl Answer {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {} {text}", self.head))
     }
 
-    /// What went well, with this status.
+    /// Returns the body of a successful answer, which must have this status.
     pub(crate) fn ok(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", String::from_utf8_lossy(&self.body));
         self.json()
     }
 
-    /// The problem with this status and code, and what it says.
+    /// Returns the body of a problem, which must have this status and code.
     pub(crate) fn problem(&self, status: u16, code: &str) -> Value {
         let body = self.json();
         assert_eq!((self.status, body["code"].as_str()), (status, Some(code)), "{body}");
@@ -83,10 +83,11 @@ impl Client {
         stream
     }
 
-    /// Sends bytes as they are and reads until the server closes the connection.
+    /// Sends bytes unchanged and reads until the server closes the connection.
     pub(crate) fn raw(&self, bytes: &[u8]) -> Answer {
         let mut stream = self.connect();
-        // A server that has heard enough closes; what it said is read all the same.
+        // The server may close the connection before it has read everything. Its answer is still
+        // read.
         let _ = stream.write_all(bytes);
         Answer::read(&rest(&mut stream))
     }
@@ -138,7 +139,7 @@ impl Client {
     }
 }
 
-/// What comes until the end; a connection that is reset has come to it, too.
+/// Reads until the end. A reset of the connection also counts as the end.
 pub(crate) fn rest(stream: &mut TcpStream) -> Vec<u8> {
     let (mut all, mut piece) = (Vec::new(), [0; 8_192]);
     while let Ok(count @ 1..) = stream.read(&mut piece) {

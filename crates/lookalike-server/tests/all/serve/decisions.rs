@@ -15,7 +15,7 @@ fn put(client: &Client, id: &str, text: &str) {
     client.put(&format!("/v1/documents/{id}"), &json!({ "text": text })).ok(201);
 }
 
-/// A server of two people who decide, and of one who writes.
+/// Starts a server for two people who decide and one who writes.
 fn served_to_two() -> Served {
     Served::with(StoredContent::Texts, |config| {
         config.tokens = Tokens::new(vec![
@@ -26,7 +26,7 @@ fn served_to_two() -> Served {
     })
 }
 
-/// Three documents that resemble each other, and two others that do.
+/// Adds three documents that resemble each other, and two others that do.
 fn fill(client: &Client) {
     let bridge = "the council decided on Tuesday to close the old bridge over the river";
     put(client, "a", bridge);
@@ -41,7 +41,7 @@ fn decide(client: &Client, decisions: &Value) -> Value {
     client.post("/v1/decisions", &json!({ "decisions": decisions })).ok(200)
 }
 
-/// The first answer for an address that is as it should be.
+/// Requests an address until the answer is ready, and returns it.
 fn when(client: &Client, path: &str, is_ready: impl Fn(&Answer) -> bool) -> Answer {
     loop {
         let answer = client.get(path);
@@ -52,13 +52,13 @@ fn when(client: &Client, path: &str, is_ready: impl Fn(&Answer) -> bool) -> Answ
     }
 }
 
-/// The groups, when those of the index as it is now are computed.
+/// Returns the groups of the current state of the index.
 fn groups(client: &Client, query: &str) -> Value {
     let is_new = |answer: &Answer| answer.status == 200 && answer.json()["stale"] == json!(false);
     when(client, &format!("/v1/groups{query}"), is_new).ok(200)
 }
 
-/// Keeper and duplicates, each with what is decided.
+/// Returns the keeper and the duplicates of each group, each with its decision.
 fn shown(groups: &Value) -> Vec<String> {
     let member = |one: &Value| {
         let decision = one.get("decision").map_or("", |decision| decision.as_str().unwrap());
@@ -73,7 +73,7 @@ fn shown(groups: &Value) -> Vec<String> {
     groups["groups"].as_array().unwrap().iter().map(group).collect()
 }
 
-/// The lines of a list of a review, when it is computed.
+/// Returns the lines of a review list when it is computed.
 fn lines(client: &Client, path: &str) -> Vec<Value> {
     let answer = when(client, path, |answer| answer.status != 202);
     assert_eq!(answer.status, 200);
@@ -95,14 +95,14 @@ fn a_review_is_exported() {
     assert!(removed[2]["similarity"].as_f64().unwrap() >= 0.5);
     let kept = ids(&lines(client, "/v1/review/kept"));
     assert!(kept.contains(&"c".to_owned()) && kept.contains(&"e".to_owned()), "{kept:?}");
-    // All documents are in one of both, and in one only.
+    // Each document is in exactly one of the two lists.
     let list = client.get("/v1/documents").ok(200);
     let mut all = ids(list["documents"].as_array().unwrap());
     let mut both = [ids(&removed), kept].concat();
     all.sort();
     both.sort();
     assert_eq!(both, all);
-    // They follow decisions, which are exported as they were made.
+    // The lists follow decisions, and the export contains the unchanged decisions.
     let decision = json!([{ "decision": "not_duplicate", "documents": ["b", "c"], "note": "no" }]);
     decide(client, &decision);
     assert_eq!(ids(&lines(client, "/v1/review/removed")), ["a", "d"]);
@@ -128,7 +128,7 @@ fn groups_follow_decisions() {
         { "decision": "not_duplicate", "documents": ["b", "c"], "x": 1 },
     ]);
     assert_eq!(decide(client, &both), json!({ "added": 2, "unknown": 0, "last": 2 }));
-    // The list that is there shows them at once; the next one is made with them.
+    // The current list shows the decisions at once. The next list is computed with them.
     let found = client.get("/v1/groups?state=decided").ok(200);
     assert_eq!(shown(&found), ["e: d:duplicate"]);
     let found = groups(client, "");
@@ -150,7 +150,7 @@ fn groups_follow_decisions() {
     assert_eq!(rest["decisions"][0]["decision"], "not_duplicate");
     assert!(rest.get("next").is_none());
 
-    // Revoked; and a text that changes is asked again.
+    // A decision is revoked. A pair becomes undecided when one of its texts changes.
     decide(client, &json!([{ "decision": "undecided", "documents": ["c", "b"], "seen": 2 }]));
     assert_eq!(shown(&groups(client, "")), ["c: a: b:", "e: d:duplicate"]);
     let changed = "a text about the late harvest of apples in the valley of the river";
@@ -160,7 +160,8 @@ fn groups_follow_decisions() {
     assert!(!shown(&groups(client, "")).iter().any(|group| group.starts_with("c:")));
 }
 
-/// The total and the decided groups of a review, with those that decisions have separated.
+/// Returns the total and the decided groups of a review. Groups that decisions have separated count
+/// in both.
 fn progress(groups: &Value) -> [u64; 2] {
     let [total, decided, dissolved] = ["groups_total", "groups_decided", "groups_dissolved"]
         .map(|name| groups[name].as_u64().unwrap());
@@ -173,7 +174,8 @@ fn a_chosen_keeper_stays_decided() {
     let client = &served.client;
     fill(client);
     assert_eq!(shown(&groups(client, "")), ["c: a: b:", "e: d:"]);
-    // The page sends both: the pair is one of duplicates, and its other document is kept.
+    // The page sends two decisions for each choice of another keeper: the pair is a pair of
+    // duplicates, and its other document is kept.
     let instead = json!([
         { "decision": "duplicate", "documents": ["c", "a"] },
         { "decision": "keep", "documents": ["a"] },
@@ -184,7 +186,7 @@ fn a_chosen_keeper_stays_decided() {
     let found = groups(client, "");
     assert_eq!(shown(&found), ["a:keep b: c:duplicate", "d:keep e:duplicate"]);
     assert_eq!(progress(&found), [2, 1]);
-    // The decision about the pair of the former keeper, which the page still shows.
+    // Decides the pair with the former keeper, which the page still shows.
     decide(client, &json!([{ "decision": "duplicate", "documents": ["c", "b"] }]));
     let found = groups(client, "");
     assert_eq!(shown(&found), ["a:keep b:duplicate c:duplicate", "d:keep e:duplicate"]);
@@ -198,19 +200,19 @@ fn separated_groups_stay_counted() {
     fill(client);
     assert_eq!(progress(&groups(client, "")), [2, 0]);
     decide(client, &json!([{ "decision": "not_duplicate", "documents": ["e", "d"] }]));
-    // The list of before, and the next one, which has the group no more.
+    // The earlier list counts the group as decided. The next list does not contain it.
     let before = client.get("/v1/groups").ok(200);
     assert_eq!((progress(&before), &before["documents_changed"]), ([2, 1], &json!(false)));
     assert_eq!(before["stale"], json!(true));
     let found = groups(client, "");
     assert_eq!((shown(&found), progress(&found)), (vec!["c: a: b:".to_owned()], [2, 1]));
-    // A part of a group is separated: the rest is open.
+    // If only a part of a group is separated, the rest remains undecided.
     decide(client, &json!([{ "decision": "not_duplicate", "documents": ["c", "b"] }]));
     assert_eq!(progress(&groups(client, "")), [2, 1]);
     decide(client, &json!([{ "decision": "keep_all", "documents": ["c", "a"] }]));
     let found = groups(client, "");
     assert_eq!(progress(&found)[1], 2, "{found}");
-    // Revoked, and separated by keeping all.
+    // The decision is revoked, then `keep_all` separates the group again.
     decide(client, &json!([{ "decision": "undecided", "documents": ["e", "d"], "seen": 3 }]));
     assert_eq!(progress(&groups(client, ""))[1], 1);
     decide(client, &json!([{ "decision": "keep_all", "documents": ["e", "d"], "seen": 4 }]));
@@ -275,7 +277,7 @@ fn bad_decisions_are_problems() {
         let bad = json!({ "decisions": [bad] });
         client.post("/v1/decisions", &bad).problem(422, "bad-decision");
     }
-    // All or none.
+    // All decisions of a request are stored, or none.
     let good = json!({ "decision": "keep", "documents": ["a"] });
     let bad = json!({ "decision": "keep", "documents": [] });
     let both = json!({ "decisions": [good, bad] });
@@ -300,8 +302,8 @@ fn bad_decisions_are_problems() {
     only_read.client.post("/v1/decisions", &json!({ "decisions": [] })).problem(403, "read-only");
 }
 
-/// Two people who decide at the same time: both are recorded, one after the other, and the table of
-/// agreement has what they differ in.
+/// If two people decide at the same time, the server records both decisions in turn. The table of
+/// agreement counts their disagreements.
 #[test]
 fn two_people_decide_at_once() {
     const EACH: usize = 40;
@@ -310,7 +312,7 @@ fn two_people_decide_at_once() {
     let said = [(ANN, "duplicate"), (BOB, "not_duplicate")].map(|(value, decision)| {
         let client = served.client.with_token(value);
         std::thread::spawn(move || {
-            // Each decides again with the last decision of the other in view.
+            // Each person decides again after the last decision of the other.
             let (mut seen, mut stored) = (0, 0);
             while stored < EACH {
                 let one = json!({ "decision": decision, "documents": ["a", "c"], "seen": seen });
@@ -336,13 +338,13 @@ fn two_people_decide_at_once() {
     assert_eq!((of("ann"), of("bob")), (EACH, EACH));
     let found = ann.get("/v1/agreement").ok(200);
     assert_eq!(found["disputed_total"], 1);
-    // The last word counts for the groups.
+    // The last decision applies to the groups.
     let is_duplicate = all.last().unwrap()["decision"] == "duplicate";
     let removed = lines(&ann, "/v1/review/removed");
     assert_eq!(removed.iter().any(|one| one["id"] == "a" && one["keeper"] == "c"), is_duplicate);
 }
 
-/// Two people who judge the same pairs.
+/// Two people judge the same pairs.
 #[test]
 fn agreement_is_counted_by_the_names_of_tokens() {
     let served = served_to_two();
@@ -370,7 +372,7 @@ fn agreement_is_counted_by_the_names_of_tokens() {
     }]);
     assert_eq!((&found["disputed"], &found["disputed_total"]), (&disputed, &json!(1)));
     bob.get("/v1/agreement?limit=0").problem(400, "bad-parameter");
-    // Disputed pairs come page by page.
+    // Disputed pairs are listed page by page.
     for (a, b) in [("a", "d"), ("b", "c")] {
         decide(&ann, &pair("duplicate", [a, b]));
         decide(&bob, &pair("not_duplicate", [a, b]));
@@ -389,7 +391,8 @@ fn agreement_is_counted_by_the_names_of_tokens() {
     }
 }
 
-/// A person who has not seen the last decision gets the state, and nothing is stored.
+/// If a client has not seen the last decision, the server stores nothing and answers with the
+/// current state.
 #[test]
 fn unseen_decisions_are_not_overwritten() {
     let served = served_to_two();
@@ -402,7 +405,7 @@ fn unseen_decisions_are_not_overwritten() {
     let seen = groups(&ann, "")["last_decision"].as_u64().unwrap();
     decide(&ann, &json!([one("duplicate", json!(["c", "a"]), seen)]));
     let last = decide(&bob, &json!([one("not_duplicate", json!(["a", "c"]), 1)]))["last"].clone();
-    // Ann undoes hers, decides about many at once, and keeps a document that Bob has kept.
+    // Ann sends several decisions, one of which revokes a pair that Bob has decided since.
     let rest = [one("duplicate", json!(["e", "d"]), seen), one("undecided", json!(["c", "a"]), 1)];
     let refused = ann.post("/v1/decisions", &json!({ "decisions": rest }));
     let problem = refused.problem(409, "decision-conflict");
@@ -414,7 +417,7 @@ fn unseen_decisions_are_not_overwritten() {
     assert_eq!(current["decision"], "not_duplicate");
     assert!(current["when"].is_string());
     assert_eq!(ann.get("/v1/decisions").ok(200)["decisions"].as_array().unwrap().len(), 2);
-    // Without `seen` only the first decision about a pair is stored.
+    // Without `seen`, the server stores only the first decision about a pair.
     let again = json!({ "decisions": [{ "decision": "duplicate", "documents": ["c", "a"] }] });
     ann.post("/v1/decisions", &again).problem(409, "decision-conflict");
     decide(&ann, &json!([one("undecided", json!(["c", "a"]), last.as_u64().unwrap())]));
@@ -458,7 +461,7 @@ fn lists_of_decisions_are_bounded_by_bytes() {
     assert_eq!(numbers, (1..=DECISIONS).collect::<Vec<_>>());
 }
 
-/// Decisions that are in force take a part of the memory for requests, and no more.
+/// Decisions in force may use only a part of the memory for requests.
 #[test]
 fn decisions_in_force_are_bounded() {
     let served = Served::with(StoredContent::Texts, |config| {
@@ -479,7 +482,7 @@ fn decisions_in_force_are_bounded() {
     let stored = answers.iter().take_while(|answer| answer.status == 200).count();
     assert!((100..400).contains(&stored), "{stored}");
     answers[stored].problem(507, "decisions-full");
-    // Revoking makes room, and groups are shown.
+    // Revoking a decision makes room, and groups can still be computed.
     let revoked = json!([{ "decision": "undecided", "documents": ["1", "0"], "seen": 1 }]);
     decide(client, &revoked);
     client.post("/v1/decisions", &pair(["29", "28"].map(str::to_owned))).ok(200);

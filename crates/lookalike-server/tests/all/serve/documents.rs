@@ -1,4 +1,4 @@
-//! Documents are put, read, listed and removed, one by one and many at once.
+//! Documents are added, read, listed and removed, one at a time and many at once.
 
 use crate::serve::schema::DESCRIPTION;
 use crate::serve::served::Served;

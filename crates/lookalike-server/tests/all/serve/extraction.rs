@@ -1,4 +1,4 @@
-//! The texts of files that are sent as they are.
+//! Text extraction from uploaded files.
 
 use crate::serve::client::{Answer, Client};
 use crate::serve::served::{Served, token};
@@ -18,7 +18,7 @@ fn extract(client: &Client, name: &str, bytes: &[u8]) -> Answer {
     client.request("POST", &path, &["content-type: application/octet-stream"], bytes)
 }
 
-/// The only text of a file.
+/// Returns the text of a file with one part.
 fn text(answer: &Value) -> &str {
     assert_eq!(answer["parts"].as_array().map(Vec::len), Some(1), "{answer}");
     answer["parts"][0]["text"].as_str().unwrap()
@@ -82,7 +82,7 @@ fn limits_are_those_of_requests() {
     wrong.problem(415, "wrong-content-type");
     client.get("/v1/extract").problem(405, "wrong-method");
 
-    // What is unpacked of a file has a limit, too.
+    // The expanded size of a file is also limited.
     let served = Served::with(StoredContent::Texts, |config| {
         config.extract.limits.expanded = 64;
         config.limits.body_bytes = 1 << 20;

@@ -1,11 +1,12 @@
-//! A client that another program makes from `openapi.json`, compiled and used.
+//! A generated client: another program creates it from `openapi.json`. The test compiles and runs
+//! it.
 
 use crate::serve::schema::DESCRIPTION;
 use crate::serve::served::Served;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// What is done with the client; `sys.argv[1]` is the address of the server.
+/// The test program of the client; `sys.argv[1]` is the address of the server.
 const PROGRAM: &str = r#"
 import sys
 from made import Client
@@ -37,7 +38,7 @@ assert upkeep_jobs.sync(client=client).jobs == []
 print("used")
 "#;
 
-/// A program of the folders of `PATH`.
+/// Finds a program in the folders of `PATH`.
 #[expect(clippy::disallowed_methods, reason = "a test")]
 fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
@@ -52,7 +53,7 @@ fn a_client_is_made_from_the_description_and_works() {
         lookalike_test_support::print_skipped(said);
         return;
     };
-    // Packages that the client needs are next to the generator.
+    // The packages that the client needs are installed next to the generator.
     let python = generator.with_file_name("python");
     let served = Served::start();
     let folder = tempfile::tempdir().unwrap();
@@ -64,7 +65,7 @@ fn a_client_is_made_from_the_description_and_works() {
         said
     };
     std::fs::write(folder.path().join("openapi.json"), DESCRIPTION.to_string()).unwrap();
-    // Formatting the code, by another program, is left out.
+    // Omits the code formatting, which needs another program.
     std::fs::write(folder.path().join("config.yml"), "post_hooks: []\n").unwrap();
     let options = ["generate", "--path", "openapi.json", "--output-path", "made", "--meta", "none"];
     run(Command::new(&generator).args(options).args(["--config", "config.yml"]));

@@ -1,4 +1,4 @@
-//! Groups that are chosen by similarity, size, metadata and words, and the beginnings of texts.
+//! Filters of groups by similarity, size, metadata and words. Also tests the beginnings of texts.
 
 use crate::serve::client::Client;
 use crate::serve::served::Served;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const FOX: &str = "the quick brown fox jumps over the lazy dog in the green park";
 const OLD: &str = "once upon a time there was an old woman who lived in a small house";
 
-/// Two groups: one of three documents, one of two.
+/// Adds a group of three documents and a group of two.
 fn fill(client: &Client) {
     let documents = [
         ("a", format!("  \n{FOX} today"), json!({ "language": "en", "date": "2024-01-05" })),
@@ -52,7 +52,7 @@ fn groups_are_chosen_by_their_documents() {
         ("least=0.99", vec![]),
         ("filter=language=de", vec![3]),
         ("filter=date%3E=2024-01-01&filter=date%3C2024-02", vec![3]),
-        // One document meets all conditions.
+        // One document must satisfy all filters.
         ("filter=language=de&filter=source~mail", vec![]),
         ("filter=language=en&filter=source~mail", vec![3]),
         ("search=FAR%20away", vec![2]),

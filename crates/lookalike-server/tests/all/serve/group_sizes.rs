@@ -1,11 +1,11 @@
-//! Sizes of groups over several batches, in documents and matches.
+//! Group sizes over several batches, in documents and matches.
 
 use crate::serve::served::Served;
 use serde_json::{Value, json};
 
 const FOX: &str = "the quick brown fox jumps over the lazy dog in the green park";
 
-/// Ids with the sizes that an answer has, `None` where it has none.
+/// Returns the ids of an answer with their group sizes, if any.
 fn sizes(list: &Value) -> Vec<(&str, Option<u64>)> {
     let size = |one: &Value| one.get("group_size").map(|size| size.as_u64().unwrap());
     list.as_array().unwrap().iter().map(|one| (one["id"].as_str().unwrap(), size(one))).collect()
@@ -28,7 +28,7 @@ fn documents_and_matches_say_how_many_they_represent() {
     assert!(client.get("/v1/documents/again").ok(200).get("group_size").is_none());
 
     let expected = [("fox", Some(3)), ("again", None)];
-    // With metadata and texts, and without either.
+    // With metadata and texts, and without both.
     for more in [json!({ "texts": true }), json!({ "metadata": false })] {
         let mut query = json!({ "text": FOX, "threshold": 0.5 });
         query.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -37,7 +37,7 @@ fn documents_and_matches_say_how_many_they_represent() {
         let answers = client.post("/v1/queries", &json!({ "queries": [query] })).ok(200);
         assert_eq!(sizes(&answers["answers"][0]["matches"]), expected);
     }
-    // A document with a recorded id is one of its own.
+    // A document that is added with the id of a recorded duplicate no longer counts as a duplicate.
     client.put("/v1/documents/q", &json!({ "text": "another text of some words" })).ok(201);
     assert_eq!(client.get("/v1/documents/fox").ok(200)["group_size"], 2);
 }

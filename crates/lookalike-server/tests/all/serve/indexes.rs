@@ -13,7 +13,7 @@ fn names(list: &Value) -> Vec<&str> {
     list["indexes"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect()
 }
 
-/// One token for all indexes, and one that reads news and writes mail.
+/// Starts a server with one token for all indexes, and one that may read `news` and write `mail`.
 fn with_tokens() -> Served {
     let only = |right, name: &str| {
         let indexes = Some(vec![IndexName::new(name).unwrap()]);
@@ -113,7 +113,7 @@ fn a_token_opens_the_indexes_that_it_is_for() {
     mail.get("/v1/health").ok(200);
 }
 
-/// Who has no token, or one for other indexes, does not learn which names there are.
+/// A client without a token, or with one for other indexes, cannot find out which names exist.
 #[test]
 fn names_are_not_told_to_those_without_a_token() {
     let served = with_tokens();
@@ -131,7 +131,8 @@ fn names_are_not_told_to_those_without_a_token() {
         }
     }
     assert_eq!(said(None, "/v1/indexes").0, 401);
-    // The description is for everybody: with tokens it says what a name is, not which there are.
+    // Every client can read the description. If there are tokens, it contains the form of a name
+    // but no names.
     let description = served.client.get("/openapi.json").json();
     let name = &description["paths"]["/v1/indexes/{index}/stats"]["parameters"][0]["schema"];
     assert_eq!(
@@ -147,7 +148,7 @@ fn a_service_with_one_index_lists_it() {
     assert_eq!(names(&list), ["index"]);
     served.client.put("/v1/indexes/index/documents/a", &json!({ "text": TEXT })).ok(201);
     served.client.get("/v1/documents/a").ok(200);
-    // Its figures and its description have no name.
+    // The metrics and the description of a single index contain no name.
     let figures = String::from_utf8(served.client.get("/metrics").body).unwrap();
     assert!(figures.contains("lookalike_documents 1\n"), "{figures}");
     let description = served.client.get("/openapi.json").json();

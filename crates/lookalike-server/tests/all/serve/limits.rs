@@ -1,5 +1,5 @@
-//! Whatever is too much, too slow or too late is refused with the reason, and stopping loses
-//! nothing.
+//! Requests that are too large, too slow or too late are refused with the reason. Stopping loses no
+//! acknowledged write.
 
 use crate::serve::client::{Answer, rest};
 use crate::serve::served::{Served, token};
@@ -86,7 +86,7 @@ fn documents_can_be_removed_while_the_disk_is_full() {
     };
     let first = ask("PUT", "/v1/documents/b");
     served.gate.wait_for(1);
-    // These two are written together.
+    // The server writes these two changes in one batch.
     let (second, removed) = (ask("PUT", "/v1/documents/c"), ask("DELETE", "/v1/documents/a"));
     loop {
         let figures = String::from_utf8(client.get("/metrics").body).unwrap();
@@ -129,7 +129,7 @@ fn idle_connections_make_room() {
     let busy = std::thread::spawn(move || client.get("/v1/documents"));
     served.gate.wait_for(1);
     let mut idle: Vec<_> = (0..12).map(|_| served.client.connect()).collect();
-    // Some have been used, and some have sent a part of a head.
+    // Half of the connections have sent a part of a head.
     for (nth, stream) in idle.iter_mut().enumerate() {
         if nth % 2 == 0 {
             stream.write_all(b"GET /v1/health HTTP/1.1\r\nhost:").unwrap();
@@ -155,7 +155,7 @@ fn bursts_fit_into_the_backlog() {
     served.gate.close();
     let busy = std::thread::spawn(move || client.get("/v1/documents"));
     served.gate.wait_for(1);
-    // The only connection is busy, so none of these is accepted.
+    // The only connection is busy, so the server accepts none of these connections.
     let connect = |_| {
         let connected = TcpStream::connect_timeout(&served.client.address, Duration::from_secs(5));
         connected.expect("the backlog has no room")
@@ -193,7 +193,7 @@ fn the_slow_are_cut_off() {
     });
     let mut slow: Vec<_> = (0..20).map(|_| heads.client.connect()).collect();
     for stream in &mut slow {
-        // One that was cut off already takes nothing more.
+        // The server may already have closed this connection.
         let _ = stream.write_all(b"GET /v1/health HTTP/1.1\r\nhost: localhost\r\nx:");
     }
     for stream in &mut slow {
@@ -226,7 +226,7 @@ fn what_the_server_cannot_do_now_it_says() {
     served.gate.wait_for(1);
     let busy = loop {
         let answer = ask();
-        // The two before it may not have arrived: then this one waits instead.
+        // The first two requests may not have arrived yet. Then this one waits in their queue.
         std::thread::sleep(Duration::from_millis(50));
         if answer.is_finished() {
             break answer.join().unwrap();
@@ -253,11 +253,11 @@ fn an_answer_has_its_time() {
     put.problem(503, "timeout");
     served.client.lines("/v1/documents", b"{\"id\":\"x\",\"text\":\"\"}").problem(503, "timeout");
     served.gate.open();
-    // On a busy machine an answer may take longer than it has, but not every one.
+    // On a busy machine, an answer may exceed the time limit, but not every time.
     until_ok(|| served.client.get("/v1/health"));
 }
 
-/// Asks until it succeeds, which it must in the end.
+/// Repeats a request until it succeeds.
 fn until_ok(ask: impl Fn() -> Answer) -> Answer {
     let begun = Instant::now();
     loop {
@@ -281,7 +281,7 @@ fn the_memory_for_bodies_ends() {
                 content-type: application/json\r\ncontent-length: 1000000\r\n\
                 expect: 100-continue\r\n\r\n";
     first.write_all(head.as_bytes()).unwrap();
-    // What it expects comes when its memory is taken.
+    // The server answers `100 Continue` when it has reserved the memory.
     let mut reported = [0; 25];
     std::io::Read::read_exact(&mut first, &mut reported).unwrap();
     let body = json!({ "text": "x".repeat(100_000) });
@@ -308,7 +308,7 @@ fn stopping_finishes_what_was_begun() {
     assert_eq!(served.ended(), StopOutcome::InOrder);
 }
 
-/// A server with a document whose answer has 30 MB, more than the system keeps for a connection.
+/// Starts a server with a document whose answer has 30 MB, more than a connection buffers.
 fn with_a_long_document(idle: Duration) -> Served {
     let served = Served::with(StoredContent::Texts, |config| {
         config.limits.held_bytes = 64 << 20;
@@ -321,12 +321,12 @@ fn with_a_long_document(idle: Duration) -> Served {
         body.len()
     );
     let request = [head.as_bytes(), body.as_bytes()].concat();
-    // On a busy machine an upload may pause for longer than `idle`, but not every one.
+    // On a busy machine, an upload may pause for longer than `idle`, but not every time.
     until_ok(|| served.client.raw(&request));
     served
 }
 
-/// Asks for it and takes the beginning only.
+/// Requests the document and reads only the beginning of the answer.
 fn ask_and_leave(served: &Served) -> TcpStream {
     let mut stream = served.client.connect();
     let head = b"GET /v1/documents/long?text=true HTTP/1.1\r\nhost: localhost\r\n\r\n";
@@ -344,7 +344,7 @@ fn the_memory_for_answers_ends() {
     let path = "/v1/documents/long?text=true";
     served.client.get(path).problem(503, "busy");
     served.client.get("/v1/documents/long").ok(200);
-    // What is taken, or given up, makes room.
+    // Memory becomes free when a client has read its answer.
     rest_of_answer(&mut left.remove(0));
     until_ok(|| served.client.get(path));
 }
@@ -358,7 +358,8 @@ fn rest_of_answer(stream: &mut TcpStream) {
 fn clients_that_read_nothing_are_disconnected() {
     let served = with_a_long_document(Duration::from_millis(200));
     let left: Vec<_> = (0..2).map(|_| ask_and_leave(&served)).collect();
-    // One that sends nothing for longer than `idle` is cut off, and has its status all the same.
+    // A client that does not read for longer than `idle` is disconnected, after it has received its
+    // status.
     let head = b"GET /v1/documents/long?text=true HTTP/1.1\r\nhost: localhost\r\n\
         connection: close\r\n\r\n";
     until_ok(|| served.client.raw(head));
@@ -389,7 +390,7 @@ fn slow_uploads_leave_room_for_others() {
     let line = b"{\"id\":\"a\",\"text\":\"a\"}\n";
     assert_eq!(served.client.lines("/v1/documents", line).ok(200)["added"], 1);
     drop(slow);
-    // However much lines take, half is left.
+    // Uploads of lines use at most half of the memory.
     let _more: Vec<_> = (0..16).map(|_| begin(900_000)).collect();
     let body = json!({ "text": "x".repeat(900_000) });
     for _ in 0..5 {
@@ -397,7 +398,7 @@ fn slow_uploads_leave_room_for_others() {
     }
 }
 
-/// Bytes that expand to a piece, some times.
+/// Compresses several copies of a piece.
 fn gzip_of(piece: &[u8], times: usize) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     (0..times).for_each(|_| encoder.write_all(piece).unwrap());
@@ -415,7 +416,7 @@ fn blank_lines_have_a_limit() {
     let blank = [b'\n'; 4_096];
     let answer = send_gzip(&served, "/v1/documents", &gzip_of(&blank, 1_000));
     answer.problem(413, "body-too-large");
-    // As many as are allowed count as lines.
+    // The allowed blank lines count in the line number of an error.
     let mut lines = blank.to_vec();
     lines.extend_from_slice(b"{\"id\":\"a\",\"text\":\"a\"}\n\n{}");
     let answer = send_gzip(&served, "/v1/documents", &gzip_of(&lines, 1));

@@ -1,4 +1,4 @@
-//! A server in this process, spoken to over TCP. Every answer is held against `openapi.json`.
+//! Tests of a server in this process over TCP. Every answer is compared with `openapi.json`.
 
 #![allow(clippy::unwrap_used, clippy::format_collect, clippy::format_push_string, reason = "tests")]
 

@@ -1,4 +1,4 @@
-//! Documents that are sent as files, their originals and their versions.
+//! Documents that are sent as files, with their originals and versions.
 
 use crate::serve::client::{Answer, Client};
 use crate::serve::served::{Served, settings, token};
@@ -66,7 +66,7 @@ fn files_are_read_and_come_back_byte_for_byte() {
         assert!(original.header("content-disposition").unwrap().starts_with("attachment"));
         assert_eq!(original.header("x-content-type-options"), Some("nosniff"));
     }
-    // Attachments are not part of the document, and are listed.
+    // Attachments do not belong to the document. The answer lists them.
     let mail = fixture("mail/forward.eml");
     let parts = client
         .request(
@@ -123,7 +123,7 @@ fn versions_are_kept_listed_and_compared() {
     client.post("/v1/compare", &body).problem(404, "unknown-version");
     let body = json!({ "a": { "text": "x", "version": 1 }, "b": { "text": "x" } });
     client.post("/v1/compare", &body).problem(400, "bad-member");
-    // All versions go with their document.
+    // Removing a document removes all its versions.
     assert_eq!(client.delete(path).status, 204);
     client.get(&format!("{path}/versions")).problem(404, "unknown-document");
     client.get(&format!("{path}/versions/1/original")).problem(404, "unknown-document");
@@ -176,7 +176,7 @@ fn files_without_a_text_and_over_the_limit_are_refused() {
     let long = format!("{path}?name={}", "n".repeat(5_000));
     put(client, &long, "text/html", b"x").problem(400, "bad-parameter");
     put(client, &format!("{path}?mode=add"), "text/html", b"x").problem(409, "id-taken");
-    // Nothing of what was refused is there.
+    // Refused requests stored nothing.
     assert_eq!(client.get("/v1/documents/a/original").body, b"a good text");
     let versions = client.get("/v1/documents/a/versions").ok(200);
     assert_eq!(versions["versions"].as_array().unwrap().len(), 1);
@@ -241,8 +241,8 @@ fn versions_are_listed_page_by_page() {
     );
 }
 
-/// An export has every version where that is asked for. Memory suffices for one original at a
-/// time.
+/// An export contains every version if the client requests originals. The memory suffices for one
+/// original at a time.
 #[test]
 fn an_export_has_originals_where_that_is_asked_for() {
     let served = Served::with(StoredContent::Originals, |config| {
@@ -251,7 +251,8 @@ fn an_export_has_originals_where_that_is_asked_for() {
         config.limits.held_bytes = 1 << 20;
     });
     let client = &served.client;
-    // Half of the memory is for work: for 5 bytes for each one of the longer originals, not of two.
+    // Half of the memory is for work, at 5 bytes per byte. This suffices for one of the two longer
+    // originals, but not for both.
     let first = "first words ".repeat(6_000);
     for words in [&first, "second words"] {
         let answer = put(client, "/v1/documents/a?name=a.html", "text/html", &page(words));
@@ -278,7 +279,7 @@ fn an_export_has_originals_where_that_is_asked_for() {
     texts.client.get("/v1/export?originals=true").problem(422, "no-originals");
 }
 
-/// A body that is compressed on its way is the file that it expands to.
+/// If the request body is compressed, the expanded file is stored.
 #[test]
 fn compressed_files_are_expanded() {
     let served = Served::with(StoredContent::Originals, |_| {});

@@ -1,4 +1,4 @@
-//! Passages of a text in the documents of an index.
+//! Passages that a text shares with the documents of an index.
 
 use crate::serve::client::Client;
 use crate::serve::served::{Served, containment, settings};
@@ -15,7 +15,7 @@ fn put(client: &Client, id: &str, text: &str) {
     client.put(&format!("/v1/documents/{id}"), &json!({ "text": text })).ok(201);
 }
 
-/// A passage as (its text, documents, ids, texts of the places).
+/// Describes each passage: its number of documents, its text, and the id and text of each place.
 fn passages(answer: &Value, text: &str, stored: &dyn Fn(&str) -> String) -> Vec<String> {
     let part = |text: &str, of: &Value| {
         let ends = |name: &str| [0, 1].map(|end| of[name][end].as_u64().unwrap() as usize);
@@ -65,7 +65,7 @@ fn passages_are_found_in_documents_that_are_no_near_duplicates() {
         let found = client.post("/v1/passages", &one).ok(200);
         assert_eq!(found["passages"][0]["documents"], 2);
         assert_eq!(found["passages"][0]["places"].as_array().unwrap().len(), 1);
-        // Those that expired or were removed are not found.
+        // Removed documents are not found.
         assert_eq!(client.delete("/v1/documents/b").status, 204);
         let found = client.post("/v1/passages", &body).ok(200);
         assert_eq!(passages(&found, &text, &stored), expected[1..]);
@@ -98,7 +98,7 @@ fn a_response_that_is_full_goes_on_where_it_ended() {
     }
     assert!(answers > 1, "{answers}");
     assert_eq!((compared, found), (1_150, 3 * 1_150));
-    // From any number on.
+    // The search may start at any document number.
     let body = json!({ "text": text, "min_words": 3, "after": "9999999999999999999" });
     assert_eq!(client.post("/v1/passages", &body).ok(200)["compared"], 0);
 }

@@ -1,4 +1,5 @@
-//! What programs that send much need: batches, conditions, keys, compression.
+//! Requests of programs that send many documents: batches, filters, idempotency keys and
+//! compression.
 
 use crate::serve::client::Client;
 use crate::serve::served::Served;
@@ -21,7 +22,7 @@ fn unpacked(bytes: &[u8]) -> Vec<u8> {
     all
 }
 
-/// 250 documents, every fifth of which is in French.
+/// Adds 250 documents, every fifth of which is in French.
 fn fill(client: &Client) {
     let lines: String = (0..250)
         .map(|n| {
@@ -34,7 +35,7 @@ fn fill(client: &Client) {
     assert_eq!(client.lines("/v1/documents", lines.as_bytes()).ok(200)["added"], 250);
 }
 
-/// The ids of a list, page by page.
+/// Returns the ids of a list, read page by page.
 fn ids(client: &Client, query: &str) -> Vec<String> {
     let (mut all, mut after) = (Vec::new(), String::new());
     loop {
@@ -58,7 +59,7 @@ fn documents_are_listed_and_removed_by_conditions() {
     assert_eq!(ids(client, "filter=language%3Dfr&filter=n%3E%3D240"), ["d240", "d245"]);
     assert_eq!(ids(client, "filter=language%3Dde"), Vec::<String>::new());
     client.get("/v1/documents?filter=").problem(400, "bad-parameter");
-    // Nothing is removed without a condition, or by a trial.
+    // A request without a filter, or with `dry_run`, removes nothing.
     client.delete("/v1/documents").problem(400, "bad-parameter");
     client.delete("/v1/documents?dry_run=true").problem(400, "bad-parameter");
     let trial = client.delete("/v1/documents?filter=language%3Dfr&dry_run=true").ok(200);
@@ -88,7 +89,7 @@ fn several_queries_have_an_answer_each() {
         assert_eq!(answers[at], client.post("/v1/query", &queries[at]).ok(200));
     }
     assert_eq!(answers[1]["problem"]["code"], "unknown-document", "{}", answers[1]);
-    // One that can be no query is a problem of the request.
+    // An invalid query is a problem of the whole request.
     let wrong = [json!({ "id": "d7" }), json!({ "text": "a", "id": "b" })];
     let refused = client.post("/v1/queries", &json!({ "queries": wrong }));
     let detail = refused.problem(400, "bad-member")["detail"].clone();
@@ -119,10 +120,10 @@ fn a_request_with_the_same_key_changes_nothing_again() {
     assert_eq!(again.body, first.body);
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
     client.get("/v1/documents/a").problem(404, "unknown-document");
-    // Another content, and other parameters, are another request.
+    // A request with other content or other parameters may not reuse the key.
     send(client, "k1", "?mode=add", &lines[..24]).problem(422, "key-reused");
     send(client, "k1", "", lines).problem(422, "key-reused");
-    // A problem is an answer, too.
+    // Problems are stored for a key like other answers.
     let refused = send(client, "k2", "?mode=add", lines);
     refused.problem(400, "bad-line");
     client.delete("/v1/documents/b");
@@ -149,7 +150,7 @@ fn an_answer_that_got_lost_is_there_for_the_second_request() {
     let client = &served.client;
     let lines = b"{\"id\":\"a\",\"text\":\"one\"}\n";
     served.gate.close();
-    // The client leaves while its document waits to be written.
+    // The client disconnects while its document waits to be written.
     let mut stream = client.connect();
     let head = format!(
         "POST /v1/documents?mode=add HTTP/1.1\r\nhost: {}\r\ncontent-length: {}\r\n\

@@ -1,4 +1,4 @@
-//! The reference of operations in the documentation, rendered from `openapi.json`.
+//! The reference of operations in the documentation, which the test renders from `openapi.json`.
 
 use crate::serve::schema::{DESCRIPTION, followed};
 use crate::serve::served::Served;
@@ -9,13 +9,13 @@ const PAGE: &str = "docs/reference/http-operations.md";
 const TEXT: &str = include_str!("../../../src/openapi.json");
 const SCHEMAS: &str = "#/components/schemas/";
 const METHODS: [&str; 4] = ["get", "put", "post", "delete"];
-/// Members of a schema with its limits, and their unit.
+/// The members of a schema that contain limits, with their unit.
 const LIMITS: [(&str, &str, &str); 3] = [
     ("minimum", "maximum", ""),
     ("minLength", "maxLength", " characters"),
     ("minItems", "maxItems", " items"),
 ];
-/// The largest integer of JavaScript, the maximum of numbers without a limit of their own.
+/// The largest exact integer of JavaScript, which is the maximum of numbers without another limit.
 const UNLIMITED: u64 = (1 << 53) - 1;
 
 /// The sections, each with the beginnings of its paths.
@@ -48,7 +48,8 @@ A path `/v1/…` uses the first index. `/v1/indexes/NAME/…` uses the index wit
 |---|---|---|
 ";
 
-/// The page. The description of a server has the right for each operation.
+/// Renders the page. `of_server`, the description that a server sends, has the required right of
+/// each operation.
 fn render(of_server: &Value) -> String {
     let (mut page, mut sections) = (INTRODUCTION.to_owned(), String::new());
     let paths = object(&DESCRIPTION["paths"]);
@@ -165,7 +166,7 @@ fn add_rows(prefix: &str, schema: &Value, rows: &mut String) {
     }
 }
 
-/// The type of a value with its limits and its default.
+/// Describes the type of a value with its limits and its default.
 fn value(schema: &Value, is_required: bool) -> String {
     let mut parts = vec![phrase(schema)];
     let schema = followed(schema);
@@ -225,7 +226,8 @@ fn paragraphs(text: &str) -> String {
     text.split("\n\n").map(|text| format!("\n{}", wrapped(text, "", ""))).collect()
 }
 
-/// A paragraph in lines of at most 100 columns, with what precedes the first and other lines.
+/// Wraps a paragraph to lines of at most 100 columns. `first` precedes the first line, and `rest`
+/// the others.
 fn wrapped(text: &str, first: &str, rest: &str) -> String {
     let (mut lines, mut line) = (String::new(), first.to_owned());
     for word in text.split_whitespace() {
@@ -238,13 +240,13 @@ fn wrapped(text: &str, first: &str, rest: &str) -> String {
     format!("{lines}{}\n", line.trim_end())
 }
 
-/// The link to the section of a schema, if it has one.
+/// Returns the link to the section of a schema, if it has one.
 fn link(schema: &Value) -> Option<String> {
     let name = schema["$ref"].as_str()?.strip_prefix(SCHEMAS)?;
     is_shared(name).then(|| format!("[{name}](#{})", name.to_lowercase()))
 }
 
-/// Returns true for a schema with a section of its own. Schemas with a single use are shown there.
+/// Returns true for a schema with its own section. A schema with a single use is shown at that use.
 fn is_shared(name: &str) -> bool {
     TEXT.matches(&format!("\"{SCHEMAS}{name}\"")).count() != 1
 }
@@ -265,7 +267,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// A test that fails has written the new page.
+/// If the page differs, the test writes the new page and fails.
 #[test]
 fn reference_page_shows_the_description() {
     let page = render(&Served::start().client.get("/openapi.json").json());

@@ -1,4 +1,5 @@
-//! Holds answers against `openapi.json`: the status is described, and the body is what is said.
+//! Compares answers with `openapi.json`: their status must be described, and their body must match
+//! the schema.
 
 use crate::serve::client::Answer;
 use serde_json::Value;
@@ -7,7 +8,7 @@ use std::sync::LazyLock;
 pub(crate) static DESCRIPTION: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(include_str!("../../../src/openapi.json")).unwrap());
 
-/// Checks an answer, where the path and method are described at all.
+/// Checks an answer, if its path and method are described.
 pub(crate) fn check(method: &str, path: &str, answer: &Answer) {
     let path = path.split('?').next().unwrap_or_default();
     let (is_named, path) = (path.starts_with("/v1/indexes/"), &without_name(path));
@@ -16,8 +17,8 @@ pub(crate) fn check(method: &str, path: &str, answer: &Answer) {
     let Some(operation) = DESCRIPTION["paths"][template].get(&method) else { return };
     let responses = &operation["responses"];
     let status = answer.status;
-    // Where there is no index with the name, or nothing below it, the description of the server
-    // says more than that of the first index.
+    // A path with an index name may also answer 401 or 404, which the description of an operation
+    // need not list. Such an answer has the form of the answer 400.
     let described = match status {
         401 | 404 if is_named => &responses["400"],
         _ => &responses[status.to_string()],
@@ -44,7 +45,7 @@ pub(crate) fn check(method: &str, path: &str, answer: &Answer) {
     }
 }
 
-/// The path of an index that has a name, without the name: both are described as one.
+/// Removes the index name from a path. Paths with and without a name have the same description.
 fn without_name(path: &str) -> String {
     match path.strip_prefix("/v1/indexes/").map(|rest| rest.split_once('/')) {
         Some(Some((_, rest))) => format!("/v1/{rest}"),
@@ -53,7 +54,7 @@ fn without_name(path: &str) -> String {
     }
 }
 
-/// The described path that a path is one of.
+/// Returns the path template that describes a path.
 fn template(path: &str) -> &str {
     let pieces = path.strip_prefix("/v1/documents/").unwrap_or_default();
     match pieces.split('/').collect::<Vec<_>>()[..] {
@@ -76,7 +77,7 @@ pub(crate) fn followed(schema: &Value) -> &Value {
     }
 }
 
-/// Whether a value is what a schema says, as far as this description goes.
+/// Checks a value against a schema. Supports only the keywords that this description uses.
 pub(crate) fn meets(value: &Value, schema: &Value) -> Result<(), String> {
     let schema = followed(schema);
     let is_type = |name: &str| match name {

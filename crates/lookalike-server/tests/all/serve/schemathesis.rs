@@ -1,4 +1,5 @@
-//! A program that knows nothing of this server reads its description and tries to break it.
+//! Schemathesis, a test program without knowledge of this server, reads the API description and
+//! tries to break the server.
 
 use crate::serve::served::Served;
 use std::process::Command;
@@ -8,14 +9,14 @@ fn nothing_that_the_description_allows_breaks_it() {
     try_all(&Served::start(), "--exclude-operation-id=bulk");
 }
 
-/// The addresses of an index with a name are those of the first one: the lists suffice.
+/// Paths with an index name have the same handlers as those without, so a part of them suffices.
 #[test]
 fn nothing_breaks_an_index_with_a_name() {
     let served = Served::with_indexes(&["news", "mail"], |_| {});
     try_all(&served, "--include-path-regex=^/v1/indexes(/[^/]+)?(/(stats|documents|query))?$");
 }
 
-/// Makes requests from the description, of the operations that an option chooses.
+/// Sends generated requests to the operations that an option selects.
 fn try_all(served: &Served, chosen: &str) {
     if Command::new("schemathesis").arg("--version").output().is_err() {
         let said = "schemathesis is not installed (pip install schemathesis), so requests \
@@ -24,7 +25,7 @@ fn try_all(served: &Served, chosen: &str) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    // What is well-formed may still be refused: a time that is past, a list that is computed again.
+    // A well-formed request may still be refused, for example if its time is past.
     let config = "[checks]\n\
         positive_data_acceptance.expected-statuses = \
             [\"2xx\", \"404\", \"409\", \"410\", \"422\", \"503\"]\n\
@@ -32,7 +33,7 @@ fn try_all(served: &Served, chosen: &str) {
     std::fs::write(folder.path().join("schemathesis.toml"), config).unwrap();
     let output = Command::new("schemathesis")
         .args(["run", "--no-color", "--max-examples=30", "--seed=1", "--generation-database=none"])
-        // It knows no way to make lines of JSON.
+        // Schemathesis cannot generate JSON lines.
         .args([chosen, "--exclude-operation-id=bulkOfIndex"])
         .args(["--checks=all", "--exclude-checks=unsupported_method,ignored_auth"])
         .arg(format!("http://{}/openapi.json", served.client.address))

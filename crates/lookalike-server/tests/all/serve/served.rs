@@ -1,4 +1,4 @@
-//! A server in this process that is gone at the end of the test.
+//! A server in this process, which ends with the test.
 
 use crate::serve::client::Client;
 use lookalike::core::params::{Measure, Params, ParamsBuilder, Scheme};
@@ -53,7 +53,7 @@ impl Served {
         Self::run(Server::bind(index, config).unwrap(), gate)
     }
 
-    /// Several indexes, which keep texts, with these names; all have one gate.
+    /// Starts a server with several indexes of these names. They store texts and share one gate.
     pub(crate) fn with_indexes(names: &[&str], change: impl FnOnce(&mut Config)) -> Self {
         let config = config(change);
         let gate = Arc::new(Gate::default());
@@ -65,7 +65,7 @@ impl Served {
         Self::run(Server::bind_all(indexes, config).unwrap(), gate)
     }
 
-    /// An index in a new folder, which keeps texts; nothing closes its gate.
+    /// Starts a server with an index in a new folder, which stores texts. It has no gate.
     pub(crate) fn with_folder(folder: &Path, change: impl FnOnce(&mut Config)) -> Self {
         let backend = folder::create(folder, &settings(StoredContent::Texts)).unwrap();
         let index = Index::new(backend).unwrap();
@@ -85,7 +85,7 @@ impl Served {
         self.ended()
     }
 
-    /// Waits for the end of one that is stopping; telling it again would break it off.
+    /// Waits for the end of a server that is already stopping. A second `stop` would interrupt it.
     pub(crate) fn ended(mut self) -> StopOutcome {
         self.thread.take().unwrap().join().unwrap()
     }
@@ -95,12 +95,11 @@ fn gated(memory: MemoryBackend, gate: &Arc<Gate>) -> Index {
     Index::new(Box::new(Gated { memory, gate: Arc::clone(gate) })).unwrap()
 }
 
-/// A token of a client that has a name, or none.
-/// The configuration of servers in tests, with what a test changes in it.
+/// Returns the configuration of a test server, with the changes of the test.
 fn config(change: impl FnOnce(&mut Config)) -> Config {
     let mut config = Config { listen: "127.0.0.1:0".parse().unwrap(), ..Config::default() };
     config.limits.workers = 2;
-    // A machine that halts the tests for some seconds must not end their connections.
+    // A machine that pauses the tests for some seconds must not end their connections.
     config.limits.head_time = PATIENCE;
     config.limits.idle_time = PATIENCE;
     change(&mut config);
@@ -127,14 +126,14 @@ pub(crate) fn settings(store: StoredContent) -> IndexSettings {
     IndexSettings::new(&params, &Normalization::default().to_string(), store).unwrap()
 }
 
-/// Those of an index with signatures of a scheme.
+/// Returns the settings of an index with the signatures of a scheme.
 pub(crate) fn with_scheme(scheme: Scheme) -> IndexSettings {
     let params =
         Params::new(&ParamsBuilder { threshold: 0.5, scheme, ..ParamsBuilder::default() }).unwrap();
     IndexSettings::new(&params, &Normalization::default().to_string(), StoredContent::Sets).unwrap()
 }
 
-/// Those of an index for containment.
+/// Returns the settings of an index for containment.
 pub(crate) fn containment() -> IndexSettings {
     let measure = Measure::Containment;
     let builder = ParamsBuilder { threshold: 0.5, measure, ..ParamsBuilder::default() };
@@ -153,12 +152,12 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// From now on nothing more fits on the disk, or it does again.
+    /// Starts or ends the simulation of a full disk.
     pub(crate) fn set_full(&self, full: bool) {
         self.full.store(full, Ordering::SeqCst);
     }
 
-    /// From now on the database does not answer, or it does again.
+    /// Starts or ends the simulation of a database that does not answer.
     pub(crate) fn set_down(&self, down: bool) {
         self.down.store(down, Ordering::SeqCst);
     }
@@ -180,13 +179,13 @@ impl Gate {
         self.news.notify_all();
     }
 
-    /// Waits until this many are held up.
+    /// Waits until the closed gate blocks this many calls.
     pub(crate) fn wait_for(&self, count: usize) {
         let mut closed = self.closed.lock();
         self.news.wait_while(&mut closed, |(_, held)| *held < count);
     }
 
-    /// How many have read or written.
+    /// Returns the number of reads and writes so far.
     pub(crate) fn passed(&self) -> usize {
         self.passed.load(Ordering::SeqCst)
     }
@@ -261,7 +260,7 @@ impl Backend for Gated {
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
         self.gate.pass();
         self.gate.check_up(self.name())?;
-        // A place for an index has room in reserve for removing documents.
+        // The folder backend reserves disk space for removals, so they succeed on a full disk.
         let removes = changes.iter().all(|change| matches!(change, Change::Remove(_)));
         if self.gate.full.load(Ordering::SeqCst) && !removes {
             return Err(IndexError::DiskFull { index: self.name().to_owned() });

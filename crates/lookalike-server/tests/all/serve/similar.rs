@@ -1,4 +1,4 @@
-//! Queries, comparisons and groups say what the library says.
+//! Queries, comparisons and groups give the results of the library.
 
 use crate::serve::client::Client;
 use crate::serve::served::{Served, containment, with_scheme};
@@ -57,7 +57,7 @@ fn the_nearest_are_found_at_any_similarity() {
     let served = Served::start();
     let client = &served.client;
     fill(client);
-    // One shingle of five words in common: far below the threshold of the index.
+    // The query shares one shingle of five words, far below the threshold of the index.
     let text = "in the green park today we saw a dog that ran and a cat that slept";
     let none = client.post("/v1/query", &json!({ "text": text })).ok(200);
     assert_eq!((none["found"].as_u64(), none.get("nearest")), (Some(0), None));
@@ -243,7 +243,7 @@ fn equal_sets_of_shingles_are_told_apart_from_equal_texts() {
     let found = client.post("/v1/query", &asked).ok(200);
     let wanted = [("a", json!(false)), ("c", json!(false)), ("d", Value::Null)];
     assert_eq!(equal(&found["matches"]), expected(&wanted));
-    // Texts that are not read are not compared.
+    // Without `texts`, the server does not read the texts and reports no equality.
     let found = client.post("/v1/query", &json!({ "id": "b", "threshold": 0.6 })).ok(200);
     assert!(found["matches"].as_array().unwrap().iter().all(|one| one.get("equal_text").is_none()));
     // The longest document is the keeper.
@@ -257,7 +257,7 @@ fn equal_sets_of_shingles_are_told_apart_from_equal_texts() {
     assert_eq!(equal(&group["duplicates"]), expected(&wanted));
 }
 
-/// Groups that are up to date.
+/// Returns the groups when they are up to date.
 fn settled(client: &Client, path: &str) -> Value {
     loop {
         let answer = client.get(path);
@@ -313,7 +313,7 @@ fn groups_are_computed_kept_and_computed_again() {
     client.delete("/v1/documents/other2");
     assert_eq!(client.get(&next).ok(200)["stale"], true);
     assert_eq!(settled("/v1/groups")["groups_total"], 1);
-    // The list that was begun is kept, whatever has been computed since.
+    // A client that pages through a list continues with this list, even if a newer one is computed.
     let again = client.get(&next).ok(200);
     assert_eq!((&again["groups_total"], &again["stale"]), (&json!(2), &json!(true)));
     assert_eq!(settled("/v1/groups?threshold=0.95")["groups_total"], 0);
@@ -423,7 +423,7 @@ fn expired_documents_are_in_no_group() {
     let short = json!({ "text": FOX, "ttl_seconds": 2 });
     client.put("/v1/documents/short", &short).ok(201);
     let first = settled(client, "/v1/groups?limit=1");
-    // Where the machine is so slow that it has expired already, there is nothing to wait for.
+    // On a slow machine, the document may have expired already. The loop then ends at once.
     let version = first["version"].clone();
     loop {
         let answer = client.get("/v1/groups").ok(200);
@@ -446,6 +446,6 @@ fn a_query_by_id_looks_at_one_moment() {
     let before = served.gate.passed();
     let found = served.client.post("/v1/query", &json!({ "id": "a" })).ok(200);
     assert_eq!(ids(&found), ["c", "b"]);
-    // By two snapshots a document that is replaced in between would find itself.
+    // With two snapshots, a document that is replaced between them would find itself.
     assert_eq!(served.gate.passed() - before, 1);
 }

@@ -1,4 +1,4 @@
-//! TLS: the same answers within it, and nothing without it.
+//! TLS: the server gives the same answers over TLS, and none without it.
 
 use crate::serve::served::Served;
 use lookalike::store::settings::StoredContent;
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-/// A certificate of `localhost` that signs itself; `false` where there is no `openssl`.
+/// Creates a self-signed certificate of `localhost`. Returns false if `openssl` is not installed.
 fn certificate(folder: &Path, name: &str) -> bool {
     let output = Command::new("openssl")
         .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"])
@@ -36,7 +36,7 @@ fn identity(folder: &Path, name: &str) -> TlsIdentity {
     TlsIdentity::read(&certificate, &key).unwrap()
 }
 
-/// What a client that trusts this certificate gets, or why it gets nothing.
+/// Returns the answer for a client that trusts this certificate, or the error.
 fn get(address: SocketAddr, trusted: &Path) -> std::io::Result<String> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(trusted).unwrap()).unwrap();
@@ -70,10 +70,10 @@ fn answers_are_within_tls_only() {
     let answer = get(address, &folder.path().join("own.pem")).unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
     get(address, &folder.path().join("other.pem")).unwrap_err();
-    // What is no TLS gets no answer of the API, and harms nobody.
+    // A request without TLS gets no answer of the API and has no other effect.
     let plain = served.client.raw(b"GET /v1/health HTTP/1.1\r\nhost: localhost\r\n\r\n");
     assert!(!plain.head.contains("200 ok"), "{}", plain.head);
-    // One that says nothing does not keep the server from stopping.
+    // A silent connection does not prevent the server from stopping.
     let silent = TcpStream::connect(address).unwrap();
     assert!(get(address, &folder.path().join("own.pem")).is_ok());
     assert_eq!(served.end(), lookalike_server::StopOutcome::InOrder);

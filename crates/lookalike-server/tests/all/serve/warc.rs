@@ -1,4 +1,4 @@
-//! Records of a crawl in one request.
+//! The records of a web crawl in one request.
 
 use crate::serve::client::Client;
 use crate::serve::served::{Served, settings};
@@ -13,7 +13,7 @@ fn page(n: u32) -> String {
     format!("<!doctype html><html lang=en><title>Page {n}</title><p>{text}</p></html>")
 }
 
-/// A record with this type, id and block.
+/// Builds a record with this type, id and block.
 fn record(kind: &str, id: &str, url: &str, block: &[u8]) -> Vec<u8> {
     let head = format!(
         "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:{id}>\r\n\
@@ -82,7 +82,8 @@ fn pages_of_a_crawl_are_documents() {
     ] {
         assert_eq!(metadata[name], value, "{metadata}");
     }
-    // The same again replaces; by their addresses they are others.
+    // Sending the records again replaces the documents. With addresses as ids, they are new
+    // documents.
     assert_eq!(post(client, "/v1/documents", &body).ok(200)["replaced"], 3);
     let taken = post(client, "/v1/documents?mode=add", &body).ok(200);
     assert_eq!((&taken["added"], &taken["skipped"][0]["code"]), (&json!(0), &json!("id-taken")));
@@ -94,7 +95,7 @@ fn pages_of_a_crawl_are_documents() {
 fn a_compressed_crawl_is_expanded() {
     let served = Served::start();
     let client = &served.client;
-    // As crawlers write them: each record is compressed for itself.
+    // Crawlers compress each record separately.
     let mut packed = Vec::new();
     for n in 0..30 {
         let url = format!("http://example.org/{n}");
@@ -151,7 +152,7 @@ fn damaged_and_long_records_are_listed_and_the_rest_is_taken() {
         [(&numbers[0], &damaged), (&numbers[1], &too_large), (&numbers[2], &damaged)],
         "{done}"
     );
-    // The first one ends it where that is asked for.
+    // With `on_error=stop`, the first bad record ends the request.
     let served = Served::with(StoredContent::Texts, |config| config.limits.body_bytes = 64 << 10);
     let ended = post(&served.client, "/v1/documents?on_error=stop", &body[..whole]);
     let problem = ended.problem(400, "bad-line");
@@ -184,7 +185,7 @@ fn what_is_no_crawl_is_refused() {
     post(client, "/v1/documents?form=export", b"").problem(400, "bad-parameter");
     post(client, "/v1/documents?id_field=title", b"").problem(400, "bad-parameter");
     client.lines("/v1/documents?id_field=url", b"").problem(400, "bad-parameter");
-    // A record whose length cannot be.
+    // A record with an impossible length.
     let body = "WARC/1.1\r\nWARC-Type: response\r\nContent-Length: 18446744073709551615\r\n\r\nx";
     let done = post(client, "/v1/documents", body.as_bytes()).ok(200);
     assert_eq!(done["skipped_total"], 1, "{done}");

@@ -1,4 +1,5 @@
-//! Webhooks: messages about new near-duplicates, signed, sent again, and never waited for.
+//! Webhooks: signed messages about new near-duplicates, which are repeated after a failure. Writes
+//! do not wait for them.
 
 use crate::serve::served::Served;
 use lookalike::store::settings::StoredContent;
@@ -12,7 +13,7 @@ use std::time::Duration;
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A request that a receiver got.
+/// A request that the receiver of a webhook got.
 struct Received {
     head: Vec<String>,
     body: String,
@@ -49,7 +50,7 @@ fn request(stream: &TcpStream) -> Received {
     Received { head, body: String::from_utf8(body).unwrap() }
 }
 
-/// A receiver that answers with these statuses, then with 204.
+/// Starts a receiver that answers with these statuses, then with 204.
 fn receiver(statuses: &'static [u16]) -> (String, Receiver<Received>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/hook?secret=1", listener.local_addr().unwrap());
@@ -87,7 +88,7 @@ fn served(webhooks: Webhooks) -> Served {
     Served::with(StoredContent::Texts, |config| config.webhooks = Some(webhooks))
 }
 
-/// A figure of the metrics.
+/// Returns a value of the metrics.
 fn figure(served: &Served, name: &str) -> f64 {
     let answer = served.client.get("/metrics");
     let text = String::from_utf8(answer.body).unwrap();
@@ -106,13 +107,13 @@ fn put(served: &Served, id: &str, text: &str) {
     assert!(answer.status < 300, "{answer:?}");
 }
 
-/// The document of a message with an id.
+/// Returns the document with this id from a message.
 fn of<'a>(body: &'a Value, id: &str) -> Option<&'a Value> {
     body["data"]["documents"].as_array().unwrap().iter().find(|document| document["id"] == id)
 }
 
-/// The next message about a document. One that was written earlier may be looked up late, and have
-/// near-duplicates then.
+/// Returns the next message about a document. The server may check an earlier document late, and
+/// then also report it.
 fn about(received: &Receiver<Received>, id: &str) -> Received {
     loop {
         let message = received.recv_timeout(PATIENCE).unwrap();
@@ -145,9 +146,9 @@ fn a_near_duplicate_is_reported_and_signed() {
     let (id, timestamp) = (message.header("webhook-id"), message.header("webhook-timestamp"));
     let secret = WebhookSecret::parse(SECRET).unwrap();
     let wanted = secret.sign(id, timestamp.parse().unwrap(), &message.body);
-    // Heads are read in lower case here.
+    // The receiver converts heads to lower case.
     assert_eq!(message.header("webhook-signature"), wanted.to_ascii_lowercase());
-    // One that is replaced is reported again, one that is alone is not.
+    // A replaced document is reported again. A document without a near-duplicate is not reported.
     put(&served, "other", "again nothing that anyone has written at any time before this");
     put(&served, "b", TEXT);
     let again = about(&received, "b");
@@ -187,7 +188,8 @@ fn undeliverable_messages_are_dropped_and_counted() {
     assert_ne!(message.header("webhook-id"), failed[0].header("webhook-id"));
 }
 
-/// An address that nobody answers at keeps neither writes nor another address nor the stop waiting.
+/// A webhook that does not answer delays neither writes, nor other webhooks, nor the end of the
+/// server.
 #[test]
 fn a_webhook_that_does_not_answer_holds_nothing_up() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();

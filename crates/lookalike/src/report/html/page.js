@@ -1,6 +1,6 @@
 "use strict";
-// Lists, searches and sorts the groups, whose data are in the page in pieces:
-// facts, six numbers per group; ids, a line per group; rest, a line per group.
+// Lists, searches and sorts the groups. The page contains their data in pieces. Each piece has a
+// script `facts` with six numbers per group, and scripts `ids` and `rest` with a line per group.
 (() => {
   /** @param {string} selector */
   const all = (selector) => Array.from(document.querySelectorAll(selector));
@@ -15,7 +15,7 @@
     if (element instanceof (kind ?? HTMLElement)) return /** @type {E} */ (element);
     throw new Error(`the page has no element ${id}`);
   };
-  // A link to a section that is folded unfolds it.
+  // A link to a folded section unfolds the section.
   const unfold = () => {
     const named = document.getElementById(location.hash.slice(1));
     /** @type {HTMLDetailsElement|null|undefined} */
@@ -51,13 +51,13 @@
   /** @type {string[]} */
   const reasons = parsed(at("reasons"));
   /**
-   * Heading, source, date and file of documents of the largest groups, the keeper first.
+   * Heading, source, date and file of the documents of the largest groups. The keeper is first.
    * @type {string[][][]}
    */
   const about = parsed(at("about"));
-  // Two texts side by side for each of these groups, shown when the group is opened.
+  // Two texts side by side for some of these groups, shown when the user opens the group.
   const sides = all("#list > li").map((li) => li.querySelector(".pair"));
-  // The first group of each piece, and of the piece after the last.
+  // The first group of each piece, then the number of groups.
   const starts = [0];
   for (const piece of facts) starts.push(starts[starts.length - 1] + piece.length / FACTS);
   const count = starts[starts.length - 1];
@@ -68,7 +68,7 @@
   /** @param {number} millionths */
   const six = (millionths) => (millionths / 1e6).toFixed(6);
   /**
-   * Rounded down, so that only 1 is 1.000.
+   * Rounds down, so that only a similarity of 1 becomes 1.000.
    * @param {number} millionths
    */
   const three = (millionths) => (Math.floor(millionths / 1e3) / 1e3).toFixed(3);
@@ -90,7 +90,7 @@
   };
 
   /**
-   * The lines of pieces; those used last are kept.
+   * The lines of pieces. Keeps the lines of the pieces that were split last.
    * @type {Map<string, string[]>}
    */
   const texts = new Map();
@@ -109,11 +109,11 @@
   /** @type {(kind: "ids"|"rest", group: number) => any} */
   const line = (kind, group) => {
     const piece = pieceOf(group);
-    // The first line opens the list.
+    // The first line of a piece opens the JSON list.
     return JSON.parse(lines(kind, piece)[group - starts[piece] + 1].replace(/,$/, ""));
   };
 
-  // Characters that appear as escapes, as in Rust.
+  // Characters that are shown as escapes, as in the Rust code.
   const HIDDEN = new RegExp(
     "[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f" +
       "\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]",
@@ -137,13 +137,13 @@
     return element;
   };
   /**
-   * An id, with the searched text marked.
+   * An id with marks around the searched text. An id longer than `limit` is cut; 0 means no limit.
    * @type {(id: string, name: string, query: string, limit: number) => HTMLElement}
    */
   const shown = (id, name, query, limit) => {
     const element = make("bdi", name);
     const low = id.toLowerCase();
-    // Where lower case is longer, places in it are not places in the id.
+    // If lower case changes the length, positions in it do not fit the id.
     let place = query && low.length === id.length ? low.indexOf(query) : -1;
     let from = 0;
     let to = id.length;
@@ -167,8 +167,8 @@
     return element;
   };
   /**
-   * A document by its heading, with id, source and date below; by its id if no more is known. With
-   * `link` the id is a link to the file.
+   * A document by its heading, with its id, source and date below; by its id alone if nothing else
+   * is known. With `link`, the id is a link to the file.
    * @type {(group: number, place: number, id: HTMLElement, link?: boolean) => HTMLElement[]}
    */
   const named = (group, place, id, link) => {
@@ -229,12 +229,13 @@
   };
 
   /**
-   * Groups in the order of the list, and sorted by `order`.
+   * The groups that a search has found so far: as a list in the order of their numbers, and as a
+   * set. `sorted` contains the first `length` of them, sorted by `order`.
    * @typedef {{list: number[], set: Uint8Array, order?: string, length?: number,
    *   sorted?: Uint32Array}} Found
    */
 
-  // The listed groups: in an order, and found by a query.
+  // The state of the list: the query, the order, the found groups (null for all), and the page.
   let query = "";
   let order = "number";
   /** @type {Found|null} */
@@ -261,7 +262,7 @@
    * @param {number} group
    * @param {string[]} ids
    * @param {number[]} rest similarity, bytes and reason of each duplicate
-   * @param {number[]} places of duplicates to add
+   * @param {number[]} places the duplicates to add
    * @param {string} asked
    */
   const members = (body, group, ids, rest, places, asked) => {
@@ -393,7 +394,7 @@
     orders.set(name, sorted);
     return sorted;
   };
-  // The groups to show in their order.
+  // The groups to list, in the current order.
   const chosen = () => {
     if (!found) return ordered(order);
     if (order === "number") return found.list;
@@ -442,7 +443,7 @@
   };
 
   /**
-   * Looks through the pieces a few milliseconds at a time, so that typing is never held up.
+   * Searches the pieces a few milliseconds at a time, so that typing stays responsive.
    * @param {string} typed
    */
   const search = (typed) => {
@@ -458,7 +459,7 @@
     /** @type {Found} */
     const hits = { list: [], set: new Uint8Array(count) };
     found = hits;
-    // As it is in the data.
+    // The query as the data contain it, with JSON escapes.
     const written = query
       .replace(/["\\]/g, "\\$&")
       .replace(/</g, "\\u003c")
@@ -473,7 +474,7 @@
           const split = text.split("\n");
           for (let i = 1; i < split.length - 1; i += 1) {
             if (!split[i].toLowerCase().includes(written)) continue;
-            // It may be across ids, or be part of an escape.
+            // The text that matches may span two ids, or be part of an escape.
             /** @type {string[]} */
             const ids = JSON.parse(split[i].replace(/,$/, ""));
             if (!ids.some((id) => id.toLowerCase().includes(query))) continue;
@@ -486,7 +487,7 @@
       }
       const busy = piece < elements.ids.length;
       searching = busy ? window.setTimeout(step, 0) : 0;
-      // A full page is drawn again only at the end, if it is sorted.
+      // A full page is drawn again only at the end of the search, and only if the list is sorted.
       const full = drawn >= PAGE || drawn === hits.list.length;
       if (!full || (!busy && (order !== "number" || drawn < 0))) {
         drawn = hits.list.length;
@@ -499,7 +500,8 @@
     };
     step();
   };
-  // The number of pages is known now.
+  // Ends a search, when the number of pages is known. If the user has opened a group or has the
+  // focus in the list, the list is not drawn again.
   const finish = () => {
     const opened = list.querySelector("details[open]");
     if (opened || list.contains(document.activeElement)) {

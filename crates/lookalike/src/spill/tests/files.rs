@@ -1,4 +1,4 @@
-//! Temporary files keep the appends of all threads, and a full disk is an error.
+//! Temporary files contain the appended data of all threads, and a full disk is an error.
 
 use crate::read::Spool;
 use crate::spill::TempSpace;

@@ -1,4 +1,4 @@
-//! Journals keep complete lines, wherever the end was cut off.
+//! A journal returns all complete lines, wherever its end was truncated.
 
 use crate::spill::error::SpillError;
 use crate::spill::{Journal, TempSpace};
@@ -25,7 +25,7 @@ fn open(parent: &Path) -> Result<(Journal<Step>, Vec<Step>), SpillError> {
     Journal::open(&TempSpace::resumable(parent, "j", &json!({}))?, "journal")
 }
 
-/// A journal of [`steps`] in a folder, with its file and the content of the file.
+/// Writes a journal of [`steps`]. Returns its folder, its file, and the content of the file.
 fn written() -> (tempfile::TempDir, std::path::PathBuf, Vec<u8>) {
     let parent = tempfile::tempdir().unwrap();
     let (journal, found) = open(parent.path()).unwrap();
@@ -38,7 +38,7 @@ fn written() -> (tempfile::TempDir, std::path::PathBuf, Vec<u8>) {
     (parent, path, bytes)
 }
 
-/// The position after each line.
+/// Returns the position after each line.
 fn ends(bytes: &[u8]) -> Vec<usize> {
     let ends: Vec<usize> = (1..=bytes.len()).filter(|&end| bytes[end - 1] == b'\n').collect();
     assert_eq!(ends.len(), 3, "one line per step");

@@ -7,7 +7,7 @@ use lookalike_core::verify::Overlap;
 use proptest::prelude::*;
 use std::cmp::Reverse;
 
-/// Short texts of few bytes, so that equal beginnings and zeros are frequent.
+/// Generates short byte strings of few values, so that equal beginnings and zeros are frequent.
 fn part() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(prop::sample::select(vec![0u8, 1, b'a', 0xfe, 0xff]), 0..5)
 }
@@ -65,7 +65,7 @@ proptest! {
         b in (number(), part(), part()),
         equal in 0..3usize,
     ) {
-        // The first parts equal, so that the later ones decide.
+        // The first parts are often equal, so that the later ones decide.
         let mut b = b;
         if equal > 0 { b.0 = a.0; }
         if equal > 1 { b.1.clone_from(&a.1); }

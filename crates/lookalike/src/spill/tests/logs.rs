@@ -8,7 +8,7 @@ use serde_json::json;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A log of some appends, with at most `share` bytes in memory.
+/// Creates a log of some appends, with at most `share` bytes in memory.
 fn filled<T: LogValue>(
     temp: &Arc<TempSpace>,
     appends: &[Vec<T>],
@@ -58,7 +58,7 @@ proptest! {
     }
 }
 
-/// Lists, each after its length. Some are larger than a single read.
+/// Reads lists that follow their lengths. Some are larger than a single read.
 #[test]
 fn records_are_whole_wherever_they_are_read() {
     let parent = tempfile::tempdir().unwrap();
@@ -97,7 +97,7 @@ fn what_is_not_there_is_an_error() {
             let start = range.start;
             let error = log.range(range).unwrap_err().to_string();
             assert!(error.contains("does not hold values any more"), "{error}");
-            // Values in memory do not have a file.
+            // Only values in a file have a position.
             assert_eq!(error.contains(&format!("at byte {start};")), share == 0, "{error}");
         }
         // The records are [1], [2, 9] and [3]. The last one claims three values but has one.

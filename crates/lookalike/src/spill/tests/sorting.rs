@@ -1,4 +1,4 @@
-//! The sorter against the sort of the standard library.
+//! Compares the sorter with the sort of the standard library.
 
 use crate::spill::error::{SpillError, SpillPosition};
 use crate::spill::sorter::MIN_MEMORY;
@@ -33,7 +33,7 @@ fn naive(records: &[Record]) -> Vec<Record> {
     records
 }
 
-/// Numbers without a pattern; the same ones every time.
+/// Returns pseudorandom numbers from a seed.
 fn numbers(mut state: u64) -> impl Iterator<Item = u64> {
     std::iter::repeat_with(move || {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -41,7 +41,7 @@ fn numbers(mut state: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Byte strings that are empty, short and often equal, end with zeros, have a long common
+/// Generates byte strings that are empty, short and often equal, end with zeros, have a long common
 /// beginning, or are long.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
@@ -72,7 +72,7 @@ proptest! {
         prop_assert_eq!(&read(&sorted(&records, None, memory)), &expected);
         let spilled = sorted(&records, Some(space(parent.path())), memory);
         prop_assert_eq!(spilled.len(), records.len() as u64);
-        // Twice, both at once.
+        // Two readers at the same time.
         let pairs = spilled.iter().zip(spilled.iter());
         let (first, second): (Vec<_>, Vec<_>) =
             pairs.map(|(a, b)| (a.unwrap(), b.unwrap())).unzip();
@@ -84,7 +84,7 @@ proptest! {
 #[test]
 fn many_runs_are_merged_in_several_steps() {
     let parent = tempfile::tempdir().unwrap();
-    // Three runs are merged at once, and there are more than 3³.
+    // The sorter merges three runs at a time. There are more than 3³ runs.
     let records: Vec<Record> = numbers(1)
         .take(30_000)
         .map(|n| ((n % 10_000).to_string().into_bytes(), n.to_le_bytes().to_vec()))

@@ -1,4 +1,4 @@
-//! Folders that are removed with the run, and folders that are kept.
+//! Folders that are removed at the end of the run, and folders that are kept.
 
 use crate::spill::TempSpace;
 use crate::spill::error::SpillError;
@@ -15,7 +15,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A space whose folder is created at once.
+/// Returns a space whose folder exists already.
 fn temporary(parent: &Path) -> TempSpace {
     let space = TempSpace::new(parent.to_owned());
     space.folder().unwrap();
@@ -189,7 +189,7 @@ fn what_is_no_run_is_not_touched() {
     assert!(matches!(error, SpillError::Damaged { .. }), "{error}");
     assert!(error.to_string().contains("thesis"), "{error}");
     fs::remove_file(folder.join("thesis")).unwrap();
-    // A start that was stopped before it stored its description.
+    // A start was stopped before it stored its description.
     fs::write(folder.join(".unfinished-abc"), "{").unwrap();
     drop(TempSpace::resumable(parent.path(), "x", &json!({})).unwrap());
     fs::write(folder.join("run.json"), "{").unwrap();

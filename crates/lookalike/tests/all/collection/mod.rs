@@ -1,4 +1,4 @@
-//! Drawn and real collections, and what comparing all with all finds in them.
+//! Random and real collections, and their pairs from a comparison of all documents.
 #![allow(dead_code, unused_imports, unused_macros, reason = "every test file uses another part")]
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a part of tests")]
 
@@ -19,21 +19,21 @@ use std::io::Read;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-/// Ids (the smaller first) → similarity.
+/// The similarity of each pair of ids, the smaller id first.
 pub(crate) type Pairs = BTreeMap<(String, String), String>;
 
-/// What a collection is drawn from.
+/// Parameters of a random collection.
 #[derive(Debug)]
 pub(crate) struct Drawn {
     pub(crate) documents: usize,
-    /// Few words make documents that repeat themselves.
+    /// With few words, the shingles of a document repeat.
     pub(crate) vocabulary: u64,
     pub(crate) seed: u64,
 }
 
 impl Drawn {
-    /// New documents, tiny and empty ones, edited and equal ones, parts of others and others with
-    /// more around them, and some that say the same over and over.
+    /// Returns the texts: new, tiny and empty ones, edited and equal ones, parts of others, longer
+    /// versions of others, and texts that repeat themselves.
     pub(crate) fn texts(&self) -> Vec<String> {
         let mut random = SplitMix64::new(self.seed);
         let mut texts: Vec<Vec<String>> = Vec::new();
@@ -64,14 +64,14 @@ impl Drawn {
     }
 }
 
-/// A stretch of a text.
+/// Returns a random part of a text.
 fn part(text: &[String], random: &mut SplitMix64) -> Vec<String> {
     let start = random.below(text.len() as u64 + 1) as usize;
     let length = random.below((text.len() - start) as u64 + 1) as usize;
     text[start..start + length].to_vec()
 }
 
-/// Writes texts as JSONL with ids that ascend.
+/// Writes texts as JSONL with ascending ids.
 pub(crate) fn write(path: &Path, texts: &[String]) {
     let line = |(i, text): (usize, &String)| {
         let text = serde_json::to_string(text).unwrap();
@@ -80,7 +80,7 @@ pub(crate) fn write(path: &Path, texts: &[String]) {
     std::fs::write(path, texts.iter().enumerate().map(line).collect::<String>()).unwrap();
 }
 
-/// A run over one file.
+/// Runs `find` over one file.
 pub(crate) fn run(path: &Path, builder: &ParamsBuilder, threads: usize, pairs: bool) -> Findings {
     let collection = Collection::open(&[path.to_owned()], &ReadOptions::default()).unwrap();
     let threads = NonZeroUsize::new(threads).unwrap();
@@ -89,7 +89,7 @@ pub(crate) fn run(path: &Path, builder: &ParamsBuilder, threads: usize, pairs: b
     find::in_collection(&collection, &FindOptions { threads, pairs, ..base }, &NoProgress).unwrap()
 }
 
-/// The verified pairs of a run over one file.
+/// Returns the verified pairs of a run over one file.
 pub(crate) fn find_in(path: &Path, builder: &ParamsBuilder) -> Pairs {
     let findings = run(path, builder, 2, true);
     let pairs = findings.pairs.unwrap();
@@ -109,7 +109,7 @@ fn of(
     ((a.clone().min(b.clone()), a.max(b)), overlap.six_decimals_of(builder.measure))
 }
 
-/// Pairs, where asked for, and stars of a run against those of comparing all with all.
+/// Compares the stars of a run, and its pairs if requested, with a comparison of all documents.
 pub(crate) fn check(drawn: &Drawn, builder: &ParamsBuilder, threads: usize, pairs: bool) {
     let texts = drawn.texts();
     let folder = tempfile::tempdir().unwrap();
@@ -117,7 +117,7 @@ pub(crate) fn check(drawn: &Drawn, builder: &ParamsBuilder, threads: usize, pair
     write(&path, &texts);
     let findings = run(&path, builder, threads, pairs);
 
-    // The longest stays, then the first id.
+    // The longest document comes first, then the smallest id.
     let mut order: Vec<usize> = (0..texts.len()).collect();
     order.sort_by_key(|i| (std::cmp::Reverse(texts[*i].len()), *i));
     let mut shingler = Shingler::new(&builder.shingle);
@@ -154,7 +154,7 @@ pub(crate) fn check(drawn: &Drawn, builder: &ParamsBuilder, threads: usize, pair
     assert_eq!(found, expected, "{drawn:?} {builder:?}");
 }
 
-/// The pairs of a truth file (plain or `.gz`) at or above a threshold.
+/// Returns the pairs of a truth file (plain or `.gz`) at or above a threshold.
 pub(crate) fn truth(folder: &Path, name: &str, threshold: f64) -> Pairs {
     let mut text = String::new();
     if let Ok(mut plain) = File::open(folder.join(name)) {

@@ -1,5 +1,5 @@
-//! The document sets next to the repository: by which rules all of their similar pairs are known,
-//! and in which files these are.
+//! The document sets next to the repository: the shingle rules for which all similar pairs are
+//! known, and their files.
 
 use super::{Pairs, truth};
 use flate2::read::GzDecoder;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A test for each set, named after it, so that no set is left out by one who goes through them.
+/// Makes a test for each set, with the name of the set.
 macro_rules! test_each_set {
     ($check:ident) => {
         test_each_set! {
@@ -32,18 +32,18 @@ macro_rules! test_each_set {
 }
 pub(crate) use test_each_set;
 
-/// Documents with all of their pairs by one rule.
+/// A document set with all similar pairs by one rule.
 pub(crate) struct Known {
-    /// The set and the rule, for a message.
+    /// The names of the set and the rule, for messages.
     pub(crate) name: String,
     pub(crate) shingle: ShingleRule,
-    /// The truth is complete from this similarity on.
+    /// The truth contains all pairs from this similarity.
     pub(crate) least: f64,
     folder: PathBuf,
     file: String,
     input: PathBuf,
     format: Option<Format>,
-    /// Keeps what was unpacked for it.
+    /// Keeps the unpacked files until the end of the test.
     unpacked: Option<TempDir>,
 }
 
@@ -62,12 +62,12 @@ impl Known {
         }
     }
 
-    /// The pairs at or above a threshold.
+    /// Returns the pairs at or above a threshold.
     pub(crate) fn pairs(&self, threshold: f64) -> Pairs {
         truth(&self.folder, &self.file, threshold)
     }
 
-    /// A run with these builder and the shingles of the truth.
+    /// Runs `find` with these parameters and the shingle rule of the truth.
     pub(crate) fn find(&self, builder: &ParamsBuilder) -> Findings {
         let (format, hidden) = (self.format, true);
         let read = ReadOptions { format, hidden, ignore_files: false, ..ReadOptions::default() };
@@ -81,13 +81,13 @@ impl Known {
     }
 }
 
-/// Pairs as a truth file has them: ids in the order reported, which is the smaller first.
+/// Returns the pairs in the form of a truth file: ids in the reported order, the smaller first.
 pub(crate) fn reported(findings: &Findings) -> Pairs {
     let pairs = findings.pairs.as_ref().unwrap().iter().map(Result::unwrap);
     pairs.map(|pair| ((pair.a, pair.b), pair.overlap.six_decimals())).collect()
 }
 
-/// Texts by id of a set of JSONL documents; nothing where the sets are absent.
+/// Returns the texts of a set of JSONL documents by id, or `None` if the sets are missing.
 pub(crate) fn documents(set: &str) -> Option<BTreeMap<String, String>> {
     let file = File::open(document_sets()?.join(set).join("docs.jsonl.gz")).unwrap();
     let one = |line: std::io::Result<String>| {
@@ -98,7 +98,7 @@ pub(crate) fn documents(set: &str) -> Option<BTreeMap<String, String>> {
     Some(BufReader::new(GzDecoder::new(file)).lines().map(one).collect())
 }
 
-/// The rules of the truth files, by the names of these.
+/// Returns the shingle rule of a truth file by its name.
 fn shingle(name: &str) -> ShingleRule {
     let words = |n| ShingleRule::new(Unit::Words, n).unwrap();
     match name {
@@ -111,7 +111,7 @@ fn shingle(name: &str) -> ShingleRule {
     }
 }
 
-/// All that is known of a set of [`test_each_set`]; nothing where the sets are absent.
+/// Returns all known truths of a set of [`test_each_set`], or nothing if the sets are missing.
 pub(crate) fn known(set: &str) -> Vec<Known> {
     let Some(data) = document_sets() else { return Vec::new() };
     let folder = data.join(set);
@@ -133,7 +133,7 @@ pub(crate) fn known(set: &str) -> Vec<Known> {
     }
 }
 
-/// Articles, one a line.
+/// Articles, one per line.
 fn mccormick(folder: &Path) -> Vec<Known> {
     let one = |size: &str, rule: &str| Known {
         name: format!("mccormick {size} {rule}"),
@@ -144,7 +144,7 @@ fn mccormick(folder: &Path) -> Vec<Known> {
     ["100", "1000", "2500"].iter().flat_map(|n| [one(n, "w3"), one(n, "w5")]).collect()
 }
 
-/// Pages as they are, a folder of files.
+/// A folder of original web pages.
 fn html_raw(folder: &Path) -> Option<Known> {
     let pages = tempfile::tempdir().unwrap();
     let archive = folder.join("raw.tar.gz");

@@ -1,5 +1,5 @@
-//! The log of decisions of an index: what its authors have not seen is not overwritten, and what is
-//! not in force any more can be removed.
+//! The decision log of an index. A decision cannot replace one that its author has not seen, and
+//! decisions that are no longer in force can be removed.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, too")]
 
@@ -20,7 +20,7 @@ use std::path::Path;
 
 const NOW: &str = "2026-01-01T00:00:00Z";
 
-/// An index of four documents.
+/// Returns an index of four documents.
 fn index() -> Index {
     let params = Params::new(&ParamsBuilder::default()).unwrap();
     let normal = Normalization::default().to_string();
@@ -35,7 +35,7 @@ fn index() -> Index {
     index
 }
 
-/// Adds lines such as `ann 2 duplicate a b`: who, `seen`, the judgment, the documents.
+/// Adds lines such as `ann 2 duplicate a b`: the author, `seen`, the judgment, and the documents.
 fn add_with(
     index: &Index,
     lines: &[&str],
@@ -62,7 +62,7 @@ fn add(index: &Index, lines: &[&str]) -> Result<AddedDecisions, Vec<DecisionConf
     add_with(index, lines, UnknownDocuments::Keep)
 }
 
-/// The place of each conflict, and the number and judgment of the decision that was not seen.
+/// Returns the position of each conflict, with the number and judgment of the unseen decision.
 fn unseen(result: Result<AddedDecisions, Vec<DecisionConflict>>) -> Vec<(usize, u64, Judgment)> {
     let decided = |conflict: DecisionConflict| match conflict.cause {
         ConflictCause::Decided(last) => (conflict.position, last.line, last.judgment),
@@ -77,11 +77,11 @@ fn unseen_decisions_are_not_overwritten() {
     let index = index();
     add(&index, &["ann 0 duplicate a b", "ann 0 keep d"]).unwrap();
     add(&index, &["bob 1 not_duplicate b a"]).unwrap();
-    // The first to decide needs to have seen nothing; who replaces a decision has seen the last.
+    // The first decision needs no `seen`. A replacement needs the number of the last decision.
     assert_eq!(unseen(add(&index, &["ann 1 undecided a b"])), [(0, 3, NotDuplicate)]);
     assert_eq!(unseen(add(&index, &["ann 0 duplicate a b"])), [(0, 3, NotDuplicate)]);
     assert_eq!(unseen(add(&index, &["eve 1 undecided d"])), [(0, 2, Keep)]);
-    // All or none, and each document of several.
+    // All decisions are stored or none. Each of several documents is checked.
     let both = add(&index, &["eve 0 duplicate a c", "eve 1 keep_all c d"]);
     assert_eq!(unseen(both), [(1, 2, Keep)]);
     assert_eq!(decisions::of_index(&index, 0).unwrap().len(), 3);
@@ -107,7 +107,7 @@ fn one_of_two_writers_is_first() {
         let ann = scope.spawn(|| decide("ann"));
         decide("bob") + ann.join().unwrap()
     });
-    // Each decision was made with the one before it in view.
+    // Each decision was made with the previous one in view.
     let log = decisions::of_index(&index, 0).unwrap();
     assert_eq!(log.len() as u64, first);
     assert!(first <= ROUNDS, "{first}");
@@ -124,7 +124,7 @@ fn unknown_documents_are_refused() {
     assert_eq!(add(&index, &lines).unwrap(), AddedDecisions { added: 2, unknown: 1, last: 2 });
 }
 
-/// What readers of a log make of it.
+/// Returns the decisions that readers of the log derive from it.
 fn meaning(index: &Index) -> impl PartialEq + std::fmt::Debug {
     let mut judged = JudgedPairs::default();
     decisions::each_of_index(index, 0, &mut |decision| judged.add(&decision)).unwrap();
@@ -154,7 +154,7 @@ fn compacting_keeps_groups_and_agreement() {
         assert_eq!(meaning(&index), before);
         assert_eq!(done.left, decisions::of_index(&index, 0).unwrap().len() as u64);
         assert_eq!(decisions::compact_log(&index).unwrap().removed, 0);
-        // Numbers go on.
+        // The numbering continues.
         assert_eq!(add(&index, &["ann 1000 keep a"]).unwrap().last, 31);
         removed += done.removed;
     }

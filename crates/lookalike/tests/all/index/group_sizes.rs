@@ -1,5 +1,5 @@
-//! How many documents each document of an index represents, over all batches: the rule of
-//! `docs/guides/dedup.md`, held against comparing all with all.
+//! The number of documents that each document of an index represents, over all batches. Compares
+//! the rule of `docs/guides/dedup.md` with a comparison of all documents.
 #![cfg(feature = "sqlite")]
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -25,10 +25,10 @@ use tempfile::TempDir;
 
 const THRESHOLD: f64 = 0.5;
 
-/// Documents by id.
+/// Ids and texts.
 type Texts = Vec<(String, String)>;
 
-/// An index that batches are added to.
+/// An index that receives batches.
 struct Place {
     folder: TempDir,
     options: FindOptions,
@@ -52,7 +52,7 @@ impl Place {
         self.folder.path().join("corpus")
     }
 
-    /// Reads the shingles of the index, which keeps no texts.
+    /// Returns options that read the shingles of the index, which stores no texts.
     fn reading(&self) -> ReadOptions {
         let shingle = Some(self.options.params.shingle().clone());
         ReadOptions { shingle, ..ReadOptions::default() }
@@ -63,7 +63,7 @@ impl Place {
         open(&IndexLocation::Folder(self.index_path()), access).unwrap()
     }
 
-    /// Compares a batch with the index, and adds what stays.
+    /// Compares a batch with the index and adds the kept documents.
     fn add(&self, batch: &[(String, String)]) -> AddCounts {
         let input = write(&self.folder.path().join("batch.jsonl"), batch);
         let index = self.index();
@@ -85,7 +85,7 @@ fn write(path: &Path, documents: &[(String, String)]) -> PathBuf {
     path.to_owned()
 }
 
-/// The size of the group of each document, and its duplicates.
+/// Returns the group size and the duplicates of each document.
 fn groups(index: &Index) -> BTreeMap<String, (u64, Vec<String>)> {
     let mut snapshot = index.snapshot().unwrap();
     let mut ids = BTreeMap::new();
@@ -110,7 +110,7 @@ fn groups(index: &Index) -> BTreeMap<String, (u64, Vec<String>)> {
     .collect()
 }
 
-/// Documents in random order; those of a family resemble each other and nothing else.
+/// Returns documents in random order. Documents of a family resemble each other and no others.
 fn families(random: &mut SplitMix64) -> (Texts, BTreeMap<u64, u64>) {
     let (mut documents, mut sizes) = (Vec::new(), BTreeMap::new());
     for family in 0..12 {
@@ -129,8 +129,8 @@ fn families(random: &mut SplitMix64) -> (Texts, BTreeMap<u64, u64>) {
     (documents, sizes)
 }
 
-/// Where grouping does not depend on the batches, the counts do not either: any division of a
-/// corpus into batches, and any order, gives each family one document that represents all of it.
+/// If grouping does not depend on the batches, neither do the counts. For each division of a corpus
+/// and each order, one document represents its whole family.
 #[test]
 fn batches_count_as_one_run_where_groups_are_the_same() {
     for seed in 0..6 {
@@ -153,7 +153,7 @@ fn batches_count_as_one_run_where_groups_are_the_same() {
             assert_eq!(sizes, expected, "seed {seed}, {batches} batches");
             assert_eq!(found.len(), expected.len());
             assert_eq!(recorded, (documents.len() - expected.len()) as u64);
-            // The same batches again change nothing.
+            // Adding the same batches again changes nothing.
             for part in parts.iter().filter(|part| !part.is_empty()) {
                 let again = place.add(part);
                 assert_eq!((again.added, again.duplicates), (0, 0));
@@ -163,12 +163,12 @@ fn batches_count_as_one_run_where_groups_are_the_same() {
     }
 }
 
-/// What the rule says, by comparing all with all.
+/// Applies the rule by comparing all documents.
 #[derive(Default)]
 struct Oracle {
-    /// In the order in which they were added, with their shingle sets.
+    /// Documents with their shingle sets, in the order of their addition.
     documents: Vec<(String, Vec<u64>)>,
-    /// The keepers of duplicates.
+    /// The keeper of each duplicate.
     duplicates: BTreeMap<String, String>,
 }
 
@@ -191,7 +191,7 @@ impl Oracle {
             if set.is_empty() {
                 continue;
             }
-            // The first of the most similar.
+            // The first of the most similar documents.
             let mut best: Option<(f64, &str)> = None;
             for (other, kept) in &self.documents {
                 let similarity = jaccard(&set, kept);
@@ -229,7 +229,8 @@ impl Oracle {
     }
 }
 
-/// Texts with edits of all degrees, chains of edits, copies and empty ones; ids come again.
+/// Returns texts with edits of all degrees, chains of edits, copies and empty texts. Ids may
+/// repeat.
 fn batch(random: &mut SplitMix64, texts: &mut Vec<Vec<String>>) -> Texts {
     let mut documents = BTreeMap::new();
     for _ in 0..=random.below(12) {
@@ -266,7 +267,7 @@ fn sizes_are_those_of_the_rule() {
                 place.index().write(&[Change::Remove(&id)]).unwrap();
                 oracle.remove(&id);
             }
-            // An id that the index has with another text is refused; other tests say so.
+            // The index refuses a known id with another text, which other tests check.
             let mut batch = batch(&mut random, &mut texts);
             batch.retain(|(id, _)| !oracle.has(id));
             if batch.is_empty() {
@@ -286,7 +287,7 @@ fn sizes_are_those_of_the_rule() {
     assert!(largest > 5 && moved > 0, "{largest} {moved}");
 }
 
-/// A document of another reference does not count for one of the index that has its id.
+/// A document of another reference does not count for the document of the index with the same id.
 #[test]
 fn keepers_of_other_references_do_not_count() {
     let place = Place::new();

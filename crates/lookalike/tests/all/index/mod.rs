@@ -1,5 +1,5 @@
-//! Groups of an index are those of a fresh run over the same documents; adding keeps what it did.
-//! `tests/histories` has what became of an index before.
+//! An index has the same groups as a new run over its documents. Documents that were added before
+//! an error stay in the index. `tests/histories` tests random histories of an index.
 #![allow(clippy::unwrap_used, reason = "this is a test")]
 
 mod decision_log;
@@ -28,7 +28,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
-/// Where an index of a test is kept.
+/// The location of a test index.
 #[derive(Debug, Clone, Copy)]
 enum Kept {
     Memory,
@@ -84,7 +84,7 @@ fn put(index: &Index, documents: &[(&str, &str)]) {
     }
 }
 
-/// An index that keeps no texts cannot say which of its empty documents are equal.
+/// An index without texts cannot tell which empty documents are equal.
 #[test]
 fn empty_documents_of_an_index_are_compared_where_it_keeps_texts() {
     for (store, copies) in [(StoredContent::Sets, 0), (StoredContent::Texts, 1)] {
@@ -136,7 +136,7 @@ fn a_folder_that_is_added_has_the_groups_of_the_folder() {
                     ..FindOptions::new(index.params().clone())
                 };
                 let mut fresh = find(&inputs, &options);
-                // An index does not know the folder.
+                // An index has no folder of ids.
                 assert!(fresh.id_folder.take().is_some());
                 let same = groups(&index, &options, 0, &NoProgress).unwrap();
                 assert_eq!(reported(&same, &options), reported(&fresh, &options));
@@ -170,7 +170,7 @@ fn newest_is_the_time_of_the_file() {
     assert_eq!(findings.groups.iter().next().unwrap().unwrap().keeper.id, "b");
 }
 
-/// All documents of an index, by number: id, metadata, text.
+/// Returns the id, metadata and text of all documents of an index, by number.
 fn stored(index: &Index) -> Vec<(String, Value, Option<String>)> {
     let wanted = RecordFields { metadata: true, text: true, ..RecordFields::default() };
     let mut all = Vec::new();
@@ -235,7 +235,7 @@ fn what_stands_before_a_bad_record_is_stored_and_the_record_is_named() {
         let error = error.unwrap_err();
         assert_eq!(error.before.added, 1);
         assert!(error.error.to_string().contains("x.jsonl:2"), "{}", error.error);
-        // An id that is there, one that comes twice, one that is too long.
+        // A used id, a repeated one, and one that is too long.
         let long = "x".repeat(20_000);
         for (line, id) in [("b", "a"), ("c", "c"), ("d", long.as_str())] {
             let lines = format!(
@@ -319,8 +319,8 @@ fn judged(a: &str, b: &str) -> String {
     format!("{{\"decision\":\"not_duplicate\",\"documents\":[{a:?},{b:?}]}}")
 }
 
-/// More decisions than are read at a time come back as they were added, from any number on, with
-/// the hashes of texts that the index keeps.
+/// The index returns many decisions in the order of their addition, from any number, with the
+/// hashes of its texts. A read covers fewer decisions than there are.
 #[test]
 fn decisions_of_an_index_are_read_from_any_number_on() {
     for kept in EVERYWHERE {
@@ -344,7 +344,7 @@ fn decisions_of_an_index_are_read_from_any_number_on() {
     }
 }
 
-/// An entry that is no decision ends the reading where it is, with its number.
+/// An invalid entry ends the reading with an error that names its number.
 #[test]
 fn an_entry_that_is_no_decision_ends_the_reading() {
     for kept in EVERYWHERE {

@@ -1,5 +1,4 @@
-//! Passages are those of the definition: compared with the oracle on drawn collections and on the
-//! real sets.
+//! Compares passages with the oracle of the definition, on random collections and on the real sets.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
 
 mod oracle;
@@ -36,7 +35,7 @@ fn found(path: &Path, least: usize, case: Case, threads: usize) -> PassageFindin
     passages_in(&collection, &options, &NoProgress).unwrap()
 }
 
-/// The passages in the order of a report, and all of their places.
+/// Returns the passages in the order of a report, and all their places.
 fn listed(found: &PassageFindings) -> (Vec<FoundPassage>, Vec<PassagePlace>) {
     let (mut passages, mut places): (Vec<FoundPassage>, Vec<PassagePlace>) = Default::default();
     for row in found.rows.iter() {
@@ -53,7 +52,7 @@ fn listed(found: &PassageFindings) -> (Vec<FoundPassage>, Vec<PassagePlace>) {
     (passages, places)
 }
 
-/// What was found, as the oracle has it.
+/// Converts the findings to the form of the oracle.
 fn as_expected(found: &PassageFindings, oracle: &Oracle) -> Expected {
     let numbers: HashMap<&str, usize> =
         oracle.documents.iter().enumerate().map(|(at, d)| (d.id.as_str(), at)).collect();
@@ -145,7 +144,7 @@ proptest! {
     }
 }
 
-/// Documents of a set, in a file of their own: some of them where the test is not a long one.
+/// Writes the documents of a set to a file. Only soak tests use all of them.
 fn set(path: &Path, folder: &Path) -> Vec<OracleDocument> {
     let most = if is_soak() { usize::MAX } else { 500_000 };
     let (mut documents, mut bytes) = (Vec::new(), 0);
@@ -193,8 +192,8 @@ fn passages_of_the_sets_are_those_of_the_oracle() {
     }
 }
 
-/// What is left of documents by the definition of `lookalike-core`, applied until nothing changes:
-/// of each, in the keep order, its words.
+/// Applies the definition of `lookalike-core` until nothing changes. Returns the remaining words of
+/// each document, in the keep order.
 fn left_by_definition(oracle: &Oracle, least: usize) -> Vec<Vec<u32>> {
     let words = |(at, _): (usize, &OracleDocument)| {
         let places = oracle.symbols.iter().zip(&oracle.places);
@@ -263,8 +262,8 @@ proptest! {
             let left = OracleDocument::new(String::new(), texts[&document.id].clone());
             prop_assert_eq!(left.words.len(), want.len(), "{}", document.id);
         }
-        // In another order of lengths other places are the first; the rule holds all the same for
-        // the order that the cut documents had.
+        // After the cut, other documents may be longer, so other places would come first. The rule
+        // still holds for the original order.
         let twice = texts.iter().map(|(id, text)| OracleDocument::new(id.clone(), text.clone()));
         let mut twice: Vec<OracleDocument> = twice.collect();
         let place: HashMap<&str, usize> =
@@ -319,7 +318,7 @@ fn boilerplate_goes_everywhere() {
     assert_eq!(cuts.sources[0].changed, 5);
 }
 
-/// The counts of documents with these texts at 50 words, and what was found.
+/// Finds the passages of at least 50 words in documents with these texts.
 fn found_in(texts: &[String]) -> PassageFindings {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("texts.jsonl");
@@ -358,8 +357,8 @@ fn one_line_again_and_again_is_two_runs() {
     let spans: Vec<(u32, u64)> =
         places.iter().map(|place| (place.position, place.span.bytes.start)).collect();
     assert_eq!(spans, [(0, 0), (4, 26)]);
-    // The first place of 50 words ends at word 50; a run from 52 on has an equal one before it
-    // that it does not overlap.
+    // The first run of 50 words ends before word 50. Each run that begins at word 52 or later has
+    // an equal earlier run without overlap.
     assert_eq!(found.counts.copied_words, words + 4 - 52);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("line.jsonl");
@@ -487,7 +486,7 @@ fn ranges_of_normal_forms_are_those_of_the_text_as_it_is_written() {
 fn rows_that_do_not_fit_are_spilled() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rows.jsonl");
-    // Each word pair is a passage of its own.
+    // Each pair of words is a separate passage.
     let mut random = SplitMix64::new(5);
     let words: Vec<String> = (0..600_000).map(|_| format!("w{}", random.below(450))).collect();
     let texts: Vec<OracleDocument> = words
@@ -507,8 +506,8 @@ fn rows_that_do_not_fit_are_spilled() {
     };
     let free = listed(&run(None).unwrap());
     assert!(free.1.len() > 300_000, "{}", free.1.len());
-    // What does not fit in memory and can be on the disk is there; a limit that is too small for
-    // the rest names one that is enough.
+    // The run stores on disk what it can. If a limit is too small for the rest, the error names a
+    // larger one.
     let (mut limit, mut refused) = (1 << 20, 0);
     let found = loop {
         match run(Some(limit)) {
@@ -524,7 +523,7 @@ fn rows_that_do_not_fit_are_spilled() {
     assert!(listed(&found) == free);
 }
 
-/// Passages of a file within a limit.
+/// Finds passages of a file within a memory limit.
 fn within(path: &Path, limit: u64) -> Result<PassageFindings, FindError> {
     let options = PassageOptions::new(50, TokenRule::Words, Case::Fold).unwrap();
     let temp_dir = path.parent().map(Path::to_owned);
@@ -537,7 +536,7 @@ fn within(path: &Path, limit: u64) -> Result<PassageFindings, FindError> {
     )
 }
 
-/// The first refusal names the limit of docs/reference/memory.md, which is exact.
+/// The first error names the limit of docs/reference/memory.md, which is exact.
 #[test]
 fn a_long_document_needs_what_its_words_take() {
     let folder = tempfile::tempdir().unwrap();

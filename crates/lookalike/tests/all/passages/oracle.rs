@@ -1,6 +1,5 @@
-//! The oracle of passages at the size of real sets: the ends of all texts in order. On drawn
-//! documents it is compared with the definition of `lookalike-core`, which compares all places with
-//! all.
+//! The oracle of passages for real sets, which sorts the suffixes of all texts. On random
+//! documents, it is compared with the definition of `lookalike-core`, which compares all places.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use lookalike::core::params::Case;
@@ -10,12 +9,12 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
-/// A document: its id, its text and where its words are.
+/// A document with its id, its text and the positions of its words.
 pub(crate) struct OracleDocument {
     pub(crate) id: String,
     pub(crate) text: String,
     pub(crate) words: Vec<Range<usize>>,
-    /// Characters before each word.
+    /// Number of characters before each word.
     pub(crate) chars: Vec<u64>,
 }
 
@@ -39,28 +38,30 @@ impl OracleDocument {
     }
 }
 
-/// Documents in the keep order (longest first, then by id), their words as numbers end to end with
-/// a number of its own behind each document, and the ends of all in order.
+/// Documents in the keep order (longest first, then by id). Their words are joined as numbers, with
+/// a unique number after each document, and all suffixes are sorted.
 pub(crate) struct Oracle {
     pub(crate) documents: Vec<OracleDocument>,
     pub(crate) symbols: Vec<u32>,
-    /// Of each symbol its document and position.
+    /// The document and position of each symbol.
     pub(crate) places: Vec<(usize, usize)>,
-    /// Where each document begins in `symbols`.
+    /// The start of each document in `symbols`.
     starts: Vec<usize>,
-    /// The places in the order of what is read from them on, and the index of each place in it.
+    /// The suffixes in sorted order, by their places. `ranks` has the index of each place in this
+    /// order.
     sorted: Vec<u32>,
     ranks: Vec<u32>,
-    /// How many symbols each end shares with the one before it in the order.
+    /// The number of symbols that each suffix shares with the previous one in the order.
     shared: RangeMinima,
 }
 
-/// A passage by the first index in the order of ends that begin with it, and how many words it has.
+/// The first index of the suffixes that begin with a passage, and the number of its words.
 type PassageKey = (usize, usize);
-/// The id of a document, first and last byte.
+/// The id of a document, and the first and last byte of a run.
 pub(crate) type Run = (String, usize, usize);
 
-/// What is expected: maximal runs; of each passage its places, its documents, and the first place.
+/// The expected result: maximal runs, and for each passage the number of its places, the number of
+/// its documents, and its first place.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Expected {
     pub(crate) runs: BTreeSet<Run>,
@@ -90,14 +91,14 @@ impl Oracle {
         Self { documents, symbols, places, starts, sorted, ranks, shared }
     }
 
-    /// The indices of the ends that begin with the `count` symbols at a place.
+    /// Returns the indices of the suffixes that begin with the same `count` symbols as a place.
     fn interval(&self, at: usize, count: usize) -> Range<usize> {
         let index = self.ranks[at] as usize;
         let count = count as u32;
         self.shared.last_below(index, count)..self.shared.next_below(index + 1, count)
     }
 
-    /// How many words at a place are at another one, too.
+    /// Returns the largest number of words at a place that also occur at another place.
     fn longest(&self, at: usize) -> usize {
         let index = self.ranks[at] as usize;
         let next = self.shared.values.get(index + 1).copied().unwrap_or(0);
@@ -110,7 +111,7 @@ impl Oracle {
         (id.clone(), words[position].start, words[position + count - 1].end)
     }
 
-    /// The passage whose words are `count` ones of a document, from the byte `start` on.
+    /// Returns the key of the passage of `count` words that begins at byte `start` of a document.
     pub(crate) fn key(&self, document: usize, start: usize, count: usize) -> PassageKey {
         let words = &self.documents[document].words;
         let position = words.partition_point(|word| word.start < start);
@@ -138,8 +139,8 @@ impl Oracle {
                     (places.len(), documents.len(), self.run(first, count))
                 });
             }
-            // A place before it that does not overlap: the least place is enough, as all are in the
-            // keep order here.
+            // Looks for an earlier place that does not overlap. The first place suffices, because
+            // all places are in the keep order.
             let first = first_places[self.ranks[at] as usize] as usize;
             let overlaps = self.places[first].0 == self.places[at].0 && first + least > at;
             if !overlaps {
@@ -150,8 +151,8 @@ impl Oracle {
         expected
     }
 
-    /// By the index in the order: the least place of the ends that begin with the same `least`
-    /// symbols.
+    /// Returns for each index of the order the first place of the suffixes with the same first
+    /// `least` symbols.
     fn first_places(&self, least: usize) -> Vec<u32> {
         let mut firsts = self.sorted.clone();
         let mut start = 0;
@@ -166,8 +167,8 @@ impl Oracle {
     }
 }
 
-/// The places of all symbols in the order of what is read from them on, and the index of each: the
-/// compared length is doubled in each round. The last symbol is nowhere else.
+/// Sorts the suffixes of all symbols. Returns their places in order, and the index of each place.
+/// Each round doubles the compared length. The last symbol occurs only once.
 fn order_of_ends(symbols: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let mut ends = EndOrder { sorted: vec![0; symbols.len()], ranks: vec![0; symbols.len()] };
     let mut open = ends.divide(0, symbols.iter().copied().zip(0..).collect());
@@ -186,13 +187,13 @@ fn order_of_ends(symbols: &[u32]) -> (Vec<u32>, Vec<u32>) {
 
 struct EndOrder {
     sorted: Vec<u32>,
-    /// By the place: the first index of the ends that are not yet ordered against its own.
+    /// For each place, the first index of the suffixes that are not yet ordered against its own.
     ranks: Vec<u32>,
 }
 
 impl EndOrder {
-    /// Orders places, whose indices begin at `start`, by their keys; gives the groups of several
-    /// places with one key.
+    /// Orders places by their keys, from the index `start`. Returns the groups of several places
+    /// with the same key.
     fn divide(&mut self, start: usize, mut keyed: Vec<(u32, u32)>) -> Vec<Range<usize>> {
         keyed.sort_unstable();
         let (mut groups, mut start) = (Vec::new(), start);
@@ -209,7 +210,7 @@ impl EndOrder {
     }
 }
 
-/// How many symbols each end shares with the one before it in the order.
+/// Returns the number of symbols that each suffix shares with the previous one in the order.
 fn shared_symbols(symbols: &[u32], sorted: &[u32], ranks: &[u32]) -> Vec<u32> {
     let mut shared = vec![0; symbols.len()];
     let mut count = 0_usize;
@@ -227,7 +228,8 @@ fn shared_symbols(symbols: &[u32], sorted: &[u32], ranks: &[u32]) -> Vec<u32> {
     shared
 }
 
-/// Values of which the nearest below a bound is found: blocks without one are passed over.
+/// Values with a search for the nearest one below a bound. The search skips blocks without such a
+/// value.
 struct RangeMinima {
     values: Vec<u32>,
     of_blocks: Vec<u32>,
@@ -242,7 +244,7 @@ impl RangeMinima {
         Self { values, of_blocks }
     }
 
-    /// The last index up to `from` whose value is below `bound`; 0 where there is none.
+    /// Returns the last index up to `from` whose value is below `bound`, or 0.
     fn last_below(&self, from: usize, bound: u32) -> usize {
         let mut at = from;
         loop {
@@ -256,8 +258,7 @@ impl RangeMinima {
         }
     }
 
-    /// The first index from `from` on whose value is below `bound`; their number where there is
-    /// none.
+    /// Returns the first index from `from` whose value is below `bound`, or the number of values.
     fn next_below(&self, from: usize, bound: u32) -> usize {
         let mut at = from;
         while at < self.values.len() && self.values[at] >= bound {
@@ -272,7 +273,7 @@ impl RangeMinima {
     }
 }
 
-/// The same by the definition, with the numbers of words as tokens.
+/// Returns the expected result by the definition, with the numbers of words as tokens.
 fn expected_by_definition(oracle: &Oracle, least: usize) -> Expected {
     let lengths = oracle.documents.iter().map(|document| document.words.len());
     let tokens: Vec<Vec<u32>> = oracle
@@ -291,7 +292,7 @@ fn expected_by_definition(oracle: &Oracle, least: usize) -> Expected {
         let places = naive::places(&tokens, found);
         let documents: BTreeSet<usize> = places.iter().map(|(document, _)| *document).collect();
         let (first, at) = places[0];
-        // Equal words have one key: that of the least of their ends in the order.
+        // Equal passages have the same key: the least index of their suffixes.
         let ends = places.iter().map(|(document, at)| oracle.starts[*document] + at);
         let key = ends.map(|at| oracle.ranks[at] as usize).min().unwrap();
         let value = (places.len(), documents.len(), run(first, at, length));
