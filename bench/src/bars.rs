@@ -439,7 +439,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bar_is_met_when_nothing_exceeds_it() {
+    fn costs_within_limits_meet_the_bar() {
         let spent = ProcessCost { cpu_seconds: 2.0, wall_seconds: 1.0, peak_bytes: 5_000_000 };
         let last = |cpu, peak| cells("x", 1_000, spent, RunLimit { cpu, peak }).pop();
         assert_eq!(last(None, None).as_deref(), Some(""));

@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_is_the_same_alone_and_among_the_others() {
+    fn members_equal_documents_at_their_places() {
         let corpus = corpus(500, 4);
         for cluster in 0..corpus.cluster_count() {
             let places = corpus.places(cluster);
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn short_texts_come_in_runs_of_one_to_eight() {
+    fn short_text_runs_grow_by_one() {
         let texts: Vec<_> = (0..7).map(short_text).collect();
         assert_eq!(texts, [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 0)]);
         assert_eq!(short_text(36), (8, 0));

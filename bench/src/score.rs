@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_such_a_file_is_refused() {
+    fn malformed_pair_files_are_errors() {
         for text in ["", "a,b\n", "id_a,id_b,jaccard\na,b\n", "id_a,id_b,jaccard\na,b,0.8\n"] {
             let read = parse(text.as_bytes(), "jaccard", |_, _, _| {});
             assert!(read.is_err(), "{text:?}");

@@ -131,7 +131,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn six_decimals_are_rounded_half_to_even_and_one_means_equal() {
+    fn millionths_round_half_to_even() {
         assert_eq!(millionths(1, 3), 333_333);
         assert_eq!(millionths(2, 3), 666_667);
         assert_eq!(millionths(4, 5), 800_000);
@@ -143,7 +143,7 @@ mod tests {
 
     /// Compares the pairs inside the planned clusters with a double loop over all documents.
     #[test]
-    fn the_pairs_are_those_of_all_documents_and_no_others() {
+    fn truth_pairs_equal_naive_pairs() {
         let request = Request {
             docs: 600,
             seed: 5,
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn excerpts_are_of_what_they_are_said_to_be_of() {
+    fn excerpt_pairs_have_exact_containment() {
         let request = Request {
             docs: 400,
             seed: 2,

@@ -3,9 +3,9 @@
 The stages read and return Arrow batches, as in ``lookalike.stages``, and use the plan of the run:
 
     draw        documents → drawn documents       a task for each piece of the collection
-    search      documents, sample → findings      a task for each piece; it contains the sample
-    merge       findings → findings               any number of rows to a task
-    read_texts  blocks of the run → digests       any number of rows to a task
+    search      documents, sample → findings      likewise; the task contains the sample
+    merge       findings → findings               any number to a task
+    read_texts  blocks of the run → digests       any number to a task
     SampleSearch.judge   findings, results of the run for the ids of the sample → figures
 
 The figures are the same as on one machine, because the stages draw the same documents and the

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_held_against_budgets() {
+    fn measurements_are_checked_against_budgets() {
         let budgets = Budgets::parse("# Why.\n[lines]\n3 a\n2 b\n1 c\n").expect("budgets");
         let mut findings = Vec::new();
         budgets.check(&measured(&[("a", 4), ("b", 2), ("d", 1)]), &mut findings);

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_one_test() {
+    fn test_names_identify_one_test() {
         let list = "# Comment.\n\n[a.md]\nPromise.\n    a::b::same\n    python::test_good\n";
         assert_eq!(found(list, ""), [""; 0]);
         assert_eq!(
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn items_of_the_threat_model_are_listed() {
+    fn threat_model_items_are_listed() {
         let listed = "* Item.\n## Threat\n* One\n  item.\n* Two.\n| One. | a.rs::same |\n\n\
                       Not promised:\n\n* Three.\n";
         let list = format!("[{LISTED}]\nOne item.\n    a::b::same\nFour.\n    a::b::same\n");

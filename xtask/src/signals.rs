@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ignored_signals_are_read_from_the_mask() {
+    fn ignored_signals_are_read_from_mask() {
         let status = "Name:\tx\nSigIgn:\t0000000080001007\nSigCgt:\t0000000100004440\n";
         assert_eq!(ignored(status), ["INT", "QUIT"]);
         assert_eq!(ignored("SigIgn:\t0000000000005000\n"), ["TERM"]);

@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn results_of_both_runners_are_summed_up() {
+    fn results_of_both_runners_are_summed() {
         let counts = counted(
             "test a ... ok\nSKIPPED (a::x): the document sets are not at ../shared/data\n\
              test b ... SKIPPED: no shared data for x.jsonl\n\
@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_says_why_and_that_nothing_is_wrong() {
+    fn summary_explains_skipped_tests() {
         let mut counts = counted("test result: ok. 7 passed; 0 failed; 0 ignored; 0 measured\n");
         assert_eq!(
             counts.summary(true),
@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_skipped_tests_is_no_failure() {
+    fn files_of_skipped_tests_pass() {
         let pytest = |lines: &str, code: i32| {
             let script = format!("printf '{lines}'; exit {code}");
             let mut counts = TestCounts::default();
@@ -519,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn output_passes_through_while_it_is_counted() {
+    fn counted_output_passes_through() {
         let mut counts = TestCounts::default();
         let mut command = Command::new("sh");
         command.args(["-c", "echo 'SKIPPED: why' >&2; echo '4 passed in 0.1s'; exit 3"]);

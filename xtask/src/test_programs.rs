@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_of_tests_are_distinguished_from_other_artifacts() {
+    fn test_programs_are_recognized() {
         let message = |test: bool, executable: Value| {
             serde_json::json!({
                 "manifest_path": "/repository/crates/a/Cargo.toml",
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn all_programs_run_and_failures_are_named() {
+    fn all_programs_run_despite_failures() {
         let program = |name: &str| TestProgram {
             executable: name.into(),
             folder: ".".into(),

@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stage_uses_earlier_ones_only() {
+    fn stages_depend_on_earlier_ones_only() {
         let found = |module: &str, text| {
             let mut findings = Vec::new();
             stage_order(&core(module, text), &mut findings);
@@ -335,14 +335,14 @@ mod tests {
     }
 
     #[test]
-    fn what_must_not_be_committed() {
+    fn uncommittable_files_are_reported() {
         assert_eq!(found("a.md", &["see /", "home/x"].concat()).len(), 1);
         assert_eq!(found("a.bin", &"x".repeat(MAX_BYTES + 1)).len(), 1);
         assert!(found("a.md", "see https://example.org").is_empty());
     }
 
     #[test]
-    fn the_address_of_the_repository_has_one_place() {
+    fn repository_address_belongs_in_one_place() {
         let found = |name: &str, text: &str| {
             let mut findings = Vec::new();
             repository_address(name, text.as_bytes(), "example.org/a", &mut findings);

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn participles_are_the_last_word_of_a_name() {
+    fn trailing_participles_are_detected() {
         let names = ["Told", "_Asked", "RayFound", "Seed", "AskedFor", "Finding", "JsonFeed"];
         assert_eq!(names.map(is_participle), [true, true, true, false, false, false, false]);
     }

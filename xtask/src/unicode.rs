@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_what_the_generator_writes() {
+    fn table_equals_the_generator_output() {
         let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
         assert_eq!(run(root, true), Ok(()));
     }

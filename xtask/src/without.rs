@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_modules_cannot_be_imported() {
+    fn importing_hidden_modules_fails() {
         for part in ["ray", "pyspark"] {
             let script = format!(
                 "PYTHONPATH=$XTASK_HIDDEN_MODULES python3 -c 'try: import {part}\n\
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_fetched_without_network() {
+    fn fetching_fails_without_network() {
         let script = "python3 -m pip download --quiet --dest target/tmp six 2>&1 && echo fetched; \
                       echo \"$CARGO_NET_OFFLINE\"; echo \"$XTASK_PYTHON_VENV\"";
         let printed = shell(&["network"], script);

@@ -60,7 +60,7 @@ fn hostile() -> Place {
 }
 
 #[test]
-fn names_in_results_are_shown_with_escapes() {
+fn result_names_are_escaped() {
     let place = hostile();
     let commands: &[(&[&str], &str)] = &[
         (&["find", "d"], "\\u{1b}[31mred"),
@@ -98,7 +98,7 @@ fn names_in_results_are_shown_with_escapes() {
 }
 
 #[test]
-fn names_in_errors_are_shown_with_escapes() {
+fn error_names_are_escaped() {
     let place = hostile();
     place.file("e\u{1b}[31mred.toml", "a\u{9b} = \u{202e}");
     let errors: &[(&[&str], &str)] = &[
@@ -128,7 +128,7 @@ fn names_in_errors_are_shown_with_escapes() {
 
 #[cfg(feature = "serve")]
 #[test]
-fn the_server_and_its_configuration_are_shown_with_escapes() {
+fn server_config_names_are_escaped() {
     let place = hostile();
     place.file("e\u{1b}[31mred.toml", "a\u{9b} = \u{202e}");
     place.file("f.toml", "host = \"a\\u009Bb\"\n");
@@ -179,7 +179,7 @@ fn colours_are_printed_on_request() {
 }
 
 #[test]
-fn completions_and_manual_pages_come_from_the_declarations() {
+fn completions_and_man_pages_list_options() {
     let place = Place::new();
     for (shell, part) in
         [("bash", "complete -F"), ("zsh", "#compdef lookalike"), ("fish", "complete")]
@@ -199,7 +199,7 @@ fn completions_and_manual_pages_come_from_the_declarations() {
 }
 
 #[test]
-fn the_summary_begins_with_what_was_found() {
+fn summary_starts_with_duplicate_counts() {
     let sample = command::root().join("fixtures/sample");
     let sample = sample.to_str().unwrap();
     let place = Place::new();

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_the_hash_of_the_rows_as_bytes() {
+    fn bucket_keys_hash_row_bytes() {
         let signature: Vec<u32> = (0..60).map(|i| i * 0x0102_0305).collect();
         for rows in 1..=12 {
             let mut keys = [0; 5];

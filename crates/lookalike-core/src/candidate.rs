@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_are_those_of_a_map() {
+    fn buckets_equal_a_naive_grouping() {
         let mut random = SplitMix64::new(3);
         let mut scratch = BandScratch::default();
         for n in [0usize, 1, 2, 100, 5_000, 40_000] {
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_agree_in_all_but_the_last_bits_are_distinguished() {
+    fn low_key_bits_separate_buckets() {
         let keys: Vec<u64> = (0..3000u64).map(|i| 0xabcd_0000_0000_0000 | (i % 1500)).collect();
         let found = group_equal_keys(&keys, |_| true, &mut BandScratch::default());
         assert_eq!(found.sorted(), plain(&keys, |_| true));
@@ -475,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_made_elsewhere_may_hold_a_document_several_times() {
+    fn gathering_keeps_overlapping_buckets() {
         let mut random = SplitMix64::new(8);
         for round in 0..200 {
             let (documents, count) = (30u64, 1 + random.below(14));
@@ -534,7 +534,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_finds_what_shares_a_bucket_in_the_same_band_only() {
+    fn index_candidates_share_a_band_key() {
         let mut random = SplitMix64::new(11);
         let (n, bands) = (2_000, 5);
         let keys: Vec<u64> =

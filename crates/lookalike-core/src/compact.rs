@@ -171,7 +171,7 @@ mod tests {
     use crate::verify;
 
     #[test]
-    fn equal_values_are_equal_bytes_and_fills_are_not() {
+    fn equal_counts_exclude_padding() {
         let mut random = SplitMix64::new(3);
         for num_hashes in [1, 63, 64, 65, 126, 128, 300] {
             let a: Vec<u32> = (0..num_hashes).map(|_| random.next_u32()).collect();
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_unequal_values_agree_once_in_256() {
+    fn unequal_values_rarely_share_bytes() {
         let (mut random, mut rows) = (SplitMix64::new(4), Vec::new());
         let mut draw = || (0..128).map(|_| random.next_u32()).collect::<Vec<u32>>();
         let one = draw();
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tail_is_that_of_a_binomial_distribution() {
+    fn tail_probability_is_binomial() {
         for (num_hashes, similarity) in [(20usize, 0.3), (128, 0.0), (128, 0.05), (128, 1.0)] {
             let p = 1.0 / 256.0 + 255.0 / 256.0 * similarity;
             let exactly = pascal(num_hashes, p);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn more_unequal_bits_are_rarer_than_promised() {
+    fn unequal_bit_limit_is_tight() {
         for (num_hashes, similarity) in [(128, 0.8), (128, 0.3), (126, 0.95), (40, 0.5), (300, 0.8)]
         {
             let places = num_hashes.min(128) / 4 * 4;

@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn steepest_is_where_the_slope_is_greatest() {
+    fn steepest_finds_the_greatest_slope() {
         for (bands, rows) in [(20, 5), (21, 6), (9, 13), (64, 2)] {
             let at = steepest(bands, rows);
             let slope = |s: f64| {
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_of_the_curve_are_exact_and_small_values_keep_their_digits() {
+    fn candidate_probability_is_exact_at_ends() {
         for (bands, rows) in [(1, 1), (21, 6), (8192, 1), (1, 8192)] {
             assert_eq!(candidate_probability(0.0, bands, rows), 0.0);
             assert_eq!(candidate_probability(1.0, bands, rows), 1.0);
@@ -522,7 +522,7 @@ mod tests {
     }
 
     #[test]
-    fn more_documents_never_make_fewer_rows_at_one_length() {
+    fn more_documents_never_reduce_rows() {
         let mut rows = 0;
         for documents in [0, 1_000, 100_000, 10_000_000, 1_000_000_000] {
             let cost = Cost { documents, ..Cost::default() };
@@ -560,7 +560,7 @@ mod tests {
         }
 
         #[test]
-        fn reaches_the_recall_or_says_what_is_possible(
+        fn choice_reaches_recall_or_reports_best(
             threshold in 0.05..=1.0f64,
             recall in 0.5..0.9999f64,
             length in prop::option::of(1usize..1024),

@@ -553,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_read_back_and_others_are_refused() {
+    fn keep_rules_round_trip() {
         for text in
             ["longest", "shortest", "first", "last", "newest", "oldest", "name", "path:a:b/*.md"]
         {
@@ -574,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_names_what_it_needs() {
+    fn policies_list_fields_and_globs() {
         let rules = ["field:a", "path:x/*", "field:b:asc", "newest"];
         let policy = KeepPolicy::new(rules.map(|rule| rule.parse().unwrap()).to_vec());
         assert_eq!(policy.field_names().collect::<Vec<_>>(), ["a", "b"]);
@@ -587,7 +587,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_short_and_ids_decide_what_they_cannot() {
+    fn ids_break_ties_of_equal_keys() {
         let key = |policy: &KeepPolicy, traits: &KeepAttributes<'_>| {
             let mut key = Vec::new();
             policy.key(traits, &mut key);
@@ -605,7 +605,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_hard_to_order() {
+    fn field_values_sort_numerically_then_textually() {
         let ascending =
             ["-inf", "-2", "-1e-300", "-0", "1", "0010", "1e300", "a", "a\0", "aa", "b"];
         let keys = |ascending: bool, value: Option<&str>| {
@@ -630,7 +630,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_decides_nothing() {
+    fn malformed_keys_decide_nothing() {
         let policy = KeepPolicy::new(vec!["field:x".parse().unwrap(), KeepRule::Longest]);
         for (a, b) in [(&[][..], &[1][..]), (&[1, 0xfd, 7], &[1, 0xfd, 8])] {
             assert_eq!(policy.decided_by(a, b), None);
@@ -641,7 +641,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
         #[test]
-        fn the_order_of_keys_is_that_of_the_rules(
+        fn key_order_equals_rule_order(
             rules in prop::collection::vec(rule(), 0..5), a in document(), b in document(),
             shared in 0usize..5,
         ) {

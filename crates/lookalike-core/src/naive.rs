@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_at_the_threshold_count_and_empty_sets_do_not() {
+    fn naive_pairs_include_the_threshold() {
         let sets = [vec![5, 4, 3, 2, 1, 1], vec![1, 3, 4], vec![], vec![], vec![1, 2, 3, 4, 6]];
         let found = all_pairs(&sets, Measure::Jaccard, 0.6);
         let overlap = Overlap { intersection: 3, left: 5, right: 3 };
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn s2_the_fox_has_five_shingles_of_five_words() {
+    fn s2_fox_sentence_has_five_shingles() {
         let fox = "The quick brown fox jumps over the lazy dog";
         assert_eq!(shingles(fox, &words(5)).len(), 5);
         assert_eq!(shingles(fox, &words(1)).len(), 8);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn short_documents_are_one_shingle_and_empty_ones_none() {
+    fn short_documents_are_one_shingle() {
         assert_eq!(shingles("Hello, world!", &words(5)), ["hello world"]);
         assert!(shingle_strings(" … ", &words(5)).is_empty());
         let chars = ShingleRule::new(Unit::Chars, 5).unwrap();
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn token_rules_differ_where_they_should() {
+    fn token_rules_split_differently() {
         let text = "don't 東京x";
         let tokens = |rule| token_strings(text, &words(1).with_tokens(rule));
         assert_eq!(tokens(TokenRule::Words), ["don", "t", "東", "京", "x"]);

@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn containment_is_exact_and_recall_is_certain() {
+    fn containment_and_exact_predict_full_recall() {
         let exact = ParamsBuilder { exact: true, ..ParamsBuilder::default() };
         let contained = ParamsBuilder { measure: Measure::Containment, ..ParamsBuilder::default() };
         for builder in [&exact, &contained] {
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_banding_with_exact_candidates_is_refused_by_name() {
+    fn banding_conflicts_with_exact_candidates() {
         let exact = ParamsBuilder { exact: true, ..ParamsBuilder::default() };
         let contained = ParamsBuilder { measure: Measure::Containment, ..ParamsBuilder::default() };
         for (base, other) in [(exact, "exact"), (contained, "measure containment")] {
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_what_has_an_effect() {
+    fn display_omits_ineffective_options() {
         let line = |builder: &ParamsBuilder| Params::new(builder).unwrap().to_string();
         let usual = "words:5 threshold:0.8 recall:0.99 scheme:fss num-hashes:128 bands:21 rows:6 \
                      seed:1";
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn measures_read_back_and_others_are_refused() {
+    fn measures_round_trip() {
         for measure in [Measure::Jaccard, Measure::Containment] {
             assert_eq!(measure.to_string().parse(), Ok(measure));
         }

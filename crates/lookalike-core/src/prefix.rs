@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn prefixes_end_where_the_definition_says() {
+    fn prefix_lengths_match_the_definition() {
         for size in 0..=200usize {
             for tenths in 1..=10 {
                 let needed = (tenths * size).div_ceil(10);
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_stop_at_255_and_never_come_short() {
+    fn counters_saturate_and_never_undercount() {
         let mut counters = Counters::new(0);
         for hash in [1; 300] {
             counters.add(hash);
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_chosen_by_the_upper_bits_fill_evenly() {
+    fn counters_fill_tables_evenly() {
         for top in [0u64, 1, 0x2a5, 0x3ff] {
             let mut counters = Counters::new(12);
             for i in 0..4_096 {
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_selected_of_nothing() {
+    fn empty_prefixes_select_nothing() {
         assert!(selected(&[], &[], 5).is_empty());
         assert!(selected(&[1, 2], &[2, 2], 0).is_empty());
         assert_eq!(selected(&[1, 2, 3], &[2, 1, 0], 3), BTreeSet::from([1]));
@@ -356,7 +356,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn selection_is_the_rarest_that_others_have(
+        fn prefix_selects_rarest_shared_hashes(
             set in prop::collection::btree_set(any::<u64>(), 0..600), seed: u64,
             length in 0usize..700,
         ) {
@@ -369,7 +369,7 @@ mod tests {
         }
 
         #[test]
-        fn pairs_at_the_threshold_share_what_is_selected(
+        fn similar_pairs_share_a_selected_hash(
             seed: u64, size in 1u64..40, raise in 0u64..3, t in 1u32..=20,
         ) {
             let sets = sets(seed, 12, size);
@@ -378,7 +378,7 @@ mod tests {
         }
 
         #[test]
-        fn colliding_counters_lose_nothing(seed: u64, size in 1u64..40, t in 1u32..=20) {
+        fn counter_collisions_lose_no_pairs(seed: u64, size in 1u64..40, t in 1u32..=20) {
             let sets = sets(seed, 12, size);
             let mut counters = Counters::new(5);
             for set in &sets {

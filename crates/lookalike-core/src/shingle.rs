@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_those_that_shingles_are_made_of() {
+    fn tokens_equal_naive_tokens() {
         let long = "Straße der Häuser 語々 ".repeat(9_000);
         for text in ["", "one", "The quick  brown fox. The end", "ΟΔΟΣ 語", &long] {
             let rule = ShingleRule::new(Unit::Words, 3).unwrap();
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_document_is_one_shingle_and_an_empty_one_none() {
+    fn short_texts_have_one_shingle() {
         let rule = ShingleRule::default();
         for (text, expected) in
             [("", 0), (" \n\t", 0), ("--", 0), ("one", 1), ("a b c d", 1), ("a b c d e f", 2)]
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn long_documents_are_cut_without_a_seam() {
+    fn long_documents_keep_every_shingle() {
         let words: Vec<String> = (0..40_000).map(|i| format!("w{}", i % 30_011)).collect();
         for (tokens, text) in [
             (TokenRule::Words, words.join(" ")),
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn long_documents_without_white_space_are_cut_where_tokens_end() {
+    fn unspaced_text_splits_between_tokens() {
         let odd = ["漢", "字", ",", "w1", "é", "\u{a0}", "\u{3000}", "٣", "—", "ก"];
         let mut random = hash::SplitMix64::new(3);
         let word = "x".repeat(PIECE + 9);
@@ -354,14 +354,14 @@ mod tests {
     }
 
     #[test]
-    fn a_long_word_takes_no_more_room_than_a_short_one() {
+    fn long_words_take_constant_memory() {
         let mut shingler = Shingler::new(&ShingleRule::default());
         shingler.shingle(&"x".repeat(1 << 22));
         assert!(shingler.tokens.room() < 1 << 10);
     }
 
     #[test]
-    fn sets_are_sorted_and_fingerprints_do_not_see_order() {
+    fn sets_and_fingerprints_ignore_order() {
         let mut shingler = Shingler::new(&ShingleRule::new(Unit::Words, 1).unwrap());
         let (mut a, mut b) = (Vec::new(), Vec::new());
         let first = shingler.set("the cat and the dog", &mut a);

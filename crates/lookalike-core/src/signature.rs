@@ -100,7 +100,7 @@ mod tests {
     ];
 
     #[test]
-    fn the_length_does_not_depend_on_the_document() {
+    fn signature_length_equals_num_hashes() {
         for scheme in SCHEMES {
             for num_hashes in [1, 100, 128, 200, MAX_NUM_HASHES] {
                 let mut signer = Signer::new(scheme, num_hashes, 1);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn no_shingles_no_values() {
+    fn empty_sets_have_empty_signatures() {
         for scheme in SCHEMES {
             assert!(Signer::new(scheme, 16, 1).sign(&[]).iter().all(|v| *v == EMPTY));
         }

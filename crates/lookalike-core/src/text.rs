@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn every_character_is_lower_cased_as_by_the_standard_library() {
+    fn characters_lowercase_as_in_std() {
         if !std_agrees() {
             return;
         }
@@ -502,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn every_character_beside_a_sigma_counts_as_in_the_standard_library() {
+    fn sigma_context_matches_std() {
         if !std_agrees() {
             return;
         }
@@ -537,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn text_without_a_change_beyond_ascii_is_not_copied() {
+    fn text_without_unicode_changes_is_borrowed() {
         for text in ["", "Hello WORLD", "straße ΐ ﬁ 語 \u{10ffff}", "ASCII first and then é"]
         {
             let mut buffer = String::from("untouched");
@@ -549,7 +549,7 @@ mod tests {
     }
 
     #[test]
-    fn sigma_at_the_end_of_a_word() {
+    fn final_sigma_depends_on_context() {
         assert_eq!(lower_case("ΟΔΟΣ ΣΑΣ Σ Α.Σ. Α.ΣΑ ΑΣ'"), "οδος σας σ α.ς. α.σα ας'");
         assert_eq!(lower_case("ΣΣΣ"), "σσς");
         assert_eq!(lower_case("A\u{301}\u{301}Σ\u{301}"), "a\u{301}\u{301}ς\u{301}");
@@ -584,7 +584,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(4096))]
 
         #[test]
-        fn words_are_those_of_the_classes_of_their_characters(
+        fn words_follow_character_classes(
             text in "([aZ9_ \\t\\x1c\\x7f\u{85}\u{a0}éİΣ漢字ก\u{301}—]|\\PC){0,40}",
         ) {
             for rule in [TokenRule::Words, TokenRule::WordRuns, TokenRule::Whitespace] {
@@ -606,7 +606,7 @@ mod tests {
         }
 
         #[test]
-        fn texts_are_lower_cased_as_by_the_standard_library(text in texts()) {
+        fn texts_lowercase_as_in_std(text in texts()) {
             if char::UNICODE_VERSION == UNICODE_VERSION {
                 prop_assert_eq!(lower_case(&text), text.to_lowercase());
                 prop_assert_eq!(folded(&text), text.to_lowercase());

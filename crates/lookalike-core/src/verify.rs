@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn four_fifths_reach_a_threshold_of_point_eight_and_nothing_below_does() {
+    fn threshold_comparison_is_exact() {
         for n in [1, 7, 1_000, 1 << 40] {
             assert!(of(4 * n, 5 * n).reaches(Jaccard, 0.8), "{n}");
             assert!(!of(4 * n - 1, 5 * n).reaches(Jaccard, 0.8), "{n}");
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn six_decimals_round_half_to_even_and_never_up_to_one() {
+    fn six_decimals_never_round_to_one() {
         assert_eq!(of(2, 3).six_decimals(), "0.666667");
         assert_eq!(of(1, 2_000_000).six_decimals(), "0.000000");
         assert_eq!(of(3, 2_000_000).six_decimals(), "0.000002");
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn containment_is_that_of_the_smaller_set() {
+    fn containment_uses_the_smaller_set() {
         let mail = overlap(&[1, 2, 3, 4, 5], &[2, 3, 4, 5, 6, 7, 8, 9]);
         assert_eq!(
             (mail.similarity(Containment), mail.swapped().similarity(Containment)),
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn values_beyond_the_shorter_signature_count_as_different() {
+    fn missing_signature_values_count_as_different() {
         assert_eq!(estimate(&[1, 2, 3, 4], &[1, 2]), 0.5);
         assert_eq!(estimate_at_least(&[1, 2, 3, 4], &[1, 2], 3), None);
     }
@@ -465,7 +465,7 @@ mod tests {
         }
 
         #[test]
-        fn counting_stops_early_for_pairs_below_the_threshold_only(
+        fn overlap_at_least_equals_filtered_overlap(
             seed: u64, size in 0u64..900, other in 0u64..2_000, density in 1u64..12, t in 1u32..=20,
         ) {
             let mut random = SplitMix64::new(seed);
@@ -483,7 +483,7 @@ mod tests {
         }
 
         #[test]
-        fn short_decimals_are_those_of_the_text(
+        fn decimal_equals_the_textual_fraction(
             digits in 0u64..=1_000_000_000, places in 0u32..12,
         ) {
             let scale = 10u64.pow(places);
@@ -492,7 +492,7 @@ mod tests {
         }
 
         #[test]
-        fn the_min_numerator_is_the_first_that_reaches(whole in 0u64..600, t in 0u32..=1_000) {
+        fn min_numerator_equals_linear_search(whole in 0u64..600, t in 0u32..=1_000) {
             for threshold in [f64::from(t) / 1_000.0, f64::from(t) / 777.0, f64::NAN] {
                 let first = (1..=whole).find(|part| ratio_reaches(*part, whole, threshold));
                 prop_assert_eq!(min_numerator(whole, threshold), first.unwrap_or(whole + 1));

@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_removed_records_are_given_back() {
+    fn removed_records_free_their_bytes() {
         let mut tables = BucketTables::new(1).unwrap();
         let band = |k: u32| BandBytes { bytes: vec![k as u8; 1 << 16], lengths: Vec::new() };
         let numbers: Vec<u32> = (0..40).map(|k| tables.add(&band(k), None)).collect();

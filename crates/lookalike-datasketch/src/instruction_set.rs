@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_portable_set_is_first_and_the_best_is_last() {
+    fn portable_comes_first_best_comes_last() {
         let available = InstructionSet::available();
         assert_eq!(available.first(), Some(&InstructionSet::portable()));
         assert_eq!(available.last(), Some(&InstructionSet::best()));

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn draws_are_those_of_numpy() {
+    fn draws_match_numpy() {
         // `numpy.random.RandomState(seed).bytes(2800)` as numbers of 32 bits.
         let mut twister = MersenneTwister::new(1);
         let draws: Vec<u32> = (0..700).map(|_| twister.next32()).collect();
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn bounded_draws_are_those_of_randint() {
+    fn bounded_draws_match_randint() {
         // `RandomState(1).randint` of uint64 from 1 and from 0 to 2⁶¹ − 2, both included.
         let mut twister = MersenneTwister::new(1);
         assert_eq!(twister.at_most((1 << 61) - 3) + 1, 775_169_054_918_279_404);

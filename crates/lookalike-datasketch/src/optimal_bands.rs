@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn bands_are_those_of_datasketch() {
+    fn bands_match_datasketch() {
         // `datasketch.lsh._optimal_param(threshold, num_perm, weight, 1 - weight)` of 2.0.0.
         let known = [
             ((0.5, 128, 0.5), (25, 5)),
@@ -291,7 +291,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bands_are_those_of_the_whole_grid(
+        fn bands_match_a_full_grid_search(
             threshold in prop_oneof![0.0..=1.0, Just(0.0), Just(0.5), Just(1.0)],
             num_perm in 2_usize..=200,
             weight in prop_oneof![0.0..=1.0, Just(0.0), Just(0.5), Just(1.0)],
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_by_the_recurrence_are_those_of_the_integrals() {
+    fn recurrence_errors_match_integrals() {
         for threshold in [0.0, 0.3, 0.9, 1.0] {
             for rows in [1, 2, 7, 60] {
                 let exact = exact_errors(threshold, rows, weights(0.3)).take(128 / rows);
@@ -317,14 +317,14 @@ mod tests {
     }
 
     #[test]
-    fn integrals_are_near_the_exact_ones() {
+    fn integrals_match_exact_values() {
         assert!((integral(|x| x * x, 0.0, 3.0) - 9.0).abs() < 1e-12);
         assert!((integral(f64::sqrt, 0.0, 1.0) - 2.0 / 3.0).abs() < 1e-8);
         assert!(integral(|x| x, 0.5, 0.5).abs() < 1e-12);
     }
 
     #[test]
-    fn the_work_ends_where_check_fails() {
+    fn failed_checks_stop_band_selection() {
         let mut calls = 0;
         let got = jaccard_bands(0.5, 128, weights(0.5), || {
             calls += 1;
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_number_there_are_no_bands() {
+    fn nan_thresholds_have_no_bands() {
         let got = jaccard_bands(f64::NAN, 8, weights(0.5), || Ok::<_, Infallible>(()));
         assert_eq!(got, Ok((0, 0)));
     }

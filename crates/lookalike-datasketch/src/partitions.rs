@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_are_those_of_datasketch() {
+    fn intervals_match_datasketch() {
         // `datasketch.lshensemble_partition.optimal_partitions` of 2.0.0, as numbers of sizes.
         let sizes = [1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0];
         let counts = [5.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0];
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn the_work_ends_where_check_fails() {
+    fn failed_checks_stop_partitioning() {
         let plan = PartitionPlan::new(&[1.0, 2.0, 3.0], &[1.0; 3], 2).unwrap();
         assert_eq!(plan.intervals(|| Err("interrupted")), Err("interrupted"));
     }

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_those_of_datasketch() {
+    fn scheme_values_match_datasketch() {
         // `MinHash(4, seed=1, scheme=scheme)` of datasketch 2.0.0 after `update_batch`.
         let known: [[u64; 4]; 3] = [
             [744_955_142, 114_300_300, 179_868_246, 387_055_626],
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn products_near_a_multiple_of_the_prime_are_reduced() {
+    fn products_near_prime_multiples_are_reduced() {
         let scheme = PermutationScheme::Legacy;
         let permutations = Permutations::drawn(scheme, 7, 17).unwrap();
         let (a, b) = (permutations.a.to_wide(), permutations.b.to_wide());
@@ -415,7 +415,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_instruction_set_gives_the_naive_values(
+        fn instruction_sets_match_naive_values(
             hashes in prop::collection::vec(any::<u64>(), 0..600),
             is_narrow: bool,
             length in 1_usize..70,

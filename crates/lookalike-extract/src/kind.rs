@@ -408,7 +408,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_what_they_hold() {
+    fn contents_and_names_determine_kinds() {
         let kinds: [(&str, &[u8], FileKind); 20] = [
             ("a", b"", FileKind::Text),
             ("a.txt", b"From the start: nothing\n", FileKind::Text),

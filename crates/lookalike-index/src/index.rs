@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shown_address_has_no_password() {
+    fn shown_addresses_omit_the_password() {
         assert_eq!(IndexLocation::of("folder/news").shown(), "folder/news");
         for url in ["postgres://me:secret@db/news?index=a", "postgres://me:se@cret@db/news"] {
             let shown = IndexLocation::of(url).shown();

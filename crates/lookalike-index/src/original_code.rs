@@ -72,7 +72,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_original_comes_back(
+        fn originals_round_trip(
             bytes in proptest::collection::vec(any::<u8>(), 0..3000),
             base in proptest::option::of(proptest::collection::vec(any::<u8>(), 0..3000)),
         ) {
@@ -81,7 +81,7 @@ mod tests {
         }
 
         #[test]
-        fn damaged_frames_are_errors_or_other_bytes(
+        fn damaged_frames_never_panic(
             at in any::<proptest::sample::Index>(),
             flip in 1u8..,
         ) {
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_from_a_similar_original_is_small() {
+    fn differences_from_similar_originals_are_small() {
         let base: Vec<u8> =
             (0..200_000u32).flat_map(|i| i.wrapping_mul(0x9e37_79b9).to_le_bytes()).collect();
         let mut bytes = base.clone();
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_memory_is_taken_than_there_are_bytes() {
+    fn wrong_declared_lengths_are_errors() {
         let code = encode(&vec![0; 1 << 20], None).unwrap();
         assert!(decode(&code, None, 1000).is_err());
         assert!(decode(&code, None, (1 << 20) + 1).is_err());

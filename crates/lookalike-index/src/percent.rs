@@ -71,7 +71,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn encoded_text_comes_back(text in any::<String>()) {
+        fn percent_encoding_round_trips(text in any::<String>()) {
             let encoded = utf8_percent_encode(&text, NON_ALPHANUMERIC).to_string();
             prop_assert_eq!(decode(&encoded).unwrap(), text);
         }

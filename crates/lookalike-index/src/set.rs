@@ -251,7 +251,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_code_is_the_specified_one(
+        fn set_code_matches_the_specification(
             set in proptest::collection::btree_set(any::<u64>(), 0..300),
             shift in 0u32..64,
         ) {
@@ -263,14 +263,14 @@ mod tests {
         }
 
         #[test]
-        fn any_set_comes_back(set in proptest::collection::btree_set(any::<u64>(), 0..300),
+        fn sets_round_trip(set in proptest::collection::btree_set(any::<u64>(), 0..300),
                               shift in 0u32..64) {
             let set: std::collections::BTreeSet<u64> = set.iter().map(|h| h >> shift).collect();
             round_trip(&set.into_iter().collect::<Vec<u64>>());
         }
 
         #[test]
-        fn no_bytes_panic(code in proptest::collection::vec(any::<u8>(), 0..64)) {
+        fn set_decoder_never_panics(code in proptest::collection::vec(any::<u8>(), 0..64)) {
             let mut set = Vec::new();
             if decode(&code, &mut set).is_ok() {
                 let mut again = Vec::new();

@@ -73,7 +73,7 @@ mod tests {
 
     /// A frame with a valid start and wrong bytes does not change the context.
     #[test]
-    fn a_damaged_frame_changes_no_other() {
+    fn damaged_frames_leave_the_decoder_usable() {
         let text = (0..500).map(|at| format!("word {at} ")).collect::<Vec<_>>().concat();
         let code = zstd::bulk::compress(text.as_bytes(), 3).unwrap();
         for at in 1..code.len() {
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_none() {
+    fn invalid_text_frames_return_none() {
         let of = |bytes: &[u8]| decode(&zstd::bulk::compress(bytes, 3).unwrap());
         assert_eq!(of(b"").as_deref(), Some(""));
         assert_eq!(of(b"\xff\xfe"), None);
@@ -101,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_text_comes_back(text in any::<String>(), before in any::<Vec<u8>>()) {
+        fn text_codes_round_trip(text in any::<String>(), before in any::<Vec<u8>>()) {
             let mut code = before.clone();
             encode(&text, &mut code).unwrap();
             let (start, code) = code.split_at(before.len());

@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn moved_blocks_are_found_in_what_differs() {
+    fn moved_blocks_lie_within_differences() {
         let block = "This one was at the front, and is at the end.";
         let words: Vec<String> = (0..40).map(|i| format!("word{i}")).collect();
         let rest = format!(" {}", words.join(" "));
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_words_that_are_written_differently_are_marked() {
+    fn spelling_differences_are_marked() {
         assert_shown(
             "paid FOR -5.20 EUR",
             "paid for 5,20 EUR",

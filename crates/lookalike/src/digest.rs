@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_digest_is_refused() {
+    fn invalid_digests_are_errors() {
         for text in ["", "12", &"g".repeat(32), &"+".repeat(32), &"0".repeat(33), &"ä".repeat(16)]
         {
             let message = text.parse::<Digest>().unwrap_err().to_string();

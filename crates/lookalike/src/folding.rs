@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_are_those_of_all_characters() {
+    fn text_scripts_cover_every_character() {
         let parts = [
             "plain words of more than a word",
             "é",
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn only_documents_count_whose_shingles_change() {
+    fn folding_effect_counts_changed_documents() {
         let texts = ["plain words", "café", "مُحَمَّد", "محمد", "שָׁלוֹם עולם", "naïve… ½"];
         let found = effect(&texts, Normalization::default());
         assert_eq!((found.documents(), found.changed()), (6, 2));
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_does_not_depend_on_threads() {
+    fn folding_sample_is_independent_of_threads() {
         let mut random = lookalike_core::hash::SplitMix64::new(5);
         let documents: Vec<(u64, &str)> = (0..5_000)
             .map(|_| (random.next_u64(), ["abc", "مُحَمَّد", "ΌΔΌΣ"][random.below(3) as usize]))

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_hashes_are_drawn_in_any_order_and_division() {
+    fn sample_keeps_the_smallest_hashes() {
         let hashes: Vec<u64> = (0..50).map(|n| n * 7_919 % 101).collect();
         let mut whole = IdSample::new(10);
         let mut parts = [IdSample::new(10), IdSample::new(10)];
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn of_one_key_the_preceding_value_stays() {
+    fn sample_keeps_preceding_value_per_key() {
         let mut sample = IdSample::new(5);
         for value in [3, 1, 2] {
             sample.insert(9, "a", value, |new, old| new < old);

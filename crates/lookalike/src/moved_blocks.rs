@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_as_long_as_they_can_be() {
+    fn moved_blocks_are_maximal() {
         let block: Vec<u32> = (0..12).collect();
         let a = [&[90, 91][..], &block, &[92]].concat();
         let b = [&block[..], &[80, 81, 82]].concat();
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_in_one_block_only() {
+    fn moved_blocks_never_share_words() {
         let block: Vec<u32> = (0..8).collect();
         let twice = [&block[..], &[70], &block].concat();
         assert_eq!(moved(&twice, &block), [(0..8, 0..8)]);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_end_where_a_changed_part_does() {
+    fn moved_blocks_end_at_part_boundaries() {
         let words: Vec<u32> = (0..20).collect();
         let parts = [[0..10, 0..0], [10..20, 0..20]];
         let blocks = moved_blocks(&words, &words, &parts);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn repeats_take_no_more_than_linear_time() {
+    fn repeats_take_linear_time() {
         let same = vec![7; 200_000];
         assert_eq!(moved(&same, &same), [(0..200_000, 0..200_000)]);
         let [a, b] = [[1, 2, 3], [1, 2, 4]].map(|three| three.repeat(50_000));

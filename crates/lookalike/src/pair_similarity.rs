@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_the_same_shingles_share_all_bands() {
+    fn equal_shingles_share_all_bands() {
         let found = compared(A, &A.to_uppercase(), &ParamsBuilder::default());
         assert!(found.similar && !found.same_text);
         let estimate = found.estimate.unwrap();
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn signatures_say_nothing_where_they_are_not_used() {
+    fn unused_signatures_have_no_estimate() {
         assert_eq!(compared(A, "", &ParamsBuilder::default()).estimate, None);
         let exact = compared(A, A, &ParamsBuilder { exact: true, ..ParamsBuilder::default() });
         assert!(exact.similar && exact.same_text && exact.estimate.is_none());

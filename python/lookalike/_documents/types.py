@@ -9,8 +9,7 @@ from lookalike._documents.files import Files
 
 
 class ArrowStream(Protocol):
-    """A table or column with the Arrow PyCapsule interface, of pyarrow, polars, pandas or DuckDB.
-    """
+    """A table or column with the Arrow PyCapsule interface: pyarrow, polars, pandas, DuckDB."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 

@@ -90,8 +90,7 @@ def _is_flag(value: Any) -> bool:
 
 
 def _kind(value: Any) -> str:
-    """Returns the character for the kind of a NumPy type, such as ``"b"``; empty for other types.
-    """
+    """Returns the kind character of a NumPy type, such as ``"b"``; empty for other types."""
     return str(getattr(getattr(value, "dtype", None), "kind", ""))
 
 

@@ -27,8 +27,7 @@ _ROWS = 256
 
 
 class CallCancelled(Exception):
-    """Ends a cancelled call in its worker thread. The caller receives ``asyncio.CancelledError``.
-    """
+    """Ends a cancelled call in its worker thread. The caller gets ``asyncio.CancelledError``."""
 
 
 class StopSignal:

@@ -43,8 +43,7 @@ class Match(NamedTuple):
 
 
 class Matches(list[Match]):
-    """The matches of a query by descending similarity, then by id. Attributes describe the query.
-    """
+    """The matches of a query, by descending similarity, then id. Attributes describe the query."""
 
     __slots__ = (
         "candidates",

@@ -20,8 +20,7 @@ __all__ = ["HyperLogLog", "HyperLogLogPlusPlus"]
 
 
 def _bit_length(bits: int) -> int:
-    """Returns the position of the highest set bit, counted from the right, from 1; 0 without one.
-    """
+    """Returns the position of the highest set bit, from the right, from 1; 0 without one."""
     return int(bits).bit_length()
 
 

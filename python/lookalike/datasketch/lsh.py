@@ -51,8 +51,7 @@ _open: weakref.WeakSet[_native.Kept] = weakref.WeakSet()
 
 @atexit.register
 def _close_all() -> None:
-    """Closes all open indexes in folders, which writes the changes that sessions have collected.
-    """
+    """Closes all open indexes in folders, which writes the changes that sessions have collected."""
     with ExitStack() as all_of_them:
         for kept in list(_open):
             all_of_them.callback(kept.close)

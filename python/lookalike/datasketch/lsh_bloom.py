@@ -265,8 +265,7 @@ class BloomTable:
 
 
 def _sums(hashvalues: Any, bands: int, rows: int) -> list[int]:
-    """Returns a number for each band: the sum of its values modulo 2**64, then modulo 2**61 - 1.
-    """
+    """Returns a number for each band: the sum of its values modulo 2**64, then modulo 2**61 - 1."""
     import numpy as np
 
     values = np.asarray(hashvalues)[: bands * rows].astype(np.uint64)

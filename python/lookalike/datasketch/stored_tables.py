@@ -89,8 +89,7 @@ class StoredTables:
         self.commit()
 
     def remove(self, key: Any, most: int) -> bool:
-        """Removes a key. Returns false if the key does not exist. ``most`` is as for ``insert``.
-        """
+        """Removes a key. Returns false if the key does not exist. ``most`` is as for ``insert``."""
         if key in self._waiting:
             self.commit()
         if not self.keys.has_key(key):

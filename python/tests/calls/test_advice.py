@@ -80,7 +80,7 @@ def test_bands_are_chosen_for_the_documents(tmp_path: Path) -> None:
     assert len(kept) == 400 - found.counts["duplicates"]
 
 
-def test_bands_are_not_chosen_where_there_is_nothing_to_choose() -> None:
+def test_inapplicable_auto_bands_are_errors() -> None:
     docs: Any = ["one text", "another text"]
     for options, reason in [
         ({"rows": 5}, "leave out rows"),
@@ -100,7 +100,7 @@ def test_bands_are_not_chosen_where_there_is_nothing_to_choose() -> None:
         lookalike.find(docs, bands="many")  # type: ignore[arg-type]
 
 
-def test_candidates_that_run_away_are_warned_about_once(tmp_path: Path) -> None:
+def test_runaway_candidates_warn_once(tmp_path: Path) -> None:
     docs: Any = forms(2_500)
     options: Any = {"shingle": "bag", "threshold": 0.85}
     for call in (lookalike.find, lookalike.dedup):
@@ -125,7 +125,7 @@ def test_candidates_that_run_away_are_warned_about_once(tmp_path: Path) -> None:
         assert [warning.filename for warning in caught] == [__file__]
 
 
-def test_few_results_name_the_setting_that_finds_more(tmp_path: Path) -> None:
+def test_few_results_suggest_a_better_setting(tmp_path: Path) -> None:
     docs = revised(20, 40)
     found = lookalike.find(docs)
     better = found.better_setting
@@ -186,7 +186,7 @@ def test_each_job_has_its_setting(pair: Any, length: int, options: dict[str, Any
     assert lookalike.find(docs, **options).counts["duplicates"] == 20
 
 
-def test_predictions_of_the_scheme_xor_have_their_caveat(tmp_path: Path) -> None:
+def test_xor_predictions_carry_recall_caveat(tmp_path: Path) -> None:
     docs = ["one two three four five six seven", "One two three four five six seven!", "x"]
     for scheme in ("xor", "fss"):
         has_caveat = scheme == "xor"

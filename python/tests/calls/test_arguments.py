@@ -73,14 +73,14 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
 
 
 @pytest.mark.parametrize("number", range(len(REFUSED)))
-def test_an_option_that_cannot_be(number: int) -> None:
+def test_option_errors_contain_no_flags(number: int) -> None:
     refused, words = REFUSED[number]
     with pytest.raises(OptionError, match=words) as raised:
         refused()
     assert "--" not in str(raised.value)
 
 
-def test_options_for_files_say_nothing_of_documents_in_memory(tmp_path: Path) -> None:
+def test_memory_functions_reject_file_options(tmp_path: Path) -> None:
     functions: list[Callable[..., Any]] = [
         lookalike.find,
         lookalike.dedup,
@@ -118,7 +118,7 @@ def test_dedup_looks_at_its_arguments(tmp_path: Path) -> None:
         lookalike.dedup_files(tmp_path / "a.jsonl", output="\ud800.jsonl")
 
 
-def test_a_row_that_is_not_there() -> None:
+def test_text_rejects_unknown_rows() -> None:
     for row in (3, 2**40):
         with pytest.raises(
             DocumentError, match=f"document {row} does not exist; the run read 3 documents"
@@ -126,7 +126,7 @@ def test_a_row_that_is_not_there() -> None:
             FOUND.text(row)
 
 
-def test_a_text_that_is_none() -> None:
+def test_compare_rejects_missing_texts() -> None:
     with pytest.raises(DocumentTypeError, match="row 1: the second text") as raised:
         lookalike.compare("a", None)  # type: ignore[arg-type]
     assert raised.value.row == 1 and "skip_bad" not in str(raised.value)
@@ -140,7 +140,7 @@ def test_paths_may_be_bytes(tmp_path: Path) -> None:
     assert lookalike.audit(report, DOCS).recall == 1.0  # type: ignore[arg-type]
 
 
-def test_what_may_be_none() -> None:
+def test_none_selects_default_options() -> None:
     with_none = lookalike.find(DOCS, threshold=None, recall=None, progress=None, keep=None)
     assert with_none.parameters == FOUND.parameters
     assert lookalike.tune(threshold=None, shingles=None, progress=None).bands == TUNED.bands
@@ -152,7 +152,7 @@ def test_numbers_of_other_packages() -> None:
     assert FOUND.text(numpy.int32(0)) == DOCS[0]
 
 
-def test_an_audit_takes_the_threads_that_it_lists() -> None:
+def test_audit_validates_its_threads() -> None:
     assert lookalike.audit(FOUND, threads=1, seed=3).recall == 1.0
     with pytest.raises(OptionError, match="threads"):
         lookalike.audit(FOUND, threads=5000)
@@ -176,11 +176,11 @@ def test_an_audit_takes_the_threads_that_it_lists() -> None:
         lookalike.tune,
     ],
 )
-def test_hints_are_there_at_run_time(function: Callable[..., Any]) -> None:
+def test_option_hints_resolve_at_runtime(function: Callable[..., Any]) -> None:
     assert "options" in typing.get_type_hints(function)
 
 
-def test_a_file_that_is_missing_has_its_number(tmp_path: Path) -> None:
+def test_missing_file_errors_have_errno(tmp_path: Path) -> None:
     with pytest.raises(FileError) as raised:
         lookalike.find_files(tmp_path / "nowhere.jsonl")
     assert raised.value.errno == 2 and "nowhere.jsonl' does not exist; check the path" in str(

@@ -84,7 +84,7 @@ def test_ids_keep_their_types() -> None:
     assert found.matches["document"] == [0] and found.matches["id"] == ["x"]
 
 
-def test_files_are_those_of_the_command_line(tmp_path: Path, program: str) -> None:
+def test_contamination_files_match_command_line(tmp_path: Path, program: str) -> None:
     corpus = write(
         tmp_path / "web.jsonl", [{"id": id_, "text": text} for id_, text in CORPUS.items()]
     )
@@ -131,7 +131,7 @@ def test_files_are_those_of_the_command_line(tmp_path: Path, program: str) -> No
     assert held.items["covered"] == [16, 10]
 
 
-def test_documents_without_what_is_contaminated() -> None:
+def test_contaminated_frame_rows_can_be_dropped() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"text": list(CORPUS.values())})
     found = lookalike.contamination(frame, QUIZ, against_field="question")
@@ -197,7 +197,7 @@ def test_invalid_arguments_are_refused(tmp_path: Path) -> None:
     assert found.skipped["row"] == [1, 1] and found.skipped["line"] == [2, 2]
 
 
-def test_progress_says_what_is_read() -> None:
+def test_contamination_reports_stoppable_progress() -> None:
     stages: list[str] = []
     found = lookalike.contamination(
         CORPUS,

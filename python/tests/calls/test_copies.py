@@ -163,7 +163,7 @@ def test_other_results_refuse_to_be_copied(name: str, tmp_path: Path) -> None:
             copy.copy(result)
 
 
-def test_parts_of_a_refused_result_are_pickled() -> None:
+def test_result_parts_can_be_pickled() -> None:
     result = found()
     parts: list[Any] = [result.groups, result.pairs, result.skipped, result.counts, list(result)]
     for part in parts:

@@ -76,7 +76,7 @@ def lookalike_cli(*arguments: str) -> None:
     subprocess.run([sys.executable, "-m", "lookalike", *arguments], check=True)
 
 
-def test_python_and_the_command_apply_a_file_alike(tmp_path: Path) -> None:
+def test_decided_groups_match_command_line(tmp_path: Path) -> None:
     docs, path = tmp_path / "docs.jsonl", tmp_path / "decisions.jsonl"
     docs.write_text(
         "".join(json.dumps({"id": id_, "text": text}) + "\n" for id_, text in DOCS.items())
@@ -144,7 +144,7 @@ def test_audit_ignores_pairs_decided_as_different(tmp_path: Path) -> None:
         lookalike.audit(found, decisions=decisions)
 
 
-def test_what_is_asked_again_and_what_contradicts() -> None:
+def test_stale_and_contradictory_decisions_are_listed() -> None:
     """A decision is asked again if a text has changed since. Contradictory decisions are listed."""
     decisions: list[dict[str, Any]] = [
         {
@@ -202,7 +202,7 @@ def test_invalid_decisions_are_refused(tmp_path: Path) -> None:
     assert empty is not None and empty.read == 0
 
 
-def test_rows_of_more_than_ten_documents_are_named_as_they_are(tmp_path: Path) -> None:
+def test_decisions_use_unpadded_row_numbers(tmp_path: Path) -> None:
     """The engine pads row numbers with zeros. Decisions and results use unpadded numbers."""
     docs = [
         DOCS["a"],

@@ -32,7 +32,7 @@ def jsonl(path: Path, docs: list[str]) -> str:
     return text
 
 
-def test_removed_is_not_written_over_an_input(tmp_path: Path) -> None:
+def test_removed_file_never_overwrites_inputs(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     first, second = folder / "a.jsonl", folder / "b.jsonl"
     before = {path: jsonl(path, [SAME, OTHER]) for path in (first, second)}
@@ -53,7 +53,7 @@ def test_removed_is_not_written_over_an_input(tmp_path: Path) -> None:
     assert not out.exists()
 
 
-def test_removed_does_not_lie_in_the_output(tmp_path: Path) -> None:
+def test_removed_file_inside_output_is_error(tmp_path: Path) -> None:
     jsonl(tmp_path / "in" / "a.jsonl", [SAME, SAME])
     (tmp_path / "kept").mkdir()
     with pytest.raises(OptionError, match="lies in the output"):
@@ -62,7 +62,7 @@ def test_removed_does_not_lie_in_the_output(tmp_path: Path) -> None:
         )
 
 
-def test_results_are_not_written_over_files_of_an_input_folder(tmp_path: Path) -> None:
+def test_results_never_overwrite_input_files(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     corpus = folder / "a.jsonl"
     before = jsonl(corpus, [SAME, SAME])
@@ -75,7 +75,7 @@ def test_results_are_not_written_over_files_of_an_input_folder(tmp_path: Path) -
     assert (folder / "groups.csv").read_text(encoding="utf-8").startswith("group,id")
 
 
-def test_the_name_of_an_annotation_is_taken(tmp_path: Path) -> None:
+def test_annotating_twice_is_an_error(tmp_path: Path) -> None:
     jsonl(tmp_path / "a.jsonl", [SAME, SAME])
     lookalike.dedup_files(tmp_path / "a.jsonl", output=tmp_path / "b.jsonl", annotate=True)
     with pytest.raises(FileError, match='already has the field "lookalike_kept"; rename it first'):
@@ -87,7 +87,7 @@ NAMED_PIPES = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have n
 
 
 @NAMED_PIPES
-def test_other_threads_go_on_while_files_are_opened(tmp_path: Path) -> None:
+def test_opening_files_lets_threads_run(tmp_path: Path) -> None:
     pipe, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     os.mkfifo(pipe)
 
@@ -105,7 +105,7 @@ def test_other_threads_go_on_while_files_are_opened(tmp_path: Path) -> None:
 
 @NAMED_PIPES
 @pytest.mark.parametrize("output", ["kept.csv.gz", "kept"])
-def test_ctrl_c_leaves_nothing_half_written(
+def test_ctrl_c_removes_partial_output(
     output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ctrl-C during the writing of a compressed list of files, and of a folder with records and
@@ -170,7 +170,7 @@ def test_ctrl_c_leaves_nothing_half_written(
     assert not out.exists() or out.read_bytes() == b"old"
 
 
-def test_a_list_that_changes_meanwhile() -> None:
+def test_dedup_ignores_later_list_changes() -> None:
     docs = [SAME, OTHER, SAME]
     expected = lookalike.dedup(list(docs), keep="first")
 
@@ -186,7 +186,7 @@ def test_a_list_that_changes_meanwhile() -> None:
     }
 
 
-def test_a_frame_that_changes_meanwhile() -> None:
+def test_dedup_ignores_later_frame_changes() -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"text": [SAME, OTHER, SAME], "n": [3, 1, 2]})
 
@@ -227,7 +227,7 @@ class Once:
         return self.streams.pop()
 
 
-def test_what_can_be_read_once() -> None:
+def test_single_use_tables_are_read_once() -> None:
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"text": [SAME, OTHER, SAME], "n": [1, 2, 3]}).replace_schema_metadata(
         {"who": "me"}
@@ -258,7 +258,7 @@ def test_a_query_runs_once() -> None:
     assert kept["id"].to_pylist() == [0, 1, 2, 4]
 
 
-def test_a_query_whose_rows_come_in_any_order() -> None:
+def test_dedup_of_unordered_queries_is_consistent() -> None:
     duckdb = pytest.importorskip("duckdb")
     pytest.importorskip("pyarrow")
     connection = duckdb.connect()
@@ -278,7 +278,7 @@ def test_a_query_whose_rows_come_in_any_order() -> None:
             assert kept.num_rows == 10_000
 
 
-def test_columns_of_an_annotation_that_are_there() -> None:
+def test_existing_annotation_columns_are_errors() -> None:
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"text": [SAME, SAME], "lookalike_kept": [1, 2]})
     given: list[Any] = [table]
@@ -297,7 +297,7 @@ def test_columns_of_an_annotation_that_are_there() -> None:
         assert len(lookalike.dedup(docs)) == 1
 
 
-def test_columns_that_pyarrow_cannot_filter() -> None:
+def test_dedup_filters_unsupported_arrow_types() -> None:
     pa = pytest.importorskip("pyarrow")
     view = pa.array([SAME, OTHER, SAME, None], pa.string_view())
     table = pa.table({"text": view, "n": [1, 2, 3, 4]})
@@ -324,7 +324,7 @@ def test_columns_that_pyarrow_cannot_filter() -> None:
     assert lookalike.dedup(frame, reference=[SAME, OTHER]).columns.tolist() == ["text", "n"]
 
 
-def test_an_iterator_that_ends_with_ctrl_c() -> None:
+def test_iterator_keyboard_interrupts_propagate() -> None:
     def rows() -> Iterator[str]:
         yield SAME
         raise KeyboardInterrupt
@@ -348,7 +348,7 @@ def test_an_iterator_that_ends_with_ctrl_c() -> None:
         lookalike.dedup(Stream())
 
 
-def test_a_stream_that_fails() -> None:
+def test_arrow_stream_failures_are_errors() -> None:
     pa = pytest.importorskip("pyarrow")
 
     def batches() -> Iterator[Any]:
@@ -365,7 +365,7 @@ def test_a_stream_that_fails() -> None:
             work(Stream())
 
 
-def test_an_annotation_says_what_that_of_the_command_line_says(tmp_path: Path) -> None:
+def test_memory_annotations_equal_file_annotations(tmp_path: Path) -> None:
     # b is a duplicate of a. c resembles b, but a and c are below the threshold.
     a = " ".join(f"w{n}" for n in range(40))
     b = a.replace("w0 w1 w2 w3 ", "")
@@ -438,7 +438,7 @@ def test_related_documents_name_their_neighbour() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="hard links of Unix")
-def test_a_link_needs_every_byte_to_be_equal(tmp_path: Path) -> None:
+def test_hard_links_require_equal_bytes(tmp_path: Path) -> None:
     """Three files have the same size and the same words. The last letter of one file is upper
     case."""
     text = " ".join(f"w{number}" for number in range(50_000))
@@ -452,7 +452,7 @@ def test_a_link_needs_every_byte_to_be_equal(tmp_path: Path) -> None:
     assert (tmp_path / "c.txt").read_text(encoding="utf-8").endswith("enD")
 
 
-def test_records_are_written_as_utf_8_with_an_end_to_the_last_line(tmp_path: Path) -> None:
+def test_records_become_utf8_with_final_newline(tmp_path: Path) -> None:
     """JSONL and CSV in UTF-16 and with a byte order mark, as in ``docs/guides/dedup.md``."""
     jsonl = '{"id": "a",  "text": "é one"}\r\n\n{"text": "two", "id": "b", "n": 1.50}'
     (tmp_path / "in.jsonl").write_bytes(jsonl.encode("utf-16"))
@@ -465,7 +465,7 @@ def test_records_are_written_as_utf_8_with_an_end_to_the_last_line(tmp_path: Pat
     assert written == '\ufeffid,text\r\na,"é\none"\nb,two\n'.encode()
 
 
-def test_an_annotation_names_the_rule_that_decided() -> None:
+def test_annotations_name_the_deciding_rule() -> None:
     text = texts(1)[0]
     rows = [
         {"id": "a", "text": text, "score": 1},
@@ -485,7 +485,7 @@ def test_an_annotation_names_the_rule_that_decided() -> None:
     assert reasons(reference=[text])[:3] == ["reference"] * 3
 
 
-def test_an_output_does_not_lie_in_an_input(tmp_path: Path) -> None:
+def test_unusable_output_folders_are_errors(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "a.txt").write_text("one")
@@ -503,7 +503,7 @@ def test_an_output_does_not_lie_in_an_input(tmp_path: Path) -> None:
     assert (full / "old").read_text() == "old"
 
 
-def test_units_are_taken_out_of_files(tmp_path: Path) -> None:
+def test_duplicate_units_are_cut_from_files(tmp_path: Path) -> None:
     path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     jsonl(path, [f"{OTHER}\n\n{SAME}", f"{SAME}\n\nanother end of seven words in all"])
     found = lookalike.find_files(path, unit="paragraph", keep="first")

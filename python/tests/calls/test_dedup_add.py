@@ -44,7 +44,7 @@ def exported(index: lookalike.Index, path: Path) -> list[dict[str, Any]]:
     return [{name: value for name, value in line.items() if name != "added"} for line in lines]
 
 
-def test_files_are_added_as_by_the_command_line(
+def test_added_files_match_command_line(
     news: lookalike.Index, program: str, tmp_path: Path
 ) -> None:
     with lookalike.Index.create(tmp_path / "other", store="texts") as other:
@@ -154,7 +154,7 @@ def test_numbers_are_ids(news: lookalike.Index) -> None:
     assert list(news.ids()) == ["a", "b", "12"] and news.group_sizes(["12", "a"]) == [2, 2]
 
 
-def test_group_sizes_are_those_of_documents_by_their_ids(news: lookalike.Index) -> None:
+def test_group_sizes_follow_requested_ids(news: lookalike.Index) -> None:
     lookalike.dedup(BATCHES[0], reference=news, add=True, **OPTIONS)
     assert news.group_sizes(["z", "nobody", "a", "w", "z"]) == [2, 0, 2, 0, 2]
     assert news.group_sizes([]) == [] and news.group_sizes(iter(["b"])) == [1]
@@ -167,9 +167,7 @@ def test_group_sizes_are_those_of_documents_by_their_ids(news: lookalike.Index) 
     assert news.group_sizes(["a"]) == [1]
 
 
-def test_add_needs_an_open_index(
-    news: lookalike.Index, tmp_path: Path
-) -> None:
+def test_add_needs_an_open_index(news: lookalike.Index, tmp_path: Path) -> None:
     batch = BATCHES[0]
     for reference in (None, {"r": FOX}, str(tmp_path / "news")):
         with pytest.raises(OptionError, match=r"reference=lookalike\.Index\.open\(path\)"):
@@ -195,13 +193,13 @@ def test_add_needs_an_open_index(
     assert list(news.ids()) == ["a", "b"] and news.group_sizes(["a"]) == [1]
 
 
-def test_an_id_with_another_text_is_an_error(news: lookalike.Index) -> None:
+def test_ids_with_changed_texts_are_errors(news: lookalike.Index) -> None:
     docs = {"n": f"{CITY} now", "a": "an article about something that nobody has written about yet"}
     with pytest.raises(DocumentError, match=r'has document "a" with another text.*Index\.remove'):
         lookalike.dedup(docs, reference=news, add=True)
     assert list(news.ids()) == ["a", "b", "n"]
 
 
-def test_without_add_the_index_stays_as_it_is(news: lookalike.Index) -> None:
+def test_dedup_without_add_preserves_index(news: lookalike.Index) -> None:
     assert list(lookalike.dedup(BATCHES[0], reference=news, **OPTIONS)) == ["z", "e"]
     assert list(news.ids()) == ["a", "b"] and news.group_sizes(["a"]) == [1]

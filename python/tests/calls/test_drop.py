@@ -35,7 +35,7 @@ def pages(path: Path, texts: list[str]) -> Path:
     return path
 
 
-def test_documents_of_a_list_go_and_the_others_are_compared_without_them(tmp_path: Path) -> None:
+def test_dropped_documents_are_never_compared(tmp_path: Path) -> None:
     assert lookalike.dedup(TEXTS, **OPTIONS) == [TEXTS[0], *TEXTS[2:]]
     listed = tmp_path / "drop.jsonl"
     listed.write_text('{"id":"0"}\n')
@@ -65,7 +65,7 @@ def test_documents_of_a_list_go_and_the_others_are_compared_without_them(tmp_pat
     assert lookalike.dedup(TEXTS, drop=[0, 1], reference={"r": TEXTS[2]}, **OPTIONS) == TEXTS[3:]
 
 
-def test_passages_and_units_are_those_of_the_others() -> None:
+def test_cut_and_units_ignore_dropped_documents() -> None:
     docs = [f"First of all. {PAGE}", f"Then. {PAGE}.", f"Last. {PAGE}!"]
     assert lookalike.cut(docs, min_words=8, drop=[0]) == [docs[1], "Last. !"]
     lines = [f"{PAGE}\nlonger than the other", f"{PAGE}\nshort", "short"]
@@ -79,7 +79,7 @@ def test_frames_lose_the_rows() -> None:
     assert list(kept["text"]) == LEFT and list(kept.index) == list(range(1, len(TEXTS)))
 
 
-def test_what_is_contaminated_is_dropped(tmp_path: Path) -> None:
+def test_contaminated_documents_can_be_dropped(tmp_path: Path) -> None:
     texts = [f"{n}: {PAGE if n % 5 == 0 else 'other words'}" for n in range(12)]
     found = lookalike.contamination(texts, [QUESTION], ngram=5)
     assert found.documents["id"] == [0, 5, 10] and set(found.documents["source"]) == {"documents"}
@@ -90,7 +90,7 @@ def test_what_is_contaminated_is_dropped(tmp_path: Path) -> None:
         assert [text for text, row in kept if row["reason"] != "dropped"] == clean
 
 
-def test_files_are_those_of_the_command_line(tmp_path: Path, program: str) -> None:
+def test_dropped_files_match_command_line(tmp_path: Path, program: str) -> None:
     corpus = pages(tmp_path / "web.jsonl", TEXTS)
     found = lookalike.contamination(lookalike.Files(corpus), [QUESTION], ngram=5)
     assert found.documents.to_pylist() == [{"id": f"d{n}", "source": str(corpus)} for n in (0, 1)]

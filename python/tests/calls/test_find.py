@@ -53,7 +53,7 @@ def test_groups_are_stars_of_verified_pairs() -> None:
     assert len(found.pairs) == 300
 
 
-def test_every_kind_of_list_gives_the_same() -> None:
+def test_document_containers_give_equal_groups() -> None:
     docs = texts(90)
     ids = [f"d{i:03}" for i in range(90)]
     by_row = lookalike.find(docs, keep="first")
@@ -75,7 +75,7 @@ def test_every_kind_of_list_gives_the_same() -> None:
     assert lookalike.find(tuple(docs), keep="first").groups["id"] == by_row.groups["id"]
 
 
-def test_the_first_of_equal_documents_is_kept_by_row() -> None:
+def test_equal_documents_keep_first_row() -> None:
     # As texts, "10" sorts before "2".
     found = lookalike.find(["same text here, the same"] * 12)
     assert found.groups["id"] == list(range(12))
@@ -105,7 +105,7 @@ def test_reference_documents_are_always_kept() -> None:
     assert found.groups["keeper_row"] == [None] * 4
 
 
-def test_spellings_of_one_text_are_folded() -> None:
+def test_normalize_folds_spelling_variants() -> None:
     docs = ["ذَهَبَ الطُّلَّابُ إِلَى الْمَدْرَسَةِ فِي الصَّبَاحِ", "ذهب الطلاب الى المدرسة في الصباح"]
     found = lookalike.find(docs)
     assert found.counts["groups"] == 0
@@ -117,7 +117,7 @@ def test_spellings_of_one_text_are_folded() -> None:
     assert lookalike.tune(docs).folding["changed"] == 2
 
 
-def test_what_is_cut_from_mail_is_counted(tmp_path: Path) -> None:
+def test_cut_mail_parts_are_counted(tmp_path: Path) -> None:
     body = "a reply\n> quoted text\nand more\n-- \nAnn\n"
     (tmp_path / "a.eml").write_text(f"From: a@b.example\nSubject: x\n\n{body}")
     cut = lookalike.find_files(tmp_path, mail_signatures="keep").cut_from_mail
@@ -139,7 +139,7 @@ def test_empty_documents_match_nothing() -> None:
     assert lookalike.find([]).counts["documents"] == 0
 
 
-def test_files_are_those_of_the_command_line(tmp_path: Path) -> None:
+def test_find_files_matches_command_line(tmp_path: Path) -> None:
     docs = texts(60)
     path = tmp_path / "docs.jsonl"
     lines = (json.dumps({"id": f"d{i:03}", "text": t}) for i, t in enumerate(docs))
@@ -201,7 +201,7 @@ def test_files_are_those_of_the_command_line(tmp_path: Path) -> None:
         ({"a": None}, DocumentError, "row 0 has no text"),
     ],
 )
-def test_documents_that_cannot_be_used(docs: object, error: type, words: str) -> None:
+def test_find_rejects_unusable_documents(docs: object, error: type, words: str) -> None:
     with pytest.raises(error, match=words):
         lookalike.find(docs)
 
@@ -213,7 +213,7 @@ def test_an_error_knows_its_row() -> None:
     assert isinstance(raised.value, (ValueError, LookalikeError))
 
 
-def test_bad_rows_are_skipped_when_asked() -> None:
+def test_skip_bad_skips_unusable_rows() -> None:
     rows = [("a", "x y z"), ("b", None), ("a", "other"), ("c", "x y z")]
     found = lookalike.find(rows, skip_bad=True)
     assert sorted((s["line"], s["row"], s["id"]) for s in found.skipped) == [
@@ -228,7 +228,7 @@ def test_bad_rows_are_skipped_when_asked() -> None:
     ]
 
 
-def test_rows_with_an_empty_id_are_skipped_as_those_of_a_file(tmp_path: Path) -> None:
+def test_rows_with_empty_ids_are_skipped(tmp_path: Path) -> None:
     rows = [{"id": "a", "text": "x y z"}, {"id": "", "text": "x y z"}, {"id": "b", "text": "x y z"}]
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -275,7 +275,7 @@ def test_rows_with_an_empty_id_are_skipped_as_those_of_a_file(tmp_path: Path) ->
         ({"seed": -1}, "seed"),
     ],
 )
-def test_options_that_cannot_be(options: dict[str, object], words: str) -> None:
+def test_find_rejects_invalid_options(options: dict[str, object], words: str) -> None:
     with pytest.raises(OptionError, match=words):
         lookalike.find(["a b c", "d e f"], **options)
 
@@ -286,7 +286,7 @@ def test_messages_name_arguments_not_flags() -> None:
     assert "--" not in str(raised.value)
 
 
-def test_paths_that_cannot_be_read(tmp_path: Path) -> None:
+def test_find_files_rejects_unreadable_paths(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="nowhere"):
         lookalike.find_files(tmp_path / "nowhere.jsonl")
     with pytest.raises(FileError, match="nothing matches"):
@@ -320,7 +320,7 @@ def test_the_interpreter_is_free_meanwhile() -> None:
         lookalike.find(docs, threads=1, progress=stop)
 
 
-def test_progress_is_reported_and_may_stop_the_work() -> None:
+def test_progress_callbacks_can_stop_find() -> None:
     reported: list[tuple[str, int, int | None]] = []
     lookalike.find(texts(3000), progress=lambda *what: reported.append(what))
     assert reported and reported[-1][0] == "verify and group"
@@ -335,7 +335,7 @@ def test_progress_is_reported_and_may_stop_the_work() -> None:
         lookalike.find(texts(3000), progress=stop)
 
 
-def test_progress_arrives_where_the_work_does(tmp_path: Path) -> None:
+def test_progress_completes_each_reached_stage(tmp_path: Path) -> None:
     reported: list[tuple[str, int, int]] = []
     rows = "".join(
         json.dumps({"id": str(n), "text": text}) + "\n" for n, text in enumerate(texts(3000))
@@ -384,7 +384,7 @@ print("finished", flush=True)
     assert (done.stdout, done.returncode) == ("stopped\n", 7), done.stderr
 
 
-def test_dedup_gives_back_what_was_given(tmp_path: Path) -> None:
+def test_dedup_returns_original_documents(tmp_path: Path) -> None:
     docs = texts(30)
     kept = lookalike.dedup(docs, keep="first")
     assert kept == docs[::3]
@@ -437,7 +437,7 @@ def test_compare() -> None:
         lookalike.compare("a", Path("b"))
 
 
-def test_prepare_makes_equal_keys_for_equal_documents() -> None:
+def test_similar_documents_share_prepared_keys() -> None:
     docs = texts(300)
     rows = lookalike.prepare(docs)
     assert rows["id"] == list(range(300))
@@ -467,7 +467,7 @@ def test_prepare_makes_equal_keys_for_equal_documents() -> None:
         lookalike.prepare(docs, exact=True)
 
 
-def test_audit_measures_what_was_missed(tmp_path: Path) -> None:
+def test_audit_measures_missed_pairs(tmp_path: Path) -> None:
     docs = texts(600)
     found = lookalike.find(docs)
     audit = lookalike.audit(found, sample=200)
@@ -530,7 +530,7 @@ def test_tune_follows_the_formula() -> None:
 
 @pytest.mark.parametrize("documents", [None, 2, 100, 10**9, 10**12])
 @pytest.mark.parametrize("given", ["", "one", "alike", "unlike"])
-def test_tune_advises_what_the_command_does(
+def test_tune_matches_command_line(
     program: str, tmp_path: Path, given: str, documents: int | None
 ) -> None:
     made = {"one": TUNED[:1], "alike": TUNED, "unlike": texts(300)}
@@ -565,7 +565,7 @@ def test_tune_advises_what_the_command_does(
             ]
 
 
-def test_tune_is_for_the_documents_there_are() -> None:
+def test_tune_uses_given_document_count() -> None:
     assert lookalike.tune(TUNED[:1]).documents == 1
     assert lookalike.tune().documents == 1_000_000
     assert lookalike.tune(texts(60)).documents == 60
@@ -589,7 +589,7 @@ def test_errors_are_a_tree() -> None:
     assert issubclass(FileError, OSError) and issubclass(ChangedError, LookalikeError)
 
 
-def test_pairs_have_the_estimates_of_their_signatures() -> None:
+def test_pairs_include_signature_estimates() -> None:
     docs = ["one two three four five six seven", "One two three four five six seven!"]
     pairs = lookalike.find(docs, pairs=True, estimates=True).pairs
     assert pairs.to_pylist() == [
@@ -628,7 +628,7 @@ def test_pairs_have_the_estimates_of_their_signatures() -> None:
         ("café one", "cafe one", {"shingle": "bag", "normalize": "unaccent"}, 2, 2),
     ],
 )
-def test_options_decide_what_is_compared(
+def test_options_select_compared_shingles(
     a: str, b: str, options: dict[str, Any], shared: int, all_of_both: int
 ) -> None:
     """``shared`` and ``all_of_both`` are the sizes of the intersection and the union of the

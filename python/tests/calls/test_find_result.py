@@ -131,7 +131,7 @@ def test_two_documents_are_explained() -> None:
     assert "duplicate" in chosen.explain(0, 1).reason
 
 
-def test_a_document_alone_and_documents_without_a_shingle_are_explained() -> None:
+def test_explain_handles_documents_without_shingles() -> None:
     found = lookalike.find({"a": A, "b": B, "dots": "...", "marks": "!!!"})
     assert found.explain("a", "a").reason == "Both ids refer to the same document, 'a'."
     assert found.explain("dots", "dots").reason == "Both ids refer to the same document, 'dots'."
@@ -174,7 +174,7 @@ def test_decisions_of_people_are_explained() -> None:
     )
 
 
-def test_pairs_that_are_similar_and_in_no_group() -> None:
+def test_explain_reports_missed_pairs() -> None:
     # Signatures with one band of many rows miss nearly all pairs of texts that are not equal.
     docs = [f"{' '.join(f'w{i}' for i in range(60))} {end}" for end in ("x", "y")]
     found = lookalike.find(docs, threshold=0.5, bands=1, rows=60)
@@ -195,7 +195,7 @@ def test_a_notebook_shows_the_page(tmp_path: Path) -> None:
     assert timeless[0] == timeless[1] and "<b>" not in shown
 
 
-def test_large_pages_are_not_kept_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_pages_fall_back_to_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lookalike._results.notebook._MOST", 1000)
     assert FOUND._repr_html_().startswith("<pre>FindResult(documents=30, groups=10, duplicates=20)")
 
@@ -259,7 +259,7 @@ def test_texts_of_several_columns() -> None:
     assert len(lookalike.find(TITLED, text=["body"])) == 1
 
 
-def test_texts_of_columns_that_cannot_be(tmp_path: Path) -> None:
+def test_find_rejects_invalid_text_columns(tmp_path: Path) -> None:
     wrong: Any
     for wrong in ([], ["title", 5], ["title", "title"], [""] * 2, 5):
         with pytest.raises(OptionError, match="text: expected"):
@@ -353,7 +353,7 @@ def test_lists_of_tokens() -> None:
         lookalike.find([["a"], None], tokens="given")
 
 
-def test_ids_of_an_index_may_be_uuids(tmp_path: Path) -> None:
+def test_index_ids_can_be_uuids(tmp_path: Path) -> None:
     first, second = uuid.uuid4(), uuid.UUID(int=5)
     with lookalike.Index.create(tmp_path / "ix") as index:
         assert index.add([(first, A), (second, "other words are here")]).added == 2
@@ -374,7 +374,7 @@ def test_ids_of_an_index_may_be_uuids(tmp_path: Path) -> None:
             index.add([(5.5, A)])
 
 
-def test_evaluation_of_what_was_found(tmp_path: Path) -> None:
+def test_evaluate_accepts_every_truth_form(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     docs = {"a": A, "b": B, "c": "other words are here now", "d": f"{A} and so on"}
     found = lookalike.find(docs)

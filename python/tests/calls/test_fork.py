@@ -90,7 +90,7 @@ def load(pipe: Connection[Any, Any], number: int) -> None:
 
 
 @pytest.mark.skipif("fork" not in METHODS, reason="this system cannot fork")
-def test_a_fork_while_another_thread_is_at_work(expected: list[str]) -> None:
+def test_fork_with_busy_threads_works(expected: list[str]) -> None:
     """The child lacks the threads that were running, and their locks remain locked."""
     stop = threading.Event()
 

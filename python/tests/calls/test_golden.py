@@ -60,7 +60,7 @@ def run(program: str, words: list[str], folder: Path) -> None:
 
 
 @pytest.mark.parametrize("options", CHOICES, ids=str)
-def test_files_are_the_same(
+def test_golden_outputs_match_command_line(
     options: dict[str, Any], program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both read the same folder. Then the module gets the texts in memory, and the program gets a
@@ -83,7 +83,7 @@ def test_files_are_the_same(
         assert found.counts["groups"] > 2
 
 
-def test_pairs_are_those_of_an_independent_program(tmp_path: Path) -> None:
+def test_pairs_equal_independent_truth(tmp_path: Path) -> None:
     """An independent program has written ``fixtures/sample.truth.csv``."""
     found = lookalike.find(sample(), threshold=0.5, exact=True, pairs=True)
     table = found.pairs
@@ -123,7 +123,7 @@ def prepared(words: tuple[str, ...], **options: Any) -> dict[str, Any]:
     return row
 
 
-def test_signatures_and_bucket_keys_are_those_of_the_document() -> None:
+def test_signatures_and_keys_match_specification() -> None:
     """The known answers follow docs/reference/signature.md."""
     assert len(ANSWERS["keys"]) > 20
     for words, keys in ANSWERS["keys"].items():
@@ -140,7 +140,7 @@ def test_signatures_and_bucket_keys_are_those_of_the_document() -> None:
         assert row["band_keys"] == keys, words
 
 
-def test_shingle_sets_have_as_many_shingles_as_in_the_document() -> None:
+def test_shingle_counts_match_specification() -> None:
     assert len(ANSWERS["set"]) > 10
     for words, shingles in ANSWERS["set"].items():
         assert prepared(words)["shingles"] == len(shingles), words

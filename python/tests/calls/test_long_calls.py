@@ -203,7 +203,7 @@ def test_a_sample_is_reported_of() -> None:
         lookalike.tune(TEXTS, sample=2000, progress=lambda *_: 1 // 0)
 
 
-def test_an_audit_is_not_done_before_its_end() -> None:
+def test_audit_progress_completes_near_end() -> None:
     found = lookalike.find(TEXTS, threads=1)
     total = sum(len(text) for text in TEXTS)
     reported: list[tuple[tuple[str, int, int | None], float]] = []

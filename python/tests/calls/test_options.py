@@ -74,7 +74,7 @@ def test_keywords_of_other_libraries_name_ours(name: str) -> None:
         assert len(text) < 100 and "\n" not in text
 
 
-def test_hints_name_what_is_there() -> None:
+def test_foreign_option_hints_name_existing_targets() -> None:
     """A hint names an option, ``id``, ``text``, or a function or attribute of the package."""
     named = {*OPTIONS, "id", "text", "progress"}
     for hint in _FOREIGN.values():
@@ -102,7 +102,7 @@ def test_misspelled_options_name_the_nearest(function: str) -> None:
 
 
 @pytest.mark.parametrize("option", sorted(FILE_OPTIONS))
-def test_options_for_files_are_given_to_files(option: str) -> None:
+def test_file_option_errors_suggest_files(option: str) -> None:
     for function in ("find", "dedup", "cut", "passages", "contamination", "prepare", "tune"):
         with pytest.raises(
             OptionError,
@@ -111,7 +111,7 @@ def test_options_for_files_are_given_to_files(option: str) -> None:
             FUNCTIONS[function][0](**{option: None})
 
 
-def test_options_of_other_functions_are_no_misspellings() -> None:
+def test_misplaced_option_errors_suggest_help() -> None:
     for function, option in (("cut", "threshold"), ("passages", "threshold"), ("find", "drop")):
         with pytest.raises(
             OptionError,
@@ -149,14 +149,14 @@ def test_rules_are_their_texts(rule: Any, text: str, shown: str) -> None:
 
 @pytest.mark.parametrize("rule", [Words, Chars, Bytes])
 @pytest.mark.parametrize("size", [0, -1, 257, 2**70, 1.5, "5", None, True])
-def test_sizes_that_cannot_be(rule: Any, size: Any) -> None:
+def test_invalid_shingle_sizes_are_errors(rule: Any, size: Any) -> None:
     with pytest.raises(OptionError, match="^size: expected a whole number from 1"):
         rule(size)
 
 
 @pytest.mark.parametrize("rule", [Field, PathPattern])
 @pytest.mark.parametrize("name", ["", None, 5, b"a", ["a"]])
-def test_names_that_cannot_be(rule: Any, name: Any) -> None:
+def test_invalid_rule_names_are_errors(rule: Any, name: Any) -> None:
     with pytest.raises(OptionError, match="^(name|pattern): expected"):
         rule(name)
 
@@ -190,7 +190,7 @@ def test_rules_are_settings_of_an_index(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["pairs", "estimates", "reference_pairs"])
-def test_lists_of_pairs_are_results_of_find(name: str, tmp_path: Path) -> None:
+def test_dedup_rejects_pair_list_options(name: str, tmp_path: Path) -> None:
     wrong: dict[str, Any] = {name: True}
     with pytest.raises(OptionError, match=f"^dedup has no option '{name}'"):
         lookalike.dedup(["one", "two"], **wrong)

@@ -31,7 +31,7 @@ def jsonl(path: Path, docs: dict[str, str] = DOCS) -> Path:
     return path
 
 
-def test_tables_say_where_passages_are() -> None:
+def test_passage_tables_locate_passages() -> None:
     found = lookalike.passages(DOCS, min_words=8)
     assert [(p.words, p.places, p.documents, p.id) for p in found] == [(13, 2, 2, "b")]
     assert found.passages.column_names == [
@@ -60,14 +60,14 @@ def test_tables_say_where_passages_are() -> None:
         __import__("pickle").dumps(found)
 
 
-def test_the_order_decides_which_place_is_first() -> None:
+def test_keep_order_selects_first_place() -> None:
     assert lookalike.passages(DOCS, min_words=8, keep="shortest").passages["id"] == ["a"]
     rows = [{"text": text, "rank": rank} for rank, text in enumerate(TEXTS)]
     assert lookalike.passages(rows, min_words=8, keep="field:rank:asc").passages["id"] == [0]
     assert len(lookalike.passages(DOCS, min_words=8, case="keep")) == 0
 
 
-def test_files_and_memory_give_the_same(tmp_path: Path) -> None:
+def test_passages_of_files_equal_memory(tmp_path: Path) -> None:
     of_files = lookalike.passages(lookalike.Files(jsonl(tmp_path / "in.jsonl")), min_words=8)
     held = lookalike.passages(DOCS, min_words=8)
     for name in of_files.places.column_names:
@@ -78,7 +78,7 @@ def test_files_and_memory_give_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", [(), ("--keep", "first"), ("--case", "keep")])
-def test_files_are_those_of_the_command_line(
+def test_passage_files_match_command_line(
     tmp_path: Path, program: str, option: tuple[str, ...]
 ) -> None:
     path = jsonl(tmp_path / "in.jsonl")
@@ -175,7 +175,7 @@ def test_other_frames_get_other_texts() -> None:
     assert backwards["text"][:] == cut[::-1] and backwards["n"][:] == [3, 2, 1]
 
 
-def test_what_is_left_of_too_little_goes() -> None:
+def test_min_left_removes_short_remainders() -> None:
     docs = [f"Short. {NOTICE}", f"A somewhat longer letter that comes first. {NOTICE}", "", "?!"]
     assert lookalike.cut(docs, min_words=8) == ["Short. .", docs[1], "", "?!"]
     assert lookalike.cut(docs, min_words=8, min_left=2) == [docs[1], "", "?!"]
@@ -183,7 +183,7 @@ def test_what_is_left_of_too_little_goes() -> None:
     assert by_sentence == ["Short. ", docs[1], "", "?!"]
 
 
-def test_boilerplate_goes_everywhere() -> None:
+def test_boilerplate_is_cut_everywhere() -> None:
     pages = [{"text": f"Page {n} says this and that. {NOTICE}", "site": "x"} for n in range(4)]
     pages += [{"text": f"Only one of its site. {NOTICE}", "site": "y"}]
     options: Any = {"min_words": 8}
@@ -194,7 +194,7 @@ def test_boilerplate_goes_everywhere() -> None:
     assert [NOTICE[:20] in page["text"] for page in kept] == [False] * 4 + [True]
 
 
-def test_a_reference_comes_first() -> None:
+def test_cut_removes_reference_passages() -> None:
     kept = lookalike.cut([f"New: {NOTICE}", "other"], reference=[NOTICE], min_words=8)
     assert kept == ["New: .", "other"]
 
@@ -249,14 +249,14 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize("number", range(len(REFUSED)))
-def test_options_that_cannot_be(number: int) -> None:
+def test_cut_rejects_invalid_options(number: int) -> None:
     options, words = REFUSED[number]
     with pytest.raises(OptionError, match=words) as raised:
         lookalike.cut(TEXTS, **options)
     assert "--" not in str(raised.value)
 
 
-def test_dedup_names_the_functions_that_take_an_option() -> None:
+def test_dedup_errors_suggest_other_functions() -> None:
     for options, words in [
         ({"passages": True}, "dedup has no option 'passages'; use lookalike.cut$"),
         ({"min_words": 8}, "dedup has no option 'min_words'; use lookalike.cut$"),
@@ -268,7 +268,7 @@ def test_dedup_names_the_functions_that_take_an_option() -> None:
         lookalike.dedup(TEXTS, unit="paragraph", annotate=True)
 
 
-def test_options_of_the_search_that_cannot_be() -> None:
+def test_passage_search_rejects_invalid_options() -> None:
     for options, words in [
         ({"threshold": 0.5}, "passages has no option 'threshold'"),
         ({"shingle": "bag"}, "passages has no option 'shingle'"),
@@ -310,7 +310,7 @@ def test_progress_ends_the_work() -> None:
         lookalike.cut(docs, min_words=8, progress=tell)
 
 
-def test_files_that_change_meanwhile(tmp_path: Path) -> None:
+def test_changed_passage_files_are_errors(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "in.jsonl")
     found = lookalike.passages(lookalike.Files(path), min_words=8)
     jsonl(path, {"a": "something else"})

@@ -47,13 +47,13 @@ def prepared(texts: list[str]) -> lookalike.PrepareResult:
     return lookalike.prepare(texts, threads=1)
 
 
-def test_a_worker_gives_back_what_it_made() -> None:
+def test_workers_return_prepared_tables() -> None:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         rows = pool.map_async(prepared, [DOCS]).get(120)[0]
     assert rows["band_keys"] == prepared(DOCS)["band_keys"]
 
 
-def test_what_was_found_says_what_to_pickle() -> None:
+def test_find_result_pickling_suggests_tables() -> None:
     found = lookalike.find(DOCS)
     with pytest.raises(TypeError, match="found.groups"):
         pickle.dumps(found)
@@ -94,7 +94,7 @@ def test_damaged_pickles_are_errors() -> None:
     assert errors > 200
 
 
-def test_types_of_pandas_do_not_depend_on_the_rows() -> None:
+def test_pandas_types_are_independent_of_rows() -> None:
     pytest.importorskip("pandas")
     some = lookalike.find(DOCS, pairs=True)
     none = lookalike.find(DOCS[1:], pairs=True)
@@ -106,7 +106,7 @@ def test_types_of_pandas_do_not_depend_on_the_rows() -> None:
     assert types["row"] == types["keeper_row"] == "UInt64" and types["id"] == "int64"
 
 
-def test_rows_stay_rows_where_some_are_skipped() -> None:
+def test_skipping_preserves_row_numbers() -> None:
     found = lookalike.find([None, *DOCS], skip_bad=True)
     assert [found.text(row) for row in (1, 2, 3)] == DOCS
     assert (found.skipped["line"], found.skipped["row"]) == ([1], [0])
@@ -116,12 +116,12 @@ def test_rows_stay_rows_where_some_are_skipped() -> None:
         found.text(4)
 
 
-def test_what_is_skipped_is_written_with_its_row(tmp_path: Any) -> None:
+def test_skipped_csv_includes_row_numbers(tmp_path: Any) -> None:
     lookalike.find([None, *DOCS], skip_bad=True).write_skipped(tmp_path / "skipped.csv")
     assert "documents,0,0," in (tmp_path / "skipped.csv").read_text()
 
 
-def test_signing_tells_what_it_skips() -> None:
+def test_prepare_reports_skipped_rows() -> None:
     records = [("a", DOCS[0]), ("b", None), ("a", DOCS[1]), ("c", DOCS[2]), ("a", DOCS[2])]
     rows = lookalike.prepare(records, skip_bad=True)
     assert rows["id"] == ["a", "c"]
@@ -136,7 +136,7 @@ def test_signing_tells_what_it_skips() -> None:
     assert raised.value.row == 2
 
 
-def test_signing_files_tells_what_it_skips(tmp_path: Any) -> None:
+def test_prepare_reports_skipped_file_records(tmp_path: Any) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"id": "a", "text": "one"}\n{"id": "a", "text": "two"}\n{"id": 5}\n')
     with pytest.raises(DocumentError):
@@ -145,7 +145,7 @@ def test_signing_files_tells_what_it_skips(tmp_path: Any) -> None:
     assert rows["id"] == ["a"] and len(rows.skipped) == 2
 
 
-def test_groups_of_an_index_say_where_their_texts_are(tmp_path: Any) -> None:
+def test_index_groups_reject_text_and_audit(tmp_path: Any) -> None:
     with lookalike.Index.create(tmp_path / "index", store="texts") as index:
         index.add(dict(zip("abc", DOCS)))
         groups = index.groups()
@@ -157,7 +157,7 @@ def test_groups_of_an_index_say_where_their_texts_are(tmp_path: Any) -> None:
             lookalike.audit(groups)
 
 
-def test_inputs_are_known_after_a_change_of_folder(
+def test_results_recognise_inputs_after_chdir(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, other = tmp_path / "here", tmp_path / "other"
@@ -190,7 +190,7 @@ def test_tables_of_large_strings_are_pickled() -> None:
     assert again.column_types == ["large_string"] and again.values(0, 0, 2) == ["a", "bc"]
 
 
-def test_lists_in_lists_are_no_columns() -> None:
+def test_nested_list_columns_are_errors() -> None:
     table = type(lookalike.prepare(DOCS).engine)
     nothing: tuple[Any, ...] = (0, None, [], [])
     deep = nothing
@@ -218,7 +218,7 @@ def test_text_columns_grow() -> None:
     assert dict(zip(skipped.column_names, skipped.engine.column_types))["id"] == "large_string"
 
 
-def test_the_digest_of_the_inputs_depends_on_the_documents_only(tmp_path: Path) -> None:
+def test_input_digest_depends_on_documents(tmp_path: Path) -> None:
     lines = [f'{{"id": "d{n}", "text": "text number {n} of a few"}}\n' for n in range(9)]
 
     def inputs(*parts: list[str]) -> Any:
@@ -237,7 +237,7 @@ def test_the_digest_of_the_inputs_depends_on_the_documents_only(tmp_path: Path) 
     assert inputs([*lines[:8], lines[8].replace("d8", "d9")])["digest"] != whole["digest"]
 
 
-def test_a_page_is_that_of_the_command_line(tmp_path: Path, program: str) -> None:
+def test_html_reports_match_command_line(tmp_path: Path, program: str) -> None:
     path = tmp_path / "in.jsonl"
     path.write_text("".join(json.dumps({"id": n, "text": DOCS[0]}) + "\n" for n in "abc"))
     lookalike.find_files(path).write_report(tmp_path / "ours.html")
@@ -251,7 +251,7 @@ def test_a_page_is_that_of_the_command_line(tmp_path: Path, program: str) -> Non
     assert seconds.sub("", ours) == seconds.sub("", theirs)
 
 
-def test_a_json_report_is_that_of_the_command_line(tmp_path: Path, program: str) -> None:
+def test_json_reports_match_command_line(tmp_path: Path, program: str) -> None:
     path = tmp_path / "in.jsonl"
     path.write_text("".join(json.dumps({"id": n, "text": DOCS[0]}) + "\n" for n in "abc"))
     lookalike.find_files(path).write_report(tmp_path / "ours.json")
@@ -261,7 +261,7 @@ def test_a_json_report_is_that_of_the_command_line(tmp_path: Path, program: str)
     assert re.sub(r'"seconds":[0-9.e-]+', "", ours) == re.sub(r'"seconds":[0-9.e-]+', "", theirs)
 
 
-def test_a_page_of_documents_in_memory_has_their_texts(tmp_path: Path) -> None:
+def test_html_reports_of_memory_contain_texts(tmp_path: Path) -> None:
     found = lookalike.find({"<a>": DOCS[0], "b": f"{DOCS[0]}!"})
     found.write_report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()

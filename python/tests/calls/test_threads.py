@@ -49,7 +49,7 @@ def outcome(call: str, started: int, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("started", [0, 1, 2])
-def test_files_are_read_by_the_threads_there_are(tmp_path: Path, started: int) -> None:
+def test_file_reading_tolerates_missing_threads(tmp_path: Path, started: int) -> None:
     """With few threads, the index gets all 20,000 records of a file in their order."""
     with (tmp_path / "docs.jsonl").open("w", encoding="utf-8") as file:
         for i in range(20_000):
@@ -61,20 +61,18 @@ def test_files_are_read_by_the_threads_there_are(tmp_path: Path, started: int) -
 
 
 @pytest.mark.parametrize("started", [0, 1, 3])
-def test_documents_are_shingled_and_written_by_the_threads_there_are(
-    tmp_path: Path, started: int
-) -> None:
+def test_indexing_tolerates_missing_threads(tmp_path: Path, started: int) -> None:
     assert outcome("documents", started, tmp_path) == "9000\n"
     with lookalike.Index.open(tmp_path / "index") as index:
         assert list(index.ids()) == [str(i) for i in range(9000)]
 
 
 @pytest.mark.parametrize("started", [0, 1, 3])
-def test_texts_are_asked_for_by_the_threads_there_are(tmp_path: Path, started: int) -> None:
+def test_query_many_tolerates_missing_threads(tmp_path: Path, started: int) -> None:
     assert outcome("query_many", started, tmp_path) == "9000\n"
 
 
-def test_there_may_be_so_many_threads_and_no_more(tmp_path: Path) -> None:
+def test_query_many_limits_thread_count(tmp_path: Path) -> None:
     with lookalike.Index.create(tmp_path / "index") as index:
         for threads in (1025, 10**6):
             with pytest.raises(OptionError, match=f"threads is {threads}, expected 1 to 1024"):

@@ -54,13 +54,13 @@ def test_tables_have_the_ranges() -> None:
     assert lookalike.audit(found, sample=10).recall == 1.0
 
 
-def test_tables_without_units_have_no_ranges() -> None:
+def test_document_tables_omit_unit_ranges() -> None:
     found = lookalike.find(DOCS, pairs=True)
     assert not set(UNITS) & set(found.groups.column_names)
     assert lookalike.find(DOCS, unit="document").groups.column_names == found.groups.column_names
 
 
-def test_rows_are_in_their_order_and_ids_as_they_are() -> None:
+def test_units_keep_row_order_and_ids() -> None:
     many = [f"Line number {n} is here only.\n{SHARED}" for n in range(120)]
     found = lookalike.find(many, unit="line", shingle="words:3")
     assert found.groups["keeper"][0] == "0#2" and found.groups["id"][100] == "100#2"
@@ -84,7 +84,7 @@ def test_units_go_from_the_texts() -> None:
         lookalike.dedup(frame.assign(title="x"), text=["title", "text"], unit="line")
 
 
-def test_files_and_memory_lose_the_same(tmp_path: Path) -> None:
+def test_unit_dedup_of_files_equals_memory(tmp_path: Path) -> None:
     path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     path.write_text(
         "".join(json.dumps({"id": f"d{n}", "text": text}) + "\n" for n, text in enumerate(DOCS))

@@ -82,7 +82,7 @@ LOSSY: dict[str, Any] = {"threshold": 0.5, "num_hashes": 12, "bands": 3, "rows":
 @pytest.mark.parametrize(
     "options", [LOSSY, {**LOSSY, "pairs": True}, {"threshold": 0.6, "case": "keep"}]
 )
-def test_figures_equal_one_machine(tasks: int, sample: int, options: dict[str, Any]) -> None:
+def test_divided_audit_equals_one_machine(tasks: int, sample: int, options: dict[str, Any]) -> None:
     rows = corpus(400)
     found = lookalike.find(rows, **options)
     for seed in (1, 9):
@@ -95,7 +95,7 @@ def test_figures_equal_one_machine(tasks: int, sample: int, options: dict[str, A
             assert one.recall is not None and 0 < one.recall < 1
 
 
-def test_a_reference_is_not_compared_with_itself() -> None:
+def test_audit_ignores_pairs_within_reference() -> None:
     rows = corpus(300)
     # Reference documents may have the same ids as other documents.
     reference = [{**row, "id": rows[number]["id"]} for number, row in enumerate(rows[200:])]
@@ -108,7 +108,7 @@ def test_a_reference_is_not_compared_with_itself() -> None:
         assert one.sampled > 0
 
 
-def test_texts_that_changed_are_noticed() -> None:
+def test_audit_detects_changed_texts() -> None:
     rows = corpus(80)
     plan = stages.plan(threshold=0.5)
 
@@ -139,7 +139,7 @@ def test_texts_that_changed_are_noticed() -> None:
         next(audit_stages.read_texts([pa.record_batch([pa.array([b"lkb1"])], names=["rows"])]))
 
 
-def test_limits_draw_about_as_many_as_are_wanted() -> None:
+def test_draw_limits_slightly_exceed_sample() -> None:
     assert audit_stages.draw_limit(100, 2_000) == ALL
     assert audit_stages.draw_limit(0, 1) == ALL
     share = audit_stages.draw_limit(10**9, 2_000) / 2**64
@@ -149,7 +149,7 @@ def test_limits_draw_about_as_many_as_are_wanted() -> None:
         audit_stages.draw_limit(10, 0)
 
 
-def test_documents_that_changed_and_damaged_rows_are_refused() -> None:
+def test_audit_rejects_changed_or_damaged_rows() -> None:
     rows = corpus(60)
     table, plan = pa.Table.from_pylist(rows), stages.plan(threshold=0.5)
     drawn = pa.Table.from_batches(

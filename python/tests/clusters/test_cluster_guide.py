@@ -150,7 +150,7 @@ def test_the_examples_of_ray(ray_node: None, place: Path, monkeypatch: pytest.Mo
 
 
 @slow
-def test_texts_travel_where_labels_are_many(
+def test_runs_without_broadcast_equal_one_machine(
     session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Simulates more than 10 million documents in components, whose labels are not sent to all

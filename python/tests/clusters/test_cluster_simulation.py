@@ -80,7 +80,7 @@ def projection(folder: Path, components: Components = Components()) -> Projectio
     return Projection(*(read(given, folder) for given in (SMALL, LARGE, BANDS)), components)
 
 
-def test_costs_are_those_of_the_lines(tmp_path: Path) -> None:
+def test_stage_costs_follow_fitted_lines(tmp_path: Path) -> None:
     keys, components, decide = projection(tmp_path).stages(10_000, 30)
     assert keys == StageCost(
         "keys", pytest.approx(10 + 100 * 2.5), 1000 * 10_000, pytest.approx(10_000 * 500)
@@ -94,7 +94,7 @@ def test_costs_are_those_of_the_lines(tmp_path: Path) -> None:
     )
 
 
-def test_components_larger_than_a_task_take_rounds(tmp_path: Path) -> None:
+def test_oversized_components_add_rounds(tmp_path: Path) -> None:
     # Half of the documents are in components, and each takes 24 bytes.
     small = Components(share=0.5, chain=1000, task_memory=120 << 20)
     assert (small.rounds(10 << 20), small.rounds((10 << 20) + 1)) == (0, 10)
@@ -115,7 +115,7 @@ def test_components_larger_than_a_task_take_rounds(tmp_path: Path) -> None:
     assert components.cpu_seconds == pytest.approx(documents / 100 * (1 + 240 / 5))
 
 
-def test_texts_are_shuffled_where_labels_are_many(tmp_path: Path) -> None:
+def test_many_labels_shuffle_texts(tmp_path: Path) -> None:
     shuffled = [
         projection(tmp_path).stages(documents, 20)[2].shuffled
         for documents in (50_000_000, 50_000_005)
@@ -124,7 +124,7 @@ def test_texts_are_shuffled_where_labels_are_many(tmp_path: Path) -> None:
     assert shuffled == pytest.approx([3 * 50_000_000, 1003 * 50_000_005])
 
 
-def test_a_stage_ends_with_what_takes_longest() -> None:
+def test_slowest_resource_decides_stage_time() -> None:
     machines = Machines(machines=10, cores=4, network=100.0, disk=50.0, price=0.9, straggler=1.5)
     assert machines.seconds(StageCost("cpu", 400.0, 0, 0)) == 15
     assert machines.seconds(StageCost("disk", 400.0, 10_000, 5_000)) == 40
@@ -132,7 +132,7 @@ def test_a_stage_ends_with_what_takes_longest() -> None:
     assert machines.dollars(1800) == 4.5
 
 
-def test_bands_are_those_of_the_plan() -> None:
+def test_projected_bands_match_plan() -> None:
     assert chosen(10**6) == (21, 6) and chosen(10**11) == (41, 10)
 
 
@@ -204,13 +204,13 @@ def test_the_guide_has_the_tables(
         (json.dumps({**SMALL, "stages": []}), "it has no stages"),
     ],
 )
-def test_damaged_files_are_one_error(given: str, problem: str, tmp_path: Path) -> None:
+def test_damaged_cost_files_are_errors(given: str, problem: str, tmp_path: Path) -> None:
     (tmp_path / "costs.json").write_text(given)
     with pytest.raises(CostsError, match=problem):
         Costs.read(tmp_path / "costs.json")
 
 
-def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+def test_inconsistent_cost_files_are_errors(tmp_path: Path) -> None:
     small, large, bands = (read(given, tmp_path) for given in (SMALL, LARGE, BANDS))
     with pytest.raises(CostsError, match="SMALL and LARGE"):
         Projection(large, small, bands)

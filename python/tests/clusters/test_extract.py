@@ -58,7 +58,7 @@ def files_of(spark: Any, folder: Path) -> Any:
     return reader.load(str(folder)).repartition(5)
 
 
-def test_groups_are_those_of_the_folder(
+def test_extracted_groups_match_command_line(
     spark: Any, folder: Path, tmp_path: Path, program: str
 ) -> None:
     import lookalike.spark
@@ -128,7 +128,7 @@ def test_options_reach_the_readers(spark: Any, folder: Path) -> None:
     assert reasons and all("10" in reason for reason in reasons), reasons
 
 
-def test_text_and_id_columns_can_be_chosen(spark: Any, tmp_path: Path) -> None:
+def test_extract_reads_chosen_columns(spark: Any, tmp_path: Path) -> None:
     import lookalike.spark
 
     (tmp_path / "a.jsonl").write_text('{"url": "u1", "body": "one two"}\n')
@@ -139,7 +139,7 @@ def test_text_and_id_columns_can_be_chosen(spark: Any, tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_no_file_is_refused(spark: Any, folder: Path) -> None:
+def test_extract_rejects_invalid_arguments(spark: Any, folder: Path) -> None:
     import lookalike.spark
 
     files = files_of(spark, folder / "sample")
@@ -188,7 +188,7 @@ def test_names_are_relative_to_the_folder(folder: str, path: str, name: str) -> 
         ("/data", "/data//b.txt"),
     ],
 )
-def test_paths_outside_of_the_folder_are_refused(folder: str, path: str) -> None:
+def test_paths_outside_folder_are_errors(folder: str, path: str) -> None:
     with pytest.raises(DocumentError):
         FolderName.of(folder).name_of(path)
 
@@ -207,7 +207,7 @@ def read(spool: FileSpool) -> tuple[list[str], list[tuple[str, str]]]:
     return ids, skipped
 
 
-def test_names_that_no_folder_has_next_to_each_other(spool: FileSpool) -> None:
+def test_conflicting_names_wait_for_next_batch(spool: FileSpool) -> None:
     """A file whose name conflicts with a written one waits for the next batch. A file whose name is
     impossible is skipped.
     """
@@ -229,7 +229,7 @@ def test_a_full_spool_is_read_first(spool: FileSpool) -> None:
     assert spool.add("b", b"x", None)
 
 
-def test_bad_records_are_named_in_the_folder(spool: FileSpool) -> None:
+def test_bad_records_name_relative_paths(spool: FileSpool) -> None:
     """The source of a bad record is the path of its file relative to the folder."""
     spool.add("x/r.jsonl", b'{"id": "a", "text": "t"}\n{"id": "b"\n', None)
     ids, skipped = read(spool)
@@ -238,7 +238,7 @@ def test_bad_records_are_named_in_the_folder(spool: FileSpool) -> None:
     ]
 
 
-def test_ids_of_records_can_begin_with_the_file_name() -> None:
+def test_record_ids_include_file_names() -> None:
     with FileSpool({"id_field": "n"}, ("who",), True) as spool:
         for name in ("a.jsonl", "c/b.jsonl"):
             spool.add(name, b'{"n": 1, "text": "t", "who": "me"}\n', None)
@@ -250,7 +250,7 @@ def test_ids_of_records_can_begin_with_the_file_name() -> None:
     ]
 
 
-def test_no_space_is_one_error(spool: FileSpool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_spool_disk_is_reported(spool: FileSpool, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(28, os.strerror(28))
 

@@ -114,9 +114,7 @@ def compare(
     return found
 
 
-def test_files_and_counts_are_those_of_one_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ray_outputs_equal_one_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import lookalike.ray._run as module
 
     monkeypatch.setattr(module, "_FILE_ROWS", 7)
@@ -238,9 +236,7 @@ def test_components_larger_than_a_task(tmp_path: Path, case: dict[str, Any]) -> 
         )
 
 
-def test_a_template_falls_apart_by_rare_shingles(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ray_divides_template_components(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One of two large components is divided by rare shingles. The other is decided in rounds."""
     from lookalike._divided.large_components import LargeComponents
 
@@ -276,9 +272,7 @@ def test_a_template_falls_apart_by_rare_shingles(
     assert "rounds" in found.seconds and found.counts["copies"] == 30 + 39
 
 
-def test_a_worker_that_is_killed_in_a_round_changes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ray_rounds_survive_killed_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from unstable_tasks import KillWorkerOnce
 
     import lookalike.ray._large as module
@@ -341,7 +335,7 @@ def test_components_are_not_decided_in_rounds() -> None:
         )
 
 
-def test_nothing_is_found_among_nothing(tmp_path: Path) -> None:
+def test_ray_writes_empty_results(tmp_path: Path) -> None:
     import lookalike.ray
 
     rows = [{"id": "a", "text": "one two three four five six"}, {"id": "b", "text": "..."}]
@@ -359,7 +353,7 @@ def test_nothing_is_found_among_nothing(tmp_path: Path) -> None:
     if IS_SOAK
     else ["_labels", "UnsortedDecideTask"],
 )
-def test_a_worker_that_is_killed_changes_nothing(
+def test_ray_survives_killed_workers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str
 ) -> None:
     from unstable_tasks import KillWorkerOnce
@@ -431,7 +425,7 @@ def test_bands_are_chosen_for_many_documents() -> None:
 
 
 @pytest.mark.parametrize("column", ["id", "text", "date"])
-def test_columns_of_other_types_are_one_error(column: str) -> None:
+def test_ray_column_type_errors_suggest_cast(column: str) -> None:
     import pyarrow as pa
 
     import lookalike.ray
@@ -443,7 +437,7 @@ def test_columns_of_other_types_are_one_error(column: str) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_whole_numbers_are_ids_and_rows_are_not() -> None:
+def test_ray_accepts_integer_ids() -> None:
     import pyarrow as pa
 
     import lookalike.ray
@@ -455,7 +449,7 @@ def test_whole_numbers_are_ids_and_rows_are_not() -> None:
         lookalike.ray.find(dataset(corpus(9)), id=None)  # type: ignore[arg-type]
 
 
-def test_a_task_without_space_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ray_reports_full_worker_disks(monkeypatch: pytest.MonkeyPatch) -> None:
     from unstable_tasks import no_space
 
     import lookalike.ray
@@ -469,7 +463,7 @@ def test_a_task_without_space_is_one_error(monkeypatch: pytest.MonkeyPatch) -> N
     assert "\n" not in str(error.value)
 
 
-def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
+def test_ray_reports_bad_input(tmp_path: Path) -> None:
     import pyarrow as pa
 
     import lookalike.ray
@@ -558,7 +552,7 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
         lookalike.ray.find(dataset(rows), checkpoint="x")
 
 
-def test_results_have_the_attributes_of_one_machine() -> None:
+def test_ray_attributes_equal_one_machine() -> None:
     import pyarrow as pa
 
     import lookalike.ray
@@ -585,7 +579,7 @@ def test_results_are_not_pickled() -> None:
     assert pickle.loads(pickle.dumps(list(found))) == list(found)
 
 
-def test_the_name_of_the_folder_decides_the_format(tmp_path: Path) -> None:
+def test_ray_folder_suffix_selects_format(tmp_path: Path) -> None:
     import lookalike.ray
 
     rows = corpus(60)
@@ -636,7 +630,7 @@ def test_ids_keep_their_type() -> None:
 
 
 @pytest.mark.parametrize("keep", ["path:*/final*", "name"])
-def test_paths_decide_by_a_column_that_is_named(keep: str) -> None:
+def test_ray_path_rules_require_path_field(keep: str) -> None:
     import pyarrow as pa
 
     import lookalike.ray
@@ -654,7 +648,7 @@ def test_paths_decide_by_a_column_that_is_named(keep: str) -> None:
     assert [row["id"] for row in kept] == ["b"]
 
 
-def test_rows_that_change_are_noticed() -> None:
+def test_ray_detects_changing_rows() -> None:
     from unstable_tasks import changing_table
 
     import lookalike.ray
@@ -664,7 +658,7 @@ def test_rows_that_change_are_noticed() -> None:
         lookalike.ray.find(docs, threshold=0.5)
 
 
-def test_a_worker_of_another_version_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ray_names_mismatched_worker_version(monkeypatch: pytest.MonkeyPatch) -> None:
     import dataclasses
 
     import lookalike.ray
@@ -702,7 +696,7 @@ except OptionError as error:
 @pytest.mark.parametrize(
     "content", ["raise ModuleNotFoundError(\"No module named 'lookalike'\", name='lookalike')", ""]
 )
-def test_workers_with_another_package_are_one_error(tmp_path: Path, content: str) -> None:
+def test_ray_rejects_mismatched_worker_packages(tmp_path: Path, content: str) -> None:
     (tmp_path / "lookalike").mkdir()
     (tmp_path / "lookalike" / "__init__.py").write_text(content)
     done = subprocess.run(

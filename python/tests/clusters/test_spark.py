@@ -46,7 +46,7 @@ if (reason := spark_cluster.missing()) is not None:
     pytest.skip(reason, allow_module_level=True)
 
 
-def test_files_and_counts_are_those_of_one_machine(spark: Any, tmp_path: Path) -> None:
+def test_spark_outputs_equal_one_machine(spark: Any, tmp_path: Path) -> None:
     rows = corpus(300)
     documents, reference = rows[:250], rows[250:]
     options: dict[str, Any] = {"threshold": 0.5, "keep": "field:date", "source_field": "site"}
@@ -216,7 +216,7 @@ def test_components_larger_than_a_task(
 
 
 @slow
-def test_a_template_falls_apart_by_rare_shingles(spark: Any, tmp_path: Path) -> None:
+def test_spark_divides_template_components(spark: Any, tmp_path: Path) -> None:
     rows = filled_in()
     # With few rows in a band, the forms share buckets although they are below the threshold.
     options: dict[str, Any] = {
@@ -260,9 +260,7 @@ def test_a_graph_larger_than_a_task(
 
 
 @slow
-def test_one_machine_with_the_bands_for_many_documents_has_the_same_groups(
-    spark: Any, tmp_path: Path
-) -> None:
+def test_spark_bands_reproduce_on_one_machine(spark: Any, tmp_path: Path) -> None:
     import lookalike.spark
 
     rows = corpus(120)
@@ -299,7 +297,7 @@ KILLED = ["KeyTask", "ConnectTask", "MergeTask", "LabelTask", "DecideTask", "Lin
 
 
 @pytest.mark.parametrize("task", KILLED if IS_SOAK else ["DecideTask"])
-def test_an_executor_that_is_killed_changes_nothing(
+def test_spark_survives_killed_executors(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str
 ) -> None:
     flag = tmp_path / "killed"
@@ -361,7 +359,7 @@ SOAK_STOPPED = [
 
 
 @pytest.mark.parametrize(("stage", "is_whole"), SOAK_STOPPED if IS_SOAK else STOPPED)
-def test_a_run_that_was_stopped_goes_on_from_each_stage(
+def test_stopped_runs_resume_finished_stages(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str, is_whole: bool
 ) -> None:
     import lookalike.spark
@@ -391,7 +389,7 @@ def test_a_run_that_was_stopped_goes_on_from_each_stage(
 
 
 @slow
-def test_a_run_whose_driver_was_killed_goes_on(spark: Any, tmp_path: Path) -> None:
+def test_checkpoints_survive_killed_drivers(spark: Any, tmp_path: Path) -> None:
     import lookalike.spark
 
     rows, folder, docs = corpus(200), tmp_path / "run", str(tmp_path / "docs")
@@ -415,7 +413,7 @@ def test_a_run_whose_driver_was_killed_goes_on(spark: Any, tmp_path: Path) -> No
     assert before <= set(folder.rglob("part-*"))
 
 
-def test_a_checkpoint_goes_on_and_refuses_another_run(spark: Any, tmp_path: Path) -> None:
+def test_checkpoints_reject_different_runs(spark: Any, tmp_path: Path) -> None:
     import lookalike.spark
 
     docs, folder = frame(spark, corpus(120)), str(tmp_path / "run")
@@ -432,7 +430,7 @@ def test_a_checkpoint_goes_on_and_refuses_another_run(spark: Any, tmp_path: Path
         lookalike.spark.find(docs, threshold=0.5, checkpoint=folder, reference=docs)
 
 
-def test_files_that_are_added_later_are_read(spark: Any, tmp_path: Path) -> None:
+def test_later_added_files_are_read(spark: Any, tmp_path: Path) -> None:
     later_files(spark, tmp_path, corpus(60))
 
 
@@ -501,7 +499,7 @@ def test_ids_are_whole_numbers_or_texts(spark: Any) -> None:
         lookalike.spark.find(docs, id=None)  # type: ignore[arg-type]
 
 
-def test_bad_input_is_one_clear_error(spark: Any) -> None:
+def test_spark_reports_bad_input(spark: Any) -> None:
     import lookalike.spark
 
     rows = corpus(30)
@@ -528,7 +526,7 @@ def test_bad_input_is_one_clear_error(spark: Any) -> None:
         lookalike.spark.find(frame(spark, rows))
 
 
-def test_results_have_the_attributes_of_one_machine(spark: Any) -> None:
+def test_spark_attributes_equal_one_machine(spark: Any) -> None:
     import lookalike.spark
 
     rows = [*corpus(60), {"id": "empty", "text": "..."}, {"id": "none", "text": None}]
@@ -564,7 +562,7 @@ def test_groups_arrive_in_parts(spark: Any, monkeypatch: pytest.MonkeyPatch) -> 
     found.release()
 
 
-def test_rows_that_change_are_noticed(spark: Any) -> None:
+def test_spark_detects_changing_rows(spark: Any) -> None:
     from unstable_tasks import changing_rows
 
     import lookalike.spark
@@ -575,7 +573,7 @@ def test_rows_that_change_are_noticed(spark: Any) -> None:
 
 
 @slow
-def test_nodes_that_collide_change_nothing(
+def test_colliding_spark_nodes_preserve_results(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The hash that identifies a document has only 256 values. Documents with the same value are
@@ -635,7 +633,7 @@ OTHER_PACKAGES: dict[str, dict[str, str]] = {
 @pytest.mark.parametrize(
     "there", OTHER_PACKAGES if IS_SOAK else ["without the task", "another version"]
 )
-def test_workers_with_another_package_are_one_error(
+def test_spark_rejects_mismatched_worker_packages(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: str
 ) -> None:
     for name, content in OTHER_PACKAGES[there].items():
@@ -659,7 +657,7 @@ def test_workers_with_another_package_are_one_error(
 
 
 @slow
-def test_a_task_without_space_is_one_error(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spark_reports_full_task_disk(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from unstable_tasks import no_space
 
     import lookalike.spark._run as module
@@ -710,7 +708,7 @@ SMALL_DISKS = {
 
 @slow
 @pytest.mark.parametrize("where", SMALL_DISKS)
-def test_a_worker_without_space_is_one_error(tmp_path: Path, where: str) -> None:
+def test_spark_reports_full_worker_disks(tmp_path: Path, where: str) -> None:
     """The disk of each worker has 3 MiB, and the keys need 14 MB."""
     session, disks = SMALL_DISKS[where]
     command = [sys.executable, "-c", _ON_ITS_OWN.format(session=session), str(tmp_path)]
@@ -760,7 +758,7 @@ class FailingTask:
             raise DocumentError("this task fails")
 
 
-def test_a_write_that_fails_leaves_nothing_under_the_name(
+def test_failed_spark_writes_leave_no_parts(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import lookalike.spark._run as module

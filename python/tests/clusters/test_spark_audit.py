@@ -22,7 +22,7 @@ LOSSY: dict[str, Any] = {"threshold": 0.5, "num_hashes": 12, "bands": 3, "rows":
 
 @pytest.mark.parametrize("pieces", [1, 5, 16] if IS_SOAK else [5])
 @pytest.mark.parametrize("options", [{"pairs": True}, {}] if IS_SOAK else [{"pairs": True}])
-def test_figures_equal_one_machine(spark: Any, pieces: int, options: dict[str, Any]) -> None:
+def test_spark_audit_equals_one_machine(spark: Any, pieces: int, options: dict[str, Any]) -> None:
     import lookalike.spark
 
     rows = corpus(500)
@@ -61,7 +61,7 @@ def test_a_reference_is_audited(spark: Any, tmp_path: Path) -> None:
 
 @slow
 @pytest.mark.parametrize("task", ["_DrawTask", "_SearchTask", "_MergeTask"])
-def test_an_executor_that_is_killed_changes_nothing(
+def test_spark_audit_survives_killed_executors(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: str
 ) -> None:
     from unstable_tasks import KillOnce

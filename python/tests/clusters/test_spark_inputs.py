@@ -25,7 +25,7 @@ ROUNDS: dict[str, Any] = {"threshold": 0.6, "shingle": "words:3", "task_memory":
 
 @slow
 @pytest.mark.parametrize("name", ["kept", "part", "slice", "range", "earlier"])
-def test_columns_of_any_name_decide_in_rounds(spark: Any, tmp_path: Path, name: str) -> None:
+def test_rounds_accept_any_column_name(spark: Any, tmp_path: Path, name: str) -> None:
     import lookalike.spark
 
     rows = [{**row, name: row["date"]} for row in large("edits", 80)]
@@ -41,7 +41,7 @@ def test_columns_of_any_name_decide_in_rounds(spark: Any, tmp_path: Path, name: 
 
 
 @pytest.mark.parametrize("name", ["Node", "COMPONENT", "lookalike_part"])
-def test_names_that_the_stages_have_are_refused(spark: Any, name: str) -> None:
+def test_reserved_column_names_are_errors(spark: Any, name: str) -> None:
     import lookalike.spark
 
     docs = frame(spark, corpus(20)).withColumnRenamed("date", name)
@@ -66,7 +66,7 @@ def test_names_with_signs_are_names(spark: Any, id_: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["lookalike_kept", "Lookalike_Keeper", "LOOKALIKE_JACCARD"])
-def test_columns_that_annotations_have_are_refused_before_the_run(
+def test_annotation_columns_fail_before_run(
     spark: Any, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     import lookalike.spark._run as module
@@ -91,7 +91,7 @@ def test_a_column_named_role_is_annotated(spark: Any) -> None:
     assert by_id(row.asDict() for row in annotated) == by_id(with_annotations(rows, threshold=0.5))
 
 
-def test_paths_decide_by_a_column_that_is_named(spark: Any) -> None:
+def test_spark_path_rules_require_path_field(spark: Any) -> None:
     import lookalike.spark
 
     docs = [
@@ -159,7 +159,7 @@ def test_a_report_is_overwritten_on_request(spark: Any, tmp_path: Path) -> None:
         found.write(tmp_path / "report", mode="append")
 
 
-def test_a_checkpoint_is_written_before_the_first_stage(
+def test_unusable_checkpoint_fails_before_stages(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import lookalike.spark._run as module
@@ -176,7 +176,7 @@ def test_a_checkpoint_is_written_before_the_first_stage(
 
 
 @pytest.mark.parametrize("task_memory", ["2GiB", *([ROUNDS["task_memory"]] if IS_SOAK else [])])
-def test_a_bad_row_may_have_the_id_of_a_good_one(spark: Any, task_memory: Any) -> None:
+def test_bad_rows_may_reuse_ids(spark: Any, task_memory: Any) -> None:
     import lookalike.spark
 
     rows = large("edits", 80)
@@ -216,7 +216,7 @@ def test_a_bad_row_may_have_the_id_of_a_good_one(spark: Any, task_memory: Any) -
 @pytest.mark.parametrize(
     ("first", "then"), [(ROUNDS["task_memory"], "2GiB"), ("2GiB", ROUNDS["task_memory"])]
 )
-def test_a_checkpoint_goes_on_with_other_task_memory(
+def test_checkpoints_resume_with_other_memory(
     spark: Any, tmp_path: Path, first: Any, then: Any
 ) -> None:
     rows, folder = large("edits", 80), str(tmp_path / "run")
@@ -225,7 +225,7 @@ def test_a_checkpoint_goes_on_with_other_task_memory(
         compare(spark, tmp_path / str(number), rows, **(options | {"task_memory": task_memory}))
 
 
-def test_a_checkpoint_goes_on_when_repeated_ids_are_left_out(spark: Any, tmp_path: Path) -> None:
+def test_checkpoints_resume_without_repeated_ids(spark: Any, tmp_path: Path) -> None:
     import lookalike.spark
 
     rows, folder = corpus(150), str(tmp_path / "run")
@@ -236,7 +236,7 @@ def test_a_checkpoint_goes_on_when_repeated_ids_are_left_out(spark: Any, tmp_pat
     assert found.counts == lookalike.find(rows, threshold=0.5).counts
 
 
-def test_a_run_that_fails_keeps_nothing(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_runs_release_storage(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import lookalike.spark._run as module
 
     def fails(*_: object) -> None:
@@ -250,7 +250,7 @@ def test_a_run_that_fails_keeps_nothing(spark: Any, monkeypatch: pytest.MonkeyPa
     assert set(storage().keySet()) <= before
 
 
-def test_paths_that_cannot_be_used_are_one_line(spark: Any, tmp_path: Path) -> None:
+def test_unusable_spark_paths_are_errors(spark: Any, tmp_path: Path) -> None:
     import lookalike.spark
 
     file = tmp_path / "file"
@@ -276,7 +276,7 @@ def test_paths_that_cannot_be_used_are_one_line(spark: Any, tmp_path: Path) -> N
         found.write("foo://x/y")
 
 
-def test_what_is_no_frame_is_refused(spark: Any) -> None:
+def test_spark_inputs_must_be_dataframes(spark: Any) -> None:
     import lookalike.spark
 
     rows = corpus(5)
@@ -341,7 +341,7 @@ REFUSED: list[tuple[Callable[[Any], Any], dict[str, Any], type[Exception], str]]
 
 
 @pytest.mark.parametrize("number", range(len(REFUSED)))
-def test_inputs_that_cannot_be_are_refused_before_the_run(
+def test_invalid_inputs_fail_before_run(
     spark: Any, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     import lookalike.spark._run as module
@@ -353,7 +353,7 @@ def test_inputs_that_cannot_be_are_refused_before_the_run(
     assert "\n" not in str(error.value)
 
 
-def test_names_that_differ_by_case_are_two_where_the_session_says_so(
+def test_case_sensitive_sessions_distinguish_columns(
     spark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import lookalike.spark._run as module
@@ -366,9 +366,7 @@ def test_names_that_differ_by_case_are_two_where_the_session_says_so(
         spark.conf.unset("spark.sql.caseSensitive")
 
 
-def test_folders_may_be_paths_and_columns_have_names_of_the_result(
-    spark: Any, tmp_path: Path
-) -> None:
+def test_spark_accepts_pathlib_and_result_columns(spark: Any, tmp_path: Path) -> None:
     import lookalike.spark._run as module
 
     rows = corpus(60)

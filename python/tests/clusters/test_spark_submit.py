@@ -86,9 +86,7 @@ def write_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
-def test_find_writes_the_bytes_of_the_command_line(
-    here: Program, program: str, tmp_path: Path
-) -> None:
+def test_submitted_find_matches_command_line(here: Program, program: str, tmp_path: Path) -> None:
     rows = corpus(250)
     parts = [
         write_lines(tmp_path / "a.jsonl", rows[:90]),
@@ -264,9 +262,7 @@ def test_tables_are_read_and_written(here: Program, spark: Any) -> None:
 
 
 @slow
-def test_tables_of_text_are_read_as_on_the_command_line(
-    here: Program, program: str, tmp_path: Path
-) -> None:
+def test_submitted_tables_match_command_line(here: Program, program: str, tmp_path: Path) -> None:
     words = 'one two three, four "five" six\nseven eight nine ten'
     rows = [["1", words], ["2", words], ["3", ""], ["4", "  "], ["05", words + " eleven"]]
     docs = tmp_path / "docs.csv"
@@ -312,7 +308,7 @@ def rows_of_csv(folder: Path) -> list[list[str]]:
         ("\r", csv.QUOTE_NONNUMERIC),
     ],
 )
-def test_values_of_tables_are_kept_as_they_are(
+def test_submitted_csv_preserves_values(
     here: Program, program: str, tmp_path: Path, end: str, quoting: Any
 ) -> None:
     words = " ".join(f"w{number}" for number in range(20))
@@ -341,7 +337,7 @@ def test_values_of_tables_are_kept_as_they_are(
 
 
 @slow
-def test_lines_of_json_are_kept_as_they_are(here: Program, program: str, tmp_path: Path) -> None:
+def test_submitted_json_preserves_lines(here: Program, program: str, tmp_path: Path) -> None:
     text = "one two three four five six seven"
     lines = [
         '{"text": "'
@@ -421,7 +417,7 @@ def test_annotations_are_fields_of_the_lines(here: Program, tmp_path: Path) -> N
 
 
 @slow
-def test_odd_lines_are_read_as_on_the_command_line(
+def test_submitted_odd_lines_match_command_line(
     here: Program, program: str, tmp_path: Path
 ) -> None:
     text = "one two three four five six seven"
@@ -471,9 +467,7 @@ def test_odd_lines_are_read_as_on_the_command_line(
 
 
 @slow
-def test_lines_without_a_document_and_fields_inside_fields(
-    here: Program, program: str, tmp_path: Path
-) -> None:
+def test_submit_reads_nested_fields_and_blanks(here: Program, program: str, tmp_path: Path) -> None:
     text = "one two three four five six seven"
     lines = [{"meta": {"id": name, "text": text}} for name in "ab"]
     docs, empty = write_lines(tmp_path / "docs.jsonl", lines), tmp_path / "empty.jsonl"
@@ -533,12 +527,12 @@ def test_tables_with_other_headers_are_refused(here: Program, tmp_path: Path, ot
         (["find", "a.jsonl", "b.csv"], "inputs of several formats: csv and jsonl"),
     ],
 )
-def test_wrong_use_is_one_line(arguments: list[str], problem: str) -> None:
+def test_submit_usage_errors_are_one_line(arguments: list[str], problem: str) -> None:
     done = _python(*arguments)
     assert done.returncode == 2 and problem in error_of(done), done.stderr
 
 
-def test_wrong_options_and_missing_inputs_are_one_line(here: Program, tmp_path: Path) -> None:
+def test_submitted_input_errors_are_one_line(here: Program, tmp_path: Path) -> None:
     missing = here.run("find", tmp_path / "absent.jsonl")
     assert missing.returncode == 1 and "absent.jsonl" in error_of(missing)
     docs = write_lines(tmp_path / "docs.jsonl", corpus(5))
@@ -555,7 +549,9 @@ def test_wrong_options_and_missing_inputs_are_one_line(here: Program, tmp_path: 
     assert column.returncode == 1 and "no column 'url'" in error_of(column)
 
 
-def test_paths_decide_as_on_the_command_line(here: Program, program: str, tmp_path: Path) -> None:
+def test_submitted_path_rules_match_command_line(
+    here: Program, program: str, tmp_path: Path
+) -> None:
     pages = tmp_path / "pages"
     for number, folder in enumerate(["a b", "new", "x"]):
         (pages / folder).mkdir(parents=True)
@@ -595,7 +591,7 @@ def test_paths_decide_as_on_the_command_line(here: Program, program: str, tmp_pa
     assert warning in idle.stderr.splitlines()
 
 
-def test_help_offers_no_refused_value() -> None:
+def test_submit_help_omits_refused_values() -> None:
     text = " ".join(_python("find", "--help").stdout.split())
     for refused in (
         "'auto': values",
@@ -626,7 +622,7 @@ def test_errors_have_the_names_of_options(here: Program, tmp_path: Path) -> None
     assert "or let --skip-bad leave out" in error_of(here.run("find", docs))
 
 
-def test_outputs_are_checked_before_the_first_stage(
+def test_outputs_are_checked_before_stages(
     here: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import lookalike.spark.__main__ as module
@@ -646,7 +642,7 @@ def test_outputs_are_checked_before_the_first_stage(
         )
 
 
-def test_no_trace_of_java_is_above_an_error(tmp_path: Path) -> None:
+def test_errors_contain_no_java_traces(tmp_path: Path) -> None:
     docs = write_lines(
         tmp_path / "docs.jsonl", [{"id": "a", "text": "x"}, {"id": "b", "text": None}]
     )
@@ -655,7 +651,7 @@ def test_no_trace_of_java_is_above_an_error(tmp_path: Path) -> None:
     assert "\tat " not in done.stderr and "Traceback" not in done.stderr, done.stderr[-3000:]
 
 
-def test_files_that_spark_leaves_out_are_refused(here: Program, tmp_path: Path) -> None:
+def test_hidden_spark_inputs_are_errors(here: Program, tmp_path: Path) -> None:
     docs = write_lines(tmp_path / "docs.jsonl", corpus(5))
     for name in ("_docs.jsonl", ".docs.jsonl"):
         hidden = write_lines(tmp_path / name, corpus(5))
@@ -664,7 +660,7 @@ def test_files_that_spark_leaves_out_are_refused(here: Program, tmp_path: Path) 
             assert done.returncode == 1 and f"such as {hidden}; rename it" in error_of(done)
 
 
-def test_paths_that_cannot_be_used_are_one_line(here: Program, tmp_path: Path) -> None:
+def test_submitted_path_errors_are_one_line(here: Program, tmp_path: Path) -> None:
     docs = write_lines(tmp_path / "docs.jsonl", corpus(5))
     (tmp_path / "no.parquet").write_text("no such thing")
     scheme = 'No FileSystem for scheme "s3"; name a scheme whose file system Spark has'
@@ -695,7 +691,7 @@ def test_paths_that_cannot_be_used_are_one_line(here: Program, tmp_path: Path) -
         )
 
 
-def test_formats_are_known_by_the_ends_of_names() -> None:
+def test_file_suffixes_select_table_formats() -> None:
     formats = {
         "a.jsonl": "jsonl",
         "s3://b/a.json.gz": "jsonl",

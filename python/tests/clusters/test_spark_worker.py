@@ -78,13 +78,13 @@ def test_packages_of_archives_are_found_again(
     assert importlib.import_module("packed_one.module").VALUE == "one"
 
 
-def test_a_task_has_the_name_that_spark_shows() -> None:
+def test_worker_tasks_keep_their_names() -> None:
     assert _WorkerTask(doubled).__name__ == "doubled"
     assert _WorkerTask(MergeTask(3)).__name__ == "MergeTask"
 
 
 @pytest.mark.parametrize("values", [[], [4], [4, 4], [1, 2, 3], [1, 1, 2, 3, 3, 3]])
-def test_rows_of_one_value_are_runs(values: list[int]) -> None:
+def test_equal_values_form_runs(values: list[int]) -> None:
     pa = pytest.importorskip("pyarrow")
     batch = pa.record_batch([pa.array(values, pa.int64())], names=["range"])
     runs = [table["range"].to_pylist() for table in _runs(batch, "range")]
@@ -92,9 +92,7 @@ def test_rows_of_one_value_are_runs(values: list[int]) -> None:
 
 
 @pytest.mark.parametrize("most", [0, 1 << 30])
-def test_a_task_sorts_rows_where_the_engine_does_not(
-    most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sorted_task_orders_rows(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pa = pytest.importorskip("pyarrow")
     from lookalike.spark import _tasks
 
@@ -123,7 +121,7 @@ def test_a_task_sorts_rows_where_the_engine_does_not(
     assert list(task([])) == []
 
 
-def test_a_task_decides_where_the_engine_does_not_sort() -> None:
+def test_unsorted_decide_task_equals_sorted_task() -> None:
     pa = pytest.importorskip("pyarrow")
     plan = stages.plan()
     rows = [
@@ -148,7 +146,7 @@ def test_a_task_decides_where_the_engine_does_not_sort() -> None:
     assert list(task([])) == []
 
 
-def test_lines_of_one_file_are_one_batch() -> None:
+def test_one_file_task_merges_batches() -> None:
     pa = pytest.importorskip("pyarrow")
     batches = [
         pa.record_batch([pa.array(values, pa.string())], names=["value"])
@@ -178,7 +176,7 @@ def raising(error: Exception) -> Any:
     "message",
     ["a document", 'two\nlines, "quoted" é', "Error: \tat lookalike.errors.OptionError: x"],
 )
-def test_the_error_of_a_task_is_known_by_what_it_states(message: str, around: str) -> None:
+def test_task_errors_survive_engine_wrapping(message: str, around: str) -> None:
     with pytest.raises(TaskError) as stated:
         list(_WorkerTask(raising(DocumentError(message)))([]))
     with pytest.raises(DocumentError) as found, task_errors("install it"):
@@ -186,7 +184,7 @@ def test_the_error_of_a_task_is_known_by_what_it_states(message: str, around: st
     assert str(found.value) == message and type(found.value) is DocumentError
 
 
-def test_full_disks_and_absent_packages_are_known() -> None:
+def test_worker_environment_failures_are_recognised() -> None:
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/tmp/x")
     with pytest.raises(TaskError) as stated:
         list(_WorkerTask(raising(full))([]))
@@ -226,7 +224,7 @@ def test_full_disks_and_absent_packages_are_known() -> None:
         raise RuntimeError("No module named 'lookalikes'")
 
 
-def test_other_errors_stay_what_they_are() -> None:
+def test_other_task_errors_pass_through() -> None:
     class OwnError(LookalikeError):
         pass
 
@@ -257,7 +255,7 @@ print(before, *counts)
 @pytest.mark.parametrize(
     ("name", "is_worker"), [("pyspark.worker", True), ("pyspark.daemon", True), ("server", False)]
 )
-def test_modules_of_workers_are_no_garbage(name: str, is_worker: bool, tmp_path: Path) -> None:
+def test_worker_modules_are_exempt_from_gc(name: str, is_worker: bool, tmp_path: Path) -> None:
     *packages, module = name.split(".")
     folder = tmp_path.joinpath(*packages)
     if packages:
@@ -371,7 +369,7 @@ def test_tasks_do_not_import_pandas(tmp_path: Path) -> None:
     assert members.num_rows == 12
 
 
-def test_lines_that_no_row_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oversized_line_rows_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     pa = pytest.importorskip("pyarrow")
     plan = stages.plan()
     rows = [
@@ -431,11 +429,11 @@ def test_lines_that_no_row_holds_are_refused(monkeypatch: pytest.MonkeyPatch) ->
         ("", "ValueError"),
     ],
 )
-def test_the_cause_of_an_error_of_an_engine_is_one_line(text: str, cause: str) -> None:
+def test_engine_error_causes_are_one_line(text: str, cause: str) -> None:
     assert cause_of(ValueError(text)) == cause
 
 
-def test_errors_of_files_are_no_others() -> None:
+def test_file_errors_convert_only_file_failures() -> None:
     for text in (
         "Caused by: java.io.EOFException",
         f"\n: {TaskError(OptionError('permission denied'))}",
@@ -455,7 +453,7 @@ def test_errors_of_files_are_no_others() -> None:
         )
 
 
-def test_lines_have_the_columns_of_their_fields() -> None:
+def test_parse_task_extracts_field_columns() -> None:
     pa = pytest.importorskip("pyarrow")
     lines = [
         b'{"id": 1.0, "text": "x", "d": [2]} ',
@@ -501,7 +499,7 @@ def test_lines_have_the_columns_of_their_fields() -> None:
         lookalike._engine.JsonLines("text", "id", [], False, []).read(pa.table({"lines": ["{}"]}))
 
 
-def test_a_first_line_without_the_fields_is_refused() -> None:
+def test_first_line_must_contain_fields() -> None:
     reader = LineFields("text", "id", skip_bad=True).reader()
     for line in (b'{"id": "a", "text": "x"}', b'{"id": "a", "text": 1}', b"not json", b" "):
         reader.check_first(line)

@@ -170,9 +170,7 @@ def lines(plan: stages.Plan, decided: list[Any], form: Any = "csv") -> bytes:
         {"threshold": 0.6, "measure": "containment", "shingle": "words:2", "group": "components"},
     ],
 )
-def test_the_bytes_are_those_of_one_run(
-    options: dict[str, Any], parts: int, tmp_path: Path
-) -> None:
+def test_divided_outputs_equal_one_run(options: dict[str, Any], parts: int, tmp_path: Path) -> None:
     rows = corpus(400)
     documents, reference = rows[:330], rows[330:]
     for side in (None, reference):
@@ -250,7 +248,7 @@ def test_an_option_is_divided_or_refused() -> None:
     ],
     ids=str,
 )
-def test_unknown_options_are_one_line(options: dict[str, Any], message: str) -> None:
+def test_unknown_plan_options_are_one_line(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=f"^{re.escape(message)}") as error:
         stages.plan(**options)
     assert len(str(error.value)) < 100 and "\n" not in str(error.value)
@@ -328,7 +326,7 @@ def wordings(documents: int) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("option", "value"), [(option, value) for option, values in DIVIDED.items() for value in values]
 )
-def test_every_option_is_that_of_one_run(option: str, value: Any, tmp_path: Path) -> None:
+def test_divided_options_equal_one_run(option: str, value: Any, tmp_path: Path) -> None:
     rows = wordings(160)
     if option == "skip_bad":
         rows[20]["text"] = None
@@ -407,7 +405,7 @@ def test_parameters_are_chosen_once() -> None:
         ({"threshold": 2.0}, "threshold"),
     ],
 )
-def test_what_a_cluster_cannot_do_is_refused(options: dict[str, Any], remedy: str) -> None:
+def test_plan_rejects_unsupported_options(options: dict[str, Any], remedy: str) -> None:
     with pytest.raises(OptionError, match=remedy):
         stages.plan(**options)
 
@@ -420,7 +418,7 @@ def test_another_version_is_refused() -> None:
         list(stages.keys(plan, [], 1))
 
 
-def test_repeated_ids_are_named_by_their_node() -> None:
+def test_repeated_ids_are_noted_and_rejected() -> None:
     texts = ("one two three four five six", "seven eight nine ten eleven twelve")
     plan = stages.plan()
     table = pa.table({"id": ["x", "x"], "text": list(texts)})
@@ -444,7 +442,7 @@ def test_repeated_ids_are_named_by_their_node() -> None:
 
 
 @pytest.mark.parametrize("bits", [0, 8, 16])
-def test_nodes_that_collide_change_nothing(
+def test_colliding_nodes_preserve_results(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, bits: int
 ) -> None:
     made = stages.nodes
@@ -464,7 +462,7 @@ def test_nodes_that_collide_change_nothing(
         assert lines(plan, decided) == (tmp_path / "groups.csv").read_bytes()
 
 
-def test_a_document_that_changed_is_named() -> None:
+def test_changed_documents_are_named() -> None:
     text = " ".join(f"w{n}" for n in range(30))
     rows = [{"id": name, "text": text, "date": None, "site": ""} for name in ("a", "b")]
 
@@ -488,7 +486,7 @@ def test_null_texts_are_errors_or_listed() -> None:
 @pytest.mark.parametrize(
     "kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())]
 )
-def test_rows_without_an_id_are_errors_or_listed(kind: Any) -> None:
+def test_rows_without_ids_fail_or_skip(kind: Any) -> None:
     table = pa.table(
         {"id": pa.array(["a", "", "b", None, ""]).cast(kind), "text": ["one two three"] * 5}
     )
@@ -525,7 +523,7 @@ def test_rows_without_an_id_are_errors_or_listed(kind: Any) -> None:
 
 
 @pytest.mark.parametrize("ids", [pa.array([7, None]), pa.nulls(2), pa.nulls(0)])
-def test_rows_without_an_id_have_nodes_whatever_the_type_of_ids_is(ids: Any) -> None:
+def test_null_id_columns_skip_their_rows(ids: Any) -> None:
     plan = stages.plan(skip_bad=True)
     table = pa.table({"id": ids, "text": ["one two three"] * len(ids)})
     table = table.append_column("node", stages.nodes(plan, table))
@@ -552,14 +550,14 @@ def test_damaged_blocks_are_refused() -> None:
         list(stages.connect(cut, 1))
 
 
-def test_rows_that_are_not_sorted_are_refused() -> None:
+def test_unsorted_group_rows_are_errors() -> None:
     plan, decided, _ = divided(corpus(200), threshold=0.5)
     rows = pa.Table.from_batches(of_kind(decided, "member")).sort_by([("role", "ascending")])
     with pytest.raises(DocumentError, match="sort the rows"):
         stages.group_lines(plan, rows)
 
 
-def test_components_that_are_not_sorted_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unsorted_components_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     """Unsorted rows would divide a component into several parts, each with a keeper."""
     monkeypatch.setattr(stages, "BATCH_BYTES", 1)
     rows = [
@@ -592,7 +590,7 @@ def test_rows_without_a_component_are_refused(components: list[int | None], size
         list(stages.decide(stages.plan(), table.to_batches(size)))
 
 
-def test_rows_in_any_order_are_decided_in_slices_of_whole_components(
+def test_unsorted_slices_contain_whole_components(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     calls: list[int] = []
@@ -677,7 +675,7 @@ def test_the_stages_import_no_engine() -> None:
     assert done.stdout == "[]\n", done.stderr
 
 
-def test_a_keeper_and_one_of_the_reference_may_have_one_id(tmp_path: Path) -> None:
+def test_keeper_and_reference_may_share_id(tmp_path: Path) -> None:
     one, two = (" ".join(f"{letter}{n}" for n in range(20)) for letter in "xy")
     texts = {"a": f"{one} z", "b": one, "c": two}
     documents = [
@@ -689,7 +687,7 @@ def test_a_keeper_and_one_of_the_reference_may_have_one_id(tmp_path: Path) -> No
     assert lines(plan, decided) == (tmp_path / "groups.csv").read_bytes()
 
 
-def test_several_flushes_of_the_combiner_change_nothing(tmp_path: Path) -> None:
+def test_combiner_flushes_preserve_results(tmp_path: Path) -> None:
     """Containment has a key for each shingle, so a task of 5,000 documents flushes its keys more
     than once."""
     draw = random.Random(8)
@@ -808,9 +806,7 @@ def dense(kind: str, documents: int, seed: int) -> list[dict[str, Any]]:
         {"threshold": 0.8, "shingle": "words:2", "measure": "containment"},
     ],
 )
-def test_rounds_over_the_keep_order_find_the_groups_of_one_run(
-    options: dict[str, Any], most: int
-) -> None:
+def test_rounds_find_groups_of_one_run(options: dict[str, Any], most: int) -> None:
     for seed, kind in enumerate(["chain", "template", "chain", "template"]):
         rows = dense(kind, 120 if most > 1 else 40, seed)
         references = rows[:20] if seed > 1 else []
@@ -882,7 +878,7 @@ def test_bands_are_chosen_for_the_documents(
     assert tuple(parameters[name] for name in ("num_hashes", "bands", "rows")) == chosen
 
 
-def test_warnings_name_the_line_that_called_the_package() -> None:
+def test_plan_warnings_name_the_caller() -> None:
     """The warning names the caller's line even if several functions of the package are between, as
     in ``lookalike.spark``."""
     inner: dict[str, Any] = {"__name__": "lookalike.spark._find"}
@@ -897,7 +893,7 @@ def test_warnings_name_the_line_that_called_the_package() -> None:
         assert caught[0].filename == __file__
 
 
-def test_one_machine_with_the_same_bands_has_the_same_groups() -> None:
+def test_plan_parameters_reproduce_on_one_machine() -> None:
     rows = corpus(150)
     parameters = stages.plan(threshold=0.7, documents=10**11).parameters
     given = {name: parameters[name] for name in ("num_hashes", "bands", "rows")}
@@ -920,7 +916,7 @@ def test_documents_and_bands_exclude_each_other(options: dict[str, Any], problem
         stages.plan(**{"documents": 10**6, **options})
 
 
-def test_rows_come_in_batches_that_an_engine_can_hold() -> None:
+def test_decide_yields_bounded_batches() -> None:
     rows = [
         {"id": f"d{number:03}", "text": "one two three four five six seven"}
         for number in range(400)

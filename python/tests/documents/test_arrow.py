@@ -19,7 +19,7 @@ A = "one two three four five six"
 B = "seven eight nine ten eleven twelve"
 
 
-def test_what_is_not_used_is_not_read() -> None:
+def test_unused_arrow_columns_are_ignored() -> None:
     used = {"id": ["a", "b"], "text": [A, A]}
     unions = pa.UnionArray.from_sparse(
         pa.array([0, 1], pa.int8()), [pa.array([1, 2]), pa.array(["a", "b"])]
@@ -62,7 +62,7 @@ def test_columns_without_a_value() -> None:
         )
 
 
-def test_the_same_column_twice() -> None:
+def test_columns_can_serve_two_roles() -> None:
     table = pa.table({"id": ["a", "b"], "text": [A, A]})
     assert lookalike.find(table, keep="field:id").counts["groups"] == 1
     assert (
@@ -70,7 +70,7 @@ def test_the_same_column_twice() -> None:
     )
 
 
-def test_rows_of_structs_that_are_not_there() -> None:
+def test_null_struct_rows_are_errors() -> None:
     rows = pa.StructArray.from_arrays(
         [pa.array([A, B, A]), pa.array([1, 2, 3])],
         ["text", "id"],
@@ -116,7 +116,7 @@ def changed(kind: Any, offsets: list[int], last: int) -> Any:
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
-def test_offsets_that_cannot_be(kind: Any) -> None:
+def test_invalid_arrow_offsets_are_errors(kind: Any) -> None:
     with pytest.raises(DocumentError, match="offsets go from 0 to -1"):
         lookalike.find(changed(kind, [0, 5, 10, 12], -1))
     with pytest.raises(DocumentError, match="row 1: .*offsets leave the data"):
@@ -154,7 +154,7 @@ class Pair:
         return self.given
 
 
-def test_what_was_handed_over_before() -> None:
+def test_consumed_arrow_objects_are_errors() -> None:
     array = Again(pa.array([A, A]))
     assert lookalike.find(array).counts["documents"] == 2
     stream = Stream(pa.table({"text": [A]}).__arrow_c_stream__())
@@ -195,7 +195,7 @@ class CArray(ctypes.Structure):
     ]
 
 
-def test_lengths_that_cannot_be() -> None:
+def test_invalid_arrow_lengths_are_errors() -> None:
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     for name, value in [
@@ -218,7 +218,7 @@ def test_lengths_that_cannot_be() -> None:
         lookalike.find(Pair(schema, array))
 
 
-def test_nan_is_no_value_wherever_it_stands() -> None:
+def test_nan_counts_as_missing_value() -> None:
     values = [1.0, float("nan")]
     records = [{"text": A, "v": value} for value in values]
     given: list[Any] = [records, pa.table({"text": [A, A], "v": values})]
@@ -250,7 +250,7 @@ def test_values_of_fields_in_python() -> None:
         )
 
 
-def test_frames_of_pandas_that_cannot_be_used() -> None:
+def test_unusable_pandas_frames_are_errors() -> None:
     pd = pytest.importorskip("pandas")
     twice = pd.DataFrame([[A, A, 1]], columns=["text", "text", "n"])
     with pytest.raises(DocumentError, match="several columns 'text'"):
@@ -289,7 +289,7 @@ def test_text_is_not_copied() -> None:
 
 @pytest.mark.parametrize("call", [lookalike.prepare, lookalike.find])
 @pytest.mark.parametrize("threads", [1, 2, 8])
-def test_the_first_bad_row_is_reported_whatever_the_threads(call: Any, threads: int) -> None:
+def test_first_bad_row_is_always_reported(call: Any, threads: int) -> None:
     count, bad = 40_000, (9_000, 20_000, 30_000)
     whole = pa.array([f"w{i} " * 50 for i in range(count)])
     _, offsets, words = whole.buffers()

@@ -58,7 +58,7 @@ def test_patterns_are_matched_in_order(folder: Path) -> None:
     assert lookalike.find(Files(pattern)).counts == lookalike.find_files(pattern).counts
 
 
-def test_a_pattern_in_a_path_object_is_a_name(folder: Path) -> None:
+def test_path_objects_are_never_patterns(folder: Path) -> None:
     with pytest.raises(FileError, match="does not exist"):
         Files(folder / "*.jsonl").find()
 
@@ -78,7 +78,7 @@ def test_repr_has_paths_and_options(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("paths", [[], (), None, 5, b"a.txt", [5], ["a.txt", None], [b"a.txt"]])
-def test_paths_that_are_none(paths: Any) -> None:
+def test_invalid_path_arguments_are_errors(paths: Any) -> None:
     with pytest.raises(OptionError, match="^paths: expected a file, a folder, a pattern"):
         Files(paths)
     for function in (lookalike.find_files, lookalike.dedup_files, lookalike.cut_files):
@@ -128,7 +128,7 @@ def test_options_say_how_files_are_read(folder: Path) -> None:
             assert found.counts["documents"] == documents, options
 
 
-def test_lines_are_ids_with_an_option_of_the_call(folder: Path) -> None:
+def test_id_option_selects_line_ids(folder: Path) -> None:
     path = folder / "a.jsonl"
     for found in (
         lookalike.find_files(path, id=":line", keep="first"),
@@ -137,7 +137,7 @@ def test_lines_are_ids_with_an_option_of_the_call(folder: Path) -> None:
         assert ids(found)[:2] == [f"{path}:1", f"{path}:2"]
 
 
-def test_a_list_of_one_field_names_it(tmp_path: Path) -> None:
+def test_text_accepts_one_field_lists(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"id": "a", "text": "one", "body": "two"}\n')
     found = lookalike.find(Files(path), text=["body"])
@@ -159,7 +159,7 @@ def test_unknown_options_of_files() -> None:
             Files("a.jsonl", **wrong)
 
 
-def test_two_sides_have_the_same_options(folder: Path) -> None:
+def test_both_sides_need_equal_options(folder: Path) -> None:
     texts_, records = Files(folder, include="*.txt"), Files(folder / "a.jsonl")
     for call in (
         lambda: lookalike.find(texts_, reference=records),
@@ -179,7 +179,7 @@ def test_two_sides_have_the_same_options(folder: Path) -> None:
     assert lookalike.find(records, reference=unset).counts["reference"] == 6
 
 
-def test_an_index_stands_beside_files_with_options(folder: Path, tmp_path: Path) -> None:
+def test_files_with_options_accept_index_reference(folder: Path, tmp_path: Path) -> None:
     with lookalike.Index.create(tmp_path / "index") as index:
         index.add({"old": TEXTS[0]})
         for found in (
@@ -219,7 +219,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_paths_are_no_documents(name: str, folder: Path) -> None:
+def test_paths_are_rejected_as_documents(name: str, folder: Path) -> None:
     path = folder / "00.txt"
     for docs in (str(path), path, [path], [path, path], "*.txt", "-"):
         with pytest.raises(DocumentTypeError, match=r"lookalike\.Files\(paths?\)") as raised:
@@ -228,7 +228,7 @@ def test_paths_are_no_documents(name: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_open_files_are_no_documents(name: str, folder: Path) -> None:
+def test_open_files_are_rejected_as_documents(name: str, folder: Path) -> None:
     path = folder / "00.txt"
     with (
         path.open(encoding="utf-8") as text,
@@ -243,7 +243,7 @@ def test_open_files_are_no_documents(name: str, folder: Path) -> None:
         assert text.tell() == 0, "nothing was read"
 
 
-def test_files_of_fsspec_are_no_documents(folder: Path, tmp_path: Path) -> None:
+def test_fsspec_files_are_rejected_as_documents(folder: Path, tmp_path: Path) -> None:
     fsspec = pytest.importorskip("fsspec")
     of_path = fsspec.open(str(folder / "00.txt"))
     with of_path as opened, lookalike.Index.create(tmp_path / "index") as index:
@@ -253,7 +253,7 @@ def test_files_of_fsspec_are_no_documents(folder: Path, tmp_path: Path) -> None:
                     function(docs)
 
 
-def test_open_files_are_not_added_to_an_index(folder: Path, tmp_path: Path) -> None:
+def test_index_rejects_open_files(folder: Path, tmp_path: Path) -> None:
     with lookalike.Index.create(tmp_path / "index") as index:
         with (folder / "00.txt").open() as file:
             with pytest.raises(DocumentTypeError, match="docs: expected .*got an open file"):
@@ -261,7 +261,7 @@ def test_open_files_are_not_added_to_an_index(folder: Path, tmp_path: Path) -> N
         assert len(index) == 0
 
 
-def test_functions_for_memory_name_those_for_files(folder: Path) -> None:
+def test_memory_functions_suggest_file_functions(folder: Path) -> None:
     files = Files(folder, include="*.txt")
     with pytest.raises(OptionError, match="use dedup_files for files"):
         lookalike.dedup(files)

@@ -47,7 +47,7 @@ def chosen(dataset: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", ["whole", "shuffled", "filtered", "twice", "none", "part"])
-def test_nothing_is_written(stored: Any, tmp_path: Path, kind: str) -> None:
+def test_dataset_calls_write_no_files(stored: Any, tmp_path: Path, kind: str) -> None:
     dataset = chosen(stored)[kind]
     before = files(tmp_path)
     rows = dataset[:]
@@ -69,7 +69,7 @@ def test_nothing_is_written(stored: Any, tmp_path: Path, kind: str) -> None:
     assert dataset[:] == rows, "the dataset itself stays as it is"
 
 
-def test_only_columns_that_are_used_are_read(stored: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dataset_reads_only_used_columns(stored: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from lookalike._documents.input_documents import Columns
 
     read: list[list[str]] = []
@@ -87,7 +87,7 @@ def test_only_columns_that_are_used_are_read(stored: Any, monkeypatch: pytest.Mo
     assert read == [["text"], ["text", "n"], ["text"]] * 6
 
 
-def test_annotated_datasets_stay_what_they_are(stored: Any) -> None:
+def test_annotated_datasets_keep_type_and_format(stored: Any) -> None:
     shuffled = stored.shuffle(seed=5, keep_in_memory=True)
     marked = lookalike.dedup(shuffled, annotate=True)
     assert marked["id"][:] == shuffled["id"][:]

@@ -18,7 +18,7 @@ A = "one two three four five six"
 B = "seven eight nine ten eleven twelve"
 
 
-def test_rows_are_taken_where_they_are_asked_for() -> None:
+def test_id_false_uses_row_numbers() -> None:
     given: list[Any] = [
         [("a", A), ("a", A)],
         {"a": A, "b": A},
@@ -30,7 +30,7 @@ def test_rows_are_taken_where_they_are_asked_for() -> None:
     assert lookalike.dedup({"a": A, "b": A}, id=False, keep="first") == {"a": A}
 
 
-def test_columns_are_not_named_of_what_has_none(tmp_path: Path) -> None:
+def test_column_options_require_named_columns(tmp_path: Path) -> None:
     given: list[Any] = [[A, A], [("a", A)], {"a": A}]
     for docs in given:
         for columns in ({"text": "body"}, {"id": "key"}):
@@ -58,7 +58,7 @@ def test_names_of_columns_are_texts(columns: dict[str, Any]) -> None:
         lookalike.find([{"id": "a", "text": A}], **columns)
 
 
-def test_all_records_have_an_id_or_none_has() -> None:
+def test_records_need_consistent_ids() -> None:
     with pytest.raises(DocumentError, match="'id', but earlier rows have none") as raised:
         lookalike.find([{"text": A}, {"text": B}, {"text": A, "id": "c"}])
     assert raised.value.row == 2
@@ -104,7 +104,7 @@ def test_missing_ids() -> None:
     assert lookalike.find(frame, skip_bad=True).counts["skipped"] == 1
 
 
-def test_rows_beside_texts_come_back_as_they_are() -> None:
+def test_mixed_row_ids_are_unpadded_text() -> None:
     docs = [A] + [f"{i} and nothing else of that kind" for i in range(11)]
     found = lookalike.find(docs, reference={"0": A}, pairs=True)
     assert found.groups["id"] == ["0", "0"] and found.groups["row"] == [None, 0]
@@ -112,7 +112,7 @@ def test_rows_beside_texts_come_back_as_they_are() -> None:
     assert lookalike.find([A] * 11, keep="first").groups["id"] == list(range(11))
 
 
-def test_large_numbers_are_of_one_type_everywhere() -> None:
+def test_large_integer_ids_keep_their_type() -> None:
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"id": pa.array([2**63 + 1, 5, 7], pa.uint64()), "text": [A, A, B]})
     found = lookalike.find(table, keep="first", pairs=True)
@@ -127,7 +127,7 @@ def test_large_numbers_are_of_one_type_everywhere() -> None:
     assert all(isinstance(id_, str) for id_ in mixed.groups["id"])
 
 
-def test_a_file_by_the_name_of_documents_in_memory(
+def test_file_named_documents_reports_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -189,7 +189,7 @@ def tables(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("values", NO_IDS)
-def test_unusable_ids_are_rows_with_a_warning(values: str) -> None:
+def test_unusable_ids_warn_and_use_rows(values: str) -> None:
     for kind, docs in tables(records(NO_IDS[values])).items():
         with pytest.warns(IdWarning) as caught:
             found = lookalike.find(docs, keep="first")
@@ -200,7 +200,7 @@ def test_unusable_ids_are_rows_with_a_warning(values: str) -> None:
         assert "\n" not in text and issubclass(IdWarning, UserWarning)
 
 
-def test_the_warning_names_the_line_of_the_call() -> None:
+def test_id_warning_names_calling_line() -> None:
     pandas = pytest.importorskip("pandas")
     rows = records([1.5, 2.5])
     calls: list[Callable[[], Any]] = [
@@ -216,7 +216,7 @@ def test_the_warning_names_the_line_of_the_call() -> None:
         assert [warning.filename for warning in caught] == [__file__]
 
 
-def test_a_choice_of_the_caller_does_not_warn() -> None:
+def test_explicit_id_choice_never_warns() -> None:
     pandas, pa = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     rows = [{"id": 1.5, "key": n, "text": A} for n in (7, 8)]
     with warnings.catch_warnings():
@@ -241,7 +241,7 @@ def test_missing_and_repeated_ids_stay_errors() -> None:
             lookalike.find(docs)
 
 
-def test_all_functions_take_rows_with_a_warning() -> None:
+def test_all_functions_warn_about_ids() -> None:
     pa = pytest.importorskip("pyarrow")
     rows = records([1.5, 2.5])
     for docs in (rows, pa.Table.from_pylist(rows)):

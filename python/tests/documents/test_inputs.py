@@ -105,7 +105,7 @@ def test_arrow_fields_and_numbers() -> None:
     assert lookalike.find(table, id=False).groups["id"] == [0, 1, 2]
 
 
-def test_arrow_that_cannot_be_used() -> None:
+def test_unusable_arrow_tables_are_errors() -> None:
     with pytest.raises(DocumentError, match="row 1 has no text"):
         lookalike.find(pa.table({"text": ["a", None]}))
     with pytest.raises(DocumentError, match="row 90 has no text"):
@@ -211,7 +211,7 @@ def test_hugging_face() -> None:
     assert marked["lookalike_kept"][:3] == [True, False, False]
 
 
-def test_annotations_of_hugging_face_have_types_without_a_duplicate() -> None:
+def test_dataset_annotations_keep_equal_types() -> None:
     datasets = pytest.importorskip("datasets")
     alone, alike = (datasets.Dataset.from_dict({"text": rows}) for rows in (DOCS[:3:3], DOCS[:3]))
     both = [lookalike.dedup(some, annotate=True) for some in (alone, alike)]
@@ -219,7 +219,7 @@ def test_annotations_of_hugging_face_have_types_without_a_duplicate() -> None:
     assert datasets.concatenate_datasets(both)["lookalike_group"][:] == [None, 1, 1, 1]
 
 
-def test_classes_made_from_those_of_a_package() -> None:
+def test_frame_subclasses_are_accepted() -> None:
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
 
     class Frame(pandas.DataFrame):  # type: ignore[misc, name-defined]
@@ -239,7 +239,7 @@ def test_classes_made_from_those_of_a_package() -> None:
     assert isinstance(lookalike.dedup(Polars({"text": DOCS}), keep="first"), polars.DataFrame)
 
 
-def test_a_frame_without_arrow_is_no_list_of_its_columns() -> None:
+def test_frames_without_arrow_are_errors() -> None:
     class Lazy:
         columns = ("id", "text")
 
@@ -250,7 +250,7 @@ def test_a_frame_without_arrow_is_no_list_of_its_columns() -> None:
         lookalike.find(Lazy())
 
 
-def test_times_of_dicts_come_in_their_order() -> None:
+def test_dict_times_sort_chronologically() -> None:
     def keeper(*values: Any) -> Any:
         rows = [{"text": DOCS[0], "v": value} for value in values]
         return lookalike.find(rows, keep="field:v").groups["keeper"][0]
@@ -263,7 +263,7 @@ def test_times_of_dicts_come_in_their_order() -> None:
     assert keeper(timedelta(days=1), timedelta(days=10), timedelta(hours=5)) == 1
 
 
-def test_a_field_that_no_dict_has() -> None:
+def test_fields_missing_everywhere_are_errors() -> None:
     rows = [{"text": text, "views": 1} for text in DOCS[:3]]
     with pytest.raises(DocumentError, match="'vews' is missing in all 3 dicts.*text, views"):
         lookalike.find(rows, keep="field:vews")
@@ -273,7 +273,7 @@ def test_a_field_that_no_dict_has() -> None:
     )
 
 
-def test_errors_of_references_say_so() -> None:
+def test_reference_errors_name_the_reference() -> None:
     for reference, text in [
         (["x y z", None], "reference, row 1 has no text"),
         (
@@ -288,9 +288,7 @@ def test_errors_of_references_say_so() -> None:
         lookalike.find(["a b c", None], reference=["x y z"])
 
 
-def test_names_of_the_user_stay_in_messages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_messages_preserve_user_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     bad, twice = Path("my --rows list.jsonl"), Path("twice.jsonl")
     bad.write_text("{bad\n")
@@ -306,7 +304,7 @@ def test_names_of_the_user_stay_in_messages(
         lookalike.find_files(Path("no --rows here"))
 
 
-def test_what_is_missing_is_so_in_every_container() -> None:
+def test_missing_values_are_skipped_or_errors() -> None:
     pandas = pytest.importorskip("pandas")
     nan = float("nan")
     for rows in (
@@ -354,7 +352,7 @@ def test_other_shapes_are_refused(shape: tuple[int, ...]) -> None:
         lookalike.find(numpy.full(shape, FOX))
 
 
-def test_rows_of_numpy_are_no_tokens() -> None:
+def test_numpy_rows_suggest_given_tokens() -> None:
     numpy = pytest.importorskip("numpy")
     rows = numpy.array([[FOX], [FOX]])
     for documents in (list(rows), iter(rows)):

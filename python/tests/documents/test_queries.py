@@ -64,7 +64,7 @@ def same(found: lookalike.FindResult, other: lookalike.FindResult) -> None:
 
 @pytest.mark.parametrize("memory", [None, MEMORY])
 @pytest.mark.parametrize("kind", KINDS)
-def test_results_equal_a_table_of_the_rows(kind: str, memory: str | None, parquet: Path) -> None:
+def test_query_results_equal_table_results(kind: str, memory: str | None, parquet: Path) -> None:
     columns: list[dict[str, Any]] = [
         {},
         {"id": False},
@@ -115,7 +115,7 @@ def test_dedup_and_cut_return_tables(kind: str, memory: str | None, parquet: Pat
 
 
 @pytest.mark.parametrize("memory", [None, MEMORY])
-def test_columns_that_are_not_used_are_not_read(memory: str | None, tmp_path: Path) -> None:
+def test_queries_read_only_used_columns(memory: str | None, tmp_path: Path) -> None:
     """The file of the dataset lacks the unused columns. The query counts the rows of ``views`` that
     polars computes."""
     import pyarrow.parquet
@@ -139,7 +139,7 @@ def test_columns_that_are_not_used_are_not_read(memory: str | None, tmp_path: Pa
 
 
 @pytest.mark.parametrize("memory", [None, MEMORY])
-def test_errors_equal_a_table_of_the_rows(memory: str | None) -> None:
+def test_query_errors_equal_table_errors(memory: str | None) -> None:
     def bad(name: str, value: Any, kind: Any = None) -> Any:
         values = TABLE[name].to_pylist()
         values[1_500] = value
@@ -178,7 +178,7 @@ def test_queries_without_rows(memory: str | None) -> None:
             lookalike.find(docs, text="nowhere", memory=memory)
 
 
-def test_a_query_that_fails_raises_its_error() -> None:
+def test_query_failures_propagate() -> None:
     def fail(series: Any) -> Any:
         raise LookupError("the source is gone")
 
@@ -220,7 +220,7 @@ print(count, pyarrow.default_memory_pool().max_memory())
 """
 
 
-def test_batches_of_a_dataset_are_not_kept(tmp_path: Path) -> None:
+def test_dataset_batches_are_released(tmp_path: Path) -> None:
     """Compares the most memory that pyarrow allocated with the size of all rows. Each measurement
     runs in its own process."""
     import pyarrow.parquet

@@ -66,7 +66,7 @@ def same(found: lookalike.FindResult, expected: lookalike.FindResult) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("stream", [iter, Once], ids=["iterator", "iterable"])
-def test_the_result_is_that_of_a_list(kind: str, stream: Callable[[list[Any]], Any]) -> None:
+def test_streamed_results_equal_list_results(kind: str, stream: Callable[[list[Any]], Any]) -> None:
     rows, options = KINDS[kind]
     expected = lookalike.find(rows, pairs=True, **options)
     assert len(expected) > 100
@@ -115,7 +115,7 @@ def test_both_sides_may_be_streams() -> None:
     )
 
 
-def test_functions_that_read_again() -> None:
+def test_streams_support_rereading_functions() -> None:
     found = lookalike.find(iter(TEXTS), memory=MEMORY, bands="auto")
     expected = lookalike.find(TEXTS, bands="auto")
     assert found.parameters == expected.parameters
@@ -156,7 +156,7 @@ def test_dedup_gives_the_rows_back(kind: str) -> None:
     assert list(with_decisions) == lookalike.dedup(rows, annotate=True, **options)
 
 
-def test_dedup_keeps_no_rows_in_memory() -> None:
+def test_streamed_dedup_keeps_no_rows() -> None:
     alive: weakref.WeakSet[Record] = weakref.WeakSet()
     most = 0
 
@@ -184,7 +184,7 @@ def records_of(given: list[str]) -> list[dict[str, Any]]:
     return [{"id": number, "text": text} for number, text in enumerate(given)]
 
 
-def test_dedup_with_rows_that_cannot_be_pickled() -> None:
+def test_streamed_rows_must_be_picklable() -> None:
     rows = [{"id": number, "text": text, "open": lambda: None} for number, text in enumerate(TEXTS)]
     with pytest.raises(
         DocumentTypeError, match="row from 0 on cannot be pickled.*leave out memory"
@@ -193,7 +193,7 @@ def test_dedup_with_rows_that_cannot_be_pickled() -> None:
     assert len(lookalike.dedup(iter(rows))) < ROWS
 
 
-def test_dedup_of_parts_and_of_few_rows() -> None:
+def test_streamed_dedup_equals_list_dedup() -> None:
     assert list(lookalike.dedup(iter(["a b c", "A B C"]), memory=MEMORY)) == ["a b c"]
     assert list(lookalike.dedup(iter([]), memory=MEMORY)) == []
     lines = [f"{text}\nthe same last line of each" for text in TEXTS[:50]]
@@ -201,7 +201,7 @@ def test_dedup_of_parts_and_of_few_rows() -> None:
     assert lookalike.dedup(iter(lines), unit="line", memory=MEMORY) == expected
 
 
-def test_dedup_without_a_folder_for_the_rows(tmp_path: Path) -> None:
+def test_streamed_dedup_needs_temp_folder(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="temp_dir"):
         lookalike.dedup(iter(TEXTS), memory=MEMORY, temp_dir=tmp_path / "absent")
 
@@ -216,7 +216,7 @@ def test_few_rows(rows: list[Any]) -> None:
     )
 
 
-def test_ids_that_come_late() -> None:
+def test_late_stream_ids_equal_list_ids() -> None:
     pairs: list[tuple[Any, str]] = [
         (None if n < 1_100 else n, text) for n, text in enumerate(TEXTS)
     ]
@@ -258,7 +258,7 @@ BAD: dict[str, tuple[list[Any], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_errors_are_those_of_a_list(kind: str) -> None:
+def test_stream_errors_equal_list_errors(kind: str) -> None:
     rows, options = BAD[kind]
     raised = []
     for given, more in ((rows, {}), (iter(rows), {"memory": MEMORY})):
@@ -270,7 +270,7 @@ def test_errors_are_those_of_a_list(kind: str) -> None:
         assert raised[0][2] == 1_500
 
 
-def test_what_the_iterable_raises_comes_out() -> None:
+def test_iterable_errors_propagate() -> None:
     def failing() -> Iterator[str]:
         yield from TEXTS
         raise LookupError("the source is gone")
@@ -279,26 +279,26 @@ def test_what_the_iterable_raises_comes_out() -> None:
         lookalike.find(failing(), memory=MEMORY)
 
 
-def test_a_limit_that_is_none_is_refused_before_rows_are_taken() -> None:
+def test_invalid_memory_fails_before_reading() -> None:
     rows = iter(TEXTS[:3])
     with pytest.raises(OptionError, match="memory"):
         lookalike.find(rows, memory="much")
     assert len(list(rows)) == 2, "one row says what they are"
 
 
-def test_a_limit_that_is_too_small_is_refused() -> None:
+def test_too_small_memory_is_an_error() -> None:
     with pytest.raises(OptionError, match="too small"):
         lookalike.find(iter(TEXTS), memory="1MiB")
 
 
-def test_the_folder_of_the_file_is_named(tmp_path: Path) -> None:
+def test_temp_dir_is_reported_and_emptied(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="absent"):
         lookalike.find(iter(TEXTS), memory=MEMORY, temp_dir=tmp_path / "absent")
     lookalike.find(iter(TEXTS), memory=MEMORY, temp_dir=tmp_path)
     assert not list(tmp_path.iterdir()), "the file is gone, and had no name"
 
 
-def test_paths_may_come_one_by_one(tmp_path: Path) -> None:
+def test_find_files_accepts_path_iterators(tmp_path: Path) -> None:
     for number, text in enumerate(TEXTS[:9]):
         (tmp_path / f"{number}.txt").write_text(text, encoding="utf-8")
     paths = sorted(tmp_path.iterdir())
@@ -381,7 +381,7 @@ def arrow_ids(pa: Any, kind: str) -> Any:
 
 @pytest.mark.parametrize("ids", ["str", "dictionary", "int16", "uint64"])
 @pytest.mark.parametrize("reader", ["batches", "one batch", "relation"])
-def test_batches_are_taken_one_by_one(reader: str, ids: str) -> None:
+def test_batch_readers_equal_tables(reader: str, ids: str) -> None:
     pa = pytest.importorskip("pyarrow")
     dates = pa.array([n % 91 for n in range(ROWS)], pa.int32()).cast(pa.date32())
     table = pa.table(
@@ -398,7 +398,7 @@ def test_batches_are_taken_one_by_one(reader: str, ids: str) -> None:
         )
 
 
-def test_batches_of_tokens_and_of_nothing() -> None:
+def test_token_and_empty_batches_are_read() -> None:
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"text": [text.split() for text in TEXTS]})
     same(
@@ -409,7 +409,7 @@ def test_batches_of_tokens_and_of_nothing() -> None:
     assert lookalike.find(nothing.to_reader(), memory=MEMORY).counts["documents"] == 0
 
 
-def test_errors_of_batches_are_those_of_a_table() -> None:
+def test_batch_errors_equal_table_errors() -> None:
     pa = pytest.importorskip("pyarrow")
     tables = [
         pa.table({"text": pa.array(replaced(TEXTS, 1_500, None))}),
@@ -437,7 +437,7 @@ def test_errors_of_batches_are_those_of_a_table() -> None:
         lookalike.find(pa.RecordBatchReader.from_batches(table.schema, failing()), memory=MEMORY)
 
 
-def test_texts_of_batches_that_are_no_text() -> None:
+def test_non_utf8_batch_texts_are_skipped() -> None:
     pa = pytest.importorskip("pyarrow")
     texts = pa.array(
         [b"\xff" if n == 1_500 else text.encode() for n, text in enumerate(TEXTS)]

@@ -54,7 +54,7 @@ class Gate:
             yield document
 
 
-def test_results_are_those_of_the_index(tmp_path: Path) -> None:
+def test_async_results_equal_index_results(tmp_path: Path) -> None:
     async def work() -> list[Any]:
         async with AsyncIndex.create(tmp_path / "async", threshold=0.5, store="texts") as index:
             results: list[Any] = [
@@ -116,7 +116,7 @@ def test_results_are_those_of_the_index(tmp_path: Path) -> None:
     assert within(work()) == expected
 
 
-def test_every_method_of_the_index_is_there() -> None:
+def test_async_index_mirrors_all_methods() -> None:
     # `engine` is the object of the engine, which is private to the package.
     methods = {name for name in dir(Index) if not name.startswith("_")} - {"engine"}
     assert methods <= {name for name in dir(AsyncIndex) if not name.startswith("_")}
@@ -127,7 +127,7 @@ def test_every_method_of_the_index_is_there() -> None:
             assert f"see ``lookalike.Index.{name}``" in (awaited.__doc__ or "")
 
 
-def test_the_loop_goes_on_while_a_call_is_under_way(tmp_path: Path) -> None:
+def test_event_loop_runs_during_calls(tmp_path: Path) -> None:
     """The call can end only after the loop has run another task 100 times, so a blocked loop never
     ends."""
     gate = Gate(DOCS, before=7)
@@ -150,7 +150,7 @@ def test_the_loop_goes_on_while_a_call_is_under_way(tmp_path: Path) -> None:
     assert within(work()) == (len(DOCS), 100)
 
 
-def test_queries_go_on_while_documents_are_added(tmp_path: Path) -> None:
+def test_queries_run_during_additions(tmp_path: Path) -> None:
     gate = Gate(DOCS, before=7)
 
     async def work() -> list[str]:
@@ -167,7 +167,7 @@ def test_queries_go_on_while_documents_are_added(tmp_path: Path) -> None:
     assert within(work()) == ["fox"]
 
 
-def test_changes_are_made_in_the_order_of_the_calls(tmp_path: Path) -> None:
+def test_changes_follow_call_order(tmp_path: Path) -> None:
     async def work() -> list[str]:
         async with AsyncIndex.create(tmp_path / "news") as index:
             await asyncio.gather(*(index.add_one(f"d{number}", FOX) for number in range(20)))
@@ -176,7 +176,7 @@ def test_changes_are_made_in_the_order_of_the_calls(tmp_path: Path) -> None:
     assert within(work()) == [f"d{number}" for number in range(20)]
 
 
-def test_a_cancelled_addition_ends_and_keeps_what_was_written(tmp_path: Path) -> None:
+def test_cancelled_additions_keep_written_documents(tmp_path: Path) -> None:
     """The task is cancelled while the engine waits for a document. The addition has ended when the
     task ends."""
     documents = [(f"d{number:05}", text) for number, (_, text) in enumerate(DOCS * 30)]
@@ -210,7 +210,7 @@ def test_a_cancelled_addition_ends_and_keeps_what_was_written(tmp_path: Path) ->
     assert (count, after) == (9_000, 9_001), "the document that it waited for is not added"
 
 
-def test_a_cancelled_addition_of_a_list_ends_with_a_batch(tmp_path: Path) -> None:
+def test_cancelled_list_additions_keep_a_prefix(tmp_path: Path) -> None:
     documents = [(f"d{number:05}", text) for number, (_, text) in enumerate(DOCS * 60)]
     reported, go_on = threading.Event(), threading.Event()
 
@@ -236,7 +236,7 @@ def test_a_cancelled_addition_of_a_list_ends_with_a_batch(tmp_path: Path) -> Non
     assert ids == [id for id, _ in documents[:count]], "those that came first"
 
 
-def test_a_call_that_waits_in_the_queue_never_begins(tmp_path: Path) -> None:
+def test_cancelled_queued_calls_never_start(tmp_path: Path) -> None:
     gate = Gate(DOCS, before=7)
 
     async def work() -> bool:
@@ -256,7 +256,9 @@ def test_a_call_that_waits_in_the_queue_never_begins(tmp_path: Path) -> None:
     assert within(work()) is False
 
 
-def test_a_change_that_has_begun_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_started_changes_complete_despite_cancellation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     begun, go_on = threading.Event(), threading.Event()
     add_one = Index.add_one
 
@@ -290,7 +292,7 @@ def stop_signal() -> Any:
     return StopSignal()
 
 
-def test_groups_end_where_they_report_progress(tmp_path: Path) -> None:
+def test_cancelled_groups_stop_at_progress(tmp_path: Path) -> None:
     reported, go_on = threading.Event(), threading.Event()
 
     def progress(stage: str, done: int, total: int | None) -> None:
@@ -362,7 +364,7 @@ def test_the_source_waits_for_the_index(tmp_path: Path) -> None:
     assert made <= 512
 
 
-def test_the_source_runs_in_one_task_and_is_closed_there(tmp_path: Path) -> None:
+def test_async_sources_run_in_one_task(tmp_path: Path) -> None:
     async def work() -> None:
         tasks: list[object] = []
 
@@ -387,7 +389,7 @@ def test_the_source_runs_in_one_task_and_is_closed_there(tmp_path: Path) -> None
     within(work())
 
 
-def test_a_source_that_is_not_closed_well_says_so(tmp_path: Path) -> None:
+def test_source_close_errors_propagate(tmp_path: Path) -> None:
     async def source() -> AsyncIterator[tuple[str, Any]]:
         try:
             for number in range(1_000):
@@ -404,7 +406,7 @@ def test_a_source_that_is_not_closed_well_says_so(tmp_path: Path) -> None:
     within(work())
 
 
-def test_what_the_source_raises_comes_out_and_what_came_before_is_stored(tmp_path: Path) -> None:
+def test_failing_sources_store_earlier_documents(tmp_path: Path) -> None:
     async def failing() -> AsyncIterator[tuple[str, str]]:
         for document in DOCS[:300]:
             yield document
@@ -419,7 +421,7 @@ def test_what_the_source_raises_comes_out_and_what_came_before_is_stored(tmp_pat
     assert within(work()) == 300
 
 
-def test_a_source_that_waits_is_cancelled(tmp_path: Path) -> None:
+def test_waiting_sources_are_cancelled(tmp_path: Path) -> None:
     async def work() -> tuple[bool, int]:
         waiting, was_cancelled = asyncio.Event(), False
 
@@ -448,7 +450,7 @@ def test_a_source_that_waits_is_cancelled(tmp_path: Path) -> None:
     assert count <= 1
 
 
-def test_a_source_may_query_and_not_change_its_index(tmp_path: Path) -> None:
+def test_sources_may_query_but_not_change(tmp_path: Path) -> None:
     async def work() -> list[str]:
         refused: list[str] = []
         async with AsyncIndex.create(tmp_path / "news", threshold=0.5) as index:
@@ -499,7 +501,7 @@ def test_queries_are_streamed(tmp_path: Path, batch: int, is_async: bool) -> Non
     within(work())
 
 
-def test_matches_come_before_all_texts_are_known(tmp_path: Path) -> None:
+def test_query_stream_yields_early_matches(tmp_path: Path) -> None:
     async def work() -> list[int]:
         made: list[int] = []
 
@@ -516,7 +518,7 @@ def test_matches_come_before_all_texts_are_known(tmp_path: Path) -> None:
     assert within(work()) == [0, 1]
 
 
-def test_calls_read_in_parallel_and_no_more_than_there_are_workers(tmp_path: Path) -> None:
+def test_parallel_reads_are_limited_by_workers(tmp_path: Path) -> None:
     async def work() -> tuple[int, int]:
         under_way, most = 0, 0
         lock, all_in = threading.Lock(), threading.Barrier(3)
@@ -538,7 +540,7 @@ def test_calls_read_in_parallel_and_no_more_than_there_are_workers(tmp_path: Pat
     assert within(work()) == (3, 0)
 
 
-def test_close_waits_for_calls_and_refuses_later_ones(tmp_path: Path) -> None:
+def test_close_waits_and_refuses_later_calls(tmp_path: Path) -> None:
     gate = Gate(DOCS, before=7)
 
     async def work() -> None:
@@ -562,7 +564,7 @@ def test_close_waits_for_calls_and_refuses_later_ones(tmp_path: Path) -> None:
     within(work())
 
 
-def test_an_error_in_the_block_closes_the_index(tmp_path: Path) -> None:
+def test_block_errors_close_the_index(tmp_path: Path) -> None:
     async def work() -> None:
         with pytest.raises(LookupError):
             async with AsyncIndex.create(tmp_path / "news"):
@@ -573,7 +575,7 @@ def test_an_error_in_the_block_closes_the_index(tmp_path: Path) -> None:
     within(work())
 
 
-def test_what_is_refused(tmp_path: Path) -> None:
+def test_async_index_rejects_invalid_use(tmp_path: Path) -> None:
     async def work() -> None:
         with pytest.raises(StoreError):
             await AsyncIndex.open(tmp_path / "absent")
@@ -605,7 +607,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     within(work())
 
 
-def test_a_cancelled_opening_leaves_the_index_closed(
+def test_cancelled_opening_closes_the_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from lookalike.aio import OpeningIndex

@@ -84,7 +84,7 @@ def jaccard(a: str, b: str) -> float:
 # Stored documents and queries
 
 
-def test_what_was_added_is_found(index: Index) -> None:
+def test_added_documents_are_found(index: Index) -> None:
     assert index.add([("a", FOX), ("b", WEATHER)]) == (2, 0, 0, 0, [])
     matches = index.query(FOX_NOW)
     assert [match.id for match in matches] == ["a"]
@@ -100,7 +100,7 @@ def test_what_was_added_is_found(index: Index) -> None:
     assert isinstance(match, Match) and hash(match.id)
 
 
-def test_every_similarity_is_that_of_the_shingle_sets(folder: Path) -> None:
+def test_similarities_equal_exact_jaccard(folder: Path) -> None:
     documents = texts(400)
     with Index.create(folder, threshold=0.5) as index:
         index.add(documents)
@@ -121,7 +121,7 @@ def test_every_similarity_is_that_of_the_shingle_sets(folder: Path) -> None:
         assert found >= 0.99 * wanted > 100
 
 
-def test_the_same_as_the_command_line(program: str, folder: Path, tmp_path: Path) -> None:
+def test_index_matches_command_line(program: str, folder: Path, tmp_path: Path) -> None:
     documents = texts(200)
     lines = tmp_path / "documents.jsonl"
     with lines.open("w") as out:
@@ -194,7 +194,7 @@ def test_frames(index: Index, library: str) -> None:
     assert index.get("b").metadata == {"year": 2024}  # type: ignore[union-attr]
 
 
-def test_a_missing_value_of_pandas_is_named(index: Index) -> None:
+def test_index_names_missing_pandas_texts(index: Index) -> None:
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     frame = pandas.DataFrame({"id": ["a", "b"], "text": [FOX, float("nan")]})
     with pytest.raises(DocumentTypeError, match="document 1: the text is None"):
@@ -229,7 +229,7 @@ def test_existing_documents(index: Index) -> None:
     assert "a" not in index and "c" in index and len(index) == 2
 
 
-def test_an_id_twice_in_one_call(index: Index) -> None:
+def test_repeated_ids_fail_or_update(index: Index) -> None:
     with pytest.raises(DocumentError) as caught:
         index.add([("a", FOX), ("b", FOX), ("a", WEATHER)])
     assert caught.value.row == 2 and len(index) == 2
@@ -249,7 +249,7 @@ def test_rows_are_counted_over_batches(index: Index) -> None:
     assert caught.value.row == 9_000 and len(index) == 9_000
 
 
-def test_what_an_iterable_raises_comes_through(index: Index) -> None:
+def test_index_iterable_errors_propagate(index: Index) -> None:
     def documents() -> Iterator[tuple[str, str]]:
         yield "a", FOX
         raise ZeroDivisionError("on purpose")
@@ -268,7 +268,7 @@ def test_an_iterable_may_ask_the_index(index: Index) -> None:
     assert index.add(new()).added == 2, "they are written together, after both were asked for"
 
 
-def test_metadata_comes_back(index: Index) -> None:
+def test_metadata_round_trips(index: Index) -> None:
     given: dict[str, Any] = {
         "text": "ü\n\"'",
         "whole": -(2**63),
@@ -403,7 +403,7 @@ def test_numbers_of_numpy(index: Index) -> None:
         index.query(FOX, where={"time": numpy.datetime64("2024-01-01", "ns")})
 
 
-def test_whole_numbers_are_compared_to_the_last_digit(index: Index) -> None:
+def test_large_integers_compare_exactly(index: Index) -> None:
     index.add(
         [
             (name, FOX, {"n": 1700000000000000001 + 99 * k, "code": "0" * k + "1234"})
@@ -416,7 +416,7 @@ def test_whole_numbers_are_compared_to_the_last_digit(index: Index) -> None:
     assert found({"code": "1234"}) == ["a"] and found({"code": ("!=", "1234")}) == ["b"]
 
 
-def test_the_nearest_are_found_at_any_similarity(folder: Path) -> None:
+def test_nearest_ignores_the_threshold(folder: Path) -> None:
     documents = texts(400)
     with Index.create(folder, threshold=0.9) as index:
         index.add(documents)
@@ -441,7 +441,7 @@ def test_the_nearest_are_found_at_any_similarity(folder: Path) -> None:
             index.query_many([FOX], nearest=3, limit=5)
 
 
-def test_an_index_finds_what_is_copied(folder: Path) -> None:
+def test_containment_index_finds_copied_texts(folder: Path) -> None:
     documents = texts(300)
     with Index.create(folder, measure="containment", threshold=0.6) as index:
         index.add(documents)
@@ -510,7 +510,7 @@ def test_many_questions_at_once(index: Index) -> None:
         index.query_many(5)  # type: ignore[arg-type]
 
 
-def test_estimates_are_called_so(folder: Path) -> None:
+def test_signature_matches_are_marked_estimated(folder: Path) -> None:
     with Index.create(folder, threshold=0.5, store="signatures") as index:
         index.add({"a": FOX})
         match = index.query(FOX)[0]
@@ -521,7 +521,7 @@ def test_estimates_are_called_so(folder: Path) -> None:
             index.query(FOX, with_texts=True)
 
 
-def test_groups_after_any_history_are_those_of_a_fresh_index(tmp_path: Path) -> None:
+def test_groups_are_independent_of_history(tmp_path: Path) -> None:
     documents = dict(texts(400))
     with Index.create(tmp_path / "fresh", threshold=0.7) as fresh:
         fresh.add(documents)
@@ -579,7 +579,7 @@ def test_options_of_groups(index: Index) -> None:
             index.groups(**options)
 
 
-def test_there_are_no_groups_of_signatures(folder: Path) -> None:
+def test_signature_indexes_have_no_groups(folder: Path) -> None:
     with Index.create(folder, store="signatures") as index:
         with pytest.raises(StoreError, match="keeps no shingle sets.*store sets"):
             index.groups()
@@ -669,7 +669,7 @@ def test_other_settings_are_refused_with_both(folder: Path) -> None:
         ("store", "all", "signatures"),
     ],
 )
-def test_options_that_cannot_be(folder: Path, option: str, value: Any, text: str) -> None:
+def test_create_rejects_invalid_options(folder: Path, option: str, value: Any, text: str) -> None:
     with pytest.raises(OptionError, match=text):
         Index.create(folder, **{option: value})
     assert not folder.exists()
@@ -726,7 +726,7 @@ def test_places(folder: Path, tmp_path: Path) -> None:
     Index.create(str(tmp_path / "name with ü and \n")).close()
 
 
-def test_what_is_no_catalogue(folder: Path) -> None:
+def test_damaged_catalogues_are_errors(folder: Path) -> None:
     Index.create(folder).close()
     (folder / "catalog.sqlite").write_bytes(b"not a database at all" * 1000)
     with pytest.raises(StoreError):
@@ -779,7 +779,7 @@ def test_reading_only(folder: Path) -> None:
     assert reader.closed and writer.closed
 
 
-def test_a_folder_without_the_right_to_write(folder: Path) -> None:
+def test_unwritable_index_folders_are_errors(folder: Path) -> None:
     if os.name == "nt" or os.geteuid() == 0:
         pytest.skip("rights are not looked at for this user")
     Index.create(folder).close()
@@ -792,7 +792,7 @@ def test_a_folder_without_the_right_to_write(folder: Path) -> None:
         folder.chmod(0o755)
 
 
-def test_one_writer(folder: Path) -> None:
+def test_index_allows_one_writer(folder: Path) -> None:
     with Index.create(folder) as first:
         begun = time.monotonic()
         with pytest.raises(StoreError, match="another process writes"):
@@ -909,14 +909,14 @@ def test_documents_of_wrong_types(index: Index, document: Any, text: str) -> Non
         ({"text": "x"}, 'the record has no "id"'),
     ],
 )
-def test_documents_that_cannot_be_stored(index: Index, document: Any, text: str) -> None:
+def test_unstorable_documents_are_errors(index: Index, document: Any, text: str) -> None:
     with pytest.raises(DocumentError, match=text) as caught:
         index.add([("first", FOX), document])
     assert caught.value.row == 1
     assert list(index.ids()) == ["first"]
 
 
-def test_metadata_that_holds_itself(index: Index) -> None:
+def test_cyclic_metadata_is_an_error(index: Index) -> None:
     loop: dict[str, Any] = {}
     loop["k"] = loop
     with pytest.raises(DocumentError, match="levels deep, or holds itself"):
@@ -966,7 +966,7 @@ def test_calls_with_wrong_types(index: Index, value: Any) -> None:
             call()
 
 
-def test_bytes_are_no_documents(index: Index) -> None:
+def test_index_rejects_bytes(index: Index) -> None:
     with pytest.raises(DocumentTypeError, match="use add_one for one document"):
         index.add(b"x")
 
@@ -1066,7 +1066,7 @@ def fork(work: Any) -> str:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_forked_process_is_reported_to_open_again(folder: Path) -> None:
+def test_forked_indexes_must_reopen(folder: Path) -> None:
     with Index.create(folder, threshold=0.5) as index:
         index.add({"a": FOX})
         for call in (
@@ -1105,7 +1105,7 @@ def test_a_forked_process_is_reported_to_open_again(folder: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_forked_process_does_not_keep_the_lock(folder: Path) -> None:
+def test_forked_children_hold_no_lock(folder: Path) -> None:
     index = Index.create(folder)
     read, write = os.pipe()
     child = os.fork()
@@ -1181,7 +1181,7 @@ def test_long_calls_can_be_interrupted(folder: Path, what: str) -> None:
         assert known == [f"d{number}" for number in range(len(known))]
 
 
-def test_a_killed_writer_loses_nothing(folder: Path) -> None:
+def test_killed_writers_lose_nothing(folder: Path) -> None:
     code = (
         "import sys, itertools\nfrom lookalike import Index\n"
         "index = Index.create(sys.argv[1])\n"
@@ -1203,7 +1203,7 @@ def test_a_killed_writer_loses_nothing(folder: Path) -> None:
 # The package
 
 
-def test_importing_brings_no_other_package() -> None:
+def test_import_loads_no_optional_packages() -> None:
     code = (
         "import sys, lookalike\n"
         "print(sorted({'numpy', 'pyarrow', 'pandas', 'polars'} & set(sys.modules)))"
@@ -1217,7 +1217,7 @@ def test_examples_run() -> None:
     assert failed == 0 and tried >= 35
 
 
-def test_an_error_is_one_of_the_package(index: Index) -> None:
+def test_index_errors_are_package_errors(index: Index) -> None:
     with pytest.raises(LookalikeError):
         index.add({"": "x"})
     assert issubclass(lookalike.errors.DocumentTypeError, TypeError)
@@ -1244,13 +1244,13 @@ class Record(dict[str, object]):
 
 @pytest.mark.parametrize("member", ["id", "text", "n"])
 @pytest.mark.parametrize("error", [RuntimeError("broken"), KeyboardInterrupt(), ValueError("bad")])
-def test_what_a_record_raises_comes_out(index: Index, member: str, error: BaseException) -> None:
+def test_record_errors_propagate(index: Index, member: str, error: BaseException) -> None:
     with pytest.raises(type(error)) as raised:
         index.add([Record(member, error)], metadata=["n"])
     assert raised.value is error and len(index) == 0
 
 
-def test_members_that_only_some_records_have(
+def test_partial_metadata_fields_are_accepted(
     index: Index, recwarn: pytest.WarningsRecorder
 ) -> None:
     records = [{"id": "a", "text": "one", "n": 1}, {"id": "b", "text": "two"}]
@@ -1261,7 +1261,7 @@ def test_members_that_only_some_records_have(
         index.add({"c": "three"}, metadata=["nn"])
 
 
-def test_tables_whose_values_cannot_be_read(index: Index) -> None:
+def test_unreadable_table_values_are_errors(index: Index) -> None:
     pa = pytest.importorskip("pyarrow")
     offsets, data = (
         pa.py_buffer(bytes([0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0])),
@@ -1280,12 +1280,12 @@ def test_tables_whose_values_cannot_be_read(index: Index) -> None:
     assert mixed.value.row == 1
 
 
-def test_thresholds_that_no_float_can_be(index: Index) -> None:
+def test_enormous_thresholds_are_errors(index: Index) -> None:
     with pytest.raises(OptionError, match="threshold"):
         index.query("a", threshold=10**400)
 
 
-def test_metadata_that_changes_while_it_is_read(index: Index) -> None:
+def test_changing_metadata_is_read_consistently(index: Index) -> None:
     described: dict[Any, Any] = {}
 
     class Grows(UserDict[str, Any]):
@@ -1338,7 +1338,7 @@ def test_closing_from_within_a_call(folder: Path) -> None:
         assert list(again.ids()) == ["a", "b"]
 
 
-def test_groups_have_the_estimates_of_their_pairs(index: Index) -> None:
+def test_group_pairs_include_estimates(index: Index) -> None:
     documents = texts(40)
     index.add(documents)
     found = index.groups(pairs=True, estimates=True)

@@ -64,7 +64,7 @@ def test_categories_are_made_listed_and_chosen(tmp_path: Path) -> None:
             index.categorise()
 
 
-def test_an_index_without_texts_has_no_categories(tmp_path: Path) -> None:
+def test_categories_require_stored_texts(tmp_path: Path) -> None:
     with Index.create(tmp_path / "index", store="sets") as index:
         index.add({"a": "one text"})
         with pytest.raises(StoreError, match='store="texts"'):
@@ -72,7 +72,7 @@ def test_an_index_without_texts_has_no_categories(tmp_path: Path) -> None:
         assert index.categories() == []
 
 
-def test_categories_are_the_same_for_a_loop(tmp_path: Path) -> None:
+def test_async_categories_equal_index_categories(tmp_path: Path) -> None:
     async def work() -> tuple[list[Category], str | None, list[str]]:
         async with AsyncIndex.create(tmp_path / "async", store="texts") as index:
             await index.add(docs())

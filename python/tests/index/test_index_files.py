@@ -29,7 +29,7 @@ def index(tmp_path: Path) -> lookalike.Index:
     return lookalike.Index.create(tmp_path / "index", store="texts")
 
 
-def test_a_file_a_pattern_and_a_list_of_paths(index: lookalike.Index, tmp_path: Path) -> None:
+def test_add_files_accepts_paths_and_patterns(index: lookalike.Index, tmp_path: Path) -> None:
     first = lines(tmp_path / "one.jsonl", {"a": TEXTS["a"]})
     second = lines(tmp_path / "two.jsonl", {"b": TEXTS["b"]})
     assert index.add_files(first) == (1, 0, 0, 0, [])
@@ -59,7 +59,7 @@ def test_other_names_of_fields(index: lookalike.Index, tmp_path: Path) -> None:
     assert "k" in index
 
 
-def test_a_folder_and_what_is_left_out(index: lookalike.Index, tmp_path: Path) -> None:
+def test_add_files_reports_skipped_files(index: lookalike.Index, tmp_path: Path) -> None:
     folder = tmp_path / "letters"
     folder.mkdir()
     (folder / "good.txt").write_text(TEXTS["a"], encoding="utf-8")
@@ -70,7 +70,7 @@ def test_a_folder_and_what_is_left_out(index: lookalike.Index, tmp_path: Path) -
     assert skipped.source.endswith("picture.png") and skipped.line is None and skipped.reason
 
 
-def test_the_index_is_no_input_of_its_own(tmp_path: Path) -> None:
+def test_add_files_skips_the_index(tmp_path: Path) -> None:
     (tmp_path / "good.txt").write_text(TEXTS["a"], encoding="utf-8")
     with lookalike.Index.create(tmp_path / "index") as index:
         assert index.add_files(tmp_path) == (1, 0, 0, 0, [])
@@ -88,7 +88,7 @@ def test_bad_records(index: lookalike.Index, tmp_path: Path) -> None:
     assert [(one.line, one.id) for one in added.skipped] == [(2, "x")]
 
 
-def test_what_cannot_be(index: lookalike.Index, tmp_path: Path) -> None:
+def test_add_files_rejects_invalid_arguments(index: lookalike.Index, tmp_path: Path) -> None:
     with pytest.raises(FileError, match="'nowhere.jsonl' does not exist"):
         index.add_files("nowhere.jsonl")
     with pytest.raises(FileError, match="nothing matches"):

@@ -45,7 +45,7 @@ def test_numbers_are_stored_as_their_texts(index: lookalike.Index) -> None:
         assert index.get(number) == index.get(str(number)) is not None
 
 
-def test_a_number_and_its_text_are_one_document(index: lookalike.Index) -> None:
+def test_numeric_and_text_ids_are_equal(index: lookalike.Index) -> None:
     index.add([(7, ONE)])
     with pytest.raises(DocumentError, match='document "7" already exists'):
         index.add({"7": TWO})
@@ -112,7 +112,7 @@ def test_numbers_of_the_largest_types(index: lookalike.Index) -> None:
 
 
 @pytest.mark.parametrize("wrong", [True, False, 1.0, 1.5, float("nan"), None, b"a", (1,), 1j])
-def test_other_types_are_no_ids(index: lookalike.Index, wrong: Any) -> None:
+def test_index_rejects_other_id_types(index: lookalike.Index, wrong: Any) -> None:
     index.add([(1, ONE), (0, TWO)])
     calls: list[Callable[[], Any]] = [
         lambda: index.add([("x", ONE), (wrong, ONE)]),
@@ -134,7 +134,7 @@ def test_other_types_are_no_ids(index: lookalike.Index, wrong: Any) -> None:
     assert list(index.ids()) == ["1", "0", "x"]
 
 
-def test_columns_that_are_no_ids(index: lookalike.Index) -> None:
+def test_index_rejects_other_id_columns(index: lookalike.Index) -> None:
     pa = pytest.importorskip("pyarrow")
     for column in (pa.array([1.0]), pa.array([True]), pa.array([b"a"]), pa.array([[1]])):
         with pytest.raises(DocumentTypeError, match="document 0: the id is of type"):
@@ -144,7 +144,7 @@ def test_columns_that_are_no_ids(index: lookalike.Index) -> None:
     assert list(index.ids()) == ["1"]
 
 
-def test_kept_documents_are_added_with_their_numbers(index: lookalike.Index) -> None:
+def test_dedup_adds_integer_ids(index: lookalike.Index) -> None:
     docs = {1: ONE, 2: f"{ONE}!", 30: TWO}
     assert list(lookalike.dedup(docs, reference=index, add=True)) == [2, 30]
     assert list(index.ids()) == ["2", "30"] and index.group_sizes([2, 30]) == [2, 1]
@@ -219,7 +219,7 @@ def test_columns_are_joined_in_their_order(index: lookalike.Index) -> None:
     assert text_of(index, 1) == "A title"
 
 
-def test_a_column_of_the_text_may_be_metadata(index: lookalike.Index) -> None:
+def test_text_columns_can_be_metadata(index: lookalike.Index) -> None:
     for kind, docs in forms().items():
         index.update(docs, text=["title", "body"], metadata=["title"])
         document = index.get(1)
@@ -241,7 +241,7 @@ def test_rows_without_any_text_are_refused(index: lookalike.Index) -> None:
         assert raised.value.row == 3 and list(index.ids()) == ["1", "2", "3"]
 
 
-def test_columns_of_texts_that_cannot_be(index: lookalike.Index) -> None:
+def test_index_rejects_invalid_text_columns(index: lookalike.Index) -> None:
     pa = pytest.importorskip("pyarrow")
     wrong: Any
     for wrong in ([], (), ["title", "title"], ["title", 5], 5, {"title": 1}, ["title", "\ud800"]):

@@ -43,7 +43,7 @@ def archive(tmp_path: Path) -> Path:
     return tmp_path / "archive"
 
 
-def test_what_was_read_comes_back_byte_for_byte(archive: Path) -> None:
+def test_originals_are_returned_byte_for_byte(archive: Path) -> None:
     with Index.open(archive, read_only=True) as index:
         assert index.original("page.html") == PAGE
         assert index.original("a-1") == LINE
@@ -62,7 +62,7 @@ def test_what_was_read_comes_back_byte_for_byte(archive: Path) -> None:
         assert stored is not None and stored.text == index.version_text("page.html", 1)
 
 
-def test_a_document_that_is_replaced_stays_as_a_version(tmp_path: Path) -> None:
+def test_replaced_documents_remain_as_versions(tmp_path: Path) -> None:
     texts = [
         "The first text of a note.",
         "The second text of a note, ä.",
@@ -83,7 +83,7 @@ def test_a_document_that_is_replaced_stays_as_a_version(tmp_path: Path) -> None:
             index.versions("note")
 
 
-def test_the_command_reads_the_same(archive: Path, program: str) -> None:
+def test_originals_match_command_line(archive: Path, program: str) -> None:
     def run(*arguments: str) -> bytes:
         return subprocess.run(
             [program, "index", *arguments], check=True, capture_output=True
@@ -129,7 +129,9 @@ def test_ids_may_be_uuids(tmp_path: Path) -> None:
         lambda index, id: index.version_text(id),
     ],
 )
-def test_documents_that_are_not_there(tmp_path: Path, ask: Callable[[Index, Any], Any]) -> None:
+def test_original_lookups_reject_missing_documents(
+    tmp_path: Path, ask: Callable[[Index, Any], Any]
+) -> None:
     with Index.create(tmp_path / "notes", store="originals") as index:
         index.add_one("brief", "one text", expires=timedelta(milliseconds=1))
         while "brief" in index:
@@ -145,7 +147,7 @@ def test_documents_that_are_not_there(tmp_path: Path, ask: Callable[[Index, Any]
 
 
 @pytest.mark.parametrize("store", ["signatures", "sets", "texts"])
-def test_an_index_without_originals_says_what_keeps_them(tmp_path: Path, store: Any) -> None:
+def test_original_errors_suggest_store_option(tmp_path: Path, store: Any) -> None:
     with Index.create(tmp_path / "notes", store=store) as index:
         index.add({"a": "one text"})
         for ask in (index.versions, index.original, index.version_text):
@@ -160,7 +162,7 @@ def test_an_index_without_originals_says_what_keeps_them(tmp_path: Path, store: 
 
 
 @pytest.mark.parametrize("version", [0, -1, 4, True, "1", 1.0, 2**70])
-def test_versions_that_are_not_there(tmp_path: Path, version: Any) -> None:
+def test_original_lookups_reject_missing_versions(tmp_path: Path, version: Any) -> None:
     with Index.create(tmp_path / "notes", store="originals") as index:
         index.add({"a": "one text"})
         for ask in (index.original, index.version_text):
@@ -169,13 +171,13 @@ def test_versions_that_are_not_there(tmp_path: Path, version: Any) -> None:
 
 
 @pytest.mark.parametrize("most", [0, -1, 2**29 + 1, "513MiB", "much", 1.5, True])
-def test_limits_that_cannot_be(tmp_path: Path, most: Any) -> None:
+def test_invalid_original_limits_are_errors(tmp_path: Path, most: Any) -> None:
     with pytest.raises(OptionError, match="original"):
         Index.create(tmp_path / "notes", store="originals", max_original=most)
     assert not (tmp_path / "notes").exists()
 
 
-def test_a_document_above_the_limit_is_an_error(tmp_path: Path) -> None:
+def test_documents_above_max_original_are_errors(tmp_path: Path) -> None:
     with Index.create(tmp_path / "notes", store="originals", max_original="1KiB") as index:
         assert index.settings["store"] == "originals" and index.settings["originals"] == {
             "max_bytes": 1024
@@ -215,7 +217,7 @@ def test_damage_is_an_error(tmp_path: Path) -> None:
         assert index.check()
 
 
-def test_they_are_the_same_for_a_loop(archive: Path) -> None:
+def test_async_originals_equal_index_originals(archive: Path) -> None:
     async def work() -> tuple[Any, ...]:
         async with AsyncIndex.open(archive, read_only=True) as index:
             text = await index.version_text("page.html", 1)

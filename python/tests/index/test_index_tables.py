@@ -113,7 +113,7 @@ def test_values_of_every_type(index: Index, kind: str) -> None:
     assert type(described(index, "d0").get("m")) is type(expected)
 
 
-def test_values_of_rows_that_are_cut_out(index: Index) -> None:
+def test_sliced_columns_keep_metadata_values(index: Index) -> None:
     for number, (column, expected) in enumerate(VALUES.values()):
         column = column.combine_chunks() if hasattr(column, "combine_chunks") else column
         try:
@@ -165,14 +165,14 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_values_that_json_does_not_have(index: Index, kind: str) -> None:
+def test_non_json_metadata_is_an_error(index: Index, kind: str) -> None:
     column, way, what = REFUSED[kind]
     with pytest.raises(DocumentError, match=f'^document 1: metadata "{way}" .*{what}') as raised:
         index.add(table(column), metadata=["m"])
     assert raised.value.row == 1 and list(index.ids()) == ["d0"]
 
 
-def test_types_that_are_too_deep(index: Index) -> None:
+def test_deeply_nested_types_are_errors(index: Index) -> None:
     def nested(levels: int) -> tuple[Any, Any]:
         array, value = pa.array([1]), 1
         for _ in range(levels):
@@ -246,7 +246,7 @@ def test_texts_of_runs_and_unions(index: Index) -> None:
         (pa.FixedSizeListArray.from_arrays(pa.nulls(2**30), 2**29), "of type list"),
     ],
 )
-def test_what_is_no_id_or_text(index: Index, what: str, column: Any, got: str) -> None:
+def test_invalid_id_and_text_columns_fail(index: Index, what: str, column: Any, got: str) -> None:
     columns = {"id": pa.array(["a", "b"]), "text": pa.array([ONE, TWO]), what: column}
     if what == "id" and "int" in got:
         assert index.add(pa.table(columns)).added == 2 and list(index.ids()) == ["1", "2"]
@@ -258,13 +258,13 @@ def test_what_is_no_id_or_text(index: Index, what: str, column: Any, got: str) -
     assert raised.value.row == 0 and len(index) == 0
 
 
-def test_a_null_before_what_is_no_text(index: Index) -> None:
+def test_leading_null_text_is_reported(index: Index) -> None:
     numbers = pa.chunked_array([pa.array([], INTS), pa.array([None, 1])])
     with pytest.raises(DocumentTypeError, match="document 0: the text is None"):
         index.add(pa.table({"id": ["a", "b"], "text": numbers}))
 
 
-def test_only_columns_that_are_needed_are_read(index: Index) -> None:
+def test_index_reads_only_needed_columns(index: Index) -> None:
     broken = pa.Array.from_buffers(
         TEXTS, 1, [None, pa.py_buffer(b"\0\0\0\0\x01\0\0\0"), pa.py_buffer(b"\xff")]
     )
@@ -340,7 +340,7 @@ def test_whatever_hands_over_arrow(index: Index) -> None:
         index.update(once)
 
 
-def test_rows_that_are_not_there(index: Index) -> None:
+def test_index_rejects_null_struct_rows(index: Index) -> None:
     rows = pa.StructArray.from_arrays(
         [pa.array(["a", "b"]), pa.array([ONE, TWO]), pa.array([1, 2])],
         ["id", "text", "m"],
@@ -384,13 +384,13 @@ class Own(Exception):
         DocumentError("mine"),
     ],
 )
-def test_what_a_producer_raises_comes_out(index: Index, error: BaseException) -> None:
+def test_producer_errors_propagate(index: Index, error: BaseException) -> None:
     with pytest.raises(type(error)) as raised:
         index.add(reader(failing(error)))
     assert raised.value is error and len(index) == 7000
 
 
-def test_what_a_stream_says_of_its_failure(index: Index) -> None:
+def test_arrow_stream_failures_reach_callers(index: Index) -> None:
     with pytest.raises(DocumentError, match="the Arrow data cannot be read: .*bad"):
         index.add(Stream(reader(failing(ValueError("bad")))))
     assert len(index) == 7000
@@ -587,7 +587,7 @@ CHANGES = [
 @pytest.mark.parametrize("column", NESTED, ids=lambda column: str(column.type))
 @pytest.mark.parametrize("change", CHANGES, ids=str)
 @pytest.mark.parametrize("inner", [False, True])
-def test_structures_that_cannot_be(
+def test_malformed_arrow_structures_never_crash(
     index: Index, column: Any, change: tuple[str, Any], inner: bool
 ) -> None:
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
@@ -651,7 +651,9 @@ CSchema._fields_ = [
     ],
     ids=str,
 )
-def test_types_that_cannot_be(index: Index, column: Any, kind: bytes | None, why: str) -> None:
+def test_malformed_arrow_types_are_errors(
+    index: Index, column: Any, kind: bytes | None, why: str
+) -> None:
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     capsules = table(column).to_batches()[0].__arrow_c_array__()
@@ -673,7 +675,7 @@ def test_types_that_cannot_be(index: Index, column: Any, kind: bytes | None, why
 # Packages
 
 
-def test_columns_of_pandas_that_are_not_needed(index: Index) -> None:
+def test_unneeded_pandas_columns_are_ignored(index: Index) -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(
         {"id": ["a", "b"], "text": [ONE, TWO], "n": [1.0, float("nan")], 5: [1, 2]}

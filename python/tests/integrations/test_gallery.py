@@ -81,7 +81,7 @@ def labels(picture: Path) -> list[str]:
     return re.findall(r"<text[^>]*>([^<]*)</text>", picture.read_text(encoding="utf-8"))
 
 
-def test_what_is_said_is_printed(run: Run) -> None:
+def test_gallery_comments_match_printed_output(run: Run) -> None:
     said = re.findall(r"^(?:print\(.*)?\)  # (.*)$", TEXT, re.MULTILINE)
     assert said and run.printed == said
 

@@ -31,7 +31,7 @@ def sides(shown: str | None) -> list[str]:
     return re.findall(r'<p class="side" dir="auto">(.*?)</p>', page(shown), re.DOTALL)
 
 
-def test_differences_are_marked_as_on_the_page_of_a_run(tmp_path: Path) -> None:
+def test_notebook_differences_match_report_page(tmp_path: Path) -> None:
     found = lookalike.find({"a": A, "b": B}, threshold=0.1, shingle="bag", keep="first")
     found.write_report(tmp_path / "page.html")
     in_page = re.findall(
@@ -55,7 +55,7 @@ def test_differences_are_marked_as_on_the_page_of_a_run(tmp_path: Path) -> None:
     assert style is not None and style[1] in shown
 
 
-def test_a_comparison_is_shown_by_its_rule() -> None:
+def test_comparison_marks_follow_case_option() -> None:
     for case, marked in (
         ("fold", '<del class="same-words">The</del>'),
         ("keep", '<del class="changed">The</del>'),
@@ -83,13 +83,13 @@ def test_texts_are_shown_as_text() -> None:
     )
 
 
-def test_without_differences_there_is_no_page() -> None:
+def test_comparison_without_differences_has_no_page() -> None:
     assert lookalike.compare(A, B)._repr_html_() is None
     nothing = lookalike.find(["", ""]).explain(0, 1)
     assert sides(nothing._repr_html_()) == []
 
 
-def test_a_comparison_is_what_it_was() -> None:
+def test_comparisons_survive_pickling_and_copying() -> None:
     compared = lookalike.compare(A, B, differences=True)
     assert "_options" not in repr(compared)
     assert compared == lookalike.compare(A, B, differences=True, case="fold")
@@ -109,7 +109,7 @@ def test_contamination_is_shown_as_its_page(tmp_path: Path) -> None:
     assert page(found._repr_html_()) == (tmp_path / "page.html").read_text()
 
 
-def test_groups_open_and_pairs_are_side_by_side() -> None:
+def test_notebook_pairs_show_side_by_side() -> None:
     shown = page(lookalike.find([A, A.upper(), f"{A}!", B], threshold=0.9)._repr_html_())
     assert shown.count('<details class="group">') == 1 and '<details class="pair"' in shown
     assert "<del" in shown and "<ins" in shown

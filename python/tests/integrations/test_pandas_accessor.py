@@ -50,7 +50,7 @@ def test_methods_are_the_functions(frame: Any) -> None:
 
 
 @pytest.mark.parametrize("rows", [60, 1, 0])
-def test_columns_have_the_index_and_the_type(frame: Any, rows: int) -> None:
+def test_pandas_columns_keep_index_and_type(frame: Any, rows: int) -> None:
     some = frame[:rows]
     found = lookalike.find(some, text="body")
     mask, labels = some.lookalike.is_kept("body"), some.lookalike.labels("body")
@@ -89,7 +89,7 @@ def test_a_series(frame: Any) -> None:
     assert series.lookalike.contamination([DOCS[0]]).counts["contaminated"] == 1
 
 
-def test_what_is_refused(frame: Any) -> None:
+def test_pandas_accessor_rejects_invalid_arguments(frame: Any) -> None:
     with pytest.raises(OptionError, match="threshhold"):
         frame.lookalike.find("body", threshhold=0.5)
     with pytest.raises(DocumentError, match="'absent'"):

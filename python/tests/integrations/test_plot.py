@@ -71,7 +71,7 @@ def run(code: str) -> str:
     ).stdout
 
 
-def test_neither_library_is_imported_for_results_and_tables() -> None:
+def test_plot_tables_import_no_plotting_library() -> None:
     code = (
         "import sys, lookalike; print('lookalike.plot' in sys.modules); import lookalike.plot; "
         "found = lookalike.find(['a b c d e f'] * 3); t = lookalike.plot.tables; "
@@ -91,7 +91,7 @@ def forget(monkeypatch: pytest.MonkeyPatch, *libraries: str) -> None:
         monkeypatch.delitem(sys.modules, f"lookalike.plot._{library}", raising=False)
 
 
-def test_a_library_that_is_missing_is_named_with_its_command(
+def test_missing_plot_libraries_suggest_installation(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found = lookalike.find(FAMILIES)
@@ -108,7 +108,7 @@ def test_a_library_that_is_missing_is_named_with_its_command(
             lookalike.plot.group_sizes(found)
 
 
-def test_the_library_that_is_installed_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_installed_plot_library_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib").use("agg")
     altair = pytest.importorskip("altair")
     found = lookalike.find(FAMILIES)
@@ -175,7 +175,7 @@ def test_similarities_of_pairs_and_of_duplicates() -> None:
         check_histogram(tables.similarity_histogram(found, bins=7), similarities, 4, 7)
 
 
-def test_similarities_that_are_drawn() -> None:
+def test_histogram_draws_pair_similarities() -> None:
     docs = {**SIMILAR, "same": SIMILAR["3"].upper()}
     found = lookalike.find(docs, threshold=0.7, pairs=True)
     table = tables.similarity_histogram(found)
@@ -199,7 +199,7 @@ def test_similarities_that_are_drawn() -> None:
     assert values(rule) == [{"threshold": 0.7}]
 
 
-def test_similarities_of_a_sample_are_on_both_sides_of_the_threshold() -> None:
+def test_sample_histogram_spans_the_threshold() -> None:
     tuned = lookalike.tune(SIMILAR, threshold=0.9)
     table = tables.similarity_histogram(tuned)
     assert (
@@ -220,7 +220,7 @@ def test_containment_is_named() -> None:
     assert axes("similarity_histogram", found).get_xlabel() == "containment similarity"
 
 
-def test_what_rounds_to_one_is_below_it() -> None:
+def test_histogram_separates_almost_equal_pairs() -> None:
     tuned = lookalike.tune(threshold=0.8)
     table = tables.similarity_histogram(SimpleTuned(tuned, [0.9999999, 1.0, 0.29, 0.8]))
     assert table.equal == 1 and table.counts[-1] == 1
@@ -238,7 +238,7 @@ def SimpleTuned(tuned: lookalike.TuneResult, similarities: list[float]) -> looka
 # The curve.
 
 
-def test_the_curve_without_an_audit_says_nothing_measured() -> None:
+def test_unaudited_curve_shows_no_measurements() -> None:
     found = lookalike.find(SIMILAR, threshold=0.7)
     tuned = lookalike.tune(threshold=0.7)
     for result in (found, tuned):
@@ -277,7 +277,7 @@ def test_a_prediction_has_its_caveat() -> None:
         assert caveat in " ".join(chart("s_curve", result)["title"])
 
 
-def test_recall_is_drawn_where_it_was_measured() -> None:
+def test_audited_curve_draws_measured_recall() -> None:
     # Few bands miss pairs, so the measured recall is below 1 in some ranges.
     docs = {
         f"{n}-{k}": " ".join(f"w{n}x{i}" for i in range(40 + 4 * k))
@@ -328,7 +328,7 @@ def test_recall_is_drawn_where_it_was_measured() -> None:
 @pytest.mark.parametrize(
     "docs", [["one two three four five six", "other words that are in no text"], []]
 )
-def test_an_audit_without_neighbours_measures_nothing(docs: list[str]) -> None:
+def test_audit_without_neighbours_measures_nothing(docs: list[str]) -> None:
     found = lookalike.find(docs)
     table = tables.s_curve(found, lookalike.audit(found))
     assert (table.measured, table.overall) == ((), None)
@@ -337,7 +337,7 @@ def test_an_audit_without_neighbours_measures_nothing(docs: list[str]) -> None:
 
 
 @pytest.mark.parametrize("options", [{"exact": True}, {"measure": "containment"}])
-def test_runs_without_signatures_have_no_curve_below_the_threshold(options: dict[str, Any]) -> None:
+def test_unsigned_runs_have_flat_curves(options: dict[str, Any]) -> None:
     found = lookalike.find(SIMILAR, threshold=0.7, **options)
     audit = lookalike.audit(found)
     table = tables.s_curve(found, audit)
@@ -349,7 +349,7 @@ def test_runs_without_signatures_have_no_curve_below_the_threshold(options: dict
     assert chart("s_curve", found, audit)["title"][0] == "every similar pair is compared"
 
 
-def test_an_audit_of_another_run_is_refused() -> None:
+def test_curves_reject_foreign_audits() -> None:
     found = lookalike.find(SIMILAR, threshold=0.7)
     with pytest.raises(OptionError, match="a run with threshold 0.7 and .*, got one with 0.8"):
         lookalike.plot.s_curve(found, lookalike.audit(lookalike.find(SIMILAR)))
@@ -391,7 +391,7 @@ def test_groups_by_size() -> None:
     assert values(chart("group_sizes", found)) == table.rows()
 
 
-def test_one_group() -> None:
+def test_group_sizes_draw_one_group() -> None:
     found = lookalike.find(
         {"ключ": "one two three four five six", "鍵": "One two three four five six"}
     )
@@ -445,7 +445,7 @@ def test_removal_by_source() -> None:
     ]
 
 
-def test_removal_by_bytes_and_of_the_most() -> None:
+def test_removal_chart_limits_shown_sources() -> None:
     found = lookalike.find(SITES, source_field="site", keep="first")
     table = tables.removal_by_source(found, by="bytes", most=1)
     size = len(SITES[1]["text"])
@@ -459,7 +459,7 @@ def test_removal_by_bytes_and_of_the_most() -> None:
     )
 
 
-def test_a_reference_has_a_bar_of_its_own() -> None:
+def test_reference_sources_have_separate_bars() -> None:
     docs = [{"text": "one two three four five six", "site": "one"}]
     found = lookalike.find(docs, reference=docs, source_field="site")
     table = tables.removal_by_source(found)
@@ -500,7 +500,7 @@ def test_removal_needs_sources(tmp_path: Path) -> None:
         tables.removal_by_source(lookalike.dedup_files(path, output=tmp_path / "whole.txt"))
 
 
-def test_sources_are_those_of_the_report(tmp_path: Path) -> None:
+def test_sources_equal_report_sources(tmp_path: Path) -> None:
     found = lookalike.find(SITES, reference=SITES[:1], source_field="site")
     found.write_report(tmp_path / "r.json")
     reported = json.loads((tmp_path / "r.json").read_text())["sources"]
@@ -511,7 +511,7 @@ def test_sources_are_those_of_the_report(tmp_path: Path) -> None:
 # Thresholds.
 
 
-def test_a_sweep_is_that_of_its_runs() -> None:
+def test_threshold_sweep_equals_separate_runs() -> None:
     thresholds = [0.9, 0.5, 1.0]
     sweep = tables.threshold_sweep(SIMILAR, thresholds, sample=5, shingle="words:3", audit_seed=7)
     for step, threshold in zip(sweep.steps, sorted(thresholds), strict=True):
@@ -555,7 +555,7 @@ def test_a_sweep_is_that_of_its_runs() -> None:
     assert fields == ["recall", "low"] and recall["layer"][1]["encoding"]["y2"]["field"] == "high"
 
 
-def test_recall_that_was_not_measured_is_not_drawn() -> None:
+def test_unmeasured_recall_is_not_drawn() -> None:
     for sweep in (
         tables.threshold_sweep(SIMILAR, [0.5]),
         tables.threshold_sweep(["a", "b"], [0.5], sample=2),
@@ -578,7 +578,7 @@ def test_other_runs_are_swept(options: dict[str, Any]) -> None:
     axes("threshold_sweep", sweep)
 
 
-def test_what_cannot_be_swept_is_refused(tmp_path: Path) -> None:
+def test_invalid_sweeps_are_errors(tmp_path: Path) -> None:
     for thresholds, message in (
         ([0.0], "numbers above 0, at most 1, got 0.0"),
         ([0.5, 1.5], "numbers above 0, at most 1, got 1.5"),
@@ -663,7 +663,7 @@ ONE_COLOUR = {"axes.prop_cycle": "cycler(color=['#303030'])", "axes.facecolor": 
     ],
     ids=str,
 )
-def test_styles_hide_no_mark(style: Any, pictures: list[tuple[Any, ...]]) -> None:
+def test_matplotlib_styles_preserve_contrast(style: Any, pictures: list[tuple[Any, ...]]) -> None:
     pytest.importorskip("matplotlib").use("agg")
     import matplotlib.pyplot as plt
     from matplotlib.colors import to_hex
@@ -695,7 +695,7 @@ def bars_of(container: Any) -> list[Any]:
     return [each for each in container if hasattr(each, "get_facecolor")]
 
 
-def test_marks_have_the_colours_of_the_style(pictures: list[tuple[Any, ...]]) -> None:
+def test_marks_use_style_colours(pictures: list[tuple[Any, ...]]) -> None:
     pytest.importorskip("matplotlib").use("agg")
     import matplotlib.pyplot as plt
     from matplotlib.colors import to_hex
@@ -726,7 +726,7 @@ def test_legend_entries_have_labels(pictures: list[tuple[Any, ...]]) -> None:
     assert shown == expected
 
 
-def test_a_single_entry_needs_no_legend() -> None:
+def test_single_entries_omit_the_legend() -> None:
     # The first result has no equal pair, and the second has no removed document.
     for function, docs in (("similarity_histogram", SIMILAR), ("removal_by_source", ["a", "b"])):
         found = lookalike.find(docs, threshold=0.7)
@@ -769,7 +769,7 @@ def test_charts_have_legends_of_their_marks(pictures: list[tuple[Any, ...]]) -> 
 
 
 @pytest.mark.parametrize("background", ["white", "#e5e5e5", "#333333", "#161616", "black"])
-def test_themes_hide_no_mark(background: str, pictures: list[tuple[Any, ...]]) -> None:
+def test_altair_themes_preserve_contrast(background: str, pictures: list[tuple[Any, ...]]) -> None:
     pytest.importorskip("matplotlib")
     for function, *args in pictures:
         specification = chart(function, *args)
@@ -817,7 +817,7 @@ def test_every_result_is_drawn(docs: Any, options: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("threshold", [0.0, 1.0])
-def test_tables_put_together_by_hand_are_drawn(threshold: float) -> None:
+def test_handmade_tables_can_be_drawn(threshold: float) -> None:
     """A table that a caller creates may have the threshold 0, which no run has."""
     histogram = tables.SimilarityHistogram(
         "jaccard", threshold, "duplicates", (0.0, 0.5, 1.0), (0, 0), 0
@@ -847,7 +847,7 @@ def test_tables_put_together_by_hand_are_drawn(threshold: float) -> None:
     "function", ["similarity_histogram", "s_curve", "group_sizes", "removal_by_source"]
 )
 @pytest.mark.parametrize("result", [None, [], {"a": "b"}, 3])
-def test_what_is_no_result_is_refused(function: str, result: Any) -> None:
+def test_plots_reject_other_objects(function: str, result: Any) -> None:
     with pytest.raises(OptionError, match="result: expected a result of lookalike.find"):
         getattr(lookalike.plot, function)(result)
 
@@ -879,7 +879,7 @@ def of(found: lookalike.FindResult, ax: Axes) -> None:
 """
 
 
-def test_a_function_has_the_type_of_its_library(
+def test_plot_functions_return_typed_objects(
     check_types: Callable[[Path], None], tmp_path: Path
 ) -> None:
     pytest.importorskip("matplotlib")

@@ -123,7 +123,7 @@ def test_a_query_is_executed_once(frame: Any) -> None:
     assert executed == 2
 
 
-def test_what_is_refused(frame: Any) -> None:
+def test_polars_namespace_rejects_invalid_arguments(frame: Any) -> None:
     with pytest.raises(OptionError, match="threshhold"):
         frame.lookalike.find("body", threshhold=0.5)
     with pytest.raises((OptionError, polars.exceptions.PolarsError), match="threshold"):

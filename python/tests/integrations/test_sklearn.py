@@ -54,7 +54,7 @@ def test_sparse_rows_are_the_lowest_bits(bits: int) -> None:
     assert rows.indices.tolist() == columns and (rows.data == 1.0).all()
 
 
-def test_products_and_distances_are_the_similarities_in_the_mean() -> None:
+def test_products_estimate_jaccard_similarity() -> None:
     """In theory, the mean number of equal values is J·k of k, with the variance J·(1-J)·k. Allows
     five standard errors."""
     words = [f"w{n}" for n in range(300)]
@@ -69,20 +69,20 @@ def test_products_and_distances_are_the_similarities_in_the_mean() -> None:
     assert abs(product - mean) < 5 * (mean * (1 - mean) / k) ** 0.5
 
 
-def test_a_row_depends_on_its_text_alone() -> None:
+def test_rows_depend_only_on_text() -> None:
     transformer = SignatureTransformer().fit(DOCS[:3])
     rows = transformer.transform(DOCS)
     assert (rows[5] != transformer.transform([DOCS[5]])).nnz == 0
     assert (rows != SignatureTransformer(threads=1).fit_transform(DOCS)).nnz == 0
 
 
-def test_nothing_needs_to_be_fitted() -> None:
+def test_transform_needs_no_fit() -> None:
     assert (
         SignatureTransformer().transform(DOCS) != SignatureTransformer().fit(DOCS).transform(DOCS)
     ).nnz == 0
 
 
-def test_a_text_without_a_token_has_zeros() -> None:
+def test_texts_without_tokens_become_zeros() -> None:
     for output in ("sparse", "dense"):
         rows = SignatureTransformer(output=output, num_hashes=8, shingle="bag").fit_transform(
             ["a", "...", "a"]
@@ -137,7 +137,7 @@ def test_parameters_clone_and_pickle() -> None:
     assert "SignatureTransformer(bits=4" in repr(transformer)
 
 
-def test_every_option_of_signatures_is_a_parameter() -> None:
+def test_transformer_exposes_signature_options() -> None:
     from lookalike._options import PrepareOptions, Reading
 
     signing = PrepareOptions.__optional_keys__ - Reading.__optional_keys__ - {"bands", "rows"}
@@ -191,7 +191,7 @@ def test_parameters_are_checked(name: str) -> None:
             method(DOCS)
 
 
-def test_what_is_refused() -> None:
+def test_transformer_rejects_invalid_documents() -> None:
     for one in ("a text", sys.executable):
         with pytest.raises(DocumentTypeError, match="several"):
             SignatureTransformer().fit(one)
@@ -245,7 +245,7 @@ def chains(count: int) -> list[str]:
 @pytest.mark.parametrize(
     "options", [{}, {"threshold": 0.6}, {"measure": "containment"}, {"exact": True}]
 )
-def test_no_pair_is_between_two_groups(options: Any) -> None:
+def test_similar_pairs_share_one_group(options: Any) -> None:
     docs = chains(150)
     labels = near_duplicate_groups(docs, **options)
     assert (labels.dtype, labels.shape) == (numpy.int64, (150,))
@@ -281,7 +281,7 @@ def test_groups_of_the_caller_are_joined() -> None:
 
 @pytest.mark.parametrize("stratified", [False, True])
 @pytest.mark.parametrize("shuffle", [False, True])
-def test_no_group_is_on_both_sides(stratified: bool, shuffle: bool) -> None:
+def test_folds_keep_groups_together(stratified: bool, shuffle: bool) -> None:
     docs = chains(150)
     classes = [n % 2 for n in range(150)]
     authors = [n // 3 if n < 12 else n for n in range(150)]
@@ -308,7 +308,7 @@ def test_it_is_group_k_fold() -> None:
         assert train.tolist() == of_train.tolist() and test.tolist() == of_test.tolist()
 
 
-def test_copies_no_longer_help() -> None:
+def test_grouped_folds_prevent_copy_leakage() -> None:
     """Labels are random. A model that has seen the copies predicts their labels, and is otherwise
     right in half of the cases."""
     draw = random.Random(11)
@@ -323,7 +323,7 @@ def test_copies_no_longer_help() -> None:
     assert cross_val_score(model, docs, labels, cv=NearDuplicateKFold(5)).mean() < 0.7
 
 
-def test_what_a_splitter_refuses() -> None:
+def test_splitter_rejects_invalid_arguments() -> None:
     for n_splits in (1, 0, 2.5, "3"):
         with pytest.raises(OptionError, match="n_splits"):
             NearDuplicateKFold(n_splits)  # type: ignore[arg-type]

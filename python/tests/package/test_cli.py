@@ -99,7 +99,7 @@ SAME = [
 
 
 @pytest.mark.parametrize("arguments", SAME, ids=" ".join)
-def test_same_bytes_and_exit_code(
+def test_module_output_matches_binary_output(
     arguments: list[str], program: list[str], twins: tuple[Path, Path]
 ) -> None:
     binary, module = (
@@ -114,7 +114,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): untimed(path.read_bytes()) for path in found}
 
 
-def test_an_index_is_kept_and_asked(program: list[str], twins: tuple[Path, Path]) -> None:
+def test_module_index_commands_match_binary(program: list[str], twins: tuple[Path, Path]) -> None:
     for arguments in (
         ["index", "create", "news", "records.jsonl"],
         ["query", "news", "records.jsonl", "--top", "3"],
@@ -133,7 +133,7 @@ def test_an_index_is_kept_and_asked(program: list[str], twins: tuple[Path, Path]
         assert module[0] == 0, module
 
 
-def test_what_the_terminal_says_is_followed(program: list[str], tmp_path: Path) -> None:
+def test_module_follows_terminal_variables(program: list[str], tmp_path: Path) -> None:
     for added in ({"COLUMNS": "40"}, {"CLICOLOR_FORCE": "1"}, {"NO_COLOR": "1"}):
         for arguments in (["find", "--help"], ["find", "nowhere"]):
             module = run(MODULE + arguments, tmp_path, **added)
@@ -148,7 +148,7 @@ def test_the_script_of_the_wheel(program: list[str]) -> None:
         assert run([str(script), *arguments], FIXTURES) == run(program + arguments, FIXTURES)
 
 
-def test_documents_count_under_the_value_of_a_field(tmp_path: Path) -> None:
+def test_source_field_counts_documents(tmp_path: Path) -> None:
     """Three equal texts have two senders. Each sender has one of the two removed texts."""
     documents = [("a", "x", text(1)), ("b", "x", text(1)), ("c", "y", text(1)), ("d", "y", text(2))]
     lines = [json.dumps({"id": id, "from": sender, "text": text}) for id, sender, text in documents]
@@ -165,7 +165,9 @@ def test_documents_count_under_the_value_of_a_field(tmp_path: Path) -> None:
 
 
 @POSIX
-def test_names_that_are_no_text(program: list[str], twins: tuple[Path, Path]) -> None:
+def test_undecodable_names_match_binary_output(
+    program: list[str], twins: tuple[Path, Path]
+) -> None:
     name = b"caf\xe9.txt"
     for place in twins:
         (place / os.fsdecode(name)).write_text(text(1))
@@ -179,7 +181,7 @@ def test_names_that_are_no_text(program: list[str], twins: tuple[Path, Path]) ->
 
 @POSIX
 @pytest.mark.parametrize("redirected", ["> /dev/full", ">&-", "<&-", "2>&-", ">&- 2>&-"])
-def test_output_that_goes_nowhere(
+def test_unwritable_outputs_match_binary_behaviour(
     redirected: str, program: list[str], twins: tuple[Path, Path]
 ) -> None:
     if redirected == "> /dev/full" and not Path("/dev/full").exists():
@@ -193,7 +195,7 @@ def test_output_that_goes_nowhere(
 
 
 @POSIX
-def test_a_pipe_that_nobody_reads(program: list[str], twins: tuple[Path, Path]) -> None:
+def test_broken_pipes_match_binary_behaviour(program: list[str], twins: tuple[Path, Path]) -> None:
     results = []
     for command, place in zip((program, MODULE), twins):
         reading, writing = os.pipe()
@@ -254,7 +256,7 @@ def test_a_server_is_stopped_in_order(program: list[str], twins: tuple[Path, Pat
     assert printed[0][0] == 0
 
 
-def test_what_python_has_printed_comes_first() -> None:
+def test_python_output_is_flushed_first() -> None:
     code = (
         "import sys; from lookalike.__main__ import main; "
         "print('first'); sys.argv = ['x', '--version']; sys.exit(main())"

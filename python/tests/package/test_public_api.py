@@ -47,7 +47,7 @@ def test_uses_name_every_public_name() -> None:
     assert missing == []
 
 
-def test_each_public_name_is_on_one_page() -> None:
+def test_public_names_have_one_page() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in sorted(PAGES.glob("*.md")))
     blocks = Counter(re.findall(r"^::: (\S+)$", text, re.MULTILINE))
     names = [f"{module}.{name}" for module in MODULES for name in public_names(module)]

@@ -105,14 +105,14 @@ CODES = {"dedup": CODE, "awaited": AWAITED}
 
 
 @pytest.mark.parametrize("name", CODES)
-def test_types_are_those_of_the_documents_and_of_the_index(
+def test_static_types_follow_inputs(
     check_types: Callable[[Path], None], tmp_path: Path, name: str
 ) -> None:
     (tmp_path / "uses.py").write_text(CODES[name])
     check_types(tmp_path / "uses.py")
 
 
-def test_another_checker_knows_the_same_types(tmp_path: Path) -> None:
+def test_pyright_accepts_the_same_types(tmp_path: Path) -> None:
     pytest.importorskip("pyright", reason="pyright checks the types")
     for name, code in CODES.items():
         (tmp_path / f"uses_{name}.py").write_text(code)

@@ -40,7 +40,7 @@ def test_metadata(installed: importlib.metadata.Distribution) -> None:
     ]
 
 
-def test_the_wheel_says_what_it_was_tested_with(installed: importlib.metadata.Distribution) -> None:
+def test_wheel_lists_tested_versions(installed: importlib.metadata.Distribution) -> None:
     said = installed.metadata.get_all("Classifier", [])
     versions = {
         name for name in said if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", name)
@@ -61,7 +61,7 @@ def test_the_wheel_says_what_it_was_tested_with(installed: importlib.metadata.Di
     assert not [name for name in said if "Free Threading" in name], "the module needs the lock"
 
 
-def test_one_wheel_for_every_cpython(installed: importlib.metadata.Distribution) -> None:
+def test_wheel_tags_use_stable_abi(installed: importlib.metadata.Distribution) -> None:
     tags = [line for line in installed.read_text("WHEEL").splitlines() if line.startswith("Tag:")]
     assert all(tag.startswith("Tag: cp310-abi3-") for tag in tags), tags
 
@@ -84,7 +84,7 @@ def test_files(installed: importlib.metadata.Distribution) -> None:
         assert installed.locate_file(name).read_text() == (SOURCES / Path(name).name).read_text()
 
 
-def test_the_licence_of_what_is_of_datasketch_is_there() -> None:
+def test_datasketch_licence_is_included() -> None:
     theirs = importlib.metadata.distribution("datasketch")
     (file,) = (
         file for file in theirs.files or [] if file.name == "LICENSE" and "licenses" in file.parts
@@ -95,7 +95,7 @@ def test_the_licence_of_what_is_of_datasketch_is_there() -> None:
         assert f"lookalike/datasketch/{name}" in text and (PACKAGE / "datasketch" / name).is_file()
 
 
-def test_an_import_brings_nothing_else() -> None:
+def test_import_loads_only_standard_modules() -> None:
     code = (
         "import sys; before = set(sys.modules); import lookalike; "
         "print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before}))"
@@ -119,7 +119,7 @@ def test_an_import_brings_nothing_else() -> None:
     assert not others, "modules that are no part of Python"
 
 
-def test_an_import_leaves_modules_of_python_for_later() -> None:
+def test_import_defers_standard_modules() -> None:
     """Modules that only some functions need are not imported with the package, because they take
     most of the time of an import."""
     code = "import sys; before = set(sys.modules); import lookalike; print(*sorted(set(sys.modules) - before))"

@@ -24,7 +24,9 @@ def test_it_ends_with_its_input() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_nothing_around_it_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_ignores_surrounding_modules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("lookalike", "signal", "importlib", "site", "sitecustomize"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit(9)\n")
     monkeypatch.chdir(tmp_path)
@@ -36,7 +38,7 @@ def test_nothing_around_it_is_imported(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("name", "value"), [("frozen", True), ("executable", ""), ("executable", "/usr/bin/editor")]
 )
-def test_no_application_starts_itself_again(
+def test_applications_have_no_worker_command(
     name: str, value: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, name, value, raising=False)

@@ -72,7 +72,7 @@ def test_datasketch_reads_folders(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rate", [0.9, 0.5, 0.1, 1e-3, 1e-12, 1e-70])
 @pytest.mark.parametrize("capacity", [1, 7, 1000])
-def test_filters_are_as_large_and_hash_alike(capacity: int, rate: float) -> None:
+def test_bloom_filters_match_pybloomfilter(capacity: int, rate: float) -> None:
     package = pybloomfilter()
     random.seed(capacity)
     their = package.BloomFilter(capacity, rate)
@@ -90,7 +90,7 @@ def test_filters_are_as_large_and_hash_alike(capacity: int, rate: float) -> None
 
 
 @pytest.mark.parametrize("num_perm", [16, 128])
-def test_all_that_were_inserted_are_found(num_perm: int) -> None:
+def test_bloom_index_finds_inserted_sketches(num_perm: int) -> None:
     lsh = ours.MinHashLSHBloom(0.5, num_perm, n=200, fp=1e-6)
     exact = ours.MinHashLSH(0.5, num_perm)
     assert (lsh.b, lsh.r, lsh.hashranges) == (exact.b, exact.r, exact.hashranges)
@@ -101,7 +101,7 @@ def test_all_that_were_inserted_are_found(num_perm: int) -> None:
         assert lsh.query(m) == bool(exact.query(m))
 
 
-def test_weighted_sketches_and_those_of_datasketch() -> None:
+def test_bloom_accepts_weighted_and_datasketch_sketches() -> None:
     generator = ours.WeightedMinHashGenerator(5, 16)
     one = generator.minhash([1, 2, 3, 4, 5])
     lsh = ours.MinHashLSHBloom(num_perm=16, n=10, fp=0.01, params=(4, 4))
@@ -155,7 +155,7 @@ def test_pickles_both_ways(tmp_path: Path, is_file: bool) -> None:
         assert like is mine or type(read) is ours.MinHashLSHBloom
 
 
-def test_what_is_refused(tmp_path: Path) -> None:
+def test_bloom_rejects_invalid_input(tmp_path: Path) -> None:
     good = {"n": 10, "fp": 0.01}
     for bad in (
         {"n": None},

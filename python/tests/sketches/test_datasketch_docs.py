@@ -27,7 +27,7 @@ def test_values_of_the_schemes() -> None:
         assert m.digest().tolist() == [int(value) for value in values.split(", ")]
 
 
-def test_modules_and_names_are_there() -> None:
+def test_documented_datasketch_names_exist() -> None:
     import importlib
 
     rows = re.findall(r"^\| ((?:`[a-z_]+`(?:, )?)+) \| (`.*) \|$", TEXT, re.MULTILINE)

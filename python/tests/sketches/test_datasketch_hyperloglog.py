@@ -61,14 +61,14 @@ def test_counts_of_any_registers_are_equal(name: str, p: int) -> None:
         assert counted(a.count) == counted(b.count)
 
 
-def test_without_a_register_that_is_0_the_estimate_is_the_raw_one() -> None:
+def test_nonzero_registers_use_raw_estimate() -> None:
     ones = np.ones(256, np.int8)
     with pytest.raises(ZeroDivisionError):
         theirs.HyperLogLog(reg=ones).count()
     assert ours.HyperLogLog(reg=ones).count() == pytest.approx(1.44 * 256, rel=0.01)
 
 
-def test_constants_are_those_of_datasketch() -> None:
+def test_hyperloglog_constants_equal_datasketch() -> None:
     from datasketch import hyperloglog_const as their
 
     from lookalike.datasketch import hyperloglog_const as mine
@@ -150,7 +150,7 @@ def test_bytes_and_pickles_both_ways(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_refused(name: str) -> None:
+def test_hyperloglog_rejects_invalid_arguments(name: str) -> None:
     cls = getattr(ours, name)
     for arguments in (
         {"p": 3},

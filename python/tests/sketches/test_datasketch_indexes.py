@@ -158,7 +158,7 @@ def test_ensembles_choose_alike_in_near_ties() -> None:
                 assert _native.optimal_containment_bands(*given) == expected, given
 
 
-def test_same_key_again() -> None:
+def test_repeated_keys_match_datasketch() -> None:
     ta, tb = sketches(some_sets(30, 3), num_perm=16)
     a = theirs.MinHashLSH(num_perm=16, params=(8, 2))
     b = ours.MinHashLSH(num_perm=16, params=(8, 2))
@@ -332,7 +332,7 @@ def test_ensemble_takes_estimates_of_sizes() -> None:
         assert optimal_partitions(sizes, counts, num_part) == expected
 
 
-def test_ensemble_is_as_it_was_after_a_failure() -> None:
+def test_failed_ensemble_index_changes_nothing() -> None:
     _, (m, n, *_) = sketches(some_sets(5, 9), num_perm=16)
     ensemble = ours.MinHashLSHEnsemble(num_perm=16, num_part=2, m=4)
     entries: list[Any]
@@ -378,7 +378,7 @@ def test_wrong_arguments_fail_alike() -> None:
         prepickled.insert("there", m)
 
 
-def test_a_forest_takes_any_number_of_keys() -> None:
+def test_forest_queries_accept_any_k() -> None:
     ta, tb = sketches(some_sets(20, 10), num_perm=16)
     forests = theirs.MinHashLSHForest(16, 4), ours.MinHashLSHForest(16, 4)
     for forest, minhashes in zip(forests, (ta, tb), strict=True):
@@ -389,7 +389,7 @@ def test_a_forest_takes_any_number_of_keys() -> None:
         assert len(forests[0].query(ta[0], k)) == len(forests[1].query(tb[0], k))
 
 
-def test_sketches_that_contradict_themselves_are_refused() -> None:
+def test_inconsistent_sketches_are_errors() -> None:
     class Odd:
         hashvalues = np.arange(16, dtype=np.uint32)
 
@@ -480,7 +480,7 @@ def test_cycles_are_collected() -> None:
         assert gone() is None, fill.__name__
 
 
-def test_an_index_may_be_used_while_python_collects() -> None:
+def test_index_works_during_garbage_collection() -> None:
     _, minhashes = sketches([[b"%d" % (i % 7)] for i in range(200)], num_perm=16)
     lsh = filled(ours.MinHashLSH(num_perm=16, params=(4, 4)), minhashes)
     forest = ours.MinHashLSHForest(16, 4)
@@ -546,7 +546,7 @@ except MemoryError as error:
         "from_token_sets([[b'a']] * 200, num_perm=2**23)",
     ],
 )
-def test_memory_that_is_not_there_is_an_error(call: str) -> None:
+def test_exhausted_memory_raises_memory_error(call: str) -> None:
     made = subprocess.run(
         [sys.executable, "-c", LIMITED.format(call)], capture_output=True, text=True, check=False
     )
@@ -593,7 +593,7 @@ def test_partitions_without_a_cost() -> None:
         optimal_partitions(range(1, 41), [1.7e308] * 40, 2)
 
 
-def test_a_forest_is_sorted_again_as_keys_come() -> None:
+def test_forest_resorts_after_new_keys() -> None:
     _, minhashes = sketches(some_sets(60, 11), num_perm=16)
     forest, at_once = ours.MinHashLSHForest(16, 4), ours.MinHashLSHForest(16, 4)
     for key, minhash in enumerate(minhashes):
@@ -614,7 +614,7 @@ def test_a_forest_is_sorted_again_as_keys_come() -> None:
     assert set(copied.query(minhashes[0], 2)) == {0, "new"}
 
 
-def test_a_forest_is_used_while_it_is_sorted() -> None:
+def test_forest_works_during_concurrent_sorting() -> None:
     _, minhashes = sketches(some_sets(400, 12), num_perm=32)
     forest = ours.MinHashLSHForest(32, 8)
     failed: list[BaseException] = []
@@ -687,7 +687,7 @@ def clusters(sets: list[list[bytes]], query: Any, insert: Any) -> list[list[int]
     return [[first, *others] for first, others in begun.items()]
 
 
-def test_greedy_clusters_are_those_of_insertion_order() -> None:
+def test_greedy_clusters_follow_insertion_order() -> None:
     draw = random.Random(48)
     sets = [
         [b"%d" % (family + draw.randrange(60)) for _ in range(80)]
@@ -711,7 +711,7 @@ def test_greedy_clusters_are_those_of_insertion_order() -> None:
     )
 
 
-def test_error_probabilities_are_those_of_datasketch() -> None:
+def test_error_probabilities_equal_datasketch() -> None:
     for name in ("_false_positive_probability", "_false_negative_probability"):
         ours_of, theirs_of = getattr(our_lsh, name), getattr(their_lsh, name)
         for threshold in (0.0, 0.2, 0.5, 0.9, 1.0):
@@ -721,7 +721,7 @@ def test_error_probabilities_are_those_of_datasketch() -> None:
                 )
 
 
-def test_private_names_are_there() -> None:
+def test_private_datasketch_names_exist() -> None:
     from lookalike.datasketch.hyperloglog import _bit_length
     from lookalike.datasketch.storage import (
         RedisBuffer,

@@ -179,7 +179,7 @@ def same_answers(kept: Any, model: Any) -> None:
 
 @pytest.mark.parametrize("prepickle", [False, True])
 @pytest.mark.parametrize("hashfunc", [None, lambda band: bytes([sum(band) % 5, 7, 9])])
-def test_histories_equal_those_in_memory(
+def test_stored_histories_equal_memory(
     tmp_path: Path, prepickle: bool, hashfunc: Callable[[bytes], bytes] | None
 ) -> None:
     draw = random.Random(9)
@@ -208,7 +208,7 @@ def test_histories_equal_those_in_memory(
     assert kept.check() == []
 
 
-def test_a_question_sees_what_a_session_has_collected(tmp_path: Path) -> None:
+def test_queries_flush_collected_insertions(tmp_path: Path) -> None:
     path = tmp_path / "index"
     lsh = opened(path)
     session = lsh.insertion_session(buffer_size=10)
@@ -260,7 +260,7 @@ def test_an_open_session_is_kept(tmp_path: Path, end: str) -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes are not killed here")
-def test_what_was_not_closed_is_not_half_there(tmp_path: Path) -> None:
+def test_killed_sessions_lose_unflushed_keys(tmp_path: Path) -> None:
     path = tmp_path / "index"
     code = (
         "import lookalike.datasketch as d, os, signal\n"
@@ -322,7 +322,7 @@ class Heavy(str):
         self.weight = b"x" * (1 << 20)
 
 
-def test_a_key_that_is_too_long_touches_no_other(tmp_path: Path) -> None:
+def test_oversized_keys_affect_no_others(tmp_path: Path) -> None:
     lsh = opened(tmp_path / "index")
     with lsh.insertion_session() as session:
         session.insert("a", SKETCHES[0])
@@ -332,7 +332,7 @@ def test_a_key_that_is_too_long_touches_no_other(tmp_path: Path) -> None:
     lsh.close()
 
 
-def test_keys_that_are_inserted_again_on_the_way_come_once(tmp_path: Path) -> None:
+def test_reinserted_keys_iterate_once(tmp_path: Path) -> None:
     lsh = opened(tmp_path / "index")
     with lsh.insertion_session() as session:
         for number in range(1_500):
@@ -432,7 +432,7 @@ def test_keys_come_back_as_they_were(tmp_path: Path) -> None:
     assert lsh.is_empty()
 
 
-def test_keys_that_cannot_be_kept(tmp_path: Path) -> None:
+def test_unstorable_keys_are_errors(tmp_path: Path) -> None:
     path = tmp_path / "index"
     lsh = opened(path)
     lsh.insert("a", SKETCHES[0])
@@ -454,7 +454,7 @@ def test_keys_that_cannot_be_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("prepickle", [False, True])
-def test_a_key_without_a_pickle_changes_nothing(tmp_path: Path, prepickle: bool) -> None:
+def test_unpicklable_keys_change_nothing(tmp_path: Path, prepickle: bool) -> None:
     path = tmp_path / "index"
     lsh = opened(path, prepickle=prepickle)
     with lsh.insertion_session() as session:
@@ -511,7 +511,7 @@ def test_sketches_without_a_scheme(tmp_path: Path) -> None:
     assert_kept(lsh, path)
 
 
-def test_values_that_are_not_of_the_scheme(tmp_path: Path) -> None:
+def test_oversized_hash_values_are_errors(tmp_path: Path) -> None:
     class Wide:
         scheme = "legacy"
         hashvalues = np.full(16, 1 << 32, dtype=np.uint64)
@@ -554,7 +554,7 @@ def test_merges_in_every_direction(tmp_path: Path) -> None:
         kept[0].merge(legacy)
 
 
-def test_a_merge_is_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_failed_merges_change_nothing(tmp_path: Path) -> None:
     path = tmp_path / "index"
     lsh = opened(path)
     lsh.insert("before", SKETCHES[0])
@@ -562,7 +562,7 @@ def test_a_merge_is_whole_or_not_at_all(tmp_path: Path) -> None:
     session.insert("collected", SKETCHES[0])
     other = in_memory()
     other.insert("x", SKETCHES[1])
-    other.insert(test_a_merge_is_whole_or_not_at_all.__code__, SKETCHES[2])
+    other.insert(test_failed_merges_change_nothing.__code__, SKETCHES[2])
     other.insert("y", SKETCHES[3])
     with pytest.raises(DocumentTypeError, match="code"):
         lsh.merge(other)
@@ -577,7 +577,7 @@ def test_a_merge_is_whole_or_not_at_all(tmp_path: Path) -> None:
     assert_kept(lsh, path)
 
 
-def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
+def test_full_disks_preserve_stored_keys(tmp_path: Path) -> None:
     path = tmp_path / "index"
     lsh = opened(path)
     with full_disk(tmp_path, 10_000), pytest.raises(StoreError, match=str(path)):
@@ -600,7 +600,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
     assert_kept(lsh, path)
 
 
-def test_threads_lose_nothing(tmp_path: Path) -> None:
+def test_concurrent_threads_lose_no_keys(tmp_path: Path) -> None:
     path = tmp_path / "index"
     lsh = opened(path)
     failed: list[BaseException] = []
@@ -625,7 +625,7 @@ def test_threads_lose_nothing(tmp_path: Path) -> None:
     assert_kept(lsh, path)
 
 
-def test_a_folder_is_of_one_index(tmp_path: Path) -> None:
+def test_folder_allows_one_writing_index(tmp_path: Path) -> None:
     path = tmp_path / "index"
     lsh = opened(path)
     late = opened(path)
@@ -648,7 +648,7 @@ def test_a_folder_is_of_one_index(tmp_path: Path) -> None:
     assert_kept(lsh, path)
 
 
-def test_an_index_that_is_only_read(tmp_path: Path) -> None:
+def test_readonly_indexes_reject_changes(tmp_path: Path) -> None:
     path = tmp_path / "index"
     with pytest.raises(StoreError, match="index .* does not exist"):
         opened(path, readonly=True)
@@ -671,7 +671,7 @@ def test_an_index_that_is_only_read(tmp_path: Path) -> None:
     assert_kept(lsh, path)
 
 
-def test_what_is_closed_says_so(tmp_path: Path) -> None:
+def test_closed_indexes_reject_calls(tmp_path: Path) -> None:
     lsh = filled(opened(tmp_path / "index"), SKETCHES)
     keys, tables = lsh.keys, lsh.hashtables
     lsh.close()
@@ -696,7 +696,7 @@ def test_what_is_closed_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_forked_process_leaves_the_folder_alone(tmp_path: Path) -> None:
+def test_forked_processes_leave_folder_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "index"
     code = (
         "import lookalike.datasketch as d, os, sys\n"
@@ -751,7 +751,7 @@ def other_things(folder: Path) -> list[Path]:
     return sorted(folder.iterdir())
 
 
-def test_what_is_no_index_of_sketches_stays_as_it_is(tmp_path: Path) -> None:
+def test_foreign_paths_are_rejected_unchanged(tmp_path: Path) -> None:
     things = other_things(tmp_path)
     assert len(things) == 6
     for path in things:
@@ -787,7 +787,7 @@ def test_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted(os.listdir(tmp_path)) == ["elsewhere", "index"]
 
 
-def test_whichever_thread_asks_for_documents_is_reported(tmp_path: Path) -> None:
+def test_document_commands_reject_sketch_folders(tmp_path: Path) -> None:
     path = tmp_path / "index"
     lsh = filled(opened(path), SKETCHES)
     for _ in range(2):
@@ -881,7 +881,7 @@ def foreign(path: Path, marker: Path, kind: str) -> None:
     assert not marker.exists()
 
 
-def test_pickles_of_another_process_are_not_loaded(tmp_path: Path) -> None:
+def test_foreign_pickles_are_not_loaded(tmp_path: Path) -> None:
     path, marker = tmp_path / "index", tmp_path / "marker"
     foreign(path, marker, "plain")
     lsh, probe = opened(path), ours.MinHash(num_perm=16)
@@ -906,7 +906,7 @@ def test_pickles_of_another_process_are_not_loaded(tmp_path: Path) -> None:
         ours.MinHashLSH(storage_config=config(path, allow_pickle="no"))
 
 
-def test_pickled_keys_of_another_process_need_an_opt_in(tmp_path: Path) -> None:
+def test_foreign_prepickled_keys_require_permission(tmp_path: Path) -> None:
     path, marker = tmp_path / "index", tmp_path / "marker"
     foreign(path, marker, "prepickle")
     for readonly in (False, True):
@@ -919,7 +919,7 @@ def test_pickled_keys_of_another_process_need_an_opt_in(tmp_path: Path) -> None:
     lsh.close()
 
 
-def test_bytes_of_another_process_are_never_taken_for_a_pickle(tmp_path: Path) -> None:
+def test_foreign_bytes_are_never_unpickled(tmp_path: Path) -> None:
     path, marker = tmp_path / "index", tmp_path / "marker"
     foreign(path, marker, "bytes")
     other, probe = opened(path), ours.MinHash(num_perm=16)
@@ -962,7 +962,7 @@ def test_a_damaged_segment_is_repaired(tmp_path: Path) -> None:
     assert found(lsh, asked) == [{key for key in keys if key % 2} for keys in expected]
 
 
-def test_a_copy_of_the_folder_is_an_index(tmp_path: Path) -> None:
+def test_copied_and_backup_folders_open(tmp_path: Path) -> None:
     path = tmp_path / "index"
     lsh = opened(path)
     with pytest.raises(StoreError, match="no sketch"):

@@ -71,7 +71,7 @@ def check_sha1(kernel: str, tokens: list[bytes]) -> None:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("num_perm", [1, 15, 31, 32, 33, 128, 257])
-def test_kernels_give_the_same_bits(scheme: str, num_perm: int) -> None:
+def test_kernels_give_equal_values(scheme: str, num_perm: int) -> None:
     draw = random.Random(2)
     bits = 32 if scheme == "affine32" else 64
     hashes = [draw.getrandbits(bits) for _ in range(777)] + [0, 1, 2**bits - 1, 2**32 - 1]
@@ -87,7 +87,7 @@ def test_kernels_give_the_same_bits(scheme: str, num_perm: int) -> None:
 
 
 @pytest.mark.parametrize("kernel", _engine.ds_kernels())
-def test_kernels_reduce_what_is_near_a_multiple_of_the_prime(kernel: str) -> None:
+def test_kernels_reduce_near_prime_multiples(kernel: str) -> None:
     prime, num_perm = 2**61 - 1, 17
     a, b = theirs.MinHash(num_perm, seed=7, scheme="legacy").permutations.tolist()
     odd = [k for k in range(num_perm) if a[k] % 2 == 1]
@@ -288,7 +288,7 @@ def test_subclass_keeps_its_ways() -> None:
 
 
 @pytest.mark.parametrize("seed", [None, [1, 2, 3], np.array([1, 2]), np.array([5]), np.array(5)])
-def test_seeds_that_only_numpy_knows(seed: Any) -> None:
+def test_numpy_only_seeds_match_datasketch(seed: Any) -> None:
     assert len(ours.MinHash(seed=seed)) == 128
     if seed is not None:
         a, b = pair([b"x"], seed=seed, scheme="affine64")
@@ -353,7 +353,7 @@ def test_bad_hash_functions_fail_alike(scheme: str, hashed: Any) -> None:
         b.update_batch([b"x"])
 
 
-def test_different_ones_do_not_mix() -> None:
+def test_incompatible_minhashes_are_errors() -> None:
     m = ours.MinHash()
     for other in (
         ours.MinHash(seed=2),
@@ -395,7 +395,7 @@ UNORDERED: list[Any] = [{1, 2}, frozenset([1, 2]), {1: 2, 3: 4}, b"ab"]
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("given", UNORDERED, ids=repr)
-def test_what_is_no_sequence_of_values_is_refused(scheme: Any, given: Any) -> None:
+def test_unordered_hash_values_are_errors(scheme: Any, given: Any) -> None:
     with pytest.raises(Exception) as expected:
         theirs.MinHash(hashvalues=given, scheme=scheme)
     with pytest.raises(expected.type):
@@ -408,7 +408,7 @@ def test_what_is_no_sequence_of_values_is_refused(scheme: Any, given: Any) -> No
     assert m.is_empty()
 
 
-def test_values_that_do_not_fit_are_refused() -> None:
+def test_misshaped_hash_values_are_errors() -> None:
     m = ours.MinHash(8)
     for given in (np.arange(4), np.arange(9), [1]):
         with pytest.raises(ValueError, match="8"):
@@ -441,21 +441,21 @@ def test_buffers_with_gaps_are_refused(token: Any) -> None:
     assert b.is_empty()
 
 
-def test_a_batch_without_tokens_needs_no_gpu() -> None:
+def test_empty_batches_need_no_gpu() -> None:
     for package in (theirs, ours):
         (m,) = package.MinHash.bulk([[]], gpu_mode="always")
         assert m.is_empty()
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1025, 200_000, 10**30, None, 1.5])
-def test_threads_out_of_range(threads: Any) -> None:
+def test_out_of_range_threads_are_errors(threads: Any) -> None:
     expected = ValueError if isinstance(threads, int) else TypeError
     with pytest.raises(expected, match="1024" if expected is ValueError else None):
         ours.from_token_sets([[b"a"]] * 2000, num_perm=4, threads=threads)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of threads are those of Linux")
-def test_threads_that_are_not_to_be_had_are_done_without() -> None:
+def test_token_sets_tolerate_missing_threads() -> None:
     code = (
         "import resource, numpy\n"
         "from lookalike.datasketch import from_token_sets\n"
@@ -469,7 +469,7 @@ def test_threads_that_are_not_to_be_had_are_done_without() -> None:
     assert made.stdout == "True\n", made.stderr
 
 
-def test_long_lists_and_long_tokens_are_taken_in_parts() -> None:
+def test_long_tokens_are_hashed_in_parts() -> None:
     """Tokens that are hashed in parts have the same values."""
     draw = random.Random(3)
     large = [draw.randbytes(n) for n in (1 << 17, (1 << 17) + 1, 1 << 20, 5 << 20)]
@@ -546,7 +546,7 @@ def test_ctrl_c_ends_it(call: str) -> None:
     assert float(made.stdout) < 10.0
 
 
-def test_other_threads_run_while_long_tokens_are_hashed() -> None:
+def test_hashing_lets_other_threads_run() -> None:
     """A pause may be long on a busy machine. If the lock is held, every pause is long."""
     tokens = [bytes(20_000_000)] * 20
     for _ in range(10):
@@ -579,7 +579,7 @@ def longest_pause(work: Callable[[], object]) -> tuple[float, float]:
     return longest, took
 
 
-def test_freezing_leaves_the_sketch_as_small_as_it_was() -> None:
+def test_freezing_keeps_the_sketch_small() -> None:
     _, m = pair([b"a"])
     lean = ours.LeanMinHash(m)
     ours.bBitMinHash(m, 2)
@@ -592,7 +592,7 @@ def test_freezing_leaves_the_sketch_as_small_as_it_was() -> None:
         _ = lean.copy().hashfunc
 
 
-def test_a_sketch_in_use_is_an_error_and_no_panic() -> None:
+def test_hash_functions_may_use_their_sketch() -> None:
     """The hash function may change the sketch that calls it."""
     m: Any = None
 
@@ -610,7 +610,7 @@ def test_a_sketch_in_use_is_an_error_and_no_panic() -> None:
     assert len(m) == 4
 
 
-def test_numbers_of_datasketch_are_there() -> None:
+def test_minhash_constants_equal_datasketch() -> None:
     from datasketch import minhash as their_module
 
     from lookalike.datasketch import minhash as our_module

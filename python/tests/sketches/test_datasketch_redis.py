@@ -74,7 +74,7 @@ def sorted_keys(keys: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("scheme", ["affine32", "affine64", "legacy"])
-def test_one_index_of_both_packages(config: dict[str, Any], scheme: str) -> None:
+def test_redis_index_is_shared_with_datasketch(config: dict[str, Any], scheme: str) -> None:
     made = {package: sketches(package, 40, scheme=scheme) for package in (theirs, ours)}
     keys = [("a", 1), 7, "text", b"bytes", None, *range(100, 135)]
     stored = []
@@ -103,7 +103,7 @@ def test_one_index_of_both_packages(config: dict[str, Any], scheme: str) -> None
     assert sorted_keys(a.collect_query_buffer()) == sorted_keys(b.collect_query_buffer())
 
 
-def test_insert_remove_and_what_is_refused(config: dict[str, Any]) -> None:
+def test_redis_supports_insert_and_remove(config: dict[str, Any]) -> None:
     one, two, three = sketches(ours, 3)
     lsh = ours.MinHashLSH(0.5, storage_config=config)
     assert lsh.prepickle and lsh.is_empty() and lsh.query(one) == []
@@ -284,7 +284,9 @@ def test_containers(config: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> 
     assert len(ordered_storage(config)._name) == 11  # type: ignore[attr-defined]
 
 
-def test_what_is_refused(config: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_redis_rejects_invalid_configuration(
+    config: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     for bad, match in (
         ({"type": "redis"}, "needs 'redis'"),
         ({"type": "redis", "redis": 1}, "redis.Redis"),

@@ -173,7 +173,7 @@ def test_weighted_refuses() -> None:
         one.jaccard(two)
 
 
-def test_a_generator_uses_what_its_attributes_are() -> None:
+def test_generator_follows_changed_attributes() -> None:
     a, b = (p.WeightedMinHashGenerator(3, 16) for p in (theirs, ours))
 
     def agree() -> None:
@@ -201,7 +201,7 @@ def test_a_generator_uses_what_its_attributes_are() -> None:
     assert len(a.minhash([1, 2, 3])) == len(b.minhash([1, 2, 3])) == 8
 
 
-def test_weights_of_a_wrong_form_are_refused() -> None:
+def test_misshaped_weights_are_errors() -> None:
     a, b = (p.WeightedMinHashGenerator(3, 8) for p in (theirs, ours))
     for wrong in ([[1], [2], [3]], np.ones((3, 3))):
         with pytest.raises(Exception) as expected:
@@ -320,7 +320,7 @@ BORROWED = ["HNSW", "AsyncMinHashLSH", "aio", "experimental", "hnsw"]
 
 
 @pytest.mark.parametrize("name", BORROWED)
-def test_what_is_taken_from_an_installed_datasketch(name: str) -> None:
+def test_borrowed_names_come_from_datasketch(name: str) -> None:
     their = (
         importlib.import_module(f"datasketch.{name}") if name.islower() else getattr(theirs, name)
     )
@@ -378,7 +378,7 @@ def _distance(one: Any, two: Any) -> float:
 
 
 @pytest.mark.parametrize("name", BORROWED)
-def test_without_datasketch_a_hint_says_so(name: str) -> None:
+def test_missing_datasketch_suggests_installation(name: str) -> None:
     statements = [f"from lookalike.datasketch import {name}"]
     if name.islower():
         statements += [
@@ -406,7 +406,7 @@ for call, error in (
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_what_programs_ask_datasketch_for() -> None:
+def test_datasketch_internals_are_available() -> None:
     assert ours.__version__ == theirs.__version__
     for module in ("lsh", "lshensemble", "lshforest", "lean_minhash"):
         exec(f"from lookalike.datasketch.{module} import MinHash")
@@ -481,7 +481,7 @@ def test_buckets_change_with_their_keys_only() -> None:
     assert list(lsh.keys) == ["b"] and table.itemcounts() == {bands[0]: 1}
 
 
-def test_modules_have_the_same_names() -> None:
+def test_modules_export_datasketch_names() -> None:
     for name in [
         "b_bit_minhash",
         "hashfunc",

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_import_each_other() {
+    fn import_cycles_are_found() {
         let a = ("a.rs", "use crate::b::B;\npub struct A;\n");
         let b = ("b.rs", "pub struct B(crate::c::C);\n");
         let c = ("c.rs", "use super::a;\npub struct C;\n");
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_that_exports_a_name_is_imported() {
+    fn reexported_names_count_as_imports() {
         let parent = ("m/mod.rs", "mod a;\npub use a::A;\nuse crate::kind::Kind;\n");
         let a = ("m/a.rs", "pub struct A;\n");
         let kind = ("kind.rs", "pub struct Kind;\nfn f() { crate::m::A::new() }\n");

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_taken_from_the_root_of_the_crate() {
+    fn paths_start_at_the_crate_root() {
         let file = parsed(
             "mod c;\npub use c::D;\nuse super::{e::F, self as g};\nuse std::io;\n\
              fn f() -> crate::h::I { c::j(); self::k(); io::l() }\n\

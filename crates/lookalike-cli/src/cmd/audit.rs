@@ -312,7 +312,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn intervals_are_rounded_outwards_and_one_is_only_one() {
+    fn intervals_are_rounded_outwards() {
         let printed = |low, high| span(Interval { low, high });
         assert_eq!(printed(0.912_39, 0.987_61), "0.9123 to 0.9877");
         assert_eq!(printed(0.999_99, 0.999_99), "0.9999 to 1.0000");

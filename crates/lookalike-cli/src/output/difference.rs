@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_that_differ_are_signs() {
+    fn differing_blanks_print_as_symbols() {
         assert_eq!(shown("one two", "one  two\n"), "  one (+␣+)two(+↵+)\n");
         assert_eq!(shown("one two", "one\ttwo"), "  one(-␣-)(+⇥+)two\n");
     }
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn words_take_the_columns_of_their_escapes() {
+    fn escaped_words_wrap_by_escaped_width() {
         let word = "\u{1b}".repeat(12);
         assert_eq!(shown("", &format!("{word} end")), format!("  {{+{word}\n  end+}}\n"));
     }

@@ -239,7 +239,7 @@ mod tests {
     const USUAL: CurvePlot = CurvePlot { bands: 21, rows: 6, threshold: 0.8, caveat: None };
 
     #[test]
-    fn the_terminal_shows_axes_curve_and_threshold() {
+    fn terminal_plots_show_axes_and_threshold() {
         for ascii in [true, false] {
             let drawn = USUAL.terminal(60, 17, ascii);
             assert!(drawn.contains("threshold 0.8: found with 0.9983"), "{drawn}");
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn every_column_has_a_point_for_any_banding() {
+    fn every_column_has_a_point() {
         for (bands, rows) in [(1, 1), (1, 128), (128, 1), (21, 6), (8192, 1)] {
             for threshold in [1e-300, 0.5, 1.0] {
                 let curve = CurvePlot { bands, rows, threshold, caveat: None };
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_picture_is_xml_and_names_the_threshold() {
+    fn svg_plots_are_well_formed_xml() {
         assert!(
             !well_formed("<a><b></a></b>") && !well_formed("<a>") && well_formed("<a><b/></a>")
         );

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_is_reported_source_by_source() {
+    fn removals_are_counted_per_source() {
         let sources = [
             source("a", 10, 5, false),
             source("b", 2_000, 1_001, false),

@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_made_of_file_and_line_is_not_repeated() {
+    fn ids_equal_to_places_are_omitted() {
         let mut record = skipped("crawl.warc", Some(13), SkipReason::Binary);
         record.id = Some("crawl.warc:13".to_owned());
         assert_eq!(place(&record), "crawl.warc:13");
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_below_one_are_never_a_hundred_percent() {
+    fn percentages_below_hundred_round_down() {
         assert_eq!(percent(0.999_999), "99.99");
         assert_eq!(percent(1.0), "100.00");
         assert_eq!(percent(0.5), "50.00");

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_shown_unless_there_is_a_limit() {
+    fn tables_are_complete_by_default() {
         let (text, not_shown) = text(Extent::default());
         assert_eq!(
             text,
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_limit_takes_is_counted() {
+    fn hidden_rows_are_counted() {
         let (text, not_shown) =
             text(Extent { groups: Some(1), duplicates: Some(1), ..Extent::default() });
         assert!(text.ends_with("y\n    1              … and 1 more\n"), "{text}");
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn long_ids_lose_their_middle_where_there_is_a_width() {
+    fn long_ids_are_shortened_to_width() {
         let (text, _) = text(Extent { width: Some(40), spaced: true, ..Extent::default() });
         assert!(text.contains("\n\n    2      keeper  b\n"), "{text}");
         assert!(text.contains("  letter…ng-failure.txt\n"), "{text}");
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn no_groups_are_no_table() {
+    fn empty_groups_print_no_table() {
         let mut bytes = Vec::new();
         let not_shown = write(
             &mut bytes,

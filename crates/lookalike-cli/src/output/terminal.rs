@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_gets_escapes_and_our_styles_only() {
+    fn terminal_output_escapes_foreign_sequences() {
         let text = format!("{0}{HOSTILE}{0:#}\n", Style::BOLD);
         let escaped =
             "a\\u{1b}[31mb\\u{1b}]0;t\\u{7}\\u{9b}2J\\r\\t\\u{7f}\\u{202e}\\u{2066}é\\u{0}";
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_gets_names_unchanged_and_styles_on_request_only() {
+    fn piped_output_keeps_names_unchanged() {
         let text = format!("{0}{HOSTILE}{0:#}\n", Style::BOLD);
         let bytes: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
         for pieces in [&[text.as_bytes()][..], &bytes] {
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn json_on_a_terminal_stays_the_same_json() {
+    fn escaped_json_keeps_its_value() {
         let value = serde_json::json!({ "id": "a\u{9b}\u{202e}\u{7f}\u{1b}\n", "n": [1, "é"] });
         let text = format!("{value:#}\n");
         let shown = shown(true, true, true, &[text.as_bytes()]);
@@ -360,13 +360,13 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_not_utf8_are_shown() {
+    fn invalid_utf8_bytes_are_escaped() {
         assert_eq!(shown(true, true, false, &[b"a\x9b2J\xc3"]), "a\\x9b2J\\xc3");
         assert_eq!(shown(true, true, false, &["é".as_bytes().split_at(1).0, b"\xa9"]), "é");
     }
 
     #[test]
-    fn a_message_takes_one_line_on_a_terminal() {
+    fn terminal_messages_take_one_line() {
         let message = |is_terminal| {
             let mut bytes = Vec::new();
             TerminalStream::new(&mut bytes, is_terminal, false)

@@ -69,7 +69,7 @@ mod tests {
     use lookalike::report::phrases::one_line;
 
     #[test]
-    fn columns_are_those_of_a_terminal() {
+    fn columns_match_terminal_cells() {
         assert_eq!(columns("plain"), 5);
         assert_eq!(columns("阅览室"), 6);
         assert_eq!(columns("e\u{301}te\u{301}"), 3);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_would_obey_is_escaped() {
+    fn control_characters_are_escaped() {
         assert_eq!(visible("a/ü b.txt"), "a/ü b.txt");
         assert_eq!(visible("a\n\t\u{1b}[31m"), "a\\n\\t\\u{1b}[31m");
         assert_eq!(visible("x\u{202e}txt.exe"), "x\\u{202e}txt.exe");

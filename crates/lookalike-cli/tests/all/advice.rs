@@ -27,7 +27,7 @@ fn note(err: &str) -> Option<&str> {
 }
 
 #[test]
-fn few_results_name_the_setting_that_finds_more() {
+fn few_results_advise_a_better_setting() {
     let place = Place::new();
     place.file("in.jsonl", jsonl(&revised_copies(20, 40)));
     let run = place.run(&["find", "in.jsonl", "--json", "--report", "page.html"]);
@@ -115,7 +115,7 @@ fn rewritten_copies(copies: u64) -> Vec<(String, String)> {
 }
 
 #[test]
-fn find_and_tune_name_the_same_number_of_documents() {
+fn find_and_tune_count_documents_alike() {
     let place = Place::new();
     place.file("in.jsonl", jsonl(&rewritten_copies(30)));
     let find = place.run(&["find", "in.jsonl", "--json"]);
@@ -130,7 +130,7 @@ fn find_and_tune_name_the_same_number_of_documents() {
 }
 
 #[test]
-fn nothing_is_advised_where_nothing_finds_more() {
+fn good_settings_get_no_advice() {
     let place = Place::new();
     let unrelated: Vec<_> = (0..60).map(|n| (format!("d{n}"), words(n + 1, 160))).collect();
     // Documents about one subject: the same few words in different orders.
@@ -191,7 +191,7 @@ fn predictions(place: &Place, options: &[&str]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_prediction_of_the_scheme_xor_has_its_caveat() {
+fn xor_predictions_print_a_caveat() {
     for (scheme, has_caveat) in [("xor", true), ("fss", false)] {
         let place = Place::new();
         let documents = collection(30);
@@ -204,7 +204,7 @@ fn every_prediction_of_the_scheme_xor_has_its_caveat() {
 }
 
 #[test]
-fn rewritten_answers_are_found_by_the_advised_setting() {
+fn advised_setting_finds_rewritten_answers() {
     let Some(answers) = shared("plagiarism/docs.jsonl") else { return };
     let place = Place::new();
     let run = place.run(&["find", &answers, "--json"]);
@@ -220,7 +220,7 @@ fn rewritten_answers_are_found_by_the_advised_setting() {
 }
 
 #[test]
-fn tune_advises_a_measure_and_a_threshold() {
+fn tune_advises_measure_and_threshold() {
     let place = Place::new();
     place.file("in.jsonl", jsonl(&revised_copies(20, 40)));
     let run = place.run(&["tune", "in.jsonl"]);
@@ -249,7 +249,7 @@ fn tune_advises_a_measure_and_a_threshold() {
 }
 
 #[test]
-fn every_command_of_the_guide_is_accepted() {
+fn commands_in_guides_are_accepted() {
     let guides = ["choosing", "plagiarism"].map(|name| format!("docs/guides/{name}.md"));
     let guides = guides.map(|name| std::fs::read_to_string(root().join(name)).unwrap());
     let guide = guides.concat();

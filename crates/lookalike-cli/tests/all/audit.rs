@@ -55,7 +55,7 @@ fn a_run_is_measured() {
 }
 
 #[test]
-fn what_a_report_left_out_is_missed() {
+fn omitted_groups_lower_the_recall() {
     let (place, mut report) = place();
     let groups = report["groups"].as_array().unwrap();
     report["groups"] = Value::Array(groups[..groups.len() / 2].to_vec());
@@ -75,7 +75,7 @@ fn what_a_report_left_out_is_missed() {
 }
 
 #[test]
-fn without_neighbours_nothing_is_measured() {
+fn recall_is_unmeasured_without_neighbours() {
     let (place, mut report) = place();
     report["parameters"]["threshold"] = json!(1.0);
     report["parameters"]["unit"] = json!("bytes");
@@ -92,7 +92,7 @@ fn without_neighbours_nothing_is_measured() {
 }
 
 #[test]
-fn reports_that_do_not_fit_are_refused_with_both_sides_named() {
+fn mismatched_reports_are_errors() {
     let (place, report) = place();
     let fails = |change: &dyn Fn(&mut Value)| {
         let mut changed = report.clone();
@@ -117,7 +117,7 @@ fn reports_that_do_not_fit_are_refused_with_both_sides_named() {
 }
 
 #[test]
-fn other_files_are_no_reports() {
+fn audits_reject_other_files() {
     let (place, _) = place();
     place.run(&["find", "in.jsonl", "-q", "-o", "groups.jsonl"]).ok();
     place.run(&["find", "in.jsonl", "-q", "-o", "groups.csv"]).ok();

@@ -86,7 +86,7 @@ fn binary_and_undecodable_files_are_reported() {
 }
 
 #[test]
-fn empty_documents_are_counted_and_listed_and_match_nothing() {
+fn empty_documents_are_listed_as_skipped() {
     let place = Place::new();
     place.file("d/a", "").file("d/b", " \n").file("d/c", "!?").file("d/d", "word");
     let run = place.run(&["find", "d", "--skipped", "s.csv", "--exit-code"]);
@@ -103,7 +103,7 @@ fn empty_documents_are_counted_and_listed_and_match_nothing() {
 }
 
 #[test]
-fn thresholds_and_other_numbers_out_of_range() {
+fn out_of_range_options_are_errors() {
     let place = Place::new();
     place.file("a", "text");
     for (value, part) in [
@@ -142,7 +142,7 @@ fn thresholds_and_other_numbers_out_of_range() {
 }
 
 #[test]
-fn a_threshold_of_one_finds_equal_documents_only() {
+fn threshold_one_finds_equal_documents() {
     let place = Place::new();
     let text = words(8, 60);
     place.file("d/a", &text).file("d/b", format!("{}!", text.to_uppercase()));
@@ -173,7 +173,7 @@ fn outputs_with_impossible_names() {
 }
 
 #[test]
-fn outputs_never_replace_documents_of_the_input() {
+fn outputs_never_replace_inputs() {
     let place = Place::new();
     let record = "{\"id\":\"a\",\"text\":\"one two three four five six\"}\n\
                   {\"id\":\"b\",\"text\":\"one two three four five six\"}\n";
@@ -204,7 +204,7 @@ fn outputs_never_replace_documents_of_the_input() {
 }
 
 #[test]
-fn a_failed_run_leaves_old_files_alone() {
+fn failed_runs_keep_old_outputs() {
     let place = Place::new();
     place.file("d.jsonl", "broken\n").file("p.csv", "old");
     place.run(&["find", "d.jsonl", "--pairs", "p.csv"]).fails(1);
@@ -227,7 +227,7 @@ fn a_hundred_megabyte_document_is_compared() {
 }
 
 #[test]
-fn very_many_documents_of_one_word() {
+fn many_short_documents_are_grouped() {
     let place = Place::new();
     let many = if cfg!(debug_assertions) { 200_000 } else { 1_000_000 };
     let mut lines = String::new();
@@ -242,7 +242,7 @@ fn very_many_documents_of_one_word() {
 }
 
 #[test]
-fn odd_documents_do_not_end_a_run() {
+fn skip_bad_survives_odd_documents() {
     let Some(bad) = shared("edge/bad.jsonl") else { return };
     let place = Place::new();
     let message = place.run(&["find", &bad]).fails(1);
@@ -253,7 +253,7 @@ fn odd_documents_do_not_end_a_run() {
 }
 
 #[test]
-fn earlier_outputs_in_a_folder_are_not_read() {
+fn earlier_outputs_are_not_read() {
     let place = Place::new();
     place.file("d/a", words(1, 40)).file("d/b", words(1, 40));
     let args = ["find", "d", "-o", "d/groups.csv", "--pairs", "d/pairs.csv"];
@@ -292,7 +292,7 @@ fn inputs_without_documents_are_reported() {
 }
 
 #[test]
-fn write_errors_name_the_output_and_a_remedy() {
+fn write_errors_name_output_and_remedy() {
     let place = Place::new();
     place.file("a.jsonl", "");
     let message = place.run(&["find", "a.jsonl", "-o", "no/such/x.csv"]).fails(1);
@@ -305,7 +305,7 @@ fn write_errors_name_the_output_and_a_remedy() {
 }
 
 #[test]
-fn a_limit_is_reported_with_its_option() {
+fn exceeded_limits_name_their_option() {
     let place = Place::new();
     let page = format!("<!DOCTYPE html><html><body><p>{}</p></body></html>", words(1, 60));
     place.file("d/a.html", &page).file("d/b.txt", words(1, 60));
@@ -318,7 +318,7 @@ fn a_limit_is_reported_with_its_option() {
 }
 
 #[test]
-fn an_amount_of_memory_is_reported_with_its_unit() {
+fn memory_errors_show_the_unit() {
     let place = Place::new();
     place.file("a.txt", "x");
     for (memory, shown) in [("1k", "1KiB"), ("1000", "1000B"), ("1m", "1MiB")] {

@@ -50,7 +50,7 @@ fn assert_has(text: &str, parts: &[&str]) {
 }
 
 #[test]
-fn s1_bags_of_words_share_three_of_five() {
+fn word_bags_share_three_of_five() {
     let (a, b) = ("chair desk rug keyboard mouse", "chair rug keyboard");
     let (text, code) = printed(a, b, &["--shingle", "bag"]);
     assert_has(
@@ -98,7 +98,7 @@ fn the_threshold_is_reached_at_equality() {
 }
 
 #[test]
-fn equal_empty_and_short_texts_are_reported_in_words() {
+fn equal_empty_short_texts_are_explained() {
     let (text, _) = printed(FOX, FOX, &[]);
     assert_has(
         &text,
@@ -120,7 +120,7 @@ fn equal_empty_and_short_texts_are_reported_in_words() {
 
 /// The output shows both original texts, including characters that the rule ignores.
 #[test]
-fn case_punctuation_and_white_space_are_shown_and_counted() {
+fn case_punctuation_and_blanks_are_counted() {
     let a = "Paid FOR the room\n-5.20 EUR on Monday";
     let b = "paid for the room 5,20 EUR on Tuesday";
     let (text, _) = printed(a, b, &[]);
@@ -174,7 +174,7 @@ fn any_encoding_any_compression_any_stream() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused_with_a_remedy() {
+fn incomparable_files_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a"), FOX).unwrap();
     fs::write(folder.path().join("nul"), b"a\0b").unwrap();
@@ -194,7 +194,7 @@ fn what_cannot_be_compared_is_refused_with_a_remedy() {
 }
 
 #[test]
-fn long_texts_take_seconds_and_cut_is_said() {
+fn long_comparisons_are_cut_short() {
     let words = |seed: u64| -> String {
         let mut state = seed;
         let mut word = || {
@@ -213,7 +213,7 @@ fn long_texts_take_seconds_and_cut_is_said() {
 }
 
 #[test]
-fn what_uses_no_signatures_estimates_nothing() {
+fn estimates_need_signatures() {
     let other = FOX.replace("brown", "red");
     for arguments in [&["--exact"][..], &["--measure", "containment"]] {
         let value = json(FOX, &other, &[arguments, &["--threshold", "0.1"]].concat());

@@ -57,7 +57,7 @@ fn items_are_found_with_their_places() {
 }
 
 #[test]
-fn bad_input_is_named_with_a_remedy() {
+fn contamination_errors_name_a_remedy() {
     let place = place();
     let against = ["--against", "quiz.jsonl", "--against-field", "question"];
     let fails = |code: i32, more: &[&str]| run(&place, more).fails(code);
@@ -87,7 +87,7 @@ fn bad_input_is_named_with_a_remedy() {
 }
 
 #[test]
-fn bad_records_of_a_folder_change_the_exit_code() {
+fn bad_folder_records_set_exit_code() {
     let place = place();
     place.file("in/a.jsonl", "{\"id\":1,\"text\":\"one two three\"}\n{\"id\":2}\n");
     let args =
@@ -98,7 +98,7 @@ fn bad_records_of_a_folder_change_the_exit_code() {
 }
 
 #[test]
-fn the_texts_of_an_index_are_compared_like_those_of_files() {
+fn indexed_texts_compare_like_files() {
     let place = place();
     let index = |name: &str, store: &str| {
         place.run(&["index", "create", name, "corpus.jsonl", "--store", store]).ok();
@@ -135,7 +135,7 @@ fn the_texts_of_an_index_are_compared_like_those_of_files() {
 }
 
 #[test]
-fn nothing_is_read_twice() {
+fn each_source_is_read_once() {
     let place = place();
     let fails = |args: &[&str]| run(&place, args).fails(2);
     assert!(fails(&["-", "--against", "-"]).contains("stdin (-) is named twice"));
@@ -180,7 +180,7 @@ fn messages(place: &Place, args: &[&str]) -> String {
 }
 
 #[test]
-fn listed_documents_are_dropped_and_the_others_compared_without_them() {
+fn dropped_documents_are_not_compared() {
     let place = corpus_to_clean();
     let quiz = ["--against", "quiz.jsonl", "--against-field", "question"];
     let list = [&["contamination", "pages"], &quiz[..], &["-q", "--drop", "drop.jsonl"]];
@@ -213,7 +213,7 @@ fn listed_documents_are_dropped_and_the_others_compared_without_them() {
 }
 
 #[test]
-fn passages_of_listed_documents_are_no_places() {
+fn cut_ignores_dropped_documents() {
     let place = corpus_to_clean();
     place.file("drop.jsonl", "{\"id\":\"p1\"}\n{\"id\":\"p9\"}\n");
     let args = ["cut", "pages", "--drop", "drop.jsonl", "--removed", "parts.csv"];
@@ -233,7 +233,7 @@ fn passages_of_listed_documents_are_no_places() {
 }
 
 #[test]
-fn ids_that_files_share_are_dropped_by_their_file() {
+fn shared_ids_are_dropped_by_source() {
     let place = Place::new();
     let text = |n: usize| json!({"id": "1", "text": format!("text {n}")}).to_string() + "\n";
     place.file("pages/a.jsonl", text(1));

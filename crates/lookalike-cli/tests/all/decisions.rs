@@ -41,7 +41,7 @@ fn group(keeper: &str, duplicates: &[&str]) -> (String, Vec<String>) {
 }
 
 #[test]
-fn a_file_of_decisions_is_applied_and_reported() {
+fn decision_files_are_applied_and_reported() {
     let place = place();
     let find = ["find", "a.jsonl", "--threshold", "0.6", "--keep", "first", "--json"];
     assert_eq!(groups(place.run(&find)), [group("a", &["b", "c"])]);
@@ -67,7 +67,7 @@ fn a_file_of_decisions_is_applied_and_reported() {
 }
 
 #[test]
-fn an_index_keeps_decisions_and_applies_them() {
+fn indexes_store_and_apply_decisions() {
     let place = place();
     place.run(&["index", "create", "x", "a.jsonl", "--threshold", "0.6", "--store", "texts"]).ok();
     let add = ["index", "decisions", "x", "--add", "decisions.jsonl", "--who", "carl"];
@@ -114,7 +114,7 @@ fn an_index_keeps_decisions_and_applies_them() {
 }
 
 #[test]
-fn an_audit_counts_decided_pairs_as_found() {
+fn audits_count_decided_pairs_as_found() {
     let place = place();
     let find =
         ["find", "a.jsonl", "--threshold", "0.6", "--decisions", "decisions.jsonl", "--json"];

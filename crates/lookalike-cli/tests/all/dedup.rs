@@ -52,7 +52,7 @@ fn dedup_removes_the_duplicates_of_find() {
 }
 
 #[test]
-fn annotated_documents_say_what_find_says() {
+fn annotations_agree_with_find() {
     let place = place();
     let duplicates = duplicates(&place, &[]);
     let args = ["dedup", "in.jsonl", "-o", "all.jsonl", "--annotate", "--removed", "gone.csv"];
@@ -88,7 +88,7 @@ fn annotated_documents_say_what_find_says() {
 /// so the test checks a foreign owner only if it runs as superuser.
 #[cfg(unix)]
 #[test]
-fn a_file_that_is_replaced_keeps_its_owner_and_permissions() {
+fn replaced_files_keep_owner_and_permissions() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
     let place = place();
     place.file("out.jsonl", "what was there before");
@@ -106,7 +106,7 @@ fn a_file_that_is_replaced_keeps_its_owner_and_permissions() {
 /// In a chain a–b–c, a and c are not similar. If b is a duplicate of a, c belongs to no group, but
 /// it is not unique.
 #[test]
-fn a_document_whose_neighbours_have_other_keepers_is_related_and_not_unique() {
+fn chain_ends_are_related_not_unique() {
     let place = Place::new();
     let all: Vec<String> = (0..140).map(|n| format!("word{n}")).collect();
     let line = |id: &str, words: &[String], rank: u32| {
@@ -175,7 +175,7 @@ fn a_document_whose_neighbours_have_other_keepers_is_related_and_not_unique() {
 }
 
 #[test]
-fn a_dry_run_tells_what_would_go_and_writes_nothing() {
+fn dry_runs_report_and_write_nothing() {
     let place = place();
     let text = words(999, 100);
     let copies: String = (0..25)
@@ -218,7 +218,7 @@ fn a_dry_run_tells_what_would_go_and_writes_nothing() {
 }
 
 #[test]
-fn documents_of_a_reference_stay_and_are_not_written() {
+fn reference_documents_are_not_written() {
     let place = Place::new();
     let documents = collection(4);
     let (copies, originals): (Vec<_>, Vec<_>) =
@@ -244,7 +244,7 @@ fn documents_of_a_reference_stay_and_are_not_written() {
 }
 
 #[test]
-fn bad_records_are_left_out_and_listed_and_empty_documents_stay() {
+fn only_bad_records_are_left_out() {
     let place = Place::new();
     place.file(
         "in.jsonl",
@@ -264,7 +264,7 @@ fn bad_records_are_left_out_and_listed_and_empty_documents_stay() {
 }
 
 #[test]
-fn files_of_a_folder_are_copied_or_listed() {
+fn kept_files_are_copied_or_listed() {
     let place = Place::new();
     for (id, text) in collection(3) {
         place.file(&format!("letters/{}/{id}.txt", &id[..2]), text);
@@ -284,7 +284,7 @@ fn files_of_a_folder_are_copied_or_listed() {
 }
 
 #[test]
-fn a_keeper_of_the_reference_has_its_own_path() {
+fn reference_keepers_show_their_path() {
     let place = Place::new();
     place.file("in/kept/a.txt", words(1, 90)).file("in/a.txt", words(1, 90) + " end");
     let run = place.run(&["dedup", "in", "--reference", "in/kept", "--dry-run"]);
@@ -293,7 +293,7 @@ fn a_keeper_of_the_reference_has_its_own_path() {
 }
 
 #[test]
-fn files_of_records_in_a_folder_are_written_once() {
+fn record_files_are_written_once() {
     let place = place();
     place.file("in/a.jsonl", place.read("in.jsonl")).file("in/b.jsonl", place.read("in.jsonl"));
     let run = place.run(&["dedup", "in", "-o", "out/"]);
@@ -303,7 +303,7 @@ fn files_of_records_in_a_folder_are_written_once() {
 }
 
 #[test]
-fn standard_input_and_compressed_files_are_read_once_more() {
+fn stdin_and_gzip_give_equal_outputs() {
     let place = place();
     place.run(&["dedup", "in.jsonl", "-o", "out.jsonl"]).ok();
     let input = place.read("in.jsonl");
@@ -316,7 +316,7 @@ fn standard_input_and_compressed_files_are_read_once_more() {
 }
 
 #[test]
-fn standard_output_gets_the_records_and_nothing_else() {
+fn stdout_contains_only_records() {
     let place = place();
     place.run(&["dedup", "in.jsonl", "-o", "out.jsonl"]).ok();
     let run = place.run(&["dedup", "in.jsonl", "-o", "-", "--removed", "gone.csv"]);
@@ -363,7 +363,7 @@ fn place_with_folder() -> Place {
 
 #[cfg(unix)]
 #[test]
-fn everything_but_duplicates_is_copied_to_a_folder() {
+fn folder_copies_omit_only_duplicates() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let place = place_with_folder();
     symlink("a/keep.txt", place.path("in/link.txt")).unwrap();
@@ -396,7 +396,7 @@ fn everything_but_duplicates_is_copied_to_a_folder() {
 
 #[cfg(unix)]
 #[test]
-fn what_cannot_be_copied_is_named() {
+fn uncopied_pipes_are_reported() {
     let place = place_with_folder();
     let made = std::process::Command::new("mkfifo").arg(place.path("in/pipe")).status().unwrap();
     assert!(made.success());
@@ -406,7 +406,7 @@ fn what_cannot_be_copied_is_named() {
 }
 
 #[test]
-fn duplicates_are_moved_and_nothing_is_overwritten() {
+fn moves_never_overwrite_files() {
     let place = place_with_folder();
     let before = tree(&place.path("in"));
     let args = ["dedup", "in", "--all-files", "--move-to", "gone"];
@@ -437,7 +437,7 @@ fn duplicates_are_moved_and_nothing_is_overwritten() {
 }
 
 #[test]
-fn records_and_members_of_archives_stay_where_they_are() {
+fn record_files_are_not_moved() {
     let place = place_with_folder();
     place.file("in.jsonl", jsonl(&collection(3)));
     for action in [&["--move-to", "gone"][..], &["--link", "hard"], &["--script", "s.sh"]] {
@@ -464,7 +464,7 @@ const NAMES: [&str; 7] =
 
 #[cfg(unix)]
 #[test]
-fn a_script_removes_duplicates_and_nothing_else() {
+fn scripts_remove_only_unchanged_duplicates() {
     let place = Place::new();
     let text = words(1, 90);
     for name in NAMES {
@@ -515,7 +515,7 @@ fn a_script_removes_duplicates_and_nothing_else() {
 
 #[cfg(unix)]
 #[test]
-fn equal_files_become_links_and_similar_ones_stay() {
+fn only_equal_files_become_links() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     let place = Place::new();
     let text = words(1, 90);
@@ -559,7 +559,7 @@ fn equal_files_become_links_and_similar_ones_stay() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_reached_by_two_paths_is_not_moved_away() {
+fn aliased_files_are_not_moved() {
     let place = Place::new();
     place.file("real/x.txt", words(1, 90)).file("real/y.txt", words(2, 90));
     std::os::unix::fs::symlink("real", place.path("alias")).unwrap();
@@ -574,7 +574,7 @@ fn a_file_reached_by_two_paths_is_not_moved_away() {
 }
 
 #[test]
-fn formulas_are_neutralised_where_that_is_asked_for() {
+fn csv_safe_neutralises_formulas() {
     let place = Place::new();
     let text = words(1, 90);
     let documents =
@@ -672,7 +672,7 @@ mod signals {
     }
 
     #[test]
-    fn signals_that_are_ignored_stay_ignored() {
+    fn ignored_signals_stay_ignored() {
         let place = place();
         let program = env!("CARGO_BIN_EXE_lookalike");
         let script = format!("trap '' HUP; exec {program} dedup in.jsonl -o - -q");
@@ -692,7 +692,7 @@ mod signals {
     }
 
     #[test]
-    fn what_a_killed_run_left_is_removed_and_what_a_live_run_writes_is_not() {
+    fn only_abandoned_temporary_files_are_removed() {
         let place = place();
         let (mut killed, _pipe) = blocked(&place);
         killed.kill().unwrap();
@@ -719,7 +719,7 @@ mod signals {
 }
 
 #[test]
-fn a_damaged_archive_is_listed_and_copied() {
+fn damaged_archives_are_listed_and_copied() {
     let place = Place::new();
     let mut archive = tar("m.txt", b"a text of some words in an archive");
     archive.extend(tar("n.txt", b"another text of words, in the archive, too"));

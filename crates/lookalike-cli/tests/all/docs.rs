@@ -272,7 +272,7 @@ fn matches_text(shown: &str, printed: &str) -> bool {
 }
 
 #[test]
-fn pages_show_the_output_of_their_commands() {
+fn pages_show_current_command_output() {
     let pages: Vec<Page> = page_names().iter().map(|name| parse(name)).collect();
     let differences: Vec<String> = std::thread::scope(|scope| {
         let parts = pages.chunks(pages.len().div_ceil(4));

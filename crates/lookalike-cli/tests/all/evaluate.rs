@@ -3,7 +3,7 @@
 use crate::command::{Place, root, shared};
 
 #[test]
-fn a_report_is_held_against_the_truth() {
+fn evaluate_compares_reports_with_truth() {
     let place = Place::new();
     let root = root();
     let sample = root.join("fixtures/sample");
@@ -29,7 +29,7 @@ fn clusters_have_an_index() {
 }
 
 #[test]
-fn files_that_cannot_be_used_are_errors() {
+fn evaluate_rejects_unusable_files() {
     let place = Place::new();
     place.file("t", "a b\n").file("x.csv", "x,y\n1,2\n");
     let message = place.run(&["evaluate", "no.csv", "t"]).fails(1);
@@ -40,7 +40,7 @@ fn files_that_cannot_be_used_are_errors() {
 }
 
 #[test]
-fn the_generated_corpus_agrees_with_its_clusters() {
+fn generated_corpus_matches_its_truth() {
     let Some(corpus) = shared("generated/corpus_3000.jsonl.gz") else { return };
     let truth = shared("generated/corpus_3000.truth.csv").unwrap();
     let clusters = shared("generated/corpus_3000.clusters.csv").unwrap();
@@ -59,7 +59,7 @@ fn the_generated_corpus_agrees_with_its_clusters() {
 }
 
 #[test]
-fn parquet_tables_are_understood_as_csv_is() {
+fn parquet_and_csv_evaluate_alike() {
     let place = Place::new();
     let root = root();
     let sample = root.join("fixtures/sample");
@@ -80,7 +80,7 @@ fn parquet_tables_are_understood_as_csv_is() {
 }
 
 #[test]
-fn estimates_of_signatures_are_listed_and_summarised() {
+fn estimates_are_listed_and_summarised() {
     let place = Place::new();
     place.file("d.jsonl", crate::command::jsonl(&crate::command::collection(60)));
     let find = ["find", "d.jsonl", "-q", "--threshold", "0.5", "--recall", "0.999", "--pairs"];
@@ -159,7 +159,7 @@ fn estimates_need_pairs_and_signatures() {
 }
 
 #[test]
-fn labels_and_scores_are_read_by_name() {
+fn label_and_score_options_name_columns() {
     let place = Place::new();
     place.file("pairs.csv", "id_a,id_b,jaccard\na,b,0.9\nc,d,0.7\n");
     place.file("labels.csv", "id_a,id_b,is_copy\na,b,yes\nc,d,no\ne,f,0\ng,h,1\n");

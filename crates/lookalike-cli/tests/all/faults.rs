@@ -47,7 +47,7 @@ fn place_with_input() -> Place {
 }
 
 #[test]
-fn folders_that_take_no_temporary_files() {
+fn unusable_temp_folders_are_errors() {
     let place = place_with_input();
     place.file("file", "");
     let limited = ["find", "a.jsonl.gz", "--memory", "60MiB", "--threads", "1", "-o", "g.csv"];
@@ -64,7 +64,7 @@ fn folders_that_take_no_temporary_files() {
 
 /// A limit on file sizes simulates a full disk, whichever file reaches it.
 #[test]
-fn files_that_may_not_grow() {
+fn full_temp_disks_fail_cleanly() {
     let place = place_with_input();
     let find = "exec \"$0\" find a.jsonl.gz --memory 60MiB --threads 1 --temp-dir t -q -o g.csv";
     // `ulimit -f` counts blocks of 512 bytes. The texts take more than 4 MiB, which is 8,192
@@ -95,7 +95,7 @@ fn files_that_may_not_grow() {
 }
 
 #[test]
-fn outputs_that_may_not_grow() {
+fn full_disks_keep_old_outputs() {
     let place = place_with_input();
     place.file("g.csv", "old").file("p.csv", "old");
     let find = "exec \"$0\" find a.jsonl -q";
@@ -148,7 +148,7 @@ fn a_small_disk() {
 
 /// The input changes between the passes of a run. Each change causes an error that names the file.
 #[test]
-fn inputs_that_change_between_the_passes() {
+fn changed_inputs_fail_the_run() {
     let place = place_with_input();
     let args = [
         "find",
@@ -214,7 +214,7 @@ fn least(place: &Place, args: &[&str], mut limit: u64) -> (u64, u64) {
 }
 
 #[test]
-fn the_least_memory_is_reported_and_works() {
+fn reported_least_memory_suffices() {
     let place = place_with_input();
     let args = ["find", "a.jsonl", "--threads", "1", "-q", "-o", "g.csv", "--temp-dir", "t"];
     let (memory, _) = least(&place, &args, 1);
@@ -297,7 +297,7 @@ fn the_limit_holds() {
 /// Skipped lines do not have to fit in memory, but all of them are listed.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_limit_holds_for_what_is_skipped() {
+fn skipped_records_respect_memory_limit() {
     let place = Place::new();
     fs::create_dir(place.path("t")).unwrap();
     // When these documents come again, their ids are repeated and the records are skipped.
@@ -345,7 +345,7 @@ fn with_sources(count: u64, sources: u64) -> String {
 /// The memory limit includes the names of sources.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_limit_holds_for_names_of_sources() {
+fn source_names_respect_memory_limit() {
     let place = Place::new();
     fs::create_dir(place.path("t")).unwrap();
     place.file("a.jsonl", with_sources(60_000, 50_000));
@@ -378,7 +378,7 @@ fn the_limit_holds_for_names_of_sources() {
 
 /// A source field with more than 100,000 values is an error.
 #[test]
-fn a_field_with_too_many_values_is_refused() {
+fn too_many_source_values_are_errors() {
     let place = Place::new();
     let mut lines = String::new();
     for i in 0..100_000 {
@@ -436,7 +436,7 @@ fn place_with_folder() -> Place {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn memory_for_one_long_record() {
+fn named_memory_suffices_for_long_records() {
     let place = place_with_folder();
     place.file("a.jsonl", with_long_record(6_000_000));
     is_near_need(&place, &["find", "a.jsonl"]);
@@ -506,7 +506,7 @@ fn named_memory_for_each_format() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn named_memory_for_lines_of_a_long_text() {
+fn named_memory_suffices_for_lines() {
     let place = place_with_folder();
     let text = crate::command::words(7, 1_500_000);
     let words: Vec<&str> = text.split(' ').collect();
@@ -518,7 +518,7 @@ fn named_memory_for_lines_of_a_long_text() {
 /// An archive within an archive inflates to more than twice the memory limit.
 #[cfg(target_os = "linux")]
 #[test]
-fn inflated_files_have_a_limit_of_memory() {
+fn nested_archives_respect_memory_limit() {
     let place = place_with_folder();
     let zeros = gzip(&vec![b'a'; 200 << 20]);
     place.file("d/a.txt.gz.gz", gzip(&zeros)).file("d/b.txt", "some words in a text");

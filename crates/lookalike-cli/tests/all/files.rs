@@ -70,7 +70,7 @@ fn a_folder_of_everything() {
 }
 
 #[test]
-fn archives_give_what_folders_give_in_any_memory() {
+fn archives_and_folders_give_equal_groups() {
     let place = Place::new();
     fixtures(&place, "docs");
     for (name, text) in [("a.txt", words(1, 90)), ("b.txt", words(1, 90) + "end")] {
@@ -98,7 +98,7 @@ fn archives_give_what_folders_give_in_any_memory() {
 }
 
 #[test]
-fn a_mailbox_is_searched_and_thinned_message_by_message() {
+fn mailbox_messages_are_separate_documents() {
     let place = Place::new();
     let (first, second) = (words(1, 60), words(2, 60));
     let reply = format!("{second}\n\nOn Thu, a@b.example wrote:\n> {first}\n");
@@ -118,7 +118,7 @@ fn a_mailbox_is_searched_and_thinned_message_by_message() {
 }
 
 #[test]
-fn a_run_says_what_it_cut_from_mail() {
+fn mail_cuts_are_reported() {
     let place = Place::new();
     let (own, other) = (words(1, 60), words(2, 60));
     let reply = format!("{own}\n\nOn Thu, a@b.example wrote:\n> {other}\n");
@@ -137,7 +137,7 @@ fn a_run_says_what_it_cut_from_mail() {
 }
 
 #[test]
-fn copies_without_text_are_reported_and_never_matched() {
+fn textless_copies_are_reported_not_matched() {
     let place = Place::new();
     let png = [&b"\x89PNG\r\n\x1a\n\0\0\0"[..], words(5, 50).as_bytes()].concat();
     place.file("in/a.png", &png).file("in/b.png", &png).file("in/c.png", [&png[..], b"x"].concat());
@@ -161,7 +161,7 @@ fn copies_without_text_are_reported_and_never_matched() {
 }
 
 #[test]
-fn a_named_file_without_text_is_an_error() {
+fn named_files_without_text_are_errors() {
     let place = Place::new();
     let file = |name: &str| fs::read(root().join("fixtures/extract").join(name)).unwrap();
     place.file("a.pdf", file("pdf/encrypted.pdf")).file("b.docx", file("office/text.docx"));
@@ -176,7 +176,7 @@ fn a_named_file_without_text_is_an_error() {
 }
 
 #[test]
-fn limits_are_reported_and_can_be_moved() {
+fn skipped_files_name_exceeded_limits() {
     let place = Place::new();
     fixtures(&place, "docs");
     place.file("docs/a.txt", words(1, 50));
@@ -199,7 +199,7 @@ fn limits_are_reported_and_can_be_moved() {
 }
 
 #[test]
-fn spellings_and_words_are_one_where_that_is_asked_for() {
+fn normalize_options_unify_spellings() {
     let place = Place::new();
     let accents = "élan vital café crème naïve façade déjà vu rôle fête";
     let decomposed: String = accents
@@ -255,7 +255,7 @@ fn table(rows: std::ops::Range<u64>) -> String {
 }
 
 #[test]
-fn tables_in_a_folder_are_records_where_they_have_the_columns() {
+fn tables_without_columns_become_texts() {
     let place = Place::new();
     place
         .file("in/a.csv", table(0..50))
@@ -281,7 +281,7 @@ fn tables_in_a_folder_are_records_where_they_have_the_columns() {
 }
 
 #[test]
-fn broken_containers_in_a_folder_are_listed_and_the_rest_is_read() {
+fn broken_containers_are_listed() {
     let place = Place::new();
     let documents = collection(400);
     let messages: String =
@@ -334,7 +334,7 @@ fn broken_containers_in_a_folder_are_listed_and_the_rest_is_read() {
 }
 
 #[test]
-fn limits_hold_for_compressed_texts_and_records() {
+fn expansion_limits_hold_for_compressed_files() {
     let place = Place::new();
     let zeros = "a".repeat(20 << 20);
     let records = |text: &str| {
@@ -378,7 +378,7 @@ fn limits_hold_for_compressed_texts_and_records() {
 }
 
 #[test]
-fn equal_ids_in_two_files_of_a_folder_are_reported_apart_by_file() {
+fn repeated_ids_get_file_prefixes() {
     let place = Place::new();
     let records = jsonl(&collection(20));
     place.file("in/a.jsonl", &records).file("in/b.jsonl", &records).file("in/c.txt", words(3, 9));
@@ -399,7 +399,7 @@ fn equal_ids_in_two_files_of_a_folder_are_reported_apart_by_file() {
 }
 
 #[test]
-fn documents_count_under_the_file_they_are_in() {
+fn documents_count_under_their_file() {
     let place = Place::new();
     fixtures(&place, "docs");
     let (odt, docx, zip) =
@@ -413,7 +413,7 @@ fn documents_count_under_the_file_they_are_in() {
 }
 
 #[test]
-fn utf_16_without_a_mark_is_read() {
+fn unmarked_utf16_is_read() {
     let place = Place::new();
     let wide = |text: &str, big: bool| -> Vec<u8> {
         let bytes = |unit: u16| if big { unit.to_be_bytes() } else { unit.to_le_bytes() };
@@ -430,7 +430,7 @@ fn utf_16_without_a_mark_is_read() {
 }
 
 #[test]
-fn empty_files_of_a_folder_are_empty_documents() {
+fn empty_files_count_as_empty_documents() {
     let place = Place::new();
     for end in ["csv", "jsonl", "mbox", "tar", "zip", "warc", "tsv"] {
         place.file(&format!("in/empty.{end}"), "");
@@ -447,7 +447,7 @@ fn empty_files_of_a_folder_are_empty_documents() {
 }
 
 #[test]
-fn ids_do_not_depend_on_how_a_file_was_given() {
+fn mailboxes_without_extension_are_recognised() {
     let place = Place::new();
     let text = words(1, 60);
     place.file("in/noext", [message(1, &text), message(2, &text)].concat());
@@ -458,7 +458,7 @@ fn ids_do_not_depend_on_how_a_file_was_given() {
 }
 
 #[test]
-fn a_field_that_no_document_has_is_reported() {
+fn missing_keep_fields_are_reported() {
     let place = Place::new();
     place.file("in.jsonl", jsonl(&collection(5)));
     let run = place.run(&["find", "in.jsonl", "--keep", "field:date"]);
@@ -468,7 +468,7 @@ fn a_field_that_no_document_has_is_reported() {
 }
 
 #[test]
-fn a_pattern_that_no_document_matches_is_reported() {
+fn unmatched_keep_patterns_are_reported() {
     let place = Place::new();
     place.file("d/a.txt", words(1, 60)).file("d/b.txt", words(1, 61));
     let warning = "warning: no document matches the pattern";
@@ -485,7 +485,7 @@ fn a_pattern_that_no_document_matches_is_reported() {
 }
 
 #[test]
-fn files_are_chosen_by_pattern_type_and_list() {
+fn patterns_and_lists_choose_files() {
     let place = Place::new();
     for name in ["in/a.txt", "in/b.md", "in/sub/c.txt", "in/sub/d.log", "in/skip/e.txt"] {
         place.file(name, words(1, 60));
@@ -525,7 +525,7 @@ fn files_are_chosen_by_pattern_type_and_list() {
 }
 
 #[test]
-fn a_document_of_a_file_is_compared_and_queried_by_its_id() {
+fn archive_members_are_addressed_by_id() {
     let place = Place::new();
     let (first, second) = (words(1, 60), words(2, 60));
     place.file("t/x.txt", &first).file("t/sub/y.txt", &second).file("b.txt", &first);
@@ -548,7 +548,7 @@ fn a_document_of_a_file_is_compared_and_queried_by_its_id() {
 }
 
 #[test]
-fn a_tar_archive_with_a_repeated_name_is_read_like_any_other() {
+fn repeated_tar_names_are_numbered() {
     let place = Place::new();
     place.file("docs/other.txt", words(7, 60)).file("a.txt", words(1, 60));
     let tar = |args: &[&str]| {
@@ -564,7 +564,7 @@ fn a_tar_archive_with_a_repeated_name_is_read_like_any_other() {
 
 #[cfg(unix)]
 #[test]
-fn a_pipe_that_nothing_is_written_to_is_named() {
+fn silent_pipes_are_named() {
     use std::io::{BufRead, BufReader, Write};
     use std::process::{Command, Stdio};
     let place = Place::new();
@@ -601,7 +601,7 @@ fn a_pipe_that_nothing_is_written_to_is_named() {
 }
 
 #[test]
-fn a_bad_file_sets_the_exit_code() {
+fn bad_files_set_the_exit_code() {
     let place = Place::new();
     let good = jsonl(&collection(20));
     place.file("in/a.jsonl", &good).file("in/b.jsonl", format!("no JSON\n{good}"));
@@ -617,7 +617,7 @@ fn a_bad_file_sets_the_exit_code() {
 }
 
 #[test]
-fn a_folder_named_twice_is_read_once() {
+fn repeated_folders_are_read_once() {
     let place = Place::new();
     place.file("d/a.txt", words(1, 50)).file("d/b.txt", words(2, 50));
     let run = place.run(&["find", "d", "./d/"]);

@@ -32,7 +32,7 @@ fn the_sample_has_exactly_its_pairs() {
 }
 
 #[test]
-fn the_table_marks_the_keeper_and_the_summary_says_what_was_done() {
+fn find_prints_table_and_summary() {
     let sample = root().join("fixtures/sample");
     let run = Place::new().run(&["find", sample.to_str().unwrap(), "--verbose"]);
     let lines: Vec<&str> = run.out.lines().collect();
@@ -52,7 +52,7 @@ fn the_table_marks_the_keeper_and_the_summary_says_what_was_done() {
 }
 
 #[test]
-fn every_format_and_compression_gives_the_same_pairs() {
+fn input_formats_give_equal_pairs() {
     let documents = collection(20);
     let place = Place::new();
     let lines: String = documents.iter().map(|(id, text)| format!("{id} {text}\n")).collect();
@@ -102,7 +102,7 @@ fn every_format_and_compression_gives_the_same_pairs() {
 }
 
 #[test]
-fn outputs_do_not_depend_on_threads_kernels_order_or_files() {
+fn outputs_are_deterministic() {
     let documents = collection(40);
     let place = Place::new();
     place.file("a.jsonl", jsonl(&documents));
@@ -142,7 +142,7 @@ fn outputs_do_not_depend_on_threads_kernels_order_or_files() {
 }
 
 #[test]
-fn groups_of_all_formats_say_the_same() {
+fn output_formats_hold_equal_groups() {
     let place = Place::new();
     place.file("d.jsonl", jsonl(&collection(9)));
     place.run(&["find", "d.jsonl", "-q", "-o", "g.jsonl"]).ok();
@@ -175,7 +175,7 @@ fn groups_of_all_formats_say_the_same() {
 }
 
 #[test]
-fn exit_code_three_is_for_duplicates_on_request() {
+fn exit_code_option_reports_duplicates() {
     let place = Place::new();
     place.file("d.jsonl", jsonl(&collection(2)));
     place.file("one.txt", "a single text").file("two.txt", "another text");
@@ -187,7 +187,7 @@ fn exit_code_three_is_for_duplicates_on_request() {
 }
 
 #[test]
-fn a_limit_says_what_is_not_shown() {
+fn limits_report_hidden_groups() {
     let place = Place::new();
     place.file("d.jsonl", jsonl(&collection(12)));
     let all = place.run(&["find", "d.jsonl", "-q"]).ok();
@@ -198,7 +198,7 @@ fn a_limit_says_what_is_not_shown() {
 }
 
 #[test]
-fn options_change_what_is_similar() {
+fn only_case_keep_distinguishes_case() {
     let place = Place::new();
     let text = words(7, 40);
     place.file("d/a", &text).file("d/b", text.to_uppercase());
@@ -240,7 +240,7 @@ fn keepers_follow_the_policy() {
 }
 
 #[test]
-fn ids_take_one_line_of_a_table_in_a_pipe() {
+fn piped_table_ids_take_one_line() {
     let place = Place::new();
     let text = words(3, 30);
     place.file("d.jsonl", jsonl(&[("a\u{1b}[2J".into(), text.clone()), ("b\nc".into(), text)]));
@@ -250,7 +250,7 @@ fn ids_take_one_line_of_a_table_in_a_pipe() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn closed_stdout_is_not_an_error() {
     let place = Place::new();
     place.file("d.jsonl", jsonl(&collection(3_000)));
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_lookalike"))
@@ -267,7 +267,7 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-fn mccormicks_articles_are_found_in_all_sets() {
+fn mccormick_articles_are_all_found() {
     for n in ["100", "1000", "2500"] {
         let Some(train) = shared(&format!("mccormick/articles_{n}.train")) else { return };
         let truth = shared(&format!("mccormick/articles_{n}.truth")).unwrap();
@@ -288,7 +288,7 @@ fn mccormicks_articles_are_found_in_all_sets() {
 }
 
 #[test]
-fn reuters_stories_are_found_at_the_recall_asked_for() {
+fn reuters_pairs_reach_the_requested_recall() {
     let Some(stories) = shared("reuters/docs.jsonl.gz") else { return };
     let rules: [(&str, &[&str]); 4] = [
         ("w3", &["--shingle", "words:3", "--tokens", "whitespace", "--case", "keep"]),
@@ -342,7 +342,7 @@ fn forms(count: u64) -> Vec<(String, String)> {
 }
 
 #[test]
-fn candidates_that_run_away_are_warned_about_with_a_remedy() {
+fn excess_candidates_get_a_warning() {
     let place = Place::new();
     place.file("in.jsonl", jsonl(&forms(2_500)));
     let find = ["find", "in.jsonl", "--shingle", "bag", "--threshold", "0.85"];
@@ -378,7 +378,7 @@ fn candidates_that_run_away_are_warned_about_with_a_remedy() {
 }
 
 #[test]
-fn bands_are_chosen_for_a_sample_of_the_documents() {
+fn auto_bands_use_a_document_sample() {
     let place = Place::new();
     let mut documents = forms(400);
     place.file("in.jsonl", jsonl(&documents));
@@ -409,7 +409,7 @@ fn bands_are_chosen_for_a_sample_of_the_documents() {
 }
 
 #[test]
-fn bands_are_not_chosen_where_there_is_nothing_to_choose_or_to_read_twice() {
+fn auto_bands_reject_unsuitable_runs() {
     let place = Place::new();
     place.file("in.jsonl", jsonl(&forms(3)));
     for (more, reason) in [
@@ -429,7 +429,7 @@ fn bands_are_not_chosen_where_there_is_nothing_to_choose_or_to_read_twice() {
 }
 
 #[test]
-fn bands_are_chosen_by_find_dedup_and_tune_only() {
+fn other_commands_reject_auto_bands() {
     let place = Place::new();
     place.file("in.jsonl", jsonl(&forms(3)));
     place.file("a.txt", "one two three four five six");
@@ -443,7 +443,7 @@ fn bands_are_chosen_by_find_dedup_and_tune_only() {
 /// A document that equals a reference document has its own pairs with other new documents and with
 /// the rest of the reference collection.
 #[test]
-fn copies_of_references_have_all_their_pairs() {
+fn reference_copies_have_all_pairs() {
     let text = |last: &str| format!("{} {last}", words(1, 60));
     let place = Place::new();
     let record =

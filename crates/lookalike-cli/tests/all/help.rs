@@ -118,7 +118,7 @@ fn headings_describe_their_options() {
 }
 
 #[test]
-fn rare_options_are_not_in_short_help() {
+fn short_help_omits_rare_options() {
     let rare = ["--num-hashes", "--bands", "--rows", "--scheme", "--seed", "--frequencies"];
     let rare = rare.into_iter().chain(["--audit-seed", "--confidence", "--estimates", "--max"]);
     let rare: Vec<&str> = rare.chain(["--kernel"]).collect();

@@ -20,7 +20,7 @@ fn texts(place: &Place) {
 }
 
 #[test]
-fn the_table_has_passages_and_files_have_places() {
+fn passages_are_listed_in_every_format() {
     let place = Place::new();
     texts(&place);
     let run = place.run(&["passages", "in.jsonl", "--min-words", "10"]);
@@ -55,7 +55,7 @@ fn the_table_has_passages_and_files_have_places() {
 }
 
 #[test]
-fn the_same_bytes_for_threads_memory_kernels_and_the_order_of_files() {
+fn passage_outputs_are_deterministic() {
     let place = Place::new();
     let (mut one, mut two) = (String::new(), String::new());
     for at in 0..400_u32 {
@@ -79,7 +79,7 @@ fn the_same_bytes_for_threads_memory_kernels_and_the_order_of_files() {
 }
 
 #[test]
-fn bad_input_is_refused_and_long_passages_are_not_there() {
+fn passages_reject_invalid_options() {
     let place = Place::new();
     texts(&place);
     let fails = |args: &[&str]| place.run(&[&["passages", "in.jsonl"], args].concat()).fails(2);
@@ -96,7 +96,7 @@ fn bad_input_is_refused_and_long_passages_are_not_there() {
 }
 
 #[test]
-fn dedup_cuts_passages_and_leaves_the_rest_as_it_is() {
+fn cut_removes_only_repeated_passages() {
     let place = Place::new();
     texts(&place);
     let args = ["cut", "in.jsonl", "--min-words", "10"];
@@ -120,7 +120,7 @@ fn dedup_cuts_passages_and_leaves_the_rest_as_it_is() {
 }
 
 #[test]
-fn annotations_mark_passages_and_change_nothing_else() {
+fn cut_annotations_mark_passages_only() {
     let place = Place::new();
     texts(&place);
     let records = place.read("in.jsonl");
@@ -173,7 +173,7 @@ fn annotations_mark_passages_and_change_nothing_else() {
 }
 
 #[test]
-fn parts_that_go_are_listed_whatever_the_files_are() {
+fn removed_parts_are_listed_by_position() {
     let place = Place::new();
     let message =
         |n: u32| format!("From a@b Thu Jan  1 00:00:00 1970\nSubject: b\n\n{n}.\n{LICENCE}\n\n");
@@ -204,7 +204,7 @@ fn parts_that_go_are_listed_whatever_the_files_are() {
 }
 
 #[test]
-fn options_that_change_nothing_of_passages_are_refused() {
+fn cut_rejects_irrelevant_options() {
     let place = Place::new();
     texts(&place);
     let idle: [&[&str]; 14] = [
@@ -305,7 +305,7 @@ fn files_of(texts: &[String]) -> Place {
 
 /// If the order of the documents is the same, a second run cuts nothing, in all formats.
 #[test]
-fn a_second_run_cuts_nothing_in_any_format() {
+fn second_cuts_change_nothing() {
     let texts = nested_texts();
     let place = files_of(&texts);
     let parquet = ["--text-field", "id", "--id-field", ":line"];
@@ -364,7 +364,7 @@ fn a_second_run_cuts_nothing_in_any_format() {
 /// If the input file does not contain the texts as they were read, the command names the remedy
 /// before the work.
 #[test]
-fn crawls_archives_and_mailboxes_are_refused_with_the_remedy() {
+fn cut_rejects_crawls_archives_and_mailboxes() {
     let place = Place::new();
     let body = format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n{LICENCE}");
     let record = |i: u32| {
@@ -424,7 +424,7 @@ fn texts_of(place: &Place, name: &str) -> Vec<String> {
 
 /// A cut removes copied words, or only whole units that are copied.
 #[test]
-fn copies_go_by_words_or_by_whole_units() {
+fn copies_are_cut_at_unit_boundaries() {
     let place = Place::new();
     let texts = sites(&place);
     let notice = format!("{LICENCE}. Keep it.\r\n\r\n");
@@ -459,7 +459,7 @@ fn copies_go_by_words_or_by_whole_units() {
 /// Boilerplate of a source is removed from all its documents, or marked in them. A passage that
 /// occurs once in another source stays.
 #[test]
-fn boilerplate_of_a_source_goes_or_is_marked_in_all_of_its_documents() {
+fn source_boilerplate_is_cut_or_marked() {
     let place = Place::new();
     let texts = sites(&place);
     let args = ["cut", "sites.jsonl", "--min-words", "5", "-q"];
@@ -494,7 +494,7 @@ fn boilerplate_of_a_source_goes_or_is_marked_in_all_of_its_documents() {
 
 /// The page has a table of sources, then the documents with marked passages, most repeated first.
 #[test]
-fn the_page_marks_passages_and_has_the_most_repeated_documents_first() {
+fn passages_page_lists_most_repeated_first() {
     let place = Place::new();
     let texts = sites(&place);
     let args = ["passages", "sites.jsonl", "--min-words", "5", "--source-field", "site"];
@@ -517,7 +517,7 @@ fn the_page_marks_passages_and_has_the_most_repeated_documents_first() {
 
 /// With `--unit`, the passages belong to units.
 #[test]
-fn passages_of_units_have_the_ids_of_units() {
+fn unit_passages_have_unit_ids() {
     let place = Place::new();
     sites(&place);
     for (unit, first, second) in [("line", "p0#2", "p1#2"), ("sentence", "p0#2", "p1#2")] {
@@ -533,7 +533,7 @@ fn passages_of_units_have_the_ids_of_units() {
 /// No document has passages of these lengths. Invalid lengths are errors. Records without the text
 /// field are an error, or skipped and counted.
 #[test]
-fn lengths_that_no_document_has_find_nothing() {
+fn overlong_minimum_lengths_find_nothing() {
     let place = Place::new();
     let texts = sites(&place);
     for words in ["21", "1000000"] {

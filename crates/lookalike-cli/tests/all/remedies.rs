@@ -78,7 +78,7 @@ fn tables_in_folders_name_options() {
 }
 
 #[test]
-fn standard_output_is_no_folder() {
+fn folder_outputs_reject_stdout() {
     let place = place();
     place.file("d/mail.mbox", MAILBOX);
     let message = place.run(&["dedup", "d", "-o", "-"]).fails(2);
@@ -142,7 +142,7 @@ fn suggested_options_have_similar_names() {
 }
 
 #[test]
-fn commas_are_escaped_as_help_says() {
+fn help_explains_escaped_commas() {
     let place = place();
     let help = place.run(&["index", "create", "--help"]).ok();
     assert!(help.contains("(a comma in its name is `\\,`)"), "{help}");
@@ -180,7 +180,7 @@ fn unknown_ids_fail_removal() {
 }
 
 #[test]
-fn blank_lines_go_as_the_guide_says() {
+fn unit_removal_matches_the_guide() {
     let path = crate::command::root().join("docs/guides/units.md");
     let guide = std::fs::read_to_string(path).unwrap();
     let said = "`A⏎⏎B` without `A` is `⏎B` with `--unit line` and `B` with `--unit paragraph`";
@@ -256,7 +256,7 @@ fn pairs_replace_the_table() {
 }
 
 #[test]
-fn queries_without_a_match_show_the_nearest() {
+fn unmatched_queries_show_nearest_documents() {
     let place = Place::new();
     let text = words(1, 60);
     let metadata = serde_json::json!({
@@ -308,7 +308,7 @@ fn suggested_thresholds_are_lower() {
 }
 
 #[test]
-fn indexes_without_texts_say_what_they_lack() {
+fn set_indexes_list_missing_features() {
     let place = place();
     let run = place.run(&["index", "create", "x", "in.jsonl"]);
     assert!(!run.err.contains("--store"), "{}", run.err);
@@ -343,7 +343,7 @@ fn printed_paths_can_be_opened() {
 }
 
 #[test]
-fn paths_are_no_commands() {
+fn path_arguments_suggest_find() {
     let place = Place::new();
     place.file("letters/a", "x");
     let message = place.run(&["letters"]).fails(2);
@@ -423,7 +423,7 @@ fn audits_judge_groups_without_all_pairs() {
 }
 
 #[test]
-fn no_document_has_no_recall() {
+fn empty_inputs_report_no_recall() {
     let place = Place::new();
     place.file("d/empty.txt", "");
     let run = place.run(&["find", "d"]);

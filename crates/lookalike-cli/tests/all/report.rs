@@ -33,7 +33,7 @@ fn plain(page: &str) -> String {
 }
 
 #[test]
-fn a_report_of_the_sample_can_be_audited() {
+fn sample_reports_can_be_audited() {
     let place = Place::new();
     let sample = root().join("fixtures/sample");
     let sample = sample.to_str().unwrap();
@@ -53,7 +53,7 @@ fn a_report_of_the_sample_can_be_audited() {
 }
 
 #[test]
-fn an_audit_is_the_same_on_the_terminal_in_json_and_on_the_page() {
+fn audit_outputs_agree() {
     let place = Place::new();
     place.file("in.jsonl", jsonl(&collection(60)));
     for (pairs, by) in [(&[][..], "groups"), (&["--pairs", "pairs.csv"], "pairs")] {
@@ -101,7 +101,7 @@ fn a_quiet_audit_is_reported_once() {
 }
 
 #[test]
-fn the_page_says_why_documents_stay_and_shows_pairs() {
+fn report_page_explains_kept_documents() {
     let place = Place::new();
     let text = words(7, 90);
     let newer = format!("{text} changed");
@@ -141,7 +141,7 @@ fn the_page_says_why_documents_stay_and_shows_pairs() {
 }
 
 #[test]
-fn groups_are_shown_by_title_first_words_source_and_date() {
+fn report_groups_show_titles_and_dates() {
     let place = Place::new();
     let record = |id: &str, more: Value| {
         let mut record = json!({ "id": id, "text": format!("Dear all, {}", words(9, 60)) });
@@ -170,7 +170,7 @@ fn groups_are_shown_by_title_first_words_source_and_date() {
 }
 
 #[test]
-fn odd_ids_and_texts_are_shown_as_texts() {
+fn report_page_escapes_ids_and_texts() {
     let place = Place::new();
     let odd = "</script><b>\u{202e}\"'&\n\u{1b}[2J,";
     let text = words(3, 60);
@@ -188,7 +188,7 @@ fn odd_ids_and_texts_are_shown_as_texts() {
 }
 
 #[test]
-fn memory_threads_and_resumed_runs_write_the_same_reports() {
+fn reports_are_deterministic() {
     let place = Place::new();
     place.file("in.jsonl", jsonl(&collection(400)));
     std::fs::create_dir(place.path("temp")).unwrap();
@@ -208,7 +208,7 @@ fn memory_threads_and_resumed_runs_write_the_same_reports() {
 }
 
 #[test]
-fn what_cannot_be_written_or_audited_is_refused_before_any_work() {
+fn invalid_report_options_fail_before_reading() {
     let place = Place::new();
     // The input is invalid, so another error shows that the program has not read it yet.
     place.file("in.json", "broken\n").file("old.html", "old");
@@ -243,7 +243,7 @@ fn what_cannot_be_written_or_audited_is_refused_before_any_work() {
 }
 
 #[test]
-fn standard_input_and_packed_inputs_have_reports() {
+fn stdin_and_zstd_inputs_have_reports() {
     let place = Place::new();
     let lines = jsonl(&collection(12));
     let run = place.run_with_input(&["find", "-", "-q", "--report", "a.html"], lines.as_bytes());
@@ -257,7 +257,7 @@ fn standard_input_and_packed_inputs_have_reports() {
 }
 
 #[test]
-fn reports_in_a_folder_that_is_read_are_no_documents() {
+fn own_reports_are_not_read() {
     let place = Place::new();
     for (id, text) in collection(6) {
         place.file(&format!("in/{id}.txt"), text);
@@ -276,7 +276,7 @@ fn reports_in_a_folder_that_is_read_are_no_documents() {
 }
 
 #[test]
-fn sources_that_are_mostly_duplicates_are_named() {
+fn mostly_duplicate_sources_get_a_warning() {
     let place = Place::new();
     let text = words(2, 50);
     place.file("first.jsonl", jsonl(&[("a".into(), format!("{text} more"))]));
@@ -293,7 +293,7 @@ fn sources_that_are_mostly_duplicates_are_named() {
 }
 
 #[test]
-fn tables_hold_what_csv_holds() {
+fn parquet_outputs_equal_csv_outputs() {
     let place = Place::new();
     place.file("in.jsonl", jsonl(&collection(30)));
     let find = |outputs: &[&str]| place.run(&[&["find", "in.jsonl", "-q"], outputs].concat()).ok();
@@ -317,7 +317,7 @@ fn tables_hold_what_csv_holds() {
 }
 
 #[test]
-fn the_page_says_what_was_done_to_the_texts() {
+fn report_page_lists_text_changes() {
     let place = Place::new();
     let signed = format!("{}\n\n-- \nA. Person\nSome Street 5\n", crate::command::words(1, 60));
     let head = "From: a@b.example\nMessage-ID: <1@b.example>\nSubject: x\n\n";

@@ -70,7 +70,7 @@ fn the_default_choice_is_known() {
 }
 
 #[test]
-fn s11_p_t_of_a_banding_given_by_hand() {
+fn given_bands_have_known_midpoints() {
     let value = json(here(), &["--bands", "20", "--rows", "5", "--num-hashes", "100"]);
     // (4/99)^(1/5) and (1/20)^(1/5)
     assert_eq!(
@@ -99,7 +99,7 @@ fn alternatives_trade_recall_and_candidates() {
 }
 
 #[test]
-fn ascii_is_ascii_where_it_draws() {
+fn ascii_option_draws_only_ascii() {
     let text = printed(here(), &["--ascii"]);
     let (_, rest) = text.split_once("S-curve").unwrap();
     assert!(rest.is_ascii(), "{rest}");
@@ -121,7 +121,7 @@ fn the_picture_is_written() {
 }
 
 #[test]
-fn documents_decide_what_shingle_is_advised() {
+fn advised_shingles_depend_on_documents() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("same.train"), lines(80, 300, 40)).unwrap();
     fs::write(folder.path().join("short.train"), lines(80, 3, 10_000)).unwrap();
@@ -148,7 +148,7 @@ fn documents_decide_what_shingle_is_advised() {
 }
 
 #[test]
-fn the_same_documents_give_the_same_bytes() {
+fn tune_output_ignores_document_order() {
     let folder = tempfile::tempdir().unwrap();
     let all = lines(900, 60, 500);
     fs::write(folder.path().join("all.train"), &all).unwrap();
@@ -167,7 +167,7 @@ fn the_same_documents_give_the_same_bytes() {
 }
 
 #[test]
-fn few_and_empty_documents_are_no_failure() {
+fn too_few_documents_are_not_errors() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("one.train"), "a one two three\n").unwrap();
     fs::write(folder.path().join("none.train"), "").unwrap();
@@ -188,7 +188,7 @@ fn few_and_empty_documents_are_no_failure() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn tune_rejects_invalid_options() {
     for arguments in [
         &["--threshold", "0"][..],
         &["--threshold", "NaN"],
@@ -204,7 +204,7 @@ fn what_cannot_be_is_refused() {
 }
 
 #[test]
-fn there_is_nothing_to_tune_where_no_pair_is_missed() {
+fn exact_runs_cannot_be_tuned() {
     for option in [["--exact", "--json"], ["--measure", "containment"]] {
         let output = tune(here(), &option);
         assert_eq!(output.status.code(), Some(2));

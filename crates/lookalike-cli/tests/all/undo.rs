@@ -165,7 +165,7 @@ fn folders_of_the_user_stay() {
 }
 
 #[test]
-fn no_file_needs_no_folder() {
+fn moving_nothing_creates_no_folder() {
     let place = Place::new();
     place.file("in/a", words(1, 90)).file("in/b", words(2, 90));
     let run = place.run(&["dedup", "in", "--move-to", "gone"]);

@@ -42,7 +42,7 @@ fn place() -> Place {
 }
 
 #[test]
-fn units_are_found_as_documents_made_by_hand() {
+fn units_group_like_separate_documents() {
     let place = place();
     let (copied, more) = (format!("{COPIED}!"), format!("{LAST} é"));
     place.file(
@@ -95,7 +95,7 @@ fn strip(member: &mut Value) {
 }
 
 #[test]
-fn tables_have_the_parent_and_the_range() {
+fn unit_tables_have_parent_and_range() {
     let place = place();
     let args = ["find", "in.jsonl", "--unit", "paragraph", "-o", "groups.csv"];
     place.run(&[&args[..], &["--pairs", "pairs.csv"]].concat()).ok();
@@ -134,7 +134,7 @@ fn tables_have_the_parent_and_the_range() {
 }
 
 #[test]
-fn dedup_takes_units_out_and_leaves_the_rest_as_it_is() {
+fn dedup_removes_only_duplicate_units() {
     let place = Place::new();
     let a = r#"{"z": [1 , 2], "text": "KEEP\n\nSAME\u00e9\r\n\r\n", "id" : "a"}"#;
     let b = r#"{"id":"b","text":"SAME\u00e9\n\n\"OTHER\" \ud83d\ude00","x":null}"#;
@@ -160,7 +160,7 @@ fn dedup_takes_units_out_and_leaves_the_rest_as_it_is() {
 }
 
 #[test]
-fn tables_lines_and_files_lose_units_in_place() {
+fn csv_lines_and_files_lose_units() {
     let place = Place::new();
     let first = format!("n,id,text\r\n1,a,\"{COPIED}\r\nsay \"\"{LAST}\"\"\"\r\n");
     let second = format!("2,b,\"{FIRST}\r\n{COPIED}\r\n\"\r\n");
@@ -189,7 +189,7 @@ fn tables_lines_and_files_lose_units_in_place() {
 
 /// The groups of a run as a Parquet table whose ids are the texts.
 #[test]
-fn rows_of_parquet_lose_units_in_place() {
+fn parquet_rows_lose_duplicate_units() {
     let place = Place::new();
     let ids = [format!("{FIRST}\n\n{COPIED}"), format!("{COPIED}\n\n{LAST}")];
     place.file("in.jsonl", lines(&[(&ids[0], FIRST), (&ids[1], FIRST)]));
@@ -209,7 +209,7 @@ fn rows_of_parquet_lose_units_in_place() {
 }
 
 #[test]
-fn combinations_that_make_no_sense_are_refused() {
+fn invalid_unit_combinations_are_errors() {
     let place = place();
     place.file("files/a.txt", FIRST);
     let units = ["--unit", "paragraph"];
@@ -235,7 +235,7 @@ fn combinations_that_make_no_sense_are_refused() {
 /// If an id repeats, all units of the later document are skipped, even units whose ids the earlier
 /// one does not have.
 #[test]
-fn all_units_of_a_repeated_id_are_left_out() {
+fn repeated_ids_exclude_all_their_units() {
     let place = Place::new();
     let (one, two) = (FIRST.to_owned(), format!("{COPIED}\n{LAST}\n{FIRST}"));
     place.file("in.jsonl", lines(&[("a", &one), ("a", &two), ("b", LAST)]));
@@ -264,7 +264,7 @@ fn a_long_document_of_many_lines() {
 
 /// The run stores units of a long document in parts. The result does not depend on the parts.
 #[test]
-fn a_document_of_many_parts_is_one_document() {
+fn documents_of_many_parts_stay_whole() {
     let place = Place::new();
     let text = |lines: std::ops::Range<u32>| -> String {
         let lines: Vec<String> = lines.map(|n| format!("x{:05} y\n", n % 16_000)).collect();
@@ -285,7 +285,7 @@ fn a_document_of_many_parts_is_one_document() {
 
 /// The memory of a run depends on its documents, not on their units, which go to temporary files.
 #[test]
-fn the_least_memory_for_units_is_reported_and_works() {
+fn reported_memory_suffices_for_units() {
     let place = Place::new();
     let line = |n| format!("x{n:07}\n");
     let text: String = (0..300_000).map(line).collect();
@@ -301,7 +301,7 @@ fn the_least_memory_for_units_is_reported_and_works() {
 }
 
 #[test]
-fn an_audit_and_an_index_take_units() {
+fn audits_and_indexes_accept_units() {
     let place = place();
     let units = ["--unit", "paragraph"];
     let report = place.run(&[&["find", "in.jsonl", "--json"], &units[..]].concat()).ok();
@@ -323,7 +323,7 @@ fn an_audit_and_an_index_take_units() {
 }
 
 #[test]
-fn tsv_and_compressed_files_lose_units_in_place() {
+fn tsv_and_compressed_files_lose_units() {
     let place = Place::new();
     let header = "n\tid\ttext\n";
     let first = format!("1\ta\t{COPIED}\u{2028}{FIRST}\n");
@@ -467,7 +467,7 @@ fn an_index_updates_and_removes_units() {
 }
 
 #[test]
-fn commands_that_compare_whole_documents_refuse_units() {
+fn shard_plans_reject_units() {
     let place = place();
     let args = ["shard", "plan", "job", "in.jsonl"];
     let message = place.run(&[&args[..], &["--unit", "line"]].concat()).fails(2);

@@ -114,7 +114,7 @@ fn ids(place: &Place) -> Vec<String> {
 }
 
 #[test]
-fn what_appears_and_changes_is_taken_in_and_reported() {
+fn watch_adds_new_and_changed_files() {
     let place = place("originals");
     place.file("in/old.txt", format!("{WORDS} fourteen"));
     let watch = Watch::begin(&place, &["--json"]);
@@ -163,7 +163,7 @@ fn what_appears_and_changes_is_taken_in_and_reported() {
 }
 
 #[test]
-fn what_is_there_is_taken_in_once() {
+fn watch_adds_existing_files_once() {
     let place = place("texts");
     place.file("in/a.txt", WORDS).file("in/b.txt", format!("{WORDS} fourteen"));
     let watch = ["watch", "in", "--index", "index", "--settle", "50ms", "--once"];
@@ -203,7 +203,7 @@ fn what_is_there_is_taken_in_once() {
 }
 
 #[test]
-fn a_file_that_is_being_written_is_not_read_half() {
+fn unfinished_files_are_not_read() {
     let place = place("originals");
     let watch = Watch::start(&place, &[]);
     let mut file = File::create(place.path("in/slow.txt")).unwrap();
@@ -226,7 +226,7 @@ fn a_file_that_is_being_written_is_not_read_half() {
 }
 
 #[test]
-fn a_folder_that_disappears_is_waited_for_and_nothing_is_lost() {
+fn watch_waits_for_missing_folders() {
     let place = place("sets");
     place.file("in/a.txt", "a few words of a text");
     let watch = Watch::begin(&place, &[]);
@@ -249,7 +249,7 @@ fn a_folder_that_disappears_is_waited_for_and_nothing_is_lost() {
 }
 
 #[test]
-fn an_original_over_the_limit_is_reported_and_taken_in_when_it_is_shorter() {
+fn watch_skips_oversized_originals() {
     let place = Place::new();
     let create = ["index", "create", "index", "--store", "originals", "--max-original", "1KiB"];
     place.run(&create).ok();
@@ -290,7 +290,7 @@ fn answered(stream: impl Read + Write, status: &str) -> Value {
 }
 
 #[test]
-fn webhooks_get_reports_and_failures_are_told() {
+fn webhooks_receive_and_retry_reports() {
     let place = place("sets");
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/new", server.local_addr().unwrap());
@@ -355,7 +355,7 @@ fn certificate(place: &Place) -> Option<Arc<ServerConfig>> {
 }
 
 #[test]
-fn webhooks_over_tls_get_reports_if_their_certificate_is_trusted() {
+fn tls_webhooks_need_trusted_certificates() {
     let place = place("sets");
     let Some(config) = certificate(&place) else { return };
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -374,7 +374,7 @@ fn webhooks_over_tls_get_reports_if_their_certificate_is_trusted() {
 }
 
 #[test]
-fn a_feed_has_all_matches_and_stays() {
+fn feeds_accumulate_all_matches() {
     let place = place("sets");
     place.file("in/a.txt", WORDS).file("in/b.txt", format!("{WORDS} <&> fourteen"));
     let watch =

@@ -334,7 +334,7 @@ fn known_pairs_join_without_a_bucket() {
 }
 
 #[test]
-fn a_chain_is_two_stars_and_one_component() {
+fn chains_form_two_stars_one_component() {
     let near = |a: u32, b: u32| (b - a == 1).then_some(SAME);
     let one = EqualBuckets::new(1);
     let star = |member, keeper| DuplicateMember { member, keeper, overlap: SAME };
@@ -346,7 +346,7 @@ fn a_chain_is_two_stars_and_one_component() {
 }
 
 #[test]
-fn a_fixed_member_is_kept_and_may_be_the_keeper() {
+fn fixed_members_are_kept_as_keepers() {
     let two = EqualBuckets { fixed: 2, ..EqualBuckets::new(1) };
     let all = |_, _| Some(SAME);
     let found = stars(4, &two, Jaccard, all);
@@ -358,7 +358,7 @@ fn a_fixed_member_is_kept_and_may_be_the_keeper() {
 }
 
 #[test]
-fn the_best_keeper_is_that_of_the_measure() {
+fn measure_decides_the_best_keeper() {
     // By Jaccard, 0 is nearer to 2. By containment, 1 is nearer, because 2 contains all of it.
     let near = |a: u32, b: u32| match (a, b) {
         (0, 2) => Some(Overlap { intersection: 8, left: 10, right: 10 }),
@@ -373,7 +373,7 @@ fn the_best_keeper_is_that_of_the_measure() {
 }
 
 #[test]
-fn nothing_gives_nothing() {
+fn no_buckets_yield_no_groups() {
     let none = EqualBuckets::new(0);
     assert_eq!(stars(0, &none, Jaccard, |_, _| None), []);
     assert_eq!(stars(3, &none, Jaccard, |_, _| None), []);
@@ -383,7 +383,7 @@ fn nothing_gives_nothing() {
 }
 
 #[test]
-fn a_huge_bucket_of_copies_is_linear() {
+fn large_copy_buckets_need_linear_comparisons() {
     let members = 10_000;
     let buckets = EqualBuckets::new(21);
     let mut calls = 0;
@@ -398,7 +398,7 @@ fn a_huge_bucket_of_copies_is_linear() {
 }
 
 #[test]
-fn a_huge_bucket_of_fixed_copies_is_linear_in_components() {
+fn large_fixed_buckets_need_linear_comparisons() {
     let (members, fixed) = (20_000, 10_000);
     let buckets = EqualBuckets { fixed, ..EqualBuckets::new(5) };
     let mut calls = 0;
@@ -438,7 +438,7 @@ fn the_first_error_ends_every_rule() {
 }
 
 #[test]
-fn runs_stay_few_where_members_probe_and_are_not_inserted() {
+fn probing_members_creates_no_runs() {
     let mut sets = DisjointSets::new(3_000);
     let mut runs = ConnectedRuns::new(1);
     (0..1_000).for_each(|member| runs.insert(0, member));
@@ -532,7 +532,7 @@ proptest! {
     }
 
     #[test]
-    fn pairs_are_all_and_give_the_same_groups(
+    fn all_pairs_reproduce_the_groups(
         seed: u64, members in 0usize..24, buckets in 1usize..12, shape in shape(),
     ) {
         let collection = TestCollection::random(seed, members, buckets, shape);
@@ -577,7 +577,7 @@ proptest! {
     }
 
     #[test]
-    fn separated_members_are_in_no_group(
+    fn separated_members_share_no_group(
         seed: u64, members in 0usize..24, buckets in 1usize..12, shape in shape(),
         separated in 1usize..12,
     ) {

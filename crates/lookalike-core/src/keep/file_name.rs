@@ -494,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_no_versions() {
+    fn dates_are_not_versions() {
         for (a, b) in [
             ("draft_0930.txt", "draft_1201.txt"),
             ("최종_0512", "최종_1130"),

@@ -178,7 +178,7 @@ proptest! {
 }
 
 #[test]
-fn galloping_finds_what_merging_finds() {
+fn galloping_equals_merging() {
     let mut random = SplitMix64::new(5);
     for _ in 0..300 {
         let mut large: Vec<u64> = (0..2_000).map(|_| random.below(6_000)).collect();
@@ -229,7 +229,7 @@ fn sketches_agree() {
 }
 
 #[test]
-fn sketches_agree_where_a_hash_is_the_greatest() {
+fn kernels_agree_on_the_greatest_hash() {
     let scalar = Kernel::named("scalar").unwrap();
     let mut random = SplitMix64::new(19);
     for num_hashes in [16, 128, 512] {

@@ -119,7 +119,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_anchor_of_a_run_is_that_of_its_tokens_alone(
+        fn anchors_depend_on_run_tokens_only(
             tokens in prop::collection::vec(0_u64..3, 0..60),
             length in 1_usize..12,
         ) {
@@ -137,7 +137,7 @@ mod tests {
         }
 
         #[test]
-        fn runs_at_two_places_have_two_anchors(
+        fn equal_runs_have_different_anchors(
             tokens in prop::collection::vec(0_u64..2, 0..60),
             length in 1_usize..12,
         ) {

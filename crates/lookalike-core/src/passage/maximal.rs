@@ -370,7 +370,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(1024))]
 
         #[test]
-        fn runs_and_passages_are_those_of_the_definition(
+        fn passages_match_the_naive_definition(
             documents in documents(),
             least in 1_usize..6,
         ) {
@@ -381,7 +381,7 @@ mod tests {
         }
 
         #[test]
-        fn copies_are_those_of_the_definition(documents in documents(), least in 1_usize..6) {
+        fn copied_ranges_match_naive_copies(documents in documents(), least in 1_usize..6) {
             let unitigs = Unitigs::of_documents(&documents, least);
             for order in orders(documents.len()) {
                 let mut copied: Vec<Vec<bool>> =
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn many_copies_and_one_repeated_line_are_near_linear() {
+    fn large_repetitions_yield_exact_passages() {
         let page: Vec<u64> = (0..300).map(crate::hash::mix64).collect();
         let copies = vec![page.clone(); 10_000];
         let order: Vec<u32> = (0..10_000).collect();

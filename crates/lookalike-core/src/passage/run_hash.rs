@@ -82,7 +82,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_hash_of_a_run_depends_on_its_tokens_alone(
+        fn run_hashes_depend_on_tokens_only(
             before in prop::collection::vec(any::<u64>(), 0..9),
             run in prop::collection::vec(any::<u64>(), 1..9),
             after in prop::collection::vec(any::<u64>(), 0..9),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn products_are_those_of_whole_numbers() {
+    fn multiply_reduces_by_the_modulus() {
         for (a, b) in [(0, 5), (1, MODULUS - 1), (MODULUS - 1, MODULUS - 1), (1 << 60, 1 << 60)] {
             let want = u128::from(a) * u128::from(b) % u128::from(MODULUS);
             assert_eq!(u128::from(multiply(a, b)), want, "{a} · {b}");

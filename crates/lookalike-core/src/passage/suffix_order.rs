@@ -204,7 +204,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_order_is_that_of_comparing_ends(
+        fn suffix_order_equals_naive_sort(
             texts in prop::collection::vec(prop::collection::vec(0_u32..3, 1..20), 0..6),
         ) {
             let texts = Texts(texts);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn one_symbol_a_million_times_is_near_linear() {
+    fn million_equal_symbols_are_ordered() {
         struct Same(usize);
         impl Sequences for Same {
             fn len(&self) -> usize {

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_with_the_same_places_are_joined() {
+    fn runs_with_equal_places_are_joined() {
         let found = unitigs(&["--abcdefgh", "abcdefgh..", "+cdef"], 3);
         let want = [
             ("abcd", vec![(0, 2), (1, 0)]),

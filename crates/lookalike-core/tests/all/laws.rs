@@ -65,7 +65,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn sets_are_those_of_the_plain_way(rule in rules(), a in text(), b in text()) {
+    fn sets_equal_naive_sets(rule in rules(), a in text(), b in text()) {
         let rule = rule.with_frequencies(false);
         let (count_a, plain_a) = plain_counts(&rule, &a);
         let (count_b, plain_b) = plain_counts(&rule, &b);
@@ -76,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn a_set_holds_what_signatures_see(rule in rules(), text in text()) {
+    fn set_hashes_extend_shingle_hashes(rule in rules(), text in text()) {
         let set = set(&rule, &text);
         let mut shingler = Shingler::new(&rule);
         let seen: BTreeSet<u32> = shingler.shingle(&text).hashes.iter().copied().collect();
@@ -111,7 +111,7 @@ proptest! {
     }
 
     #[test]
-    fn every_kernel_gives_the_same_document(rule in rules(), text in text()) {
+    fn kernels_agree_on_random_documents(rule in rules(), text in text()) {
         let mut expected = None;
         for kernel in Kernel::available() {
             let mut shingler = Shingler::with_kernel(&rule, kernel);
@@ -127,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn similarity_is_symmetric_and_one_with_itself(rule in rules(), a in text(), b in text()) {
+    fn overlap_is_symmetric_and_reflexive(rule in rules(), a in text(), b in text()) {
         let (a, b) = (set(&rule, &a), set(&rule, &b));
         prop_assert_eq!(overlap(&a, &b), overlap(&b, &a).swapped());
         if !a.is_empty() {

@@ -46,7 +46,7 @@ fn s1_jaccard_of_a_furnished_room() {
 }
 
 #[test]
-fn s2_nine_words_have_five_shingles_of_five() {
+fn s2_nine_words_have_five_shingles() {
     let fox = "The quick brown fox jumps over the lazy dog";
     assert_eq!(set(&words(5), fox).len(), 5);
     for k in 1..=9 {
@@ -56,7 +56,7 @@ fn s2_nine_words_have_five_shingles_of_five() {
 }
 
 #[test]
-fn s3_documents_that_agree_in_a_band_of_four_are_compared() {
+fn s3_shared_bands_make_candidates() {
     // Five bands of four rows. Documents one and three agree in band one, and document two agrees
     // with no other.
     let one = [1, 3, 6, 0, 5, 1, 9, 2, 7, 7, 0, 4, 8, 2, 2, 6, 3, 9, 1, 5];
@@ -85,7 +85,7 @@ fn s4_words_as_numbers() {
 }
 
 #[test]
-fn s5_a_hundred_functions_are_four_hundred_bytes() {
+fn s5_hundred_functions_take_400_bytes() {
     let mut signer = Signer::new(Scheme::MultiplyShift, 100, 1);
     let mut shingler = Shingler::new(&words(1));
     for text in ["one", "a rather longer document with several more words in it"] {
@@ -151,7 +151,7 @@ fn s9_signatures_of_a_characteristic_matrix() {
 }
 
 #[test]
-fn s10_equal_values_in_different_bands_are_no_match() {
+fn s10_different_bands_never_match() {
     let mut keys = vec![0; 4];
     bucket_keys(&[1, 2, 3, 4, 5, 6, 7, 8], 4, &mut keys[..2]);
     bucket_keys(&[5, 6, 7, 8, 1, 2, 3, 4], 4, &mut keys[2..]);
@@ -166,7 +166,7 @@ fn s10_equal_values_in_different_bands_are_no_match() {
 }
 
 #[test]
-fn s11_the_curve_and_its_steepest_point() {
+fn s11_curve_matches_the_published_table() {
     // The table of Mining of Massive Datasets, 3.4.2: 20 bands of 5 rows.
     for (s, p) in [
         (0.2, 0.006),

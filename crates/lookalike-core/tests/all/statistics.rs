@@ -65,7 +65,7 @@ fn check(scheme: Scheme, n: usize, trials: u64, least: f64, most: f64) {
 }
 
 #[test]
-fn classic_families_have_the_error_of_theory() {
+fn classic_families_have_theoretical_error() {
     for scheme in [Scheme::MultiplyShift, Scheme::ModPrime, Scheme::XorMultiply] {
         check(scheme, 10, 4_000, 0.97, 1.03);
         check(scheme, 50, 3_000, 0.97, 1.03);
@@ -75,7 +75,7 @@ fn classic_families_have_the_error_of_theory() {
 }
 
 #[test]
-fn fast_similarity_sketching_is_better_than_theory_on_short_documents() {
+fn fast_sketches_beat_theoretical_error() {
     check(Scheme::FastSimilarity, 10, 4_000, 0.88, 0.98);
     check(Scheme::FastSimilarity, 50, 4_000, 0.72, 0.84);
     check(Scheme::FastSimilarity, 300, 3_000, 0.76, 0.88);
@@ -83,14 +83,14 @@ fn fast_similarity_sketching_is_better_than_theory_on_short_documents() {
 }
 
 #[test]
-fn xor_has_the_error_floor_that_its_description_states() {
+fn xor_has_its_documented_error() {
     check(Scheme::Xor, 10, 4_000, 2.1, 2.7);
     check(Scheme::Xor, 50, 4_000, 1.3, 1.6);
     check(Scheme::Xor, 300, 3_000, 1.02, 1.2);
 }
 
 #[test]
-fn lengths_that_are_no_power_of_two_are_unbiased() {
+fn arbitrary_signature_lengths_are_unbiased() {
     let mut random = SplitMix64::new(5);
     for values in [1, 3, 100, 200] {
         let trials = 3_000u64;
@@ -141,7 +141,7 @@ fn observed<const N: usize>(
 }
 
 #[test]
-fn the_observed_curve_is_the_predicted_one() {
+fn observed_curve_matches_prediction() {
     let bandings = [(16, 8), (21, 6), (32, 4)];
     let schemes =
         [Scheme::FastSimilarity, Scheme::MultiplyShift, Scheme::ModPrime, Scheme::XorMultiply];
@@ -173,7 +173,7 @@ fn is_as_predicted(scheme: Scheme, share: f64, jaccard: f64, bands: usize, rows:
 }
 
 #[test]
-fn the_default_reaches_its_recall_at_the_threshold() {
+fn default_reaches_recall_at_threshold() {
     // The sets share 80 of the 100 shingles of their union: J = 0.8 exactly.
     for scheme in [Scheme::FastSimilarity, Scheme::XorMultiply] {
         let ([share], jaccard) = observed(scheme, 90, 80, [(21, 6)]);
@@ -215,7 +215,7 @@ fn bits_of_signatures_differ_as_predicted() {
 }
 
 #[test]
-fn bits_differ_as_predicted_for_shingles_that_differ_in_one_bit() {
+fn near_equal_shingles_hash_independently() {
     let schemes =
         [Scheme::FastSimilarity, Scheme::MultiplyShift, Scheme::ModPrime, Scheme::XorMultiply];
     let most = SignatureBits::most_unequal(VALUES, 0.5);
@@ -233,7 +233,7 @@ fn bits_differ_as_predicted_for_shingles_that_differ_in_one_bit() {
 }
 
 #[test]
-fn merging_is_the_signature_of_the_union() {
+fn merging_equals_signing_the_union() {
     let mut random = SplitMix64::new(8);
     for scheme in [
         Scheme::FastSimilarity,
@@ -277,7 +277,7 @@ fn recall_of_small_sets(scheme: Scheme, n: usize, shared: usize) -> (f64, f64) {
 }
 
 #[test]
-fn small_sets_reach_the_predicted_recall_by_every_scheme_without_a_caveat() {
+fn recall_caveat_marks_weak_schemes() {
     for scheme in [
         Scheme::FastSimilarity,
         Scheme::MultiplyShift,

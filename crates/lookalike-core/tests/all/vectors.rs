@@ -40,7 +40,7 @@ fn every_kernel_gives_the_known_answers() {
 }
 
 #[test]
-fn a_second_implementation_gives_the_known_answers() {
+fn python_implementation_matches_the_vectors() {
     let folder = fixtures();
     let checked = Command::new("python3")
         .arg(folder.join("signature_v1.py"))

@@ -322,7 +322,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_instruction_set_hashes_like_the_portable_one(
+        fn instruction_sets_hash_like_portable(
             tokens in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..130), 0..40),
             longest in 0_usize..130,
         ) {

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn code_page_437_has_all_its_characters() {
+    fn code_page_437_is_complete() {
         assert_eq!(CP437.chars().count(), 128);
         // From Python: bytes([…]).decode("cp437").
         assert_eq!(cp437(&[b'a', 0x80, 0x81, 0xe1, 0xb0, 0xc4, 0xff]), "aÇüß░─\u{a0}");

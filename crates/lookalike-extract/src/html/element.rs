@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_costs_nothing() {
+    fn deep_elements_take_linear_time() {
         let mut open = ElementStack::new();
         open.push(Element::Section);
         open.push(Element::Link);

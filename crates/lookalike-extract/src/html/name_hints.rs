@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn styles_that_hide() {
+    fn hiding_styles_are_recognised() {
         for style in ["display:none", "color: red; Display : NONE !important", "visibility:hidden;"]
         {
             assert!(hides(style.as_bytes()), "{style}");

@@ -236,7 +236,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_give_the_text_of_the_whole(text in "([a-c]{1,9}[ \n\t]{1,2}){0,30}") {
+        fn pieces_build_the_same_text(text in "([a-c]{1,9}[ \n\t]{1,2}){0,30}") {
             let mut whole = PageText::new();
             whole.push(text.as_bytes(), false);
             let mut pieces = PageText::new();

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn all_names_are_those_of_the_standard() {
+    fn named_references_match_the_standard() {
         let names = "nbsp amp lt gt quot copy reg raquo laquo middot bull ndash mdash lsquo rsquo \
                      ldquo rdquo hellip trade";
         for name in names.split(' ') {
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_those_of_the_standard() {
+    fn numeric_references_match_the_standard() {
         for (digits, wanted) in [
             ("65", Some('A')),
             ("x1F600", Some('\u{1f600}')),
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn contents_without_tags_end_as_in_the_standard() {
+    fn raw_text_ends_match_the_standard() {
         for page in [
             "<script><!--<script></script>a</script>b",
             "<script><!--</script>a--></script>b",

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_does_not_depend_on_the_window() {
+    fn reads_cross_window_boundaries() {
         let options = ExtractOptions::default();
         let tracker = LimitTracker::new(&options);
         let page = vec![b'a'; WINDOW + 1];

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_end_where_they_must() {
+    fn headers_end_before_the_body() {
         let cases = [
             ("Subject: a\nTo: b\n\nbody", (Some("a"), Some("b"), "body")),
             ("subject : a\r\n b\r\nTO:b\r\n\r\nbody", (Some("a\r\n b"), Some("b"), "body")),

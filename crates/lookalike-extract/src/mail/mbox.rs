@@ -167,7 +167,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_make_the_same_messages(
+        fn streamed_pieces_give_equal_messages(
             lines in proptest::collection::vec(0_usize..8, 0..40),
             step in 1_usize..90,
         ) {

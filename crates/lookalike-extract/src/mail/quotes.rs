@@ -288,7 +288,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_rule_applies_to_ordinary_lines(
+        fn ordinary_lines_match_no_rule(
             parts in proptest::collection::vec(0_usize..30, 1..5), end in "[ \\t\r\u{b}\u{a0}:|-]?",
         ) {
             let known = [
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn no_opener_is_overlooked() {
+    fn initials_cover_every_opener() {
         for opener in OPENERS {
             assert!(INITIALS.contains(&opener.as_bytes()[0]), "{opener}");
         }

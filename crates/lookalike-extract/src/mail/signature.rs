@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_longer_than_a_signature_stays() {
+    fn overlong_signatures_stay() {
         for tail in [words(MAX_WORDS), "line\n".repeat(MAX_LINES), "x".repeat(MAX_BYTES)] {
             let text = format!("{}-- \n{tail}", words(300));
             assert_eq!(cut(&text), (text.clone(), CutText::default()));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_begins_with_its_signature_keeps_it() {
+    fn leading_signatures_are_kept() {
         assert_eq!(cut("\n-- \nAnn\n").0, "\n-- \nAnn\n");
     }
 

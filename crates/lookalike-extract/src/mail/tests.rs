@@ -54,7 +54,7 @@ fn reads_pages() -> bool {
 }
 
 #[test]
-fn the_body_is_what_is_shown() {
+fn mail_text_contains_displayed_parts() {
     let attached = "Content-Disposition: attachment\n\nattached";
     let inner = format!("Content-Type: message/rfc822\n\nSubject: inner\n\n{}", "forwarded");
     let cases = [
@@ -91,7 +91,7 @@ fn the_body_is_what_is_shown() {
 }
 
 #[test]
-fn a_stub_gives_way_to_the_page() {
+fn html_parts_replace_plain_stubs() {
     let stub = "Content-Type: text/plain\n\nYour program cannot show HTML.";
     let long = format!("{stub}{}", " But this goes on.".repeat(30));
     assert!(text(&multipart("alternative", &[&long, PAGE])).starts_with("Your"));
@@ -104,7 +104,7 @@ fn a_stub_gives_way_to_the_page() {
 }
 
 #[test]
-fn a_page_that_cannot_be_read_is_no_empty_text() {
+fn unreadable_pages_are_not_empty_texts() {
     let (done, text, ..) = read_with(PAGE.as_bytes(), &ExtractOptions::default());
     assert!(done.is_err() || text.trim() == "page", "{done:?} {text:?}");
 }
@@ -186,7 +186,7 @@ fn attachments_have_names() {
 }
 
 #[test]
-fn what_is_encrypted_is_said() {
+fn encrypted_messages_are_errors() {
     let sealed = "Content-Type: application/pkcs7-mime; smime-type=enveloped-data\n\nx";
     let signed = "Content-Type: application/pkcs7-mime; smime-type=signed-data\n\nx";
     let pgp = "Subject: a\n\n-----BEGIN PGP MESSAGE-----\n\nx\n-----END PGP MESSAGE-----\n";
@@ -203,7 +203,7 @@ fn what_is_encrypted_is_said() {
 }
 
 #[test]
-fn quotes_and_signatures_go_where_they_are_not_wanted() {
+fn quotes_and_signatures_are_removed() {
     let message = "Subject: a\n\nOn 3 May 2002, Bob wrote:\n> old\nnew\n-- \nAnn\n";
     let (_, text_left, fields, _) = read_with(message.as_bytes(), &ExtractOptions::default());
     assert_eq!(text_left, "new\n");

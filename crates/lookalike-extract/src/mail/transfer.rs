@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_encodings_give_what_there_is() {
+    fn damaged_encodings_decode_partially() {
         let cases: [(TransferEncoding, &str, &str); 15] = [
             (TransferEncoding::Base64, "aGVsbG8=", "hello"),
             (TransferEncoding::Base64, "aGVs\r\nbG8=\r\n", "hello"),
@@ -178,7 +178,7 @@ mod tests {
     proptest! {
         /// Against the decoder of the crate `mailparse`, on what both take.
         #[test]
-        fn base64_is_that_of_others(bytes: Vec<u8>, width in 1_usize..80) {
+        fn base64_matches_mailparse(bytes: Vec<u8>, width in 1_usize..80) {
             let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
             let mut text = Vec::new();
             for (i, byte) in bytes.iter().enumerate() {

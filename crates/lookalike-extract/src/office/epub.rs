@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn chapters_come_in_the_order_of_the_book() {
+    fn epub_chapters_follow_book_order() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/extract/office/");
         let book = std::fs::read(format!("{path}book.epub")).unwrap();
         let (done, text, fields) = read(&book);

@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn encodings_are_marked_declared_or_utf_8() {
+    fn xml_encodings_are_detected() {
         let xml = "<?xml version='1.0' encoding='ISO-8859-1'?><a>größe</a>";
         let latin: Vec<u8> = xml.chars().map(|c| c as u8).collect();
         let wide =

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_mean_what_the_map_says() {
+    fn cmap_codes_map_to_text() {
         let map = Cmap::parse(
             b"1 begincodespacerange <0000> <ffff> endcodespacerange
               2 beginbfchar <0001> <00660069> <0002> <d83dde00> endbfchar
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_have_the_lengths_of_their_spaces() {
+    fn codespace_ranges_set_code_lengths() {
         let map = Cmap::parse(b"begincodespacerange <00> <80> <8140> <9ffc> endcodespacerange");
         assert_eq!(map.length(b"A"), 1);
         assert_eq!(map.length(b"\x81\x40"), 2);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_map_means_nothing() {
+    fn broken_cmaps_map_nothing() {
         for bytes in [&b""[..], b"<00 endbfchar", b"<00> <01> endbfrange", b"endcidrange [ [ <<"] {
             assert_eq!(text(&Cmap::parse(bytes), 0), None);
         }

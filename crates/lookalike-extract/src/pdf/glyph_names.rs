@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn glyphs_mean_what_their_names_say() {
+    fn glyph_names_map_to_text() {
         let mut glyph_names = GlyphNames::default();
         let known: [(&[u8], Option<&str>); 11] = [
             (b"A", Some("A")),

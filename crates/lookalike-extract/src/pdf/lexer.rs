@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_cut_as_the_standard_says() {
+    fn pdf_tokens_follow_the_standard() {
         let bytes = b"/F1 12 Tf[(a\\(b(c)\\051\\n\\\nd)-.5(x)]TJ<48 6>Tj % no\n<</A 1.>>BDC T* \"";
         let expected = [
             "/F1",
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn the_data_of_an_image_is_no_text() {
+    fn inline_image_data_is_skipped() {
         let bytes = b"BI /W 1 ID \x01EI\x02 EI\x80 (no) Tj EI\nQ (yes)";
         let mut lexer = Lexer::new(bytes);
         while lexer.token().is_some_and(|token| token != PdfToken::Operator(b"ID")) {}

@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_part_words_and_steps_part_lines() {
+    fn gaps_split_words_steps_split_lines() {
         let strings =
             [(0., 0., 20., "wo"), (20.5, 0., 20., "rd"), (42., 3., 5., "2"), (0., -12., 9., "x ")];
         assert_eq!(lines(&strings), "word 2\nx\n");
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_drawn_twice_counts_once() {
+    fn overdrawn_text_counts_once() {
         let strings = [(0., 0., 20., "bold"), (0.3, 0., 20., "bold"), (21., 0., 20., "bold")];
         assert_eq!(lines(&strings), "boldbold\n");
         assert_eq!(lines(&[(0., 0., 20., "bold"), (30., 0., 20., "bold")]), "bold bold\n");
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_from_right_to_left_are_read_from_the_right() {
+    fn right_to_left_lines_are_reordered() {
         // As seen: DROW 12 OLLEH, with capitals for Hebrew letters.
         let seen = [(0., 0., 30., "דגבא"), (35., 0., 10., "12"), (50., 0., 30., "זוה")];
         assert_eq!(lines(&seen), "הוז 12 אבגד\n");

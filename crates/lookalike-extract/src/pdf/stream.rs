@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_are_inflated_and_missing_checksums_forgiven() {
+    fn streams_inflate_without_checksums() {
         let options = ExtractOptions::default();
         let tracker = LimitTracker::new(&options);
         let content = "many words ".repeat(400_000);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn no_stream_becomes_more_than_the_limit() {
+    fn inflated_streams_respect_the_limit() {
         let mut options = ExtractOptions::default();
         options.limits.expanded = 3 << 20;
         let limit = Err(ExtractError::Limit { kind: LimitKind::Expanded, limit: 3 << 20 });

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_are_granted_again_along_a_container() {
+    fn container_progress_renews_limits() {
         let limits = Limits { expanded: 100, members: 10, ..Limits::default() };
         let used = LimitUsage { time: Duration::from_secs(61), expanded: 101, members: 11 };
         let slow = Some(ExtractError::TooSlow { seconds: 60 });

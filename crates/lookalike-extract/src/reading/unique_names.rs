@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn repeated_names_are_numbered_around_those_that_are_taken() {
+    fn repeated_names_get_free_numbers() {
         let mut names = UniqueNames::default();
         let numbered =
             ["a", "a#2", "a", "a", "b", "a#2", "a#2#2", ""].map(|name| names.unique(name));

@@ -167,7 +167,7 @@ fn damaged_answers_are_failures() {
 }
 
 #[test]
-fn what_expands_too_far_is_a_failure() {
+fn overexpanding_records_fail() {
     let bomb = response("Content-Encoding: gzip", &gzip(&vec![b'a'; 1 << 20]));
     let limits = Limits { expanded: 1000, members: 1, ..Limits::default() };
     let options = ExtractOptions { limits, ..ExtractOptions::default() };
@@ -243,7 +243,7 @@ proptest! {
     }
 
     #[test]
-    fn pieces_make_the_same_records(
+    fn streamed_pieces_give_equal_records(
         pieces in proptest::collection::vec(0_usize..9, 0..30),
         step in 1_usize..300,
     ) {

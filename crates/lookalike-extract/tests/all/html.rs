@@ -50,7 +50,7 @@ fn fixture(name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn small_pages_give_what_is_expected() {
+fn small_pages_match_expected_texts() {
     for page in ["article.html", "plain.html", "unclosed.html", "short.html", "chapter.xhtml"] {
         let stem = page.split('.').next().unwrap();
         for (html, which) in [(HtmlText::All, "all"), (HtmlText::Main, "main")] {
@@ -117,7 +117,7 @@ const LONG: &str = "Whoever walks along the river in the morning meets nobody bu
                     which stand in the reeds and wait for what the water brings.";
 
 #[test]
-fn main_text_is_what_a_page_says_or_what_is_dense() {
+fn main_text_is_marked_or_dense() {
     let menu = "<ul><li><a href=a>Home</a><li><a href=b>News</a><li><a href=c>Shop</a></ul>";
     let links = "<p><a href=a>One of many links</a>".repeat(5);
     for (page, expected) in [
@@ -406,7 +406,7 @@ fn real_pages(folder: &Path) -> BTreeMap<String, (String, String, Vec<u8>)> {
 /// The full text is nearly the same as the text of another reader. Main texts keep versions of a
 /// page similar, and make different pages with equal menus less similar.
 #[test]
-fn real_pages_are_read_as_by_others() {
+fn real_pages_match_another_reader() {
     let Some(folder) = document_set_path("html") else { return };
     let pages = real_pages(&folder);
     assert_eq!(pages.len(), 848);

@@ -83,7 +83,7 @@ fn bodies(set: &str) -> BTreeMap<String, Vec<u8>> {
 
 /// A message of more than 100 words keeps at least half of them after its signature is removed.
 #[test]
-fn no_message_loses_half_as_its_signature() {
+fn signature_cuts_keep_half_of_messages() {
     let Some(folder) = message_folder() else { return };
     let sets = [("mail", messages(&folder)), ("newsgroups", bodies("newsgroups"))];
     let with = ExtractOptions { quotes: true, signatures: true, ..ExtractOptions::default() };
@@ -134,7 +134,7 @@ impl PartSink for Dump {
 
 /// The text file next to each file of `fixtures/extract/mail/` was checked by hand.
 #[test]
-fn fixtures_give_what_is_next_to_them() {
+fn mail_fixtures_match_expected_texts() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/extract/mail");
     let mut count = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -169,7 +169,7 @@ fn fixtures_give_what_is_next_to_them() {
 /// extractor detects it. The others have attached texts, which the extractor does not count as
 /// body, or undeclared boundaries.
 #[test]
-fn bodies_are_those_of_an_independent_program() {
+fn bodies_match_an_independent_parser() {
     let Some(folder) = message_folder() else { return };
     let messages = messages(&folder);
     let options = ExtractOptions {

@@ -104,7 +104,7 @@ fn deflated(content: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
 }
 
 #[test]
-fn files_give_the_text_written_beside_them() {
+fn pdf_fixtures_match_expected_texts() {
     let mut count = 0;
     for entry in std::fs::read_dir(folder()).expect("a folder of the repository") {
         let path = entry.expect("an entry").path();
@@ -119,7 +119,7 @@ fn files_give_the_text_written_beside_them() {
 }
 
 #[test]
-fn what_a_file_says_about_itself() {
+fn pdf_fields_are_extracted() {
     let got = extract(&fixture("simple.pdf"), &ExtractOptions::default());
     let expected = [
         ("title", "A (simple) title".to_owned()),
@@ -130,7 +130,7 @@ fn what_a_file_says_about_itself() {
 }
 
 #[test]
-fn what_has_no_text_or_is_locked_says_so() {
+fn textless_and_encrypted_pdfs_are_errors() {
     let scanned = ExtractError::NoText { kind: "a PDF of 2 pages".to_owned() };
     assert_eq!(text(&fixture("scanned.pdf")), Err(scanned));
     assert_eq!(text(&fixture("encrypted.pdf")), Err(ExtractError::Encrypted));
@@ -139,7 +139,7 @@ fn what_has_no_text_or_is_locked_says_so() {
 }
 
 #[test]
-fn files_that_are_cut_off_are_damaged() {
+fn truncated_pdfs_are_damaged() {
     for name in ["simple.pdf", "unicode.pdf", "object-streams.pdf", "updated.pdf"] {
         let bytes = fixture(name);
         // Even the shortest part has the PDF header, and even the longest lacks the end mark.
@@ -211,7 +211,7 @@ fn references_in_circles_end() {
 }
 
 #[test]
-fn text_in_deep_forms_is_read_and_deeper_ones_are_not_dropped_in_silence() {
+fn form_nesting_depth_is_limited() {
     // The forms are the objects from 6 to `5 + levels`. Each form draws the next one, and the last
     // one has the text.
     let nested = |levels: usize| {
@@ -233,7 +233,7 @@ fn text_in_deep_forms_is_read_and_deeper_ones_are_not_dropped_in_silence() {
 }
 
 #[test]
-fn forms_that_multiply_are_stopped() {
+fn exponential_forms_reach_the_time_limit() {
     // Twelve forms: each draws the following one ten times, which makes more than 10^11 strings.
     let form = |next: u32| {
         let entries =
@@ -281,7 +281,7 @@ fn a_bomb_is_not_inflated() {
 }
 
 #[test]
-fn depth_costs_no_stack() {
+fn deep_pdf_nesting_needs_no_stack() {
     // Our own lexer reads deeply nested content; lopdf stops at deeply nested objects.
     let deep = [b"[".repeat(1 << 20), b"<<".repeat(1 << 20), b"q ".repeat(1 << 20)].concat();
     let content = [deep.as_slice(), b"BT /F 9 Tf (deep) Tj ET"].concat();
@@ -297,7 +297,7 @@ proptest! {
 
     /// A damaged file yields a text or a failure, but never a crash.
     #[test]
-    fn damage_crashes_nothing(
+    fn damaged_pdfs_never_crash(
         file in 0usize..8,
         flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
     ) {

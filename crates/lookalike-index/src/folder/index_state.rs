@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_view_does_not_cover_an_older_head() {
+    fn later_view_excludes_earlier_head() {
         let above = tempfile::tempdir().unwrap();
         let place = above.path().join("index");
         let writer = create(&place, &test_index::settings()).unwrap();
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_within_a_transaction_leaves_nothing() {
+    fn panicking_transactions_are_rolled_back() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
         put(&*create(&path, &test_index::settings()).unwrap(), "a");

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_a_name_without_secrets() {
+    fn address_names_contain_no_secrets() {
         let cases = [
             ("postgres://ann:s3cret@db.example:5433/news?index=a", "db.example:5433/news?index=a"),
             ("postgresql://ann:s3cret@db/news", "db/news?index=lookalike"),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused_without_showing_it() {
+    fn invalid_addresses_are_errors_without_secrets() {
         let long = format!("postgres://ann:s3cret@h/d?index={}", "x".repeat(64));
         let cases = [
             "postgres://ann:s3cret@x@h/d",

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_passwords_fit_as_those_of_libpq() {
+    fn password_lines_match_like_libpq() {
         let wanted = ["db", "5432", "news", "ann"];
         let cases = [
             ("db:5432:news:ann:s3cret", Some("s3cret")),
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_completed_with_what_it_does_not_say() {
+    fn defaults_complete_missing_address_parts() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("passwords");
         std::fs::write(&file, "# mine\nother:*:*:*:no\ndb:5432:news:ann:from file\n").unwrap();

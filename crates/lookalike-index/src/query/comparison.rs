@@ -412,7 +412,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_best_are_kept_and_no_more() {
+    fn top_matches_keep_the_best() {
         let (most, mut best) = (5, TopMatches::new(5));
         let mut all = Vec::new();
         for number in 0..10_000u64 {

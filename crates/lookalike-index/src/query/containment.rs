@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_without_a_shingle_in_common_do_not_meet() {
+    fn disjoint_sets_do_not_meet() {
         let one: Vec<u64> = (0..50).collect();
         let other: Vec<u64> = (50..500).collect();
         assert!(!meet(3, &one, &other) && !meet(3, &[], &other) && !meet(3, &one, &[]));
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_those_of_the_specification() {
+    fn document_keys_match_the_specification() {
         // docs/reference/index-folder.md, "Postings for containment".
         let mut keys = Vec::new();
         document_keys(1, &[1, 2], &mut keys);

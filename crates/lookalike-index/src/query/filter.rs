@@ -268,14 +268,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_condition_is_refused() {
+    fn malformed_metadata_filters_are_errors() {
         for text in ["", "=en", "language!en", "~x"] {
             assert!(text.parse::<MetadataFilter>().is_err(), "{text}");
         }
     }
 
     #[test]
-    fn hidden_folders_meet_no_condition() {
+    fn filters_ignore_hidden_source_folders() {
         let json = r#"{"source":"/srv/secret/a.txt","origin":"/srv/secret"}"#;
         let metadata: Metadata = serde_json::from_str(json).unwrap();
         let cases = [

@@ -141,7 +141,7 @@ mod tests {
     use crate::entry::{IndexEntry, Metadata};
 
     #[test]
-    fn only_the_last_state_of_an_id_is_stored() {
+    fn write_plan_keeps_final_states() {
         let metadata = Metadata::new();
         let entry = |id| IndexEntry {
             id,

@@ -79,7 +79,7 @@ fn assert_answers(backend: &dyn Backend, documents: &[Document], wanted: &[Vec<S
 }
 
 #[test]
-fn a_segment_that_is_missing_or_cut_is_made_again() {
+fn missing_or_truncated_segments_are_rebuilt() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
     let (documents, records) = filled(&folder);
@@ -160,7 +160,7 @@ fn a_flipped_bit_is_never_believed() {
 }
 
 #[test]
-fn files_in_no_list_are_removed_by_the_next_writer() {
+fn unlisted_segments_are_removed_by_writers() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
     filled(&folder);
@@ -174,7 +174,7 @@ fn files_in_no_list_are_removed_by_the_next_writer() {
 
 #[cfg(unix)]
 #[test]
-fn what_a_killed_process_left_unfinished_is_removed_by_the_next() {
+fn abandoned_unfinished_folders_are_removed() {
     let above = tempfile::tempdir().unwrap();
     let named = |name: &str| above.path().join(name);
     // Another process with the same process number may have been killed earlier.
@@ -198,7 +198,7 @@ fn what_a_killed_process_left_unfinished_is_removed_by_the_next() {
 
 /// The error names a service while it holds the lock, but not afterwards.
 #[test]
-fn a_service_that_has_the_lock_is_named() {
+fn lock_errors_name_the_service() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
     let service_of = |folder: &Path| match open(folder, Access::Write { wait: Duration::ZERO }) {
@@ -216,7 +216,7 @@ fn a_service_that_has_the_lock_is_named() {
 }
 
 #[test]
-fn one_writes_at_a_time() {
+fn second_writer_waits_for_the_lock() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
     let writer = folder::create(&folder, &settings(StoredContent::Sets)).unwrap();
@@ -237,7 +237,7 @@ fn one_writes_at_a_time() {
 }
 
 #[test]
-fn a_document_that_is_replaced_all_the_time_is_always_found_once() {
+fn concurrently_replaced_document_is_found_once() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
     let settings = settings(StoredContent::Sets);
@@ -270,7 +270,7 @@ fn a_document_that_is_replaced_all_the_time_is_always_found_once() {
 }
 
 #[test]
-fn what_is_no_index_is_said_to_be_none() {
+fn missing_and_foreign_paths_are_errors() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
     for access in [Access::Read, WRITE] {
@@ -362,7 +362,7 @@ fn damage_of_categories_is_named() {
 }
 
 #[test]
-fn what_is_wrong_with_rows_is_reported() {
+fn damaged_rows_are_reported() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
     let (_, records) = filled(&folder);
@@ -393,7 +393,7 @@ fn what_is_wrong_with_rows_is_reported() {
 }
 
 #[test]
-fn a_damaged_catalogue_is_a_problem_that_no_repair_solves() {
+fn damaged_catalogue_pages_are_not_repairable() {
     const PAGE: usize = 16 << 10;
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
@@ -444,7 +444,7 @@ fn metadata_has_a_limit() {
 }
 
 #[test]
-fn nothing_is_written_where_it_is_open_for_reading() {
+fn readers_cannot_write() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
     filled(&folder);
@@ -488,7 +488,7 @@ impl Drop for Disk {
 }
 
 #[test]
-fn a_full_disk_loses_nothing_that_was_acknowledged() {
+fn full_disk_keeps_acknowledged_writes() {
     let above = tempfile::tempdir().unwrap();
     let Some(disk) = Disk::of(above.path(), "size=3m") else { return };
     let folder = disk.0.join("index");
@@ -518,7 +518,7 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_to_is_read() {
+fn read_only_folders_can_be_read() {
     let above = tempfile::tempdir().unwrap();
     let Some(disk) = Disk::of(above.path(), "size=20m") else { return };
     let folder = disk.0.join("index");
@@ -569,7 +569,7 @@ const FOLDER: &str = "LOOKALIKE_TEST_FOLDER";
     clippy::disallowed_methods,
     reason = "the test starts itself with a task in the environment"
 )]
-fn without_rights_to_the_folder_the_remedy_is_reported() {
+fn permission_errors_report_the_remedy() {
     use std::os::unix::fs::PermissionsExt;
     if let Ok(folder) = std::env::var(FOLDER) {
         let error = open(Path::new(&folder), Access::Read).map(drop).unwrap_err().to_string();
@@ -590,7 +590,7 @@ fn without_rights_to_the_folder_the_remedy_is_reported() {
     for place in [above.path(), &folder] {
         std::fs::set_permissions(place, PermissionsExt::from_mode(0o555)).unwrap();
     }
-    as_another("folder_faults::without_rights_to_the_folder_the_remedy_is_reported", &folder);
+    as_another("folder_faults::permission_errors_report_the_remedy", &folder);
     for place in [above.path(), &folder] {
         std::fs::set_permissions(place, PermissionsExt::from_mode(0o755)).unwrap();
     }

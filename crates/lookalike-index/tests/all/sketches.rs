@@ -140,7 +140,7 @@ fn sketches_are_repaired_and_copied() {
 }
 
 #[test]
-fn a_filled_index_is_there_as_a_whole_or_not_at_all() {
+fn create_filled_is_all_or_nothing() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("sketches");
     let (metadata, one, wrong) = (Metadata::default(), signature(1), [1, 2, 3]);
@@ -185,7 +185,7 @@ fn whoever_asks_for_documents_is_reported() {
 }
 
 #[test]
-fn stored_settings_that_cannot_be_are_reported() {
+fn invalid_stored_settings_are_reported() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("sketches");
     drop(folder::create(&folder, &settings()).unwrap());
@@ -205,7 +205,7 @@ fn stored_settings_that_cannot_be_are_reported() {
 }
 
 #[test]
-fn settings_of_documents_are_stored_as_ever() {
+fn document_settings_json_omits_sketches() {
     use lookalike_core::params::{Params, ParamsBuilder};
     use lookalike_index::settings::StoredContent;
     let params = Params::new(&ParamsBuilder::default()).unwrap();

@@ -180,12 +180,12 @@ fn kill_writers(store: StoredContent, rounds: u64) {
 }
 
 #[test]
-fn what_was_acknowledged_outlives_a_kill() {
+fn acknowledged_writes_survive_a_kill() {
     kill_writers(StoredContent::Sets, if is_soak() { 300 } else { 60 });
 }
 
 /// Repeats the test above for an index with originals and versions.
 #[test]
-fn what_was_acknowledged_of_an_archive_outlives_a_kill() {
+fn archived_writes_survive_a_kill() {
     kill_writers(StoredContent::Originals, if is_soak() { 100 } else { 30 });
 }

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pool_keeps_few_buffers_of_the_usual_length() {
+    fn pools_keep_few_standard_buffers() {
         let pool = Arc::new(BufferPool::default());
         let buffer = |length| PooledBuffer::new(vec![0; length], length, 100, &pool);
         drop((0..POOLED + 9).map(|_| buffer(100)).collect::<Vec<_>>());

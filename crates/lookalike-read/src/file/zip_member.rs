@@ -117,7 +117,7 @@ mod tests {
     /// The time that one member takes reduces the time for the following members, also in other
     /// blocks.
     #[test]
-    fn members_share_the_time_of_their_archive() {
+    fn members_share_archive_time() {
         let limits = Limits { time: Duration::from_secs(60), ..Limits::default() };
         let archive = Arc::new(SharedTime::default());
         let member = |data_offset: u64| ZipMember {

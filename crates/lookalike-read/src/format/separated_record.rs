@@ -156,7 +156,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn values_equal_those_of_the_crate_csv(
+        fn separated_values_match_csv_crate(
             text in "[ab,;\"\n\r\0\u{e9}]{0,60}",
             delimiter in prop::sample::select(b",;b".to_vec()),
         ) {

@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::single_range_in_vec_init, reason = "ranges of bytes")]
-    fn escapes_and_quotes_are_whole_or_gone() {
+    fn cuts_keep_escapes_and_quotes_whole() {
         let json = r#"{"text": "x", "id": 1,"text":"a\n\u00e9\ud83d\ude00b\\" , "z": [1 ]}"#;
         let text = "a\né😀b\\";
         assert_eq!(
@@ -219,7 +219,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_kept_text_is_read_from_what_is_left(
+        fn cut_records_contain_the_kept_text(
             parts in prop::collection::vec(("[a\"\\\\\n\r\té😀,\u{1}]{1,6}", any::<bool>()), 1..12)
         ) {
             let text: String = parts.iter().map(|(part, _)| part.as_str()).collect();

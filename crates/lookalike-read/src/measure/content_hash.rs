@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hash_of_nothing_is_known_and_reads_back() {
+    fn content_hashes_round_trip() {
         let content = Content::of(b"");
         let text = serde_json::to_string(&content).unwrap();
         let known = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn selected_rows_are_those_of_the_list_in_its_order() {
+    fn selected_rows_follow_the_list() {
         let name = "documents".to_owned();
         let documents = InMemoryDocuments { name, rows: Arc::new(Letters("abcd")) };
         let selected = documents.select(vec![3, 1, 1]).unwrap();

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_come_back_as_they_were_given() {
+    fn spooled_rows_keep_their_texts() {
         let given = [Some("eins"), None, Some(""), Some("zwölf"), None, Some("d\0rei\n")];
         let mut texts = spooled();
         // In pieces of one, two and three rows.
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_a_reason_to_skip_the_row() {
+    fn invalid_utf8_rows_are_skipped() {
         let mut texts = spooled();
         texts.append([Some(&b"ab\xffc"[..]), Some(b"d")]).unwrap();
         let mut buffer = String::new();
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_none_is_named() {
+    fn missing_spool_folders_are_named() {
         let folder = std::env::temp_dir().join("lookalike-no-such-folder");
         let error = SpooledTexts::in_folder(&folder).unwrap_err();
         assert!(error.to_string().contains("lookalike-no-such-folder"), "{error}");

@@ -299,7 +299,7 @@ fn states_of_another_collection_are_refused() {
 }
 
 #[test]
-fn a_block_that_changed_is_noticed() {
+fn changed_blocks_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.jsonl");
     let good = "{\"id\":\"a\",\"text\":\"x\"}\n{\"id\":\"b\",\"text\":\"y\"}\n";
@@ -315,7 +315,7 @@ fn a_block_that_changed_is_noticed() {
 }
 
 #[test]
-fn files_that_change_are_named() {
+fn changed_files_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let (text, record) = (folder.path().join("a.txt"), folder.path().join("b.jsonl"));
     fs::write(&text, "x").unwrap();
@@ -410,7 +410,7 @@ impl DocumentSink for SecondFails {
 /// Readers of every format return the sink's own error unchanged, at the first and at later
 /// readings.
 #[test]
-fn the_first_error_of_a_sink_ends_the_reading() {
+fn sink_errors_end_the_reading() {
     let folder = tempfile::tempdir().unwrap();
     let mailbox = "From a@b Thu Jan  1 00:00:00 1970\nFrom: x\nTo: y\n\ntext\n\n".repeat(3);
     let json = "{\"id\":\"a\",\"text\":\"b\"}\nno json\n{\"id\":\"c\",\"text\":\"d\"}\n";

@@ -33,7 +33,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn any_block_size_gives_the_same(
+    fn block_sizes_give_equal_documents(
         texts in prop::collection::vec("[a-zé\"\n,\r ]{0,20}", 0..12),
         block_bytes in 1..80usize, crlf in any::<bool>(), last in any::<bool>(),
         packing in 0..3,
@@ -65,7 +65,7 @@ proptest! {
 
     /// Quotes at any place, closed or not. Blocks end where records end.
     #[test]
-    fn odd_quotes_are_cut_where_the_reader_cuts(
+    fn odd_quotes_give_equal_records(
         body in "[ab,\"\n\r]{0,60}", block_bytes in 1..20usize,
     ) {
         let file = format!("id,text\n{body}");
@@ -103,7 +103,7 @@ fn a_document_of_100_mb() {
 }
 
 #[test]
-fn threads_get_every_block_once_in_a_fixed_numbering() {
+fn threads_read_each_block_once() {
     let folder = tempfile::tempdir().unwrap();
     for file in 0..5 {
         let lines = (0..200).map(|n| format!("{{\"id\":\"{file}-{n}\",\"text\":\"t\"}}\n"));
@@ -149,7 +149,7 @@ fn threads_get_every_block_once_in_a_fixed_numbering() {
 }
 
 #[test]
-fn members_and_frames_in_a_row_are_one_stream() {
+fn concatenated_members_form_one_stream() {
     let (a, b) =
         (b"{\"id\":1,\"te".as_slice(), b"xt\":\"x\"}\n{\"id\":2,\"text\":\"y\"}\n".as_slice());
     for (name, bytes) in

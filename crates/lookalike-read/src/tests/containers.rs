@@ -68,7 +68,7 @@ fn blocks_and_compression_do_not_matter() {
 }
 
 #[test]
-fn a_message_and_its_attachments_have_ids_of_their_own() {
+fn attachments_have_their_own_ids() {
     let all = everything("in.mbox", &mailbox(), 1 << 20);
     let ids = ids(&all, "in.mbox");
     assert_eq!(ids[..4], [":1", ":1/a.txt", ":19", ":19/a.txt"]);
@@ -77,7 +77,7 @@ fn a_message_and_its_attachments_have_ids_of_their_own() {
 }
 
 #[test]
-fn a_cut_off_archive_gives_what_is_there_and_says_so() {
+fn truncated_archives_report_damage() {
     let bytes = fixture("office/pax.tar");
     let whole = everything("in.tar", &bytes, 1 << 20);
     for tenth in 1..10 {
@@ -127,7 +127,7 @@ fn zip<T: AsRef<[u8]>>(files: &[(String, T)]) -> Vec<u8> {
 }
 
 #[test]
-fn repeated_names_of_a_tar_archive_are_numbered() {
+fn repeated_tar_members_are_numbered() {
     let names = ["a", "b", "a", "a#2", "c/a", "a", "b"];
     let mut bytes = Vec::new();
     for (at, name) in names.iter().enumerate() {
@@ -143,7 +143,7 @@ fn repeated_names_of_a_tar_archive_are_numbered() {
 }
 
 #[test]
-fn repeated_names_have_the_same_numbers_when_the_archive_is_read_again() {
+fn repeated_names_number_alike_after_rewind() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.tar");
     let bytes = [tar("a", b"one"), tar("a", b"two"), tar("b", b"three"), vec![0; 1024]].concat();
@@ -160,7 +160,7 @@ fn repeated_names_have_the_same_numbers_when_the_archive_is_read_again() {
 }
 
 #[test]
-fn blocks_of_a_tar_archive_are_numbered_alike_when_they_are_replayed() {
+fn replayed_tar_blocks_number_alike() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.tar");
     let bytes = [tar("a", b"one"), tar("a", b"two"), tar("a", b"three"), vec![0; 1024]].concat();
@@ -206,7 +206,7 @@ impl crate::DocumentSink for Replayed {
 /// If a file has many documents and each fetch would cost a pass through the file, the texts are
 /// kept.
 #[test]
-fn documents_of_a_container_are_fetched_without_reading_it_again() {
+fn container_texts_are_kept_for_fetching() {
     let files: Vec<(String, String)> =
         (0..40).map(|i| (format!("{i}.txt"), format!("text number {i}"))).collect();
     let inner = zip(&files);
@@ -244,7 +244,7 @@ fn documents_of_a_container_are_fetched_without_reading_it_again() {
 
 /// Every member of an archive counts against the same limits, including the members of members.
 #[test]
-fn an_archive_with_all_that_is_in_it_has_one_budget() {
+fn nested_members_share_one_budget() {
     let inner = |name: &str| {
         let files: Vec<_> = (0..10).map(|i| (format!("{name}{i}"), "word ".repeat(200))).collect();
         zip(&files)
@@ -269,7 +269,7 @@ fn an_archive_with_all_that_is_in_it_has_one_budget() {
 }
 
 #[test]
-fn a_large_text_in_an_archive_is_read_as_one_in_a_folder() {
+fn text_members_ignore_the_bytes_limit() {
     let text = "word ".repeat(1000);
     let bytes = zip(&[("a.txt".to_owned(), &text)]);
     let read = |limits| {
@@ -309,7 +309,7 @@ fn entries_after_zeros_are_read() {
 }
 
 #[test]
-fn bytes_after_the_end_mark_are_listed() {
+fn bytes_after_tar_ends_are_listed() {
     let archive = [tar("a.txt", b"first"), vec![0; 1024], vec![b'x'; 700]].concat();
     for block_bytes in [1, 512, 1 << 20] {
         let all = everything("in.tar", &archive, block_bytes);
@@ -319,7 +319,7 @@ fn bytes_after_the_end_mark_are_listed() {
 }
 
 #[test]
-fn tar_headers_without_an_entry_are_listed() {
+fn orphaned_tar_headers_are_listed() {
     let header = tar_entry("x", b'L', b"name");
     let archive = [tar("a.txt", b"first"), header, vec![0; 1024]].concat();
     for block_bytes in [1, 512, 1 << 20] {

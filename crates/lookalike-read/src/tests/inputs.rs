@@ -68,7 +68,7 @@ fn a_folder() {
 }
 
 #[test]
-fn what_rules_leave_out_is_listed() {
+fn hidden_and_ignored_files_are_listed() {
     let folder = tempfile::tempdir().unwrap();
     put(
         folder.path(),
@@ -148,7 +148,7 @@ fn links_pipes_and_odd_names() {
 
 #[cfg(unix)]
 #[test]
-fn unreadable_files_are_skipped_in_folders_and_errors_when_named() {
+fn unreadable_files_are_skipped_or_errors() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     put(folder.path(), &[("a.txt", b"x"), ("b.txt", b"y")]);
@@ -165,7 +165,7 @@ fn unreadable_files_are_skipped_in_folders_and_errors_when_named() {
 }
 
 #[test]
-fn a_file_that_vanishes_is_skipped_in_folders() {
+fn vanished_folder_files_are_skipped() {
     let folder = tempfile::tempdir().unwrap();
     put(folder.path(), &[("a.txt", b"x"), ("b.txt", b"y")]);
     let collection = open(folder.path(), &ReadOptions::default()).unwrap();
@@ -175,7 +175,7 @@ fn a_file_that_vanishes_is_skipped_in_folders() {
 }
 
 #[test]
-fn a_named_binary_file_is_an_error() {
+fn named_binary_files_are_errors() {
     let error = read("x.pdf", b"%PDF\0").map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("x.pdf: binary: it holds a NUL byte; leave the file out"), "{error}");
     assert_eq!(read_skipping("x.pdf", b"%PDF\0").skipped.len(), 1);
@@ -257,7 +257,7 @@ fn pipes_are_streams() {
 /// The format of a file is unknown if its bytes cannot be read.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_file_whose_first_bytes_cannot_be_read_is_an_error() {
+fn files_with_unreadable_beginnings_are_errors() {
     let error = open(Path::new("/proc/self/mem"), &ReadOptions::default()).err().unwrap();
     assert!(matches!(&error, ReadError::Io { .. }), "{error}");
     assert!(error.to_string().contains("/proc/self/mem"), "{error}");
@@ -265,7 +265,7 @@ fn a_file_whose_first_bytes_cannot_be_read_is_an_error() {
 
 /// Damage is reported when the file is read, so that the file can be skipped.
 #[test]
-fn a_damaged_file_of_no_known_format_is_opened() {
+fn damaged_files_of_unknown_format_open() {
     let folder = tempfile::tempdir().unwrap();
     put(folder.path(), &[("x.gz", b"no gzip"), ("y.zst", b"no zstd")]);
     for name in ["x.gz", "y.zst"] {

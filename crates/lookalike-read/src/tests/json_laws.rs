@@ -211,7 +211,7 @@ proptest! {
     }
 
     #[test]
-    fn scanner_is_serde_json_on_damaged_lines(
+    fn damaged_lines_scan_like_serde_json(
         mut line in line(), at in any::<prop::sample::Index>(), byte in any::<u8>(),
         cut in any::<bool>(),
     ) {

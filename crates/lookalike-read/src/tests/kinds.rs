@@ -36,7 +36,7 @@ fn reached_twice(collection: &Collection) -> usize {
 }
 
 #[test]
-fn a_file_reached_twice_is_read_once() {
+fn files_reached_twice_are_read_once() {
     let place = folder(&[("a.txt", b"a"), ("b.txt", b"b"), ("c.jsonl", LINES)]);
     let again = place.path().join(".").join("");
     let collection = open(&[place.path(), &again, &place.path().join("a.txt")]);
@@ -45,7 +45,7 @@ fn a_file_reached_twice_is_read_once() {
 }
 
 #[test]
-fn a_file_of_the_reference_is_not_an_input() {
+fn reference_files_are_not_inputs() {
     let place = folder(&[("a.txt", b"a"), ("kept/b.txt", b"b"), ("kept/c.jsonl", LINES)]);
     let inputs = [place.path().to_owned()];
     let reference = [place.path().join("kept/.")];
@@ -139,7 +139,7 @@ fn json_without_the_fields_is_text() {
 }
 
 #[test]
-fn content_decides_what_a_file_is() {
+fn contents_decide_the_file_kind() {
     let files: &[(&str, &[u8])] = &[
         ("a.jsonl", &gzip(LINES)),
         ("b.jsonl.gz", LINES),
@@ -154,7 +154,7 @@ fn content_decides_what_a_file_is() {
 
 #[cfg(feature = "parquet")]
 #[test]
-fn a_parquet_file_needs_no_name() {
+fn parquet_files_need_no_extension() {
     let table = super::parquet::file_of(&["a", "b"]);
     assert_eq!(read_folder(&[("a.jsonl", &table)]).texts(), ["a", "b"]);
 }
@@ -230,7 +230,7 @@ fn json_without_ids_has_line_numbers() {
 }
 
 #[test]
-fn one_id_keeps_ids() {
+fn one_id_makes_ids_required() {
     let mixed = b"{\"text\":\"one\"}\n{\"id\":\"x\",\"text\":\"two\"}\n";
     assert!(read("a.jsonl", mixed).is_err());
     assert_eq!(read_skipping("a.jsonl", mixed).ids(), ["x"]);

@@ -184,7 +184,7 @@ fn columns_of_all_kinds() {
 }
 
 #[test]
-fn nan_is_no_value() {
+fn nan_fields_have_no_value() {
     let schema = "message x {
         required float rank; required double score;
         optional binary id (STRING); optional binary text (STRING);
@@ -408,7 +408,7 @@ fn damaged_files_are_errors() {
 }
 
 #[test]
-fn what_is_no_parquet() {
+fn invalid_parquet_files_are_errors() {
     let bytes = plain(&[&[("a", "b")]], WriterProperties::builder());
     for (name, bytes) in [
         ("x.parquet", b"id,text\n1,2\n".to_vec()),

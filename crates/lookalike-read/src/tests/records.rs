@@ -98,7 +98,7 @@ fn bad_json_is_named_or_skipped() {
 }
 
 #[test]
-fn lines_in_memory_are_read_as_those_of_files() {
+fn memory_lines_read_like_files() {
     let mut lines: Vec<&[u8]> = BAD_JSON.iter().map(|(line, _)| *line).collect();
     lines.extend([
         OBJECT,

@@ -293,7 +293,7 @@ mod scripts {
         }
 
         #[test]
-        fn normal_forms_make_spellings_one() {
+        fn normal_forms_unify_spellings() {
             let nfc =
                 Normalization { normal_form: Some(NormalForm::Nfc), ..Normalization::default() };
             let nfkc =
@@ -314,7 +314,7 @@ mod scripts {
         }
 
         #[test]
-        fn stop_words_are_those_of_the_language() {
+        fn stop_words_follow_the_detected_language() {
             let normalization =
                 Normalization { stop_words_by_language: true, ..Normalization::default() };
             let english = "The river was flowing through the valley, and the people of the \
@@ -334,7 +334,7 @@ mod scripts {
         }
 
         #[test]
-        fn every_language_that_is_reported_has_its_two_letters() {
+        fn detected_languages_have_two_letters() {
             for language in whatlang::Lang::all() {
                 assert!(two_letters(language.code()).is_some(), "{language}");
             }

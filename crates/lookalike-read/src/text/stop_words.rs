@@ -49,7 +49,7 @@ mod tests {
     use lookalike_core::shingle::Shingler;
 
     #[test]
-    fn stop_words_leave_what_carries_meaning() {
+    fn stop_words_are_left_out() {
         let list = stop_words("EN").unwrap();
         assert_eq!(list.name(), "en");
         let rule = ShingleRule::new(Unit::Words, 1).unwrap().with_stop_words(Some(list));
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn listed_words_are_left_out_in_both_cases() {
+    fn listed_stop_words_respect_case() {
         let list = listed_stop_words("list", &["The".to_owned(), "don't".to_owned()]);
         assert_eq!(list.name(), "list");
         for (case, text, left) in
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_language_without_a_list_is_refused() {
+    fn languages_without_stop_words_are_errors() {
         assert!(stop_words("xx").is_err());
         assert!(stop_words("").is_err());
     }

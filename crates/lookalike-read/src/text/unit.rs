@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_paragraphs_and_sentences_of_a_text() {
+    fn texts_split_into_lines_and_paragraphs() {
         let text = "\n  \nOne. Two\r\n\r\n\r\nThree \u{2029}Four\rFive\u{2028}";
         assert_eq!(
             parts(text, TextUnit::Paragraph),
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     #[cfg(feature = "scripts")]
-    fn sentences_end_by_the_rules_of_unicode() {
+    fn sentences_end_by_unicode_rules() {
         let sentences = |text| parts(text, TextUnit::Sentence);
         assert_eq!(sentences("He left. “Why?” she asked."), ["He left. ", "“Why?” ", "she asked."]);
         assert_eq!(
@@ -250,7 +250,7 @@ mod tests {
     /// Hand-made cases for the rules of section 5 of the annex, with a `|` at each boundary.
     #[test]
     #[cfg(feature = "scripts")]
-    fn each_rule_of_sentences_has_its_cases() {
+    fn every_sentence_rule_splits_correctly() {
         let cases = [
             // SB3, SB4: line ends.
             "One.\r\n|Two.\n|Three\u{85}|four\u{2028}|five\u{2029}|six",
@@ -333,7 +333,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn ranges_cover_the_text_and_cut_nothing(
+        fn ranges_cover_the_whole_text(
             text in "([aZ0.?!é語\u{301} ]{0,3}[\r\n\u{85}\u{b}\u{c}\u{2028}\u{2029}]{0,3}){0,12}"
         ) {
             for unit in UNITS {

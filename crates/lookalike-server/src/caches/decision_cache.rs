@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn decisions_beyond_their_memory_are_not_kept() {
+    fn excess_decisions_are_not_kept() {
         let mut in_force = DecisionsInForce::default();
         for line in 1..=100 {
             let id = format!("{line}");

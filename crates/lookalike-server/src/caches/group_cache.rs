@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn thresholds_asked_in_turn_are_all_answered() {
+    fn alternating_thresholds_are_all_computed() {
         // Memory for two lists, nine thresholds, one computation between two questions.
         let mut state = state(20);
         let mut now = Instant::now();
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn the_queue_is_bounded_and_the_default_goes_first() {
+    fn queue_is_bounded_default_goes_first() {
         let mut state = state(1_000);
         let now = Instant::now();
         let refused = (1..=400)
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn a_computation_ends_when_no_client_asks() {
+    fn unwanted_computations_end() {
         let mut state = state(1_000);
         let now = Instant::now();
         assert!(!is_ready(&mut state, 0.5, now));
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn where_all_lists_are_needed_the_next_has_to_wait() {
+    fn needed_lists_delay_new_ones() {
         let mut state = state(10);
         let now = Instant::now();
         assert!(!is_ready(&mut state, 0.8, now));

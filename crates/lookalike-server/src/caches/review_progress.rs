@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_group_is_looked_at_once_for_all_decisions_about_it() {
+    fn touched_groups_are_listed_once() {
         let places = vec![(1, 0), (2, 0), (3, 1), (3, 2), (4, 1)];
         let progress = ReviewProgress { places, ..ReviewProgress::new(&[], HashSet::new()) };
         assert_eq!(progress.touched([2, 1, 1, 2].into_iter()), [0]);

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_a_piece_of_an_address() {
+    fn index_names_are_url_segments() {
         for name in ["news", "a", "2026-11-26", "A_b.c", &"x".repeat(100)] {
             assert_eq!(IndexName::new(name).unwrap().as_str(), name);
         }

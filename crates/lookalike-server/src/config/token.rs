@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_gives_its_right_and_its_name() {
+    fn tokens_grant_rights_and_names() {
         let read = "r".repeat(16);
         let decide = "d".repeat(16);
         let write = "w".repeat(20);
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_opens_the_indexes_that_it_names() {
+    fn tokens_open_only_named_indexes() {
         let [news, mail, rest] = ["news", "mail", "rest"].map(|name| IndexName::new(name).unwrap());
         let value = "v".repeat(16);
         let mut limited = token(Right::Write, None, &value);
@@ -319,7 +319,7 @@ mod tests {
 
     /// Known answer of FIPS 180-2, appendix B.1.
     #[test]
-    fn a_hash_is_that_of_the_standard() {
+    fn token_hashes_match_sha256() {
         let hex = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(TokenHash::of("abc").to_string(), hex);
         assert_eq!(TokenHash::from_hex(hex), Some(TokenHash::of("abc")));

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_read_as_they_are_written() {
+    fn token_lines_round_trip() {
         let at = time::parse("2027-01-31T00:00:00Z");
         for name in [None, Some("importer"), Some("Ann Lee"), Some("sha256:x"), Some("expires")] {
             let names = ["news", "mail"].map(|name| IndexName::new(name).unwrap()).to_vec();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_token_has_a_line() {
+    fn invalid_token_lines_are_numbered() {
         let cases = [
             ("0123456789abcdef", TokenProblem::Line),
             ("admin 0123456789abcdef", TokenProblem::Line),

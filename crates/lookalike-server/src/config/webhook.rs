@@ -86,7 +86,7 @@ mod tests {
 
     /// The example of the documentation of Svix, whose signatures Standard Webhooks specifies.
     #[test]
-    fn a_signature_is_that_of_the_standard() {
+    fn webhook_signatures_match_the_standard() {
         let secret = WebhookSecret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         let signature =
             secret.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, "{\"test\": 2432232314}");

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_told_from_json_and_forms() {
+    fn content_types_distinguish_files_from_json() {
         for file in ["text/html; charset=utf-8", "application/pdf", "image/png", "TEXT/PLAIN"] {
             assert!(head(file, "").is_some(), "{file}");
         }
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_declared_type_is_kept_and_read() {
+    fn declared_types_override_detection() {
         let page = head("text/html;charset=utf-8", "a/page").unwrap();
         assert_eq!(page.reading_name(), "a/page.html");
         assert_eq!(page.kept_type(b"%PDF-1.4"), "text/html;charset=utf-8");

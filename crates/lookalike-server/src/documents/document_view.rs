@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_character_is_cut() {
+    fn beginnings_keep_characters_whole() {
         assert_eq!(beginning(" \n Größe", 3), "Grö");
         assert_eq!(beginning("漢字", 5), "漢字");
         assert_eq!((beginning("", 1), beginning("x", 0)), ("", ""));

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_is_one_address() {
+    fn ipv6_networks_count_as_one_address() {
         assert_eq!(source("2001:db8::1"), source("2001:db8::ffff:1"));
         assert_ne!(source("2001:db8::1"), source("2001:db8:0:1::1"));
     }

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_expanded_however_it_is_cut() {
+    fn gzip_bodies_expand_in_any_pieces() {
         let text: Vec<u8> = (0..200_000_u32).flat_map(|n| n.to_string().into_bytes()).collect();
         let two = [packed(&text), packed(b"and more")].concat();
         for cut in [1, 7, 4_096, 1 << 20] {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_comes_in_small_pieces() {
+    fn gzip_bombs_expand_in_small_pieces() {
         let bomb = packed(&vec![0; 64 << 20]);
         assert!(bomb.len() < 100_000);
         let (all, largest) = expand(&bomb, bomb.len()).unwrap();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_gzip_is_refused() {
+    fn invalid_gzip_bodies_are_errors() {
         let good = packed(b"some text that is long enough");
         let mut wrong = good.clone();
         let last = wrong.len() - 6;
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_accepts_gzip_or_does_not() {
+    fn accept_encoding_is_parsed() {
         let accepted = |value: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(value));

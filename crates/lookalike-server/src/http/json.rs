@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_object_with_known_members_will_do() {
+    fn bodies_need_known_members() {
         let body = parse::<TestBody>(b" {\"text\":\"a\",\"top\":null} ").unwrap();
         assert_eq!((body.text.as_str(), body.top), ("a", None));
         for not_json in

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_those_of_the_json() {
+    fn metadata_sizes_match_their_json() {
         for text in
             ["{}", r#"{"a":[1,-2,3.5,true,false,null,"x\u0001\n\"\\é"],"b":{"c":{},"d":[]}}"#]
         {

@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_says_is_for_the_log_only() {
+    fn problems_hide_system_errors() {
         let source = std::io::Error::other("at sector 7");
         let problem = Problem::from(IndexError::Io { path: "/secret/place".into(), source });
         assert!(!problem.to_json().to_string().contains("secret"));

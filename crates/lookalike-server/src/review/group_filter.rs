@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_chosen_by_similarity_and_size() {
+    fn filters_select_similarity_and_size() {
         let member = || GroupMember { id: "a".to_owned(), bytes: 1 };
         let duplicates = vec![(member(), 0.95), (member(), 0.8)];
         let group = DocumentGroup { keeper: member(), duplicates };
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_are_chosen_by_metadata_and_words() {
+    fn filters_select_metadata_and_words() {
         let value = json!({ "language": "de", "date": "2024-03-02", "tags": ["Über uns", 7] });
         let Value::Object(metadata) = value else { panic!() };
         let fits = |query: &str| {

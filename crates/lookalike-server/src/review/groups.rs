@@ -426,7 +426,7 @@ mod tests {
 
     /// A page that leaves out an expired document says that its list is stale.
     #[test]
-    fn a_list_is_stale_when_a_document_expires_before_it_is_shown() {
+    fn lists_with_expired_documents_are_stale() {
         let params = Params::new(&ParamsBuilder::default()).unwrap();
         let settings = IndexSettings::new(&params, "as written", StoredContent::Sets).unwrap();
         let index = Index::new(Box::new(MemoryBackend::new(settings))).unwrap();

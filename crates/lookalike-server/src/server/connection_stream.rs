@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_answers_of_the_parser_are_replaced() {
+    fn only_parser_errors_are_replaced() {
         let head = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\n\
                      content-length: 0\r\ndate: Sun, 22 Nov 2026 22:00:00 GMT\r\n\r\n";
         let problem = String::from_utf8(parser_problem(head).unwrap()).unwrap();

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_taken_out_of_an_address() {
+    fn index_names_are_cut_from_addresses() {
         let read = |text: &str| {
             let uri: Uri = text.parse().unwrap();
             named_address(&uri).map(|(name, rest)| (name.to_owned(), rest.to_string()))

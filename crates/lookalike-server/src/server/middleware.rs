@@ -305,7 +305,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_have_no_ports() {
+    fn host_names_lose_their_ports() {
         let cases = [
             ("localhost:80", "localhost"),
             ("127.0.0.1", "127.0.0.1"),
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_may_only_ask_its_own_server() {
+    fn other_origins_are_rejected() {
         let check = |host: &str, origin: Option<&'static str>| {
             let mut headers = HeaderMap::new();
             if let Some(origin) = origin {

@@ -716,7 +716,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_others_are_refused_and_not_changed() {
+    fn foreign_state_files_stay_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         let refused = |name: &str| {

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_whose_message_cannot_be_queued_stay() {
+    fn unqueued_documents_stay_waiting() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.sqlite");
         let state = Arc::new(ServiceState::open(Some(&path)).unwrap());

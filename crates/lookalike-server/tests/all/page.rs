@@ -93,7 +93,7 @@ impl Drop for Running {
 }
 
 #[test]
-fn it_works_with_a_server_in_any_state() {
+fn page_works_in_every_server_state() {
     if is_possible() {
         run("mocked", &[]);
     }
@@ -107,7 +107,7 @@ fn it_is_usable_by_everybody() {
 }
 
 #[test]
-fn axe_finds_nothing() {
+fn page_passes_axe_checks() {
     let axe = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/page/node_modules/axe-core");
     if !axe.exists() {
         let line = "the web page was not held to axe-core: `cargo x lint` installs it";

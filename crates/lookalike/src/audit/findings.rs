@@ -79,7 +79,7 @@ mod tests {
     use lookalike_core::params::{Params, ParamsBuilder};
 
     #[test]
-    fn a_run_is_judged_by_what_it_lists_and_by_no_other_input() {
+    fn findings_require_the_same_input() {
         let folder = tempfile::tempdir().unwrap();
         let input = folder.path().join("in.jsonl");
         let write = |ids: [&str; 3]| {

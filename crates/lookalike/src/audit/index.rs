@@ -225,7 +225,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_least_overlap_is_the_rounded_up_share() {
+    fn least_overlap_rounds_up() {
         for (size, threshold, least) in
             [(5, 0.8, 4), (6, 0.8, 5), (1, 0.8, 1), (100, 1.0, 100), (1_000, 0.001, 1), (7, 0.5, 4)]
         {
@@ -240,7 +240,7 @@ mod tests {
     proptest! {
         /// The domain of elements is small, so that overlaps of every size occur.
         #[test]
-        fn nothing_that_reaches_the_threshold_is_lost(
+        fn set_index_finds_all_similar_sets(
             sets in prop::collection::vec(prop::collection::btree_set(0u64..40, 1..30), 1..8),
             document in prop::collection::btree_set(0u64..40, 1..30),
             percent in 1u32..=100,

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn trials_that_a_width_needs() {
+    fn trials_for_width_match_known_values() {
         // 1 − 0.025^(1/n) ≤ 0.01 from n = 368 on.
         assert_eq!(trials_for_width(50, 50, 0.95, 0.01), Some(368));
         assert_eq!(trials_for_width(0, 0, 0.95, 0.01), None);

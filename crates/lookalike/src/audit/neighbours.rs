@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn bins_go_from_the_threshold_to_equal_sets() {
+    fn bins_span_threshold_to_equality() {
         let starts = |threshold| Bins::new(Measure::Jaccard, threshold).starts;
         assert_eq!(starts(0.8), [0.8, 0.85, 0.9, 0.95, 1.0]);
         assert_eq!(starts(0.5), [0.5, 0.625, 0.75, 0.875, 1.0]);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_neighbours_an_even_few_are_kept() {
+    fn kept_neighbours_are_uniform_samples() {
         let bins = Bins::new(Measure::Jaccard, 0.8);
         let ids: Vec<String> = (0..200).map(|n| format!("n{n}")).collect();
         let mut times = [0u32; 200];

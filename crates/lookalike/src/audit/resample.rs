@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_documents_leave_no_doubt() {
+    fn equal_documents_have_zero_width_intervals() {
         let equal = documents(40, |_| (3, 0.5));
         assert_eq!(share(&equal), Some(0.5));
         assert_eq!(interval(&equal, 0.95, 1), Some(Interval { low: 0.5, high: 0.5 }));
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn single_pairs_have_the_interval_of_a_share() {
+    fn single_pairs_have_binomial_interval() {
         let pairs = documents(400, |i| (1, f64::from(u8::from(i % 5 != 0))));
         let found = interval(&pairs, 0.95, 3).unwrap();
         // 0.8 ± 1.96·√(0.8·0.2/400) = 0.8 ± 0.039.

@@ -137,7 +137,7 @@ fn least() -> f64 {
 }
 
 #[test]
-fn intervals_cover_as_often_as_they_say() {
+fn intervals_reach_their_nominal_coverage() {
     let recalls = [0.5, 0.8, 0.95, 0.99, 0.999];
     for &recall in if is_soak() { &recalls[..] } else { &recalls[2..4] } {
         let population = Population::new(&[(1, 500), (2, 400), (3, 100)], |_, _| recall);
@@ -148,7 +148,7 @@ fn intervals_cover_as_often_as_they_say() {
 }
 
 #[test]
-fn intervals_cover_where_clusters_and_similarities_differ_in_recall() {
+fn varied_recall_keeps_interval_coverage() {
     let by_size = |size, _| if size > 10 { 0.3 } else { 0.99 };
     let by_similarity = |_, similarity: f64| (similarity - 0.8) * 4.0 + 0.2;
     let sizes = &[(1, 300), (2, 250), (5, 60), (30, 12)];
@@ -187,7 +187,7 @@ fn recall_by_pair_is_about_right() {
 }
 
 #[test]
-fn the_figures_of_a_sample_that_is_the_collection() {
+fn full_sample_reports_exact_recall() {
     let population = Population::new(&[(1, 10), (2, 30), (5, 8)], |_, _| 0.6);
     let audit = population.audit(1_000, 3);
     let pairs: usize = population.neighbours.iter().map(Vec::len).sum();

@@ -195,7 +195,7 @@ mod tests {
     use crate::categories::tests::sample;
 
     #[test]
-    fn a_model_is_the_same_after_it_was_stored() {
+    fn encoded_models_round_trip() {
         let model = sample().model(2);
         let bytes = model.encode();
         let again = CategoryModel::decode(&bytes).unwrap();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn no_damaged_bytes_are_taken_or_cause_a_panic() {
+    fn damaged_model_bytes_never_panic() {
         let bytes = sample().model(2).encode();
         for end in 0..bytes.len() {
             assert!(CategoryModel::decode(&bytes[..end]).is_err(), "{end}");

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_documents_changes_nothing() {
+    fn language_sample_ignores_document_order() {
         let mut forward = LanguageSample::default();
         let mut backward = LanguageSample::default();
         let texts = (0..DETECTED as u64 * 2).map(|rank| (rank, format!("text {rank}")));
@@ -77,7 +77,7 @@ mod tests {
 
     #[cfg(feature = "scripts")]
     #[test]
-    fn function_words_are_of_the_languages_of_the_sample() {
+    fn function_words_follow_detected_languages() {
         let mut sample = LanguageSample::default();
         sample.add(1, "Der Kapitän und seine Mannschaft sind gestern in den Hafen eingelaufen.");
         sample.add(2, "Le capitaine et son équipage sont entrés dans le port hier au soir.");

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_that_others_do_not_have_come_first() {
+    fn labels_prefer_distinctive_words() {
         let names = ["the", "cat", "dog", "bird"];
         let names: HashMap<u64, Box<str>> = (0..).zip(names.map(Box::from)).collect();
         let cats: [&[u64]; 3] = [&[0, 1], &[0, 1, 3], &[0, 1, 9]];
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_without_better_words_are_not_empty() {
+    fn labels_fall_back_to_common_words() {
         let names = ["the", "cat", "17"];
         let names: HashMap<u64, Box<str>> = (0..).zip(names.map(Box::from)).collect();
         let all = WordCounts::of([[0, 1, 2].as_slice(), &[0, 1], &[0]].into_iter());
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_letters_are_no_labels() {
+    fn numbers_and_letters_are_not_labels() {
         let words = ["apple", "é", "語", "17", "4th", "x", "of", "the"];
         let kept: Vec<_> = words.into_iter().filter(|word| is_telling(word)).collect();
         assert_eq!(kept, ["apple", "é", "語", "the"]);

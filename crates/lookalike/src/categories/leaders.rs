@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_is_reached_by_jaccard_or_by_containment() {
+    fn levels_join_by_jaccard_or_containment() {
         let (related, alike) = (CategoryLevel::Related, CategoryLevel::Alike);
         assert!(related.joins(10, [15, 15]) && !related.joins(9, [15, 15]));
         assert!(alike.joins(8, [10, 8]) && !alike.joins(7, [9, 8]));
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_closest_leader_of_the_parent_is_found() {
+    fn closest_leader_belongs_to_the_parent() {
         let mut signer = WordSigner::new();
         let mut leaders = Leaders::default();
         for (parent, words) in [(1, set(0..20)), (1, set(0..24)), (2, set(0..22))] {
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn leaders_of_few_documents_are_left_out() {
+    fn small_leaders_are_excluded() {
         let mut signer = WordSigner::new();
         let sets = [set(0..20), set(100..120), set(0..21), set(1..20), set(100..121)];
         let keys: Vec<_> = sets.iter().map(|words| signer.keys(words)).collect();

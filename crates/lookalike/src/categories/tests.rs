@@ -34,7 +34,7 @@ fn texts() -> Vec<String> {
 }
 
 #[test]
-fn a_tree_has_topics_and_what_is_similar_in_them() {
+fn model_builds_topics_with_subcategories() {
     let model = sample().model(2);
     let mut buffers = CategoryBuffers::default();
     let texts = texts();
@@ -75,7 +75,7 @@ fn labels_are_words_of_the_topic() {
 
 /// Documents of everyday words, most of which are function words.
 #[test]
-fn labels_are_neither_empty_nor_function_words() {
+fn model_labels_exclude_function_words() {
     let mut sample = CategorySample::default();
     let said = ["that would but not have been there", "they would not have been but that", "42 17"];
     for n in 0..60 {
@@ -96,7 +96,7 @@ fn labels_are_neither_empty_nor_function_words() {
 }
 
 #[test]
-fn a_document_is_categorized_by_its_text_alone() {
+fn category_depends_on_text_alone() {
     let model = sample().model(2);
     let mut buffers = CategoryBuffers::default();
     let text = "a captain, his ship and an anchor in the harbour";
@@ -111,7 +111,7 @@ fn a_document_is_categorized_by_its_text_alone() {
 }
 
 #[test]
-fn models_of_few_documents_or_none() {
+fn small_models_assign_no_category() {
     let empty = CategorySample::default().model(5);
     assert!(empty.categories().is_empty());
     let mut buffers = CategoryBuffers::default();
@@ -125,7 +125,7 @@ fn models_of_few_documents_or_none() {
 }
 
 #[test]
-fn the_order_of_adding_changes_nothing() {
+fn model_ignores_document_order() {
     let mut reversed = CategorySample::default();
     let texts = texts();
     let ranked = (0..).zip(&texts).collect::<Vec<(u64, &String)>>();

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_without_common_words_are_in_two_topics() {
+    fn disjoint_documents_form_two_topics() {
         let (vocabulary, documents) = documents();
         let topics = Topics::new(&vocabulary, &documents, 2);
         let mut scores = Vec::new();
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_no_more_topics_than_documents_with_words() {
+    fn topic_count_is_limited_by_documents() {
         let (vocabulary, documents) = documents();
         assert_eq!(Topics::new(&vocabulary, &documents[58..], 5).count, 2);
         assert_eq!(Topics::new(&vocabulary, &documents[60..], 5), Topics::default());

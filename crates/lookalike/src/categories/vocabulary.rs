@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_one_document_or_of_most_are_left_out() {
+    fn rare_and_common_words_are_excluded() {
         let counts = [(5, 1), (9, 2), (3, 50), (4, 51), (7, 25)];
         let words = TopicVocabulary::new(100, counts.into_iter());
         assert_eq!(words.hashes, [3, 7, 9]);
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_words_the_most_frequent_stay() {
+    fn vocabulary_keeps_most_frequent_words() {
         let counts = (0..MAX_WORDS as u64 + 5).map(|hash| (hash, if hash < 5 { 2 } else { 3 }));
         let words = TopicVocabulary::new(10, counts);
         assert_eq!((words.hashes.len(), words.hashes[0]), (MAX_WORDS, 5));

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_distinct_and_in_lower_case() {
+    fn word_sets_are_distinct_and_lowercase() {
         let (mut one, mut other) = (Vec::new(), Vec::new());
         word_set("The cat, the CAT; a dog", &mut one);
         word_set("dog a cat the", &mut other);
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_text_the_beginning_counts() {
+    fn long_texts_use_their_beginning() {
         let long = format!("{}é end", "a".repeat(MAX_TEXT - 1));
         assert_eq!(beginning(&long, MAX_TEXT).len(), MAX_TEXT - 1);
         let mut words = Vec::new();

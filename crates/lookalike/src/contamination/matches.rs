@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_match_is_read_as_it_was_written() {
+    fn encoded_matches_round_trip() {
         let range = |at: u32| MatchRange {
             words: at..at + 13,
             bytes: 1 << 40..(1 << 40) + 99,
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_is_read_as_it_was_written() {
+    fn contaminated_documents_round_trip() {
         let (source, id) = ("pages.jsonl".to_owned(), "ü\n\0".to_owned());
         let mut bytes = Vec::new();
         encode_document(&source, &id, &[7, 9], &mut bytes);

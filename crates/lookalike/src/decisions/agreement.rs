@@ -198,7 +198,7 @@ mod tests {
     /// raters and 50 cases: both say yes to 20 cases and no to 15, only the first says yes to 5,
     /// and only the second to 10. Kappa is 0.4.
     #[test]
-    fn kappa_is_that_of_the_textbook() {
+    fn kappa_matches_the_textbook_example() {
         let found = agreement(["a", "b"], [20, 5, 10, 15]);
         assert_eq!((found.pairs, found.both_duplicate, found.only_second_duplicate), (50, 20, 10));
         assert!((found.kappa.unwrap() - 0.4).abs() < 1e-12);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_judgment_of_each_person_counts() {
+    fn last_judgment_of_each_person_counts() {
         use Judgment::{Duplicate, Keep, NotDuplicate, Undecided};
         let decisions = [
             decided(Duplicate, Some("ann"), "x", "y"),
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn disputed_pairs_are_given_page_by_page() {
+    fn disputed_pairs_are_paginated() {
         let mut judged = JudgedPairs::default();
         for pair in ["a b", "a c", "b c", "b d", "c d"] {
             let (left, right) = pair.split_once(' ').unwrap();

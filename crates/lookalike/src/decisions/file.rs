@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_no_decisions_are_refused() {
+    fn invalid_decision_lines_are_errors() {
         type Problem = DecisionProblem;
         assert!(matches!(problem("nonsense"), Problem::Json { .. }));
         assert!(matches!(problem("{\"decision\":\"keep\"}"), Problem::Json { .. }));

@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_with_numbers_that_no_run_writes_are_refused() {
+    fn impossible_step_numbers_are_errors() {
         let ranges = |chunk, within| BlockRanges { chunk, within, rows: 0..0, anchors: 0..0 };
         let mut done = CompletedSteps::default();
         done.add(chunk_step(&ranges(0, 0), 10, 0)).unwrap();

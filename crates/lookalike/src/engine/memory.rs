@@ -528,7 +528,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_that_works_is_reported_and_works() {
+    fn reported_memory_minimum_is_sufficient() {
         let tight = |limit| Memory { limit: Some(limit), ..Memory::default() };
         let Err(FindError::MemoryTooSmall { got: 1, least }) = Budget::new(&tight(1), 2) else {
             panic!("one byte was enough");
@@ -549,7 +549,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_divided_is_refused_with_the_least_that_works() {
+    fn oversized_needs_report_sufficient_memory() {
         let limited = |limit| {
             let memory = Memory { limit: Some(limit), ..Memory::default() };
             Budget::new(&memory, 2).unwrap().with_documents(1000, 10, 0).unwrap()
@@ -569,7 +569,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_limit_shares_do_not_end() {
+    fn unlimited_budgets_have_unlimited_shares() {
         let budget = Budget::new(&Memory::default(), 64).unwrap();
         let budget = budget.with_documents(u32::MAX as usize, 1 << 30, 1 << 40).unwrap();
         assert!(budget.columns() > 1 << 50 && budget.entries() > 1 << 50);

@@ -129,7 +129,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     #[test]
-    fn values_come_in_order_whichever_thread_makes_them() {
+    fn reorder_buffer_preserves_number_order() {
         let (ordered, counter) = (ReorderBuffer::new(12), AtomicU64::new(0));
         let work = || loop {
             let number = counter.fetch_add(1, Ordering::Relaxed);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_receiver_that_makes_values_gets_all_of_them() {
+    fn producing_receiver_gets_all_values() {
         for threads in 0..3 {
             let ordered = ReorderBuffer::new(2);
             let counter = AtomicU64::new(0);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_that_panics_ends_all() {
+    fn sender_panic_ends_all_threads() {
         let ordered = ReorderBuffer::new(8);
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             std::thread::scope(|scope| {

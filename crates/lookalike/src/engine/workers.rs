@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_earliest_failure_is_reported_whichever_thread_meets_it() {
+    fn earliest_failure_is_reported() {
         for threads in [1, 2, 5] {
             let (next, failed) = (Counter::default(), Earliest::default());
             let done = on_threads(NonZeroUsize::new(threads).unwrap(), |stop| {

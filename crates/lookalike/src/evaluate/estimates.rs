@@ -100,7 +100,7 @@ mod tests {
     /// Sets drawn with a fixed seed: the bias is within four standard errors of the mean, and the
     /// RMS error within four standard errors of its expected value.
     #[test]
-    fn bias_and_rms_error_agree_with_theory() {
+    fn bias_and_rms_error_match_theory() {
         const PAIRS: usize = 600;
         let num_hashes = 128;
         for scheme in [Scheme::FastSimilarity, Scheme::MultiplyShift] {
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn no_errors_have_no_summary() {
+    fn no_pairs_yield_no_estimates() {
         assert_eq!(EstimateRange::all(&std::iter::empty()), []);
         assert_eq!(Estimates::of(std::iter::empty()), None);
     }

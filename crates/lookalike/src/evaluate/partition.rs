@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn first_pairs_are_the_least_that_the_other_divides() {
+    fn first_pairs_are_smallest_divided_pairs() {
         let one = Partition::new(vec![9, 9, 9, 9, 1, 1]);
         let other = Partition::new(vec![0, 0, 0, 1, 2, 3]);
         let first = |most| {

@@ -65,7 +65,7 @@ fn similarities_agree_after_rounding() {
 }
 
 #[test]
-fn a_threshold_counts_for_both_files_of_pairs() {
+fn threshold_filters_both_pair_files() {
     let options = EvaluateOptions { threshold: Some(0.8), ..Default::default() };
     let result = of(
         "id_a,id_b,jaccard\na,b,0.7\nc,d,0.800000\n",
@@ -97,7 +97,7 @@ fn containment_is_compared_with_the_threshold() {
 }
 
 #[test]
-fn groups_have_the_similarity_of_their_measure() {
+fn group_similarity_follows_the_measure() {
     let jsonl = concat!(
         r#"{"group":1,"keeper":"k","size":2,"duplicates":"#,
         r#"[{"id":"a","jaccard":0.1,"containment":0.900000}]}"#
@@ -173,7 +173,7 @@ fn joined_groups(pairs: &[(String, String)]) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn a_threshold_equals_files_without_the_other_pairs() {
+fn threshold_equals_filtered_input() {
     let mut random = SplitMix64::new(31);
     for round in 0..400 {
         let least = random.below(11) as f64 / 10.0;
@@ -216,7 +216,7 @@ fn lines_of_two_ids_are_pairs() {
 }
 
 #[test]
-fn groups_count_as_verified_or_as_all_pairs() {
+fn groups_count_verified_or_all_pairs() {
     let truth = "id_a,id_b,jaccard\nk,a,0.900000\nk,b,0.850001\na,b,0.82\n";
     let stars = plain(GROUPS, truth);
     assert_eq!((stars.reported, stars.true_positives), (2, 2));
@@ -253,14 +253,14 @@ fn clusters_become_pairs_and_an_index() {
 }
 
 #[test]
-fn nothing_against_nothing_is_undefined_and_not_perfect() {
+fn empty_evaluations_are_undefined() {
     let result = plain("id_a,id_b,jaccard\n", "");
     assert_eq!((result.precision(), result.recall(), result.f1()), (None, None, None));
     assert_eq!(plain("", "a b\n").recall(), Some(0.0));
 }
 
 #[test]
-fn files_that_make_no_sense_are_refused_with_file_and_line() {
+fn invalid_files_report_path_and_line() {
     let refused = |report: &str| {
         let message = of(report, "a b\n", &EvaluateOptions::default()).unwrap_err().to_string();
         assert!(message.contains("report"), "{message}");
@@ -285,7 +285,7 @@ fn files_that_make_no_sense_are_refused_with_file_and_line() {
 }
 
 #[test]
-fn compressed_files_and_byte_order_marks_are_read() {
+fn compressed_files_with_bom_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let text = "\u{feff}id_a,id_b\na,b\n";
     let report = file(&folder, "r.csv.gz", gzip(text.as_bytes()));
@@ -295,7 +295,7 @@ fn compressed_files_and_byte_order_marks_are_read() {
 }
 
 #[test]
-fn a_huge_cluster_is_counted_and_not_spelled_out() {
+fn huge_clusters_are_counted_without_enumeration() {
     let mut truth = "id,cluster\n".to_owned();
     let mut report = "id_a,id_b\n".to_owned();
     for i in 0..100_000 {

@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn all_before_the_one_that_fails_are_put() {
+    fn documents_before_a_failure_are_stored() {
         for twice in [700, 1500] {
             let index = index();
             let mut batches = [ids(0..1000), ids(1000..2000), ids(2000..3000)];
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_index_takes_is_reported_by_its_row() {
+    fn invalid_documents_report_their_row() {
         let index = index();
         let mut batches = [ids(0..1000), ids(1000..2000)];
         batches[1][77] = String::new();
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_put_twice_where_a_feed_fails() {
+    fn failed_feed_stores_each_batch_once() {
         let (index, mut calls) = (index(), 0);
         let done = add_documents(&index, &AddOptions::new(1), |batch| {
             calls += 1;
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_before_a_feed_failed_is_put() {
+    fn failed_feed_keeps_its_last_batch() {
         let index = index();
         let options = AddOptions::new(1);
         let done = add_documents(&index, &options, |batch| {

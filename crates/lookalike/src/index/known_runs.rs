@@ -301,7 +301,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn runs_are_those_of_comparing_all_with_all(
+        fn known_runs_equal_naive_comparison(
             text in prop::collection::vec("[a-c]", 0..40),
             document in prop::collection::vec("[a-c]", 0..40),
             least in 2..5usize,
@@ -325,7 +325,7 @@ mod tests {
 
     #[cfg(feature = "scripts")]
     #[test]
-    fn words_are_those_of_the_index() {
+    fn runs_use_the_index_normalization() {
         use crate::read::NormalForm;
         let params = Params::new(&ParamsBuilder::default()).unwrap();
         let form = Some(NormalForm::Nfkc);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_repeated_is_one_run() {
+    fn repeated_lines_form_one_run() {
         let line = "this line of ten words is repeated again and again\n";
         let lines = if is_soak() { 10_000 } else { 2_000 };
         let found = known(&line.repeat(2 * lines), &line.repeat(lines), 5);

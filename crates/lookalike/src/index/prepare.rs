@@ -204,7 +204,7 @@ mod tests {
     use lookalike_index::{Index, entry::RecordFields};
 
     #[test]
-    fn what_was_put_is_found() {
+    fn stored_documents_are_found_by_query() {
         let params =
             Params::new(&ParamsBuilder { threshold: 0.5, ..ParamsBuilder::default() }).unwrap();
         let settings = IndexSettings::new(

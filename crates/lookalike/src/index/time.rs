@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_none() {
+    fn invalid_times_return_none() {
         let wrong = [
             "",
             "2026",

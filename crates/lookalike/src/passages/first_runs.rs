@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ways_give_the_same_runs() {
+    fn both_storage_modes_yield_same_runs() {
         let parent = tempfile::tempdir().unwrap();
         let temp = Arc::new(TempSpace::new(parent.path().to_owned()));
         let pairs = [(90, 3), (3, 3), (7, 7), (99, 7), (8, 7), (0, 0), (1, 0)];

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_have_the_header_of_the_truth_files() {
+    fn pair_csv_uses_the_truth_header() {
         assert_eq!(
             text(|out| pairs(out, &two(), Measure::Jaccard, CellRule::Exact)),
             "id_a,id_b,jaccard\n\"a,b\",\"say \"\"x\"\"\",1.000000\nk,ü,0.900000\n"
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn skipped_records_and_empty_documents_are_listed() {
+    fn skipped_and_empty_documents_are_listed() {
         assert_eq!(
             text(|out| skipped(out, &one(), &TextlessCopies::default(), &empty(), CellRule::Exact)),
             "source,line,id,reason\n\
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn formulas_are_texts_where_that_is_asked_for() {
+    fn formula_cells_are_escaped_on_request() {
         let formulas =
             ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "\n=1", "\u{FF1D}1", "-", "=\"a\",b"];
         for id in formulas {
@@ -372,7 +372,7 @@ mod tests {
 
     /// Pairs of all ids that need quotes, and more overlaps than the cache holds.
     #[test]
-    fn pairs_are_quoted_and_rounded_as_by_the_writer_of_the_other_tables() {
+    fn pair_csv_matches_the_csv_writer() {
         let ids = ["", " ", "\"", "a,b", "\r", "x\ny", "plain", "'", "\\", "\u{0}", "\t", "ü#"];
         let mut listed = Vec::new();
         for (i, a) in ids.iter().enumerate() {

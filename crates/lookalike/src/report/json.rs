@@ -396,7 +396,7 @@ mod tests {
     use lookalike_core::params::{Params, ParamsBuilder};
 
     #[test]
-    fn the_whole_is_one_object() {
+    fn summary_is_one_json_object() {
         let folder = tempfile::tempdir().unwrap();
         let input = folder.path().join("in.jsonl");
         let text = "one two three four five six seven eight nine ten eleven twelve";

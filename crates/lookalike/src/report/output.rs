@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_appears_when_it_is_complete() {
+    fn files_appear_only_when_complete() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         let output = Output::create(&target(&path)).unwrap();
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_there_stays_when_writing_fails() {
+    fn failed_writes_keep_the_old_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         std::fs::write(&path, "old").unwrap();
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_that_are_missing_and_places_that_are_no_files_are_refused_at_once() {
+    fn unusable_output_paths_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let refused = |path: &Path| Output::create(&target(path)).err().unwrap().to_string();
         assert!(refused(&folder.path().join("no/a.csv")).contains("no/a.csv"));
@@ -281,7 +281,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_file_keeps_the_permissions_of_the_one_it_replaces() {
+    fn replaced_files_keep_their_permissions() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
@@ -304,7 +304,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn only_files_that_no_run_writes_are_leftovers() {
+    fn leftover_removal_spares_live_files() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         let output = Output::create(&target(&path("a.csv"))).unwrap();

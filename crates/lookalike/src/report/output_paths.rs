@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_of_a_folder_are_not_written_over() {
+    fn input_documents_are_not_overwritten() {
         let temp = tempfile::tempdir().unwrap();
         let folder = temp.path().join("in");
         std::fs::create_dir(&folder).unwrap();
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn outputs_do_not_take_each_others_places() {
+    fn outputs_cannot_share_a_path() {
         let temp = tempfile::tempdir().unwrap();
         let (out, list) = (temp.path().join("out"), temp.path().join("out/gone.csv"));
         let by_folder = |place: &Path| Some(PathUser::OutputFolder(place.to_owned()));

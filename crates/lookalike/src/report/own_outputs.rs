@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn outputs_are_known_and_documents_are_not() {
+    fn own_outputs_are_recognized() {
         let groups = b"{\"group\":1,\"keeper\":\"a\",\"size\":2,\"duplicates\":[";
         let gone = b"{\"id\":\"a\",\"source\":\"s\",\"group\":1,\"keeper\":\"b\",\
             \"jaccard\":0.900000,\"reason\":\"id\"}\n";

@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_have_the_columns_and_numbers_of_csv() {
+    fn parquet_groups_match_csv_columns() {
         let got = rows(|output| groups(output, &tests::groups(), Measure::Jaccard).unwrap());
         assert_eq!(got.len(), 5);
         assert_eq!(
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_have_the_columns_and_numbers_of_csv() {
+    fn parquet_pairs_match_csv_columns() {
         let got = rows(|output| pairs(output, &tests::pairs(), Measure::Jaccard).unwrap());
         assert_eq!(got[1], "{id_a: \"k\", id_b: \"ü\", jaccard: 0.9}");
         let got = rows(|output| pairs(output, &Pairs::default(), Measure::Jaccard).unwrap());
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn units_have_the_columns_and_numbers_of_csv() {
+    fn parquet_units_match_csv_columns() {
         let same = "a paragraph of nine words that is there twice";
         let texts = [format!("é\r\n\r\n{same}\n \nother"), format!("語 語\n\n\n{same} again\n")];
         let folder = tempfile::tempdir().unwrap();

@@ -100,7 +100,7 @@ mod tests {
     use lookalike_core::params::{Params, ParamsBuilder};
 
     #[test]
-    fn another_format_is_refused_and_leaves_no_file() {
+    fn impossible_formats_leave_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let input = folder.path().join("in.jsonl");
         std::fs::write(&input, "{\"id\":\"a\",\"text\":\"one two\"}\n").unwrap();

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_read_as_it_was_written() {
+    fn shard_blocks_round_trip() {
         let bytes = block().encode();
         assert_eq!(bytes.len(), 16 + 3 * 16 + 24);
         assert_eq!(&bytes[..8], b"lkb1\x02\0\0\0");
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_block_is_refused() {
+    fn invalid_shard_blocks_are_errors() {
         let bytes = block().encode();
         let mut block = ShardBlock::default();
         for length in 0..bytes.len() {

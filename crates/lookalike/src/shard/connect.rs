@@ -67,7 +67,7 @@ mod tests {
     use crate::shard::block::Membership;
 
     #[test]
-    fn buckets_and_edges_are_connected_and_repeated_nodes_are_named() {
+    fn connector_reports_forest_and_repeated_nodes() {
         let member = |key, node| Membership { key, node: Node(node) };
         let identity = |node, check| NodeIdentity { node: Node(node), check, bytes: 1 };
         let first = ShardBlock {

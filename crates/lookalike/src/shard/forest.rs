@@ -130,7 +130,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_forest_has_the_components_of_its_edges(
+        fn forest_keeps_edge_components(
             edges in prop::collection::vec((0..40u64, 0..40u64), 0..60),
             cut in 0..60usize,
         ) {

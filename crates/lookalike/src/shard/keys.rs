@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_may_come_from_attempts_with_other_orders() {
+    fn parts_of_different_attempts_combine() {
         let parts = NonZeroU32::new(8).unwrap();
         let attempts = [attempt(&[1, 4, 9], 2, parts), attempt(&[4, 9, 1], 2, parts)];
         let edge = |node: u64| Edge::new(1 << 60, node << 60);
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_that_no_document_looks_up_connects_none() {
+    fn unprobed_buckets_connect_no_documents() {
         for flushes in [1, 2] {
             let parts = NonZeroU32::MIN;
             let mut connector = Connector::new(BucketRule::Probed);

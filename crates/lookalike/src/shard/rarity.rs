@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_are_read_as_they_were_written() {
+    fn rarity_counters_round_trip() {
         let mut counters = RarityCounters::new(2);
         counters.add(&[1, 2, 3]);
         let bytes = counters.encode();

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hub_makes_no_part_large() {
+    fn hubs_make_no_part_large() {
         let parts = NonZeroU32::new(64).unwrap();
         let edges = (1..64_000).map(|at| Edge::new(7, spread(at) | 1 << 20)).collect();
         let rows = ShardBlock { edges, ..ShardBlock::default() };

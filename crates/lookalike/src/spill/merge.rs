@@ -184,7 +184,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_damaged_file_is_an_error_and_never_a_panic(
+        fn damaged_runs_never_panic(
             bytes in prop::collection::vec(prop_oneof![0..4u8, any::<u8>()], 0..200),
             runs in prop::collection::vec((0..220u64, 0..220u64), 0..5),
             buffer in 1..40usize,

@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_come_out_in_order_from_memory_and_from_blocks_of_a_file() {
+    fn numbers_sort_in_memory_and_files() {
         let mut random = SplitMix64::new(7);
         for count in [0, 1, 70_000, 300_000] {
             let uniform = |_| u128::from(random.below(1 << 61)) << 64 | u128::from(random.below(9));
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_with_equal_upper_bits_are_merged() {
+    fn numbers_with_equal_prefixes_are_merged() {
         let mut random = SplitMix64::new(8);
         let drawn = |_| u128::from(random.below(3)) << 64 | u128::from(random.below(1 << 20));
         let values: Vec<u128> = (0..200_000).map(drawn).collect();

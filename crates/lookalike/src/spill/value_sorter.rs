@@ -284,7 +284,7 @@ mod tests {
     use lookalike_core::hash::SplitMix64;
 
     #[test]
-    fn values_come_out_in_order_from_memory_and_from_many_runs() {
+    fn values_are_sorted_across_many_runs() {
         let parent = tempfile::tempdir().unwrap();
         let temp = Arc::new(TempSpace::new(parent.path().to_owned()));
         let mut random = SplitMix64::new(3);

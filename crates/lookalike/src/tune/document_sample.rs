@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_depends_on_the_documents_alone() {
+    fn sample_depends_on_documents_only() {
         let lines: Vec<String> = (0..5_000).map(|i| format!("d{i} text {i}\n")).collect();
         let (whole, documents) = drawn(&[("a", lines.concat())], 100, 1);
         assert_eq!((whole.len(), documents), (100, 5_000));

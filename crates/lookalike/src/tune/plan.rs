@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_alone_changes_the_cost_and_no_choice() {
+    fn document_count_changes_cost_only() {
         for documents in [1, 100, 1_000_000_000_000] {
             let plan = planned(&ParamsBuilder::default(), None, Some(documents));
             assert_eq!((plan.best, plan.cost.documents), (plan.usual, documents));
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_measured_decides() {
+    fn measured_similarities_decide_the_plan() {
         // Any two documents share a third of their shingles, so the default of a run would compare
         // far too many.
         let numbered = |name: &str| (0..20).map(|k| format!("{name}{k}")).collect::<Vec<_>>();
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_in_order_and_one_of_each() {
+    fn tried_rules_are_sorted_and_distinct() {
         let rule = |text: &str| text.parse::<ShingleRule>().unwrap();
         let used = rule("words:5").with_frequencies(true);
         let rules = rules_to_try(&used, &[rule("chars:9"), rule("words:3"), rule("words:5")]);

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_that_are_tolerated() {
+    fn tolerated_changes_match_the_known_value() {
         let text: Vec<String> = (0..137).map(|i| format!("w{i}")).collect();
         let profile = &measure(&[text.join(" ")], &[words(5)])[0];
         assert_eq!(profile.median_shingles, 133);

@@ -105,7 +105,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fewer_documents_where_all_are_too_many(
+        fn affordable_limits_the_compared_documents(
             sets in prop::collection::vec(prop::collection::btree_set(0u64..20, 1..9), 3..25),
             most in 1u64..500,
         ) {

@@ -163,7 +163,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn similarities_are_those_of_the_double_loop(
+        fn similarities_equal_naive_similarities(
             sets in prop::collection::vec(prop::collection::btree_set(0u64..40, 0..20), 0..25),
         ) {
             let sets: Vec<Vec<u64>> = sets.into_iter().map(|s| s.into_iter().collect()).collect();
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_count_the_pairs_that_share_nothing() {
+    fn quantiles_include_disjoint_pairs() {
         let above_zero = vec![0.25, 0.75];
         let found = SampleSimilarities {
             documents: 5,
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_with_ten_words_in_common_are_related() {
+    fn ten_shared_words_make_documents_related() {
         let ten = "one two three four five six seven eight nine ten";
         let texts = [format!("a {ten} b"), format!("c {ten}"), "two three".to_owned()];
         let related = RelatedPairs::of(&texts, &NoProgress).unwrap();

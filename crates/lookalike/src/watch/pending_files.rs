@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_settled_when_it_was_closed_and_stays_as_it_is() {
+    fn closed_unchanged_files_are_settled() {
         let (path, start) = (Path::new("a"), Instant::now());
         let after = |ms: u64| start + Duration::from_millis(ms);
         let mut pending = PendingFiles::new(Duration::from_millis(100));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_not_reported_is_read_at_the_second_look() {
+    fn unreported_files_wait_for_second_look() {
         let (path, start) = (PathBuf::from("a"), Instant::now());
         let after = |ms: u64| start + Duration::from_millis(ms);
         let mut pending = PendingFiles::new(Duration::from_millis(100));
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_never_closed_is_settled_at_last() {
+    fn unclosed_files_settle_eventually() {
         let (path, start) = (Path::new("a"), Instant::now());
         let mut pending = PendingFiles::new(Duration::from_millis(100));
         pending.note(path, FileChange::Written, start);

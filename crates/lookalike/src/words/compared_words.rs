@@ -126,7 +126,7 @@ mod tests {
     use crate::words::{Spans, TextSpan};
 
     #[test]
-    fn ranges_are_those_of_the_text_as_it_is_written() {
+    fn spans_refer_to_the_written_text() {
         let rule = WordRule::of(&ShingleRule::default());
         let text = "İİ, naïve\r\n„Worte“ 語学 end";
         let compared = rule.words(text);

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_a_normal_form_are_found_in_the_text() {
+    fn normalized_words_are_found_in_text() {
         let text = "e\u{301}te\u{301} ﬁne Ｗｉｄｅ";
         for form in NormalForm::ALL {
             assert_eq!(written(text, form), ["e\u{301}te\u{301}", "ﬁne", "Ｗｉｄｅ"], "{form}");
@@ -244,7 +244,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_word_of_a_normal_form_is_in_that_of_its_part(
+        fn normalized_words_lie_within_their_spans(
             text in "([a-cSZ0-9 .(\\n]|é|e\u{301}|[ﬁ½①ŉßİΣςά]|\
                      [한국어\u{1112}\u{1161}\u{11ab}]|\
                      [漢ｶﾞか\u{3099}]|[न्तक]|\

@@ -41,7 +41,7 @@ fn moved(found: &DuplicateFiles, inputs: &[PathBuf], to: &Path) -> ActionCounts 
 }
 
 #[test]
-fn a_file_that_changed_is_not_moved() {
+fn changed_files_are_not_moved() {
     for changed in ["a.txt", "b.txt"] {
         let folder = tempfile::tempdir().unwrap();
         let (found, inputs) = duplicate(folder.path());
@@ -57,7 +57,7 @@ fn a_file_that_changed_is_not_moved() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_became_a_link_is_not_moved() {
+fn linked_files_are_not_moved() {
     let folder = tempfile::tempdir().unwrap();
     let (found, inputs) = duplicate(folder.path());
     let path = &found.files[0].path;
@@ -70,7 +70,7 @@ fn a_file_that_became_a_link_is_not_moved() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn on_another_file_system_a_file_is_copied_with_its_time() {
+fn cross_device_moves_keep_the_time() {
     use std::os::unix::fs::MetadataExt;
     let folder = tempfile::tempdir().unwrap();
     let other = tempfile::tempdir_in("/dev/shm").ok();

@@ -130,7 +130,7 @@ fn divided(files: &Files, params: &Params, sample: usize) -> Neighbours {
 }
 
 #[test]
-fn an_audit_of_shares_is_that_of_the_whole() {
+fn divided_audit_equals_the_whole() {
     let files = files(&documents(), 7);
     let params = params(Some((3, 8)));
     let findings = run(&files, &params);
@@ -146,7 +146,7 @@ fn an_audit_of_shares_is_that_of_the_whole() {
 }
 
 #[test]
-fn a_share_that_is_missing_or_damaged_is_refused() {
+fn missing_or_damaged_shares_are_errors() {
     let files = files(&documents(), 2);
     let (params, options) = (params(None), AuditOptions::default());
     let collection = open(&files).unwrap();
@@ -204,7 +204,7 @@ fn recall(truth: &BTreeSet<(String, String)>, found: impl Fn(&str, &str) -> bool
 }
 
 #[test]
-fn a_bad_run_is_measured_to_be_as_bad_as_it_is() {
+fn audit_interval_contains_true_recall() {
     let documents = documents();
     let files = files(&documents, 1);
     let params = params(Some((2, 20)));
@@ -250,7 +250,7 @@ fn a_bad_run_is_measured_to_be_as_bad_as_it_is() {
 }
 
 #[test]
-fn a_good_run_is_measured_to_be_good() {
+fn good_runs_have_full_recall() {
     let files = files(&documents(), 1);
     let params = params(Some((40, 2)));
     let findings = run(&files, &params);
@@ -279,7 +279,7 @@ fn threads_and_files_do_not_matter() {
 }
 
 #[test]
-fn input_that_changes_between_the_passes_is_noticed() {
+fn changed_input_between_passes_is_reported() {
     let documents = documents();
     let (before, after) = (files(&documents, 1), files(&documents[..500], 1));
     let mut edited = documents.clone();
@@ -323,7 +323,7 @@ fn containment_is_measured_by_containment() {
 /// Documents of a reference collection are not compared with each other, so the run misses no such
 /// pair.
 #[test]
-fn a_reference_collection_is_no_neighbour_of_itself() {
+fn reference_documents_are_not_neighbours() {
     let documents = documents();
     let (inputs, reference): (Vec<_>, Vec<_>) =
         documents.into_iter().partition(|(id, _)| id.ends_with("-0"));
@@ -346,7 +346,7 @@ fn a_reference_collection_is_no_neighbour_of_itself() {
 /// Compares bags of a few letters with a reference collection and decisions. The neighbours are the
 /// pairs that a run may find.
 #[test]
-fn kept_documents_and_references_are_no_neighbours() {
+fn audit_respects_decisions_and_references() {
     let mut random = SplitMix64::new(17);
     for round in 0..60 {
         let mut bags = |prefix: &str, count: usize| -> Vec<(String, String)> {

@@ -168,7 +168,7 @@ fn signatures_rule_out_accidental_candidates() {
 }
 
 #[test]
-fn findings_are_the_definition_on_the_pairs_that_share_a_bucket() {
+fn findings_match_the_bucket_definition() {
     let folder = tempfile::tempdir().unwrap();
     for (case, (bands, rows, threshold)) in
         [(1, 2, 0.4), (2, 3, 0.5), (6, 4, 0.6), (20, 3, 0.35)].into_iter().enumerate()
@@ -208,7 +208,7 @@ fn findings_are_the_definition_on_the_pairs_that_share_a_bucket() {
 }
 
 #[test]
-fn copies_are_compared_with_later_keepers_of_their_buckets_only() {
+fn copies_meet_only_later_keepers() {
     let folder = tempfile::tempdir().unwrap();
     let (bands, rows) = (Some(2), Some(2));
     // Shingles of single words cause many different similarities.
@@ -227,7 +227,7 @@ fn copies_are_compared_with_later_keepers_of_their_buckets_only() {
 }
 
 #[test]
-fn reading_order_is_that_of_the_inputs_for_any_number_of_threads() {
+fn reading_order_follows_the_inputs() {
     let folder = tempfile::tempdir().unwrap();
     let documents = documents(600, 7);
     let parts: Vec<PathBuf> = documents
@@ -250,7 +250,7 @@ fn reading_order_is_that_of_the_inputs_for_any_number_of_threads() {
 }
 
 #[test]
-fn large_components_are_the_same_for_any_number_of_threads() {
+fn large_components_ignore_thread_count() {
     let folder = tempfile::tempdir().unwrap();
     // Variants of variants, most of which are in one component.
     let documents = documents(5_000, 11);
@@ -274,7 +274,7 @@ fn large_components_are_the_same_for_any_number_of_threads() {
 }
 
 #[test]
-fn the_first_document_of_an_id_stays_and_the_others_are_listed() {
+fn repeated_ids_keep_the_first_document() {
     let folder = tempfile::tempdir().unwrap();
     let own = |id: &str, text: &str| (id.to_owned(), text.to_owned());
     let documents =
@@ -319,7 +319,7 @@ impl Progress for Rewrite<'_> {
 }
 
 #[test]
-fn a_text_that_changes_between_the_readings_is_refused() {
+fn texts_changed_between_readings_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let text = "a text long enough to be found among the others of its kind today";
     let near = format!("{text} again");

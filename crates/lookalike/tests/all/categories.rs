@@ -94,13 +94,13 @@ fn topics_agree_with_newsgroups() {
 }
 
 #[test]
-fn topics_by_default_agree_less_with_newsgroups() {
+fn default_topics_agree_with_newsgroups() {
     let Some(rand) = agreement("newsgroups", None) else { return };
     assert!(rand > 0.5, "{rand}");
 }
 
 #[test]
-fn topics_agree_little_with_the_topics_of_a_news_agency() {
+fn topics_agree_somewhat_with_reuters() {
     let counts = if is_soak() { vec![Some(10), None] } else { vec![Some(10)] };
     for topics in counts {
         let Some(rand) = agreement("reuters", topics) else { return };

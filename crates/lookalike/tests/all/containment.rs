@@ -123,7 +123,7 @@ fn planted_excerpts_are_all_found() {
 }
 
 #[test]
-fn planted_excerpts_of_newswire_are_all_found() {
+fn planted_newswire_excerpts_are_found() {
     let Some(documents) = documents("reuters") else { return };
     all_found(documents.into_values().collect(), &builder(3, 0.7));
 }
@@ -151,7 +151,7 @@ fn quoted(mails: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn mails_quoted_in_their_replies_are_all_found() {
+fn quoted_mails_are_found_in_replies() {
     let (Some(data), Some(mails)) = (document_sets(), documents("mail")) else { return };
     let input = data.join("mail/docs.jsonl.gz");
     let builder =
@@ -177,7 +177,7 @@ fn mails_quoted_in_their_replies_are_all_found() {
 }
 
 #[test]
-fn a_disclaimer_that_many_hold_is_compared_once_with_each() {
+fn shared_disclaimers_need_linear_comparisons() {
     let mut random = SplitMix64::new(13);
     let disclaimer = words(&mut random, 60).join(" ");
     let mut texts: Vec<String> = (0..20_000)
@@ -195,7 +195,7 @@ fn a_disclaimer_that_many_hold_is_compared_once_with_each() {
 }
 
 #[test]
-fn documents_with_a_common_sentence_are_not_compared() {
+fn common_sentences_cause_few_comparisons() {
     // A document shares nearly all its shingles: each of its sentences of 12 words with 5
     // documents.
     let mut random = SplitMix64::new(7);
@@ -215,7 +215,7 @@ fn documents_with_a_common_sentence_are_not_compared() {
 }
 
 #[test]
-fn forms_of_a_common_template_are_all_found() {
+fn forms_of_one_template_are_found() {
     // More documents than a counter can count. Two thirds are about as short as the template.
     let mut random = SplitMix64::new(8);
     let template = words(&mut random, 60).join(" ");

@@ -100,7 +100,7 @@ fn check_match(found: &RunMatch, item: &str, document: &str, ngram: usize, case:
 }
 
 #[test]
-fn shares_are_those_of_comparing_all_with_all() {
+fn contamination_matches_naive_comparison() {
     let folder = tempfile::tempdir().unwrap();
     let mut random = SplitMix64::new(5);
     for round in 0..60 {
@@ -183,7 +183,7 @@ fn memory_and_threads_change_no_byte() {
 /// A long document needs 4 bytes for each of its bytes and 16 for each word. These may take three
 /// quarters of the memory for work.
 #[test]
-fn a_long_document_needs_what_its_words_take() {
+fn long_document_memory_matches_the_formula() {
     let folder = tempfile::tempdir().unwrap();
     let mut random = SplitMix64::new(3);
     let item = (0..40).map(|at| format!("item{at}")).collect::<Vec<_>>().join(" ");
@@ -227,7 +227,7 @@ fn a_long_document_needs_what_its_words_take() {
 
 /// A long item also needs memory: it is held twice, with its words and their runs.
 #[test]
-fn a_long_item_is_refused_with_the_least_that_works() {
+fn long_items_report_sufficient_memory() {
     let folder = tempfile::tempdir().unwrap();
     let text = (0..400_000).map(|at| format!("w{at} ")).collect::<Vec<_>>().concat();
     let corpus = write(folder.path(), "c", &["nothing of it".to_owned()]);
@@ -252,7 +252,7 @@ fn a_long_item_is_refused_with_the_least_that_works() {
 }
 
 #[test]
-fn the_order_of_the_corpus_changes_no_byte() {
+fn corpus_order_changes_no_byte() {
     let folder = tempfile::tempdir().unwrap();
     let words: Vec<String> = (0..90).map(|word| format!("w{}", word % 50)).collect();
     let texts: Vec<String> = (0..50).map(|from| words[from..from + 40].join(" ")).collect();
@@ -300,7 +300,7 @@ fn the_page_shows_texts_as_texts() {
 }
 
 #[test]
-fn a_line_that_is_repeated_costs_no_square() {
+fn repeated_corpus_lines_scale_linearly() {
     let folder = tempfile::tempdir().unwrap();
     let line = "this line of fourteen words is repeated again and again in one document only\n";
     let corpus = [line.repeat(70_000)];
@@ -315,7 +315,7 @@ fn a_line_that_is_repeated_costs_no_square() {
 /// The figures do not depend on whether matches are listed. The texts are equal, share a part, or
 /// share nothing.
 #[test]
-fn counts_need_no_list_of_matches() {
+fn counts_do_not_require_listed_matches() {
     let folder = tempfile::tempdir().unwrap();
     let part = |from: usize| {
         (from..from + 20).map(|at| format!("w{at}")).collect::<Vec<_>>().join(" ") + " "
@@ -348,7 +348,7 @@ fn counts_need_no_list_of_matches() {
 
 /// If memory grew with the square of the number of equal texts, the matches would take 80 GB.
 #[test]
-fn equal_texts_cost_no_square() {
+fn equal_texts_scale_linearly() {
     let folder = tempfile::tempdir().unwrap();
     let texts = vec![
         "fourteen words that are the same on each line of both files, ever".to_owned();

@@ -175,7 +175,7 @@ fn options(measure: Measure, threshold: f64) -> FindOptions {
 }
 
 #[test]
-fn groups_are_those_of_the_definition() {
+fn decided_groups_match_the_definition() {
     let folder = tempfile::tempdir().unwrap();
     for seed in 0..12 {
         let documents = documents(120, seed);
@@ -283,7 +283,7 @@ fn check_references(seed: u64, decided: usize) {
 }
 
 #[test]
-fn groups_with_references_are_the_defined_ones() {
+fn reference_groups_match_the_definition() {
     (0..60).for_each(|seed| check_references(seed, 0));
 }
 
@@ -307,7 +307,7 @@ fn equal_references_are_keepers_each() {
 }
 
 #[test]
-fn chains_continue_behind_a_copy_of_a_reference() {
+fn chains_continue_behind_reference_copies() {
     let bag = |id: &str, text: &str| (id.to_owned(), text.to_owned());
     let references = [bag("r1", "a b c d"), bag("r2", "a b c d e f")];
     let documents = [bag("d1", "a b c d"), bag("d2", "a b c d e")];
@@ -319,7 +319,7 @@ fn chains_continue_behind_a_copy_of_a_reference() {
 }
 
 #[test]
-fn decisions_hold_where_candidates_are_found_by_bands_and_screened() {
+fn decisions_hold_for_banded_candidates() {
     let folder = tempfile::tempdir().unwrap();
     // Forms that share most words, so that many comparisons are below the threshold, and copies of
     // them.
@@ -370,7 +370,7 @@ fn decisions_hold_where_candidates_are_found_by_bands_and_screened() {
 }
 
 #[test]
-fn what_has_no_effect_is_reported() {
+fn ineffective_decisions_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let text = |words: &str| format!("one two three four five six {words}");
     let documents = [
@@ -414,7 +414,7 @@ fn what_has_no_effect_is_reported() {
 }
 
 #[test]
-fn decisions_are_refused_where_the_keepers_are_given() {
+fn decisions_conflict_with_given_keepers() {
     let folder = tempfile::tempdir().unwrap();
     let input = write(&folder.path().join("two.jsonl"), &documents(2, 1));
     let decisions = Some(Arc::new(read(&kept("x"))));

@@ -185,7 +185,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn jsonl_survivors_are_the_lines_of_the_kept(
+    fn jsonl_survivors_equal_kept_lines(
         lines in prop::collection::vec(json_line(), 1..12),
         ends in prop::collection::vec(prop::sample::select(vec!["\n", "\r\n", "\n\n"]), 12),
         mask in any::<u16>(),
@@ -239,7 +239,7 @@ proptest! {
     }
 
     #[test]
-    fn csv_survivors_are_the_records_of_the_kept(
+    fn csv_survivors_equal_kept_records(
         rows in prop::collection::vec(("[ -~ä\n\r]{0,10}", "[a-z \n]{0,9}", any::<bool>()), 1..10),
         mask in any::<u16>(),
         mark in any::<bool>(),
@@ -290,7 +290,7 @@ proptest! {
 }
 
 #[test]
-fn a_field_that_is_there_already_is_refused_before_anything_is_written() {
+fn existing_annotation_fields_are_errors() {
     let place = Place::new();
     let line = "{\"id\":1,\"text\":\"a\",\"look\\u0061like_keeper\":true}\n";
     let inputs = [place.file("in.jsonl", line)];
@@ -311,7 +311,7 @@ fn a_field_that_is_there_already_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn several_inputs_go_to_one_file_or_to_a_folder_each_under_its_name() {
+fn survivors_go_to_file_or_folder() {
     let place = Place::new();
     let a = place.file("x/a.csv", "id,text\n1,one\n2,two\n");
     let b = place.file("y/a.csv", "id,text\n3,three");
@@ -336,7 +336,7 @@ fn several_inputs_go_to_one_file_or_to_a_folder_each_under_its_name() {
 }
 
 #[test]
-fn text_files_are_listed_or_copied_with_their_times() {
+fn text_files_are_listed_or_copied() {
     let place = Place::new();
     place.file("in/a/1.txt", "one");
     place.file("in/a/2.txt", "two");
@@ -375,7 +375,7 @@ fn text_files_are_listed_or_copied_with_their_times() {
 }
 
 #[test]
-fn what_a_name_cannot_hold_is_refused_with_what_it_could_be() {
+fn impossible_output_names_suggest_alternatives() {
     let place = Place::new();
     let lines = place.file("a.train", "1 one\n2 two\n");
     let jsonl = place.file("a.jsonl", "{\"id\":1,\"text\":\"\"}\n");

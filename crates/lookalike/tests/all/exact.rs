@@ -22,7 +22,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn an_exact_run_finds_what_comparing_all_with_all_finds(
+    fn exact_run_equals_naive_comparison(
         seed: u64, shingle in rules(), tenths in 1u32..=20, vocabulary in 3u64..400,
         threads in 1usize..=5, containment: bool, pairs: bool,
     ) {

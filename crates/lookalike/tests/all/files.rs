@@ -48,7 +48,7 @@ fn mixed_folder(data: &Path) -> tempfile::TempDir {
 }
 
 #[test]
-fn a_mixed_folder_is_searched_without_a_loss() {
+fn mixed_folder_reaches_its_recall() {
     let Some(data) = document_sets() else { return };
     let folder = mixed_folder(&data);
     for html in [HtmlText::Main, HtmlText::All] {
@@ -73,7 +73,7 @@ fn a_mixed_folder_is_searched_without_a_loss() {
 }
 
 #[test]
-fn an_archive_gives_what_the_folder_gives() {
+fn archive_yields_the_folder_findings() {
     let Some(data) = document_sets() else { return };
     for set in ["html", "mail"] {
         let archive = data.join(set).join("raw.tar.gz");

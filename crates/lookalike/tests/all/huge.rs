@@ -105,7 +105,7 @@ fn expected(texts: &Texts, grouping: Grouping) -> BTreeMap<String, (String, Stri
 }
 
 #[test]
-fn ten_thousand_copies_are_one_group_without_comparing() {
+fn equal_copies_need_no_comparison() {
     let text = words(&mut SplitMix64::new(1), 100);
     let texts: Texts = (0..10_000).map(|_| text.clone()).collect();
     for (exact, grouping) in [(false, Grouping::Stars), (true, Grouping::Components)] {
@@ -117,7 +117,7 @@ fn ten_thousand_copies_are_one_group_without_comparing() {
 }
 
 #[test]
-fn ten_thousand_forms_filled_in_differently_are_all_kept() {
+fn differently_filled_forms_are_kept() {
     let texts = forms(10_000, usize::MAX);
     for (exact, grouping) in
         [(false, Grouping::Stars), (false, Grouping::Components), (true, Grouping::Stars)]
@@ -132,7 +132,7 @@ fn ten_thousand_forms_filled_in_differently_are_all_kept() {
 }
 
 #[test]
-fn near_duplicates_among_many_forms_are_all_found() {
+fn near_duplicate_forms_are_found() {
     // Enough documents for the screen, which needs 64 comparisons below the threshold for each.
     let texts = forms(700, 5);
     for grouping in [Grouping::Stars, Grouping::Components] {
@@ -150,7 +150,7 @@ fn near_duplicates_among_many_forms_are_all_found() {
 }
 
 #[test]
-fn a_hundred_thousand_near_copies_of_a_page_are_stars() {
+fn near_copies_form_few_stars() {
     let mut random = SplitMix64::new(3);
     let page = words(&mut random, 60);
     let texts: Texts = (0..100_000)
@@ -171,7 +171,7 @@ fn a_hundred_thousand_near_copies_of_a_page_are_stars() {
 }
 
 #[test]
-fn a_chain_stays_stars() {
+fn chains_form_stars_of_neighbours() {
     let mut random = SplitMix64::new(9);
     let chain = |random: &mut SplitMix64, count: usize| -> Texts {
         let words = words(random, 10 * count + 100);

@@ -160,7 +160,7 @@ fn documents_are_found_by_their_ids() {
 }
 
 #[test]
-fn held_documents_are_found_as_those_of_a_file_are() {
+fn in_memory_documents_match_file_documents() {
     let (options, count) = (options(), 12_000);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("d.jsonl");
@@ -200,7 +200,7 @@ fn limited(options: &FindOptions, limit: u64) -> FindOptions {
 }
 
 #[test]
-fn documents_whose_texts_are_in_a_file_are_found_as_those_in_memory_are() {
+fn spooled_texts_match_in_memory_texts() {
     let (options, count) = (options(), 12_000);
     let reading = ReadOptions { skip_bad: true, ..reading(&options) };
     let documents = || {
@@ -222,7 +222,7 @@ fn documents_whose_texts_are_in_a_file_are_found_as_those_in_memory_are() {
 }
 
 #[test]
-fn the_least_memory_includes_what_documents_by_row_take() {
+fn minimum_memory_includes_held_documents() {
     let (options, count) = (options(), 3_000);
     let reading = reading(&options);
     let refused = |collection: &Collection, limit: u64| match find::in_collection(
@@ -244,7 +244,7 @@ fn the_least_memory_includes_what_documents_by_row_take() {
 }
 
 #[test]
-fn a_text_that_cannot_be_read_is_no_row_to_skip() {
+fn unreadable_spooled_text_is_not_skipped() {
     let options = FindOptions { threads: NonZeroUsize::MIN, ..options() };
     let reading = ReadOptions { skip_bad: true, ..reading(&options) };
     let collection = held(SpooledRows::new(rows(30), Some(17)), &reading);
@@ -253,7 +253,7 @@ fn a_text_that_cannot_be_read_is_no_row_to_skip() {
 }
 
 #[test]
-fn a_row_without_text_is_an_error_that_names_it_or_is_listed() {
+fn textless_rows_are_errors_or_listed() {
     let options = options();
     let without = || {
         let mut rows = rows(10);
@@ -271,7 +271,7 @@ fn a_row_without_text_is_an_error_that_names_it_or_is_listed() {
 }
 
 #[test]
-fn held_documents_stand_beside_held_references() {
+fn in_memory_inputs_and_references_combine() {
     let options = options();
     let documents =
         |name: &str| InMemoryDocuments { name: name.to_owned(), rows: Arc::new(rows(9)) };
@@ -286,7 +286,7 @@ fn held_documents_stand_beside_held_references() {
 }
 
 #[test]
-fn work_that_is_not_wanted_any_more_ends_in_every_stage() {
+fn cancelled_runs_end_in_every_stage() {
     for exact in [false, true] {
         let params = Params::new(&ParamsBuilder { exact, ..ParamsBuilder::default() }).unwrap();
         let options = FindOptions { params, ..options() };
@@ -299,7 +299,7 @@ fn work_that_is_not_wanted_any_more_ends_in_every_stage() {
 }
 
 #[test]
-fn an_audit_that_is_not_wanted_any_more_ends() {
+fn cancelled_audits_end() {
     let params = Params::new(&ParamsBuilder::default()).unwrap();
     let reading = reading(&options());
     let how = AuditOptions { threads: NonZeroUsize::MIN, ..AuditOptions::default() };
@@ -314,7 +314,7 @@ fn an_audit_that_is_not_wanted_any_more_ends() {
 }
 
 #[test]
-fn a_sample_that_is_not_wanted_any_more_is_not_measured() {
+fn cancelled_samples_are_not_measured() {
     let reading = reading(&options());
     let rules = tune::usual_rules(Params::new(&ParamsBuilder::default()).unwrap().shingle());
     let last = stopped_in(|until| {

@@ -29,7 +29,7 @@ fn find(folder: &PathBuf, rules: Vec<KeepRule>) -> Findings {
 }
 
 #[test]
-fn the_rule_that_decides_is_found_among_more_than_a_byte_counts() {
+fn deciding_rule_is_found_beyond_256() {
     let (_place, drafts) = two_drafts();
     for before in [0, 254, 255, 256, 300] {
         let mut rules = vec!["path:elsewhere/*".parse::<KeepRule>().unwrap(); before];
@@ -43,7 +43,7 @@ fn the_rule_that_decides_is_found_among_more_than_a_byte_counts() {
 }
 
 #[test]
-fn patterns_that_match_nothing_are_reported() {
+fn unmatched_patterns_are_reported() {
     let (_place, drafts) = two_drafts();
     let rules = ["path:elsewhere/*", "path:**/a.txt", "path:zzz,longest"];
     let found = find(&drafts, rules.map(|rule| rule.parse().unwrap()).to_vec());
@@ -59,7 +59,7 @@ fn patterns_that_match_nothing_are_reported() {
 }
 
 #[test]
-fn numbers_of_no_document_are_errors() {
+fn unknown_document_numbers_are_errors() {
     let (_place, drafts) = two_drafts();
     let found = find(&drafts, Vec::new());
     assert_eq!(found.text(DocumentNumber(0)).unwrap(), TEXT);
@@ -87,7 +87,7 @@ fn numbers_of_no_document_are_errors() {
 }
 
 #[test]
-fn more_threads_than_a_run_may_have_are_refused() {
+fn excessive_thread_counts_are_errors() {
     let (_place, drafts) = two_drafts();
     let options = FindOptions::new(Params::new(&ParamsBuilder::default()).unwrap());
     assert!(options.threads.get() <= MAX_THREADS);

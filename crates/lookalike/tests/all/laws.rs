@@ -86,7 +86,7 @@ fn write(path: &Path, text: &str) -> PathBuf {
 }
 
 #[test]
-fn findings_do_not_depend_on_order_split_threads_or_kernel() {
+fn findings_ignore_order_threads_and_kernel() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let mut documents = documents(1_500, 5);
@@ -118,7 +118,7 @@ fn findings_do_not_depend_on_order_split_threads_or_kernel() {
 }
 
 #[test]
-fn without_pairs_the_groups_are_the_same() {
+fn omitting_pairs_keeps_the_groups() {
     let folder = tempfile::tempdir().unwrap();
     let input = write(&folder.path().join("in.jsonl"), &lines(&documents(1_200, 6)));
     for grouping in [Grouping::Stars, Grouping::Components] {
@@ -134,7 +134,7 @@ fn without_pairs_the_groups_are_the_same() {
 }
 
 #[test]
-fn findings_are_those_of_comparing_all_with_all() {
+fn findings_match_naive_all_pairs() {
     let folder = tempfile::tempdir().unwrap();
     for (seed, threshold, keep) in [
         (1, 0.8, KeepRule::Longest),
@@ -211,7 +211,7 @@ fn findings_are_those_of_comparing_all_with_all() {
 }
 
 #[test]
-fn more_pairs_than_can_be_listed_are_an_error_before_they_are_made() {
+fn too_many_pairs_are_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let equal: Vec<(String, String)> = (0..20_001)
         .map(|i| (format!("d{i}"), "the same few words every time".to_owned()))

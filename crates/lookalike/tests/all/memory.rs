@@ -78,7 +78,7 @@ fn inputs(folder: &Path) -> [PathBuf; 2] {
 }
 
 #[test]
-fn the_least_memory_gives_the_same_as_no_limit() {
+fn least_memory_preserves_the_findings() {
     let folder = tempfile::tempdir().unwrap();
     let temp = folder.path().join("temp");
     std::fs::create_dir(&temp).unwrap();

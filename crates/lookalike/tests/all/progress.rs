@@ -123,7 +123,7 @@ fn counted<E: Into<Error> + Debug>(run: impl Fn(&Until) -> Result<(), E>) -> Vec
 }
 
 #[test]
-fn passages_count_their_stages_and_end_when_asked() {
+fn passages_report_stages_and_cancel() {
     let folder = tempfile::tempdir().unwrap();
     let corpus = corpus(folder.path());
     let options = PassageOptions::new(20, TokenRule::Words, Case::Fold).unwrap();
@@ -135,7 +135,7 @@ fn passages_count_their_stages_and_end_when_asked() {
 }
 
 #[test]
-fn contamination_counts_its_stages_and_ends_when_asked() {
+fn contamination_reports_stages_and_cancels() {
     let folder = tempfile::tempdir().unwrap();
     let corpus = corpus(folder.path());
     let items = folder.path().join("items.txt");

@@ -88,7 +88,7 @@ fn a_format_can_be_forced() {
 
 /// If a file is truncated, the cut record is not a bad record: the file has changed.
 #[test]
-fn a_truncated_input_is_reported_as_changed() {
+fn truncated_input_is_reported_as_changed() {
     let folder = tempfile::tempdir().unwrap();
     let line = |i: u32| format!("{{\"id\":{i},\"text\":\"some words of record {i}\"}}\n");
     let whole: String = (0..100).map(line).collect();

@@ -34,7 +34,7 @@ fn index() -> Index {
 }
 
 #[test]
-fn a_dry_run_adds_nothing() {
+fn dry_run_adds_no_documents() {
     let folder = tempfile::tempdir().unwrap();
     for (is_dry_run, documents) in [(true, 0), (false, 1)] {
         let index = index();
@@ -47,7 +47,7 @@ fn a_dry_run_adds_nothing() {
 }
 
 #[test]
-fn inputs_are_no_outputs() {
+fn outputs_over_inputs_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("docs.jsonl");
     let target = |path: &PathBuf| Target::new(path, &[OutputFormat::Jsonl]).unwrap();

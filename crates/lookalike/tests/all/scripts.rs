@@ -67,7 +67,7 @@ fn judged(cases: &[Value], form: Option<NormalForm>) -> (Vec<bool>, Vec<String>)
 }
 
 #[test]
-fn spellings_of_one_text_are_found_and_other_texts_are_not() {
+fn spellings_match_and_other_texts_differ() {
     let cases: Vec<Value> =
         fixture("scripts.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let same = cases.iter().filter(|case| case["same"] == true).count();
@@ -107,7 +107,7 @@ fn texts_have_their_known_answers() {
 }
 
 #[test]
-fn a_second_implementation_gives_the_known_answers() {
+fn python_normalizer_matches_the_fixtures() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     let answers = Command::new("python3")
         .arg(fixtures.join("normalize_v1.py"))
@@ -127,7 +127,7 @@ fn a_second_implementation_gives_the_known_answers() {
 }
 
 #[test]
-fn ascii_is_as_it_stands() {
+fn normal_forms_keep_ascii_unchanged() {
     let text: String = (0..128u8).map(char::from).collect();
     for form in [NormalForm::Nfc, NormalForm::Nfkc, NormalForm::Fold, NormalForm::Unaccent] {
         let (findings, _folder) = found(&[("a".to_owned(), text.as_str())], Some(form));
@@ -136,7 +136,7 @@ fn ascii_is_as_it_stands() {
 }
 
 #[test]
-fn a_run_says_how_many_documents_folding_changes() {
+fn run_reports_documents_changed_by_folding() {
     let documents = [("مُحَمَّد", 3), ("plain words", 2), ("우리 집", 1)];
     let documents: Vec<(String, &str)> = (0..)
         .zip(documents.iter().flat_map(|(text, n)| std::iter::repeat_n(*text, *n)))
@@ -152,7 +152,7 @@ fn a_run_says_how_many_documents_folding_changes() {
 }
 
 #[test]
-fn texts_without_words_that_are_equal_are_named() {
+fn equal_wordless_texts_are_named() {
     let documents =
         [("d", "🙂🙂"), ("a", "!!!"), ("b", "🙂🙂"), ("c", ""), ("e", ""), ("f", "🙂🙃")];
     let documents: Vec<(String, &str)> =

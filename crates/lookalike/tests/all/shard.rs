@@ -368,7 +368,7 @@ fn options(builder: &ParamsBuilder) -> FindOptions {
 }
 
 #[test]
-fn any_division_gives_the_bytes_of_one_run() {
+fn divided_runs_equal_one_run() {
     let low = ParamsBuilder { threshold: 0.5, ..ParamsBuilder::default() };
     let letters = ParamsBuilder {
         threshold: 0.6,
@@ -400,7 +400,7 @@ fn any_division_gives_the_bytes_of_one_run() {
 }
 
 #[test]
-fn exact_runs_are_divided_by_rare_shingles() {
+fn divided_exact_runs_equal_one_run() {
     let builder = ParamsBuilder { threshold: 0.5, exact: true, ..ParamsBuilder::default() };
     let part = ParamsBuilder { threshold: 0.8, measure: Measure::Containment, ..builder.clone() };
     let chains = FindOptions { grouping: Grouping::Components, ..options(&builder) };
@@ -424,7 +424,7 @@ fn exact_runs_are_divided_by_rare_shingles() {
 }
 
 #[test]
-fn nodes_that_collide_change_nothing() {
+fn node_collisions_change_no_findings() {
     let options = options(&ParamsBuilder { threshold: 0.5, ..ParamsBuilder::default() });
     let rows = drawn(500, 9);
     let mut expected = one_run(&rows, &[], &options);
@@ -437,7 +437,7 @@ fn nodes_that_collide_change_nothing() {
 }
 
 #[test]
-fn a_bucket_has_one_row_of_a_flush() {
+fn flush_has_one_row_per_bucket() {
     let options = options(&ParamsBuilder::default());
     let text = "one two three four five six seven eight nine ten eleven";
     let rows: Vec<Row> = (0..1000).map(|i| (format!("{i}"), text.to_owned())).collect();
@@ -459,7 +459,7 @@ fn a_bucket_has_one_row_of_a_flush() {
 }
 
 #[test]
-fn documents_that_changed_or_are_missing_are_named() {
+fn changed_or_missing_documents_are_errors() {
     let options = options(&ParamsBuilder::default());
     let rows: Vec<Row> = (0..3).map(|i| (format!("d{i}"), format!("a b c d e f {i}"))).collect();
     let checks = checks_of(&rows, &options);
@@ -585,7 +585,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn a_cut_through_no_pair_gives_the_bytes_of_one_run(
+    fn cuts_through_no_pair_change_nothing(
         options in any_options(), seed: u64, vocabulary in 3u64..400, references in 0usize..60,
         parts in 1u64..12,
     ) {

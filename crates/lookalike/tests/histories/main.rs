@@ -139,7 +139,7 @@ fn opened_again(index: Index, at: &IndexLocation) -> Index {
 }
 
 #[test]
-fn groups_are_those_of_a_fresh_run_after_any_history_in_memory() {
+fn memory_history_equals_a_fresh_run() {
     let create = |_: &Path, settings: &IndexSettings| {
         Index::new(Box::new(MemoryBackend::new(settings.clone()))).unwrap()
     };
@@ -148,7 +148,7 @@ fn groups_are_those_of_a_fresh_run_after_any_history_in_memory() {
 
 #[cfg(feature = "sqlite")]
 #[test]
-fn groups_are_those_of_a_fresh_run_after_any_history_in_a_folder() {
+fn folder_history_equals_a_fresh_run() {
     let at = |folder: &Path| IndexLocation::Folder(folder.join("x.lookalike"));
     let make = |folder: &Path, settings: &IndexSettings| create(&at(folder), settings).unwrap();
     histories("folder", make, |index, folder| opened_again(index, &at(folder)));
@@ -156,7 +156,7 @@ fn groups_are_those_of_a_fresh_run_after_any_history_in_a_folder() {
 
 #[cfg(feature = "postgres")]
 #[test]
-fn groups_are_those_of_a_fresh_run_after_any_history_in_postgresql() {
+fn postgres_history_equals_a_fresh_run() {
     use std::cell::RefCell;
     let Some(server) = lookalike_test_support::postgres_server::server() else { return };
     let url = RefCell::new(String::new());

@@ -165,7 +165,7 @@ fn runs_are_side_by_side() {
 }
 
 #[test]
-fn what_came_in_by_mistake_neither_runs_nor_loads() {
+fn injected_markup_neither_runs_nor_loads() {
     let Some(mut browser) = Browser::start() else { return };
     let path = made::page("mistake.html", 60);
     let mistake = "<img src=\"http://127.0.0.1:9/x.png\" onerror=\"window.attacked = 1\">\
@@ -218,7 +218,7 @@ const CONTRAST: &str = r"(() => {
 })()";
 
 #[test]
-fn it_is_readable_light_and_dark_wide_and_narrow() {
+fn page_is_readable_in_all_layouts() {
     let Some(mut browser) = Browser::start() else { return };
     let page = made::page("looks.html", 300);
     for (width, scheme) in [(1280, "light"), (1280, "dark"), (360, "light"), (1600, "dark")] {
@@ -280,7 +280,7 @@ fn keys_are_enough() {
 }
 
 #[test]
-fn without_scripts_the_findings_are_there() {
+fn findings_are_readable_without_scripts() {
     let Some(mut browser) = Browser::start() else { return };
     browser.view(1280, "light");
     browser.call("Emulation.setScriptExecutionDisabled", &json!({ "value": true }));
@@ -303,7 +303,7 @@ fn without_scripts_the_findings_are_there() {
 }
 
 #[test]
-fn a_hundred_thousand_groups_are_listed_and_searched() {
+fn large_pages_are_listed_and_searched() {
     let Some(mut browser) = Browser::start() else { return };
     let path = made::page("large.html", 100_000);
     let bytes = path.metadata().unwrap().len();

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_one_piece_of_a_path() {
+    fn ids_are_percent_encoded() {
         assert_eq!(encoded("a-b_c~1"), "a-b_c~1");
         assert_eq!(encoded(".."), "%2E%2E");
         assert_eq!(encoded("a/b c?é%\0"), "a%2Fb%20c%3F%C3%A9%25%00");

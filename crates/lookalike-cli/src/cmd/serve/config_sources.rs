@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_option_counts_before_the_environment_and_that_before_the_file() {
+    fn options_override_environment_and_file() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("serve.toml");
         let text = "listen = \"127.0.0.1:1\"\nqueue = 7\nlog = \"json\"\n\
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_unknown_settings_is_refused() {
+    fn invalid_config_files_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("serve.toml");
         for text in ["listn = \"x\"", "listen = 1.5", "listen = [1]", "listen", "[listen]\na = 1"] {

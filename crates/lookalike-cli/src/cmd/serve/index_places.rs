@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn each_index_has_a_name_and_a_place() {
+    fn indexes_need_unique_names_and_places() {
         let pair = |name: &str, place: &str| (name.to_owned(), place.to_owned());
         let all = of("news=/srv/a,b\nmail=postgres://u@h/d?x=1").unwrap();
         assert_eq!(all, [pair("news", "/srv/a,b"), pair("mail", "postgres://u@h/d?x=1")]);

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_stay_and_the_latest_is_first() {
+    fn feed_lists_the_newest_matches_first() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("groups.xml");
         let time = "2026-01-02T03:04:05Z";
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_another_program_stays() {
+    fn foreign_files_are_not_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("groups.xml");
         std::fs::write(&path, "my notes").unwrap();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_no_xml() {
+    fn control_characters_are_replaced_in_xml() {
         assert_eq!(escaped("a\u{1}\u{0}b\u{ffff}\n\"<"), "a\u{fffd}\u{fffd}b\u{fffd} &quot;&lt;");
     }
 }

@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_in_the_folder_as_it_was_named() {
+    fn event_paths_use_the_given_folder() {
         let event = Event::new(EventKind::Any).add_path("/above/in/sub/a.txt".into());
         let event = with_names(event, Path::new("/above/in"), Path::new("in/"));
         assert_eq!(event.paths, [Path::new("in/sub/a.txt")]);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_is_no_change_and_lost_events_are_a_look() {
+    fn reads_are_ignored_and_rescans_reported() {
         let path = || PathBuf::from("in/a.txt");
         let of = |kind| messages(Event::new(kind).add_path(path()));
         let read = AccessKind::Close(AccessMode::Read);

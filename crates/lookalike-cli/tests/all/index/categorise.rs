@@ -47,7 +47,7 @@ fn topics(tree: &Value) -> Vec<u64> {
 }
 
 #[test]
-fn a_tree_is_made_kept_and_shown() {
+fn category_trees_are_stored_and_reproducible() {
     let place = place();
     let made = tree(&place, &["--topics", "2", "--threads", "1"]);
     assert_eq!(topics(&made), [6, 6]);
@@ -83,7 +83,7 @@ fn a_tree_is_made_kept_and_shown() {
 }
 
 #[test]
-fn what_is_added_has_its_category_and_changes_no_other() {
+fn additions_keep_existing_categories() {
     let place = place();
     let made = tree(&place, &["--topics", "2"]);
     let query = |text: &str| -> Value {
@@ -116,7 +116,7 @@ fn what_is_added_has_its_category_and_changes_no_other() {
 }
 
 #[test]
-fn an_index_without_texts_or_categories_is_refused() {
+fn categorise_rejects_unsuitable_indexes() {
     let place = place();
     let none = place.run(&["index", "categorise", "x", "--show"]);
     assert_eq!(none.code, Some(1));

@@ -26,7 +26,7 @@ fn objects(run: Run) -> Vec<Value> {
 }
 
 #[test]
-fn an_index_lives_and_its_groups_are_those_of_find() {
+fn index_groups_match_find() {
     let place = Place::new();
     let mut documents = collection(12);
     let later = documents.split_off(10);
@@ -100,7 +100,7 @@ fn an_index_lives_and_its_groups_are_those_of_find() {
 }
 
 #[test]
-fn a_folder_with_texts_comes_back_as_it_was() {
+fn exported_texts_recreate_the_index() {
     let place = Place::new();
     let sample = root().join("fixtures/sample");
     let sample = sample.to_str().unwrap();
@@ -143,7 +143,7 @@ fn a_folder_with_texts_comes_back_as_it_was() {
 /// Tests the commands of docs/reference/stability.md. Exported documents and decisions create an
 /// index that answers like the old one.
 #[test]
-fn an_index_is_upgraded_by_export_and_import() {
+fn export_and_import_upgrade_an_index() {
     let place = Place::new();
     let documents = collection(12);
     place.file("a.jsonl", jsonl(&documents));
@@ -173,7 +173,7 @@ fn an_index_is_upgraded_by_export_and_import() {
 }
 
 #[test]
-fn lines_of_an_export_keep_what_they_say() {
+fn imports_keep_times_and_metadata() {
     let place = Place::new();
     let line = |extra: Value| {
         let mut line = json!({"id": "a", "text": "some words that are kept"});
@@ -211,7 +211,7 @@ fn lines_of_an_export_keep_what_they_say() {
 }
 
 #[test]
-fn metadata_that_no_document_has_is_reported() {
+fn missing_metadata_fields_are_reported() {
     let place = Place::new();
     let line = |id: &str, name: &str| json!({"id": id, "text": "one two", name: 1}).to_string();
     place.file("a.jsonl", line("a", "year") + "\n" + &line("b", "autor"));
@@ -227,7 +227,7 @@ fn metadata_that_no_document_has_is_reported() {
 }
 
 #[test]
-fn the_nearest_are_found_at_any_similarity() {
+fn nearest_option_ignores_the_threshold() {
     let place = Place::new();
     let documents = collection(12);
     place.file("a.jsonl", jsonl(&documents));
@@ -269,7 +269,7 @@ fn the_nearest_are_found_at_any_similarity() {
 }
 
 #[test]
-fn an_index_for_containment_finds_what_is_copied() {
+fn containment_indexes_find_contained_texts() {
     let place = Place::new();
     let documents = collection(12);
     place.file("a.jsonl", jsonl(&documents));
@@ -325,7 +325,7 @@ fn an_index_for_containment_finds_what_is_copied() {
 }
 
 #[test]
-fn signatures_alone_give_estimates_that_are_called_so() {
+fn signature_indexes_report_estimates() {
     let place = Place::new();
     place.file("a.jsonl", jsonl(&collection(3)));
     place.run(&["index", "create", "x", "a.jsonl", "--store", "signatures"]).ok();
@@ -341,7 +341,7 @@ fn signatures_alone_give_estimates_that_are_called_so() {
 }
 
 #[test]
-fn metadata_filters_matches_and_a_span_of_life_ends() {
+fn filters_and_expiry_hide_documents() {
     let place = Place::new();
     let text = &collection(1)[0].1;
     let line = |id: &str, year: u32| json!({"id": id, "text": text, "year": year}).to_string();
@@ -364,7 +364,7 @@ fn metadata_filters_matches_and_a_span_of_life_ends() {
 }
 
 #[test]
-fn bad_input_is_named_with_its_remedy() {
+fn index_errors_name_a_remedy() {
     let place = Place::new();
     place.file("a.jsonl", jsonl(&collection(2)));
     place.file("bad.jsonl", "{\"id\":\"n1\",\"text\":\"one\"}\n{\"id\":\"n2\"\n");
@@ -414,7 +414,7 @@ fn bad_input_is_named_with_its_remedy() {
 }
 
 #[test]
-fn a_second_writer_waits_or_is_reported() {
+fn second_writers_wait_or_fail() {
     let place = Place::new();
     place.run(&["index", "create", "x"]).ok();
     // The first writer holds the index while it waits for its input.
@@ -453,7 +453,7 @@ fn a_second_writer_waits_or_is_reported() {
 }
 
 #[test]
-fn an_index_is_no_input_of_itself() {
+fn indexes_skip_their_own_files() {
     let place = Place::new();
     place.file("docs/a.txt", "one two three").file("docs/b.txt", "four five six");
     place.run(&["index", "create", "docs/x.lookalike", "docs"]).ok();
@@ -463,7 +463,7 @@ fn an_index_is_no_input_of_itself() {
 }
 
 #[test]
-fn a_larger_collection_has_the_groups_of_find() {
+fn generated_corpus_groups_match_find() {
     let Some(input) = shared("generated/corpus_3000.jsonl.gz") else { return };
     let place = Place::new();
     place.run(&["index", "create", "x", &input]).ok();
@@ -473,7 +473,7 @@ fn a_larger_collection_has_the_groups_of_find() {
 }
 
 #[test]
-fn several_names_in_one_metadata_option_are_refused_at_once() {
+fn comma_separated_metadata_names_are_errors() {
     let place = Place::new();
     let text = "one two three four five six";
     place.file("d.csv", format!("id,text,a,\"b,c\"\n1,{text},x,y\n"));
@@ -504,7 +504,7 @@ fn the_version_lists_the_backends() {
 /// `dedup`.
 #[cfg(unix)]
 #[test]
-fn an_export_has_the_mode_of_any_new_file_or_of_the_one_it_replaces() {
+fn exports_have_ordinary_file_modes() {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
@@ -521,7 +521,7 @@ fn an_export_has_the_mode_of_any_new_file_or_of_the_one_it_replaces() {
 
 #[cfg(feature = "serve")]
 #[test]
-fn a_check_covers_the_state_of_a_service() {
+fn index_check_covers_service_state() {
     let place = Place::new();
     place.file("a.jsonl", "{\"id\":\"a\",\"text\":\"one two three\"}\n");
     place.run(&["index", "create", "x", "a.jsonl"]).ok();

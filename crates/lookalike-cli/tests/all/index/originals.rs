@@ -22,7 +22,7 @@ fn original(place: &Place, args: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn files_of_every_kind_come_back_byte_for_byte() {
+fn originals_are_stored_byte_for_byte() {
     let place = Place::new();
     let files = [
         ("text.docx", fixture("office/text.docx"), "wordprocessingml"),
@@ -57,7 +57,7 @@ fn files_of_every_kind_come_back_byte_for_byte() {
 }
 
 #[test]
-fn records_come_back_as_they_are_in_their_input() {
+fn record_originals_equal_their_input() {
     let place = Place::new();
     let lines =
         [r#"{"id": "a",  "text": "one two three four five six"}"#, r#"{"id":"b","text":"x"}"#];
@@ -77,7 +77,7 @@ fn records_come_back_as_they_are_in_their_input() {
 }
 
 #[test]
-fn pages_of_a_crawl_come_back_as_their_records() {
+fn crawl_originals_are_warc_records() {
     let place = Place::new();
     let record = |url: &str, words: &str| {
         let page = format!("<!doctype html><title>{url}</title><p>{words}</p>");
@@ -151,7 +151,7 @@ fn former_versions_stay_with_their_times() {
 /// An export with originals recreates the index with all versions. An export without originals
 /// names this loss.
 #[test]
-fn originals_go_out_and_in_with_an_export() {
+fn exports_with_originals_recreate_versions() {
     let place = Place::new();
     place.run(&["index", "create", "archive", "--store", "originals"]).ok();
     let words = "some words of a page that is put again and again, as pages are";
@@ -209,7 +209,7 @@ fn originals_go_out_and_in_with_an_export() {
 
 /// `dedup --add` also stores the originals of the documents that it adds.
 #[test]
-fn what_stays_of_a_run_is_added_with_its_original() {
+fn dedup_adds_documents_with_originals() {
     let place = Place::new();
     place.run(&["index", "create", "archive", "--store", "originals"]).ok();
     let line = "{\"n\":1, \"text\":\"a record of some words that are in no index\",\"id\":\"r\"}";
@@ -223,7 +223,7 @@ fn what_stays_of_a_run_is_added_with_its_original() {
 }
 
 #[test]
-fn originals_over_the_limit_are_named_and_left_out_on_request() {
+fn oversized_originals_are_errors() {
     let place = Place::new();
     place.file("in/large.txt", "word ".repeat(1_000)).file("in/small.txt", "a few words");
     let create =

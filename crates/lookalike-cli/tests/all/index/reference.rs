@@ -44,7 +44,7 @@ fn halves() -> [String; 2] {
 /// texts or only shingle sets. With stored texts, the run may also use other shingles than the
 /// index.
 #[test]
-fn an_index_decides_as_its_documents_do() {
+fn reference_indexes_decide_like_files() {
     let place = Place::new();
     let [old, new] = halves();
     place.file("old.jsonl", &old).file("new.jsonl", &new);
@@ -80,7 +80,7 @@ fn an_index_decides_as_its_documents_do() {
 }
 
 #[test]
-fn kept_documents_are_added_to_the_reference() {
+fn kept_documents_join_the_reference_index() {
     let place = place();
     place.run(&["index", "create", "news", "old.jsonl", "--store", "texts"]).ok();
     let args = [
@@ -123,7 +123,7 @@ fn kept_documents_are_added_to_the_reference() {
 /// Removed documents count in the group size of their keeper, over all batches. Exports, answers
 /// and indexes created from an export contain these sizes.
 #[test]
-fn sizes_of_groups_are_given_and_taken() {
+fn group_sizes_are_stored_and_exported() {
     let place = place();
     place.run(&["index", "create", "news", "old.jsonl", "--store", "texts"]).ok();
     let add = |input: &str| {

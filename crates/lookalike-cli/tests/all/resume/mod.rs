@@ -172,7 +172,7 @@ pub(crate) fn kill_and_resume(
 }
 
 #[test]
-fn killed_at_any_moment_it_ends_with_the_same_bytes() {
+fn killed_runs_resume_to_equal_bytes() {
     let place = place_with_inputs();
     let mut random = Random::new(7);
     let mut kills = 0;
@@ -199,7 +199,7 @@ fn killed_late(scenario: &Scenario, place: &Place) -> Vec<String> {
 
 /// A run stores the ranges of units together with their documents.
 #[test]
-fn units_are_the_same_after_an_interruption() {
+fn resumed_runs_keep_units() {
     let place = place_with_inputs();
     let texts: Vec<String> = short_documents(0, 26_000).lines().map(str::to_owned).collect();
     let text = |line: &String| -> String {
@@ -229,7 +229,7 @@ fn units_are_the_same_after_an_interruption() {
 
 /// Estimates are calculated from signatures, which the first step stores.
 #[test]
-fn estimates_are_the_same_after_an_interruption() {
+fn resumed_runs_keep_estimates() {
     let place = place_with_inputs();
     let args = [&["a.jsonl.gz", "--pairs", "p.csv", "--estimates"], SMALL].concat();
     let scenario = Scenario::new("estimates", &args);
@@ -259,7 +259,7 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) {
 /// A kill can leave any prefix of the journal, and other files that contain more than this prefix
 /// lists.
 #[test]
-fn every_prefix_of_the_journal_leads_to_the_same_bytes() {
+fn every_journal_prefix_resumes_correctly() {
     let place = place_with_inputs();
     let torn = ["", "0123456789abcdef {\"Batch\"", "0123456789abcdef {}\n"];
     for scenario in scenarios() {
@@ -283,7 +283,7 @@ fn every_prefix_of_the_journal_leads_to_the_same_bytes() {
 /// The first step stores the texts of compressed input, so a resumed run does not read it again.
 /// Here the input is unreadable by then.
 #[test]
-fn what_was_read_is_not_read_again() {
+fn resumed_find_skips_read_inputs() {
     let place = place_with_inputs();
     let scenario = Scenario::new("compressed", &[&["a.jsonl.gz"], SMALL].concat());
     let (expected, _) = scenario.expected(&place);
@@ -314,7 +314,7 @@ fn runs_resume_with_other_limits() {
 }
 
 #[test]
-fn another_run_is_refused_with_both_sides() {
+fn resume_rejects_a_different_run() {
     let place = place_with_inputs();
     let scenario = Scenario::new("plain", &[&["a.jsonl", "b.jsonl", "--skip-bad"], SMALL].concat());
     let (expected, _) = scenario.expected(&place);
@@ -355,7 +355,7 @@ fn another_run_is_refused_with_both_sides() {
 }
 
 #[test]
-fn what_cannot_be_resumed_says_so() {
+fn unresumable_runs_are_errors() {
     let place = place_with_inputs();
     let input = short_documents(0, 10);
     let stdin = ["find", "-", "--temp-dir", "t", "--resume"];
@@ -380,7 +380,7 @@ fn what_cannot_be_resumed_says_so() {
 }
 
 #[test]
-fn a_damaged_folder_is_refused_and_never_a_wrong_result() {
+fn damaged_run_folders_are_errors() {
     let place = place_with_inputs();
     let inputs = ["a.jsonl.gz", "b.jsonl", "--skip-bad"];
     let scenario = Scenario::new("compressed", &[&inputs, SMALL].concat());
@@ -425,7 +425,7 @@ fn a_damaged_folder_is_refused_and_never_a_wrong_result() {
 /// A folder that other users could have created or filled is refused.
 #[cfg(unix)]
 #[test]
-fn a_folder_that_others_may_write_to_is_refused() {
+fn publicly_writable_run_folders_are_errors() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let place = place_with_inputs();
     let scenario = Scenario::new("plain", &[&["a.jsonl"], SMALL].concat());

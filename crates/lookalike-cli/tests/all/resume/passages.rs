@@ -67,7 +67,7 @@ fn place_with_inputs() -> Place {
 }
 
 #[test]
-fn killed_at_any_moment_they_end_with_the_same_bytes() {
+fn killed_passage_runs_resume_correctly() {
     let place = place_with_inputs();
     let mut random = Random::new(11);
     let scenarios = scenarios();
@@ -99,7 +99,7 @@ fn killed_late(scenario: &Scenario, place: &Place) -> Vec<String> {
 /// A kill can leave any prefix of the journal, and other files that contain more than this prefix
 /// lists.
 #[test]
-fn every_prefix_of_the_passage_journal_leads_to_the_same_bytes() {
+fn every_passage_journal_prefix_resumes_correctly() {
     let place = place_with_inputs();
     for scenario in scenarios() {
         let (expected, _) = scenario.expected(&place);
@@ -128,7 +128,7 @@ fn every_prefix_of_the_passage_journal_leads_to_the_same_bytes() {
 /// The first step stores the texts of compressed input, so a resumed run does not read it again.
 /// Here the input is unreadable by then.
 #[test]
-fn what_was_read_is_not_read_again() {
+fn resumed_passages_skip_read_inputs() {
     let place = place_with_inputs();
     let scenario = &scenarios()[0];
     let (expected, _) = scenario.expected(&place);
@@ -142,7 +142,7 @@ fn what_was_read_is_not_read_again() {
 }
 
 #[test]
-fn another_search_is_refused_and_more_threads_are_not() {
+fn resume_rejects_a_different_passage_search() {
     let place = place_with_inputs();
     let scenario = &scenarios()[1];
     let (expected, _) = scenario.expected(&place);
@@ -165,7 +165,7 @@ fn another_search_is_refused_and_more_threads_are_not() {
 }
 
 #[test]
-fn damaged_files_are_refused_and_never_a_wrong_result() {
+fn damaged_passage_run_files_are_errors() {
     let place = place_with_inputs();
     for (scenario, file) in scenarios().iter().zip(["unitigs", "cuts"]) {
         drop(scenario.expected(&place));

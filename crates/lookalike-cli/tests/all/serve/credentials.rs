@@ -26,7 +26,7 @@ fn hang_up(served: &mut Served) -> String {
 }
 
 #[test]
-fn a_token_is_made_used_and_withdrawn() {
+fn tokens_are_created_used_and_revoked() {
     let place = place();
     let make =
         |args: &[&str]| place.run(&[&["token"], args, &["--token-file", "tokens"]].concat()).ok();
@@ -58,7 +58,7 @@ fn a_token_is_made_used_and_withdrawn() {
 }
 
 #[test]
-fn what_is_no_token_is_refused() {
+fn invalid_token_arguments_are_errors() {
     let place = Place::new();
     let made = place.run(&["token", "decide", "--name", "bob"]);
     assert!(made.err.starts_with("decide bob sha256:"), "{}", made.err);

@@ -56,7 +56,7 @@ fn place() -> Place {
 }
 
 #[test]
-fn commands_ask_the_index_that_they_name() {
+fn commands_use_the_named_index() {
     let place = place();
     let served = TwoIndexes::start(&place, &[]);
     assert!(served.said[0].starts_with("folder/a is served at http://127.0.0.1:"));
@@ -84,7 +84,7 @@ fn commands_ask_the_index_that_they_name() {
 }
 
 #[test]
-fn backups_of_each_index_have_their_own_folder() {
+fn each_index_has_a_backup_folder() {
     let place = place();
     std::fs::create_dir(place.path("backups")).unwrap();
     let served = TwoIndexes::start(&place, &["--backup-dir", "backups"]);
@@ -95,7 +95,7 @@ fn backups_of_each_index_have_their_own_folder() {
 }
 
 #[test]
-fn what_cannot_be_served_is_said() {
+fn invalid_index_options_are_errors() {
     let place = place();
     let fails = |args: &[&str], code: i32| -> String {
         let run: Run = place.run(&[&["serve", "--listen", "127.0.0.1:0"], args].concat());
@@ -119,7 +119,7 @@ fn what_cannot_be_served_is_said() {
 }
 
 #[test]
-fn names_are_settings_and_limits_of_tokens() {
+fn index_names_configure_servers_and_tokens() {
     let place = place();
     place.file("serve.toml", "index = [\"news=folder/a\", \"mail=b\"]\n");
     let shown = place.run(&["serve", "--config", "serve.toml", "--print-config"]).ok();

@@ -85,7 +85,7 @@ pub(crate) fn place() -> Place {
 }
 
 #[test]
-fn what_was_acknowledged_outlives_a_kill() {
+fn acknowledged_documents_survive_kills() {
     let place = place();
     let served = Served::start(&place, &["--log", "off"]);
     let (next, acknowledged) = (AtomicU32::new(0), Mutex::new(Vec::new()));
@@ -176,7 +176,7 @@ fn noted(place: &Place) -> Vec<String> {
 }
 
 #[test]
-fn decisions_that_were_acknowledged_outlive_kills() {
+fn acknowledged_decisions_survive_kills() {
     let place = place();
     let acknowledged = Acknowledged::default();
     let kills = if is_soak() { 300 } else { 4 };
@@ -237,7 +237,7 @@ fn sigint_stops_and_logs_omit_texts() {
 /// other time limits are ten minutes here.
 #[cfg(unix)]
 #[test]
-fn requests_under_way_are_interrupted_when_the_grace_time_is_over() {
+fn grace_time_interrupts_running_requests() {
     let place = place();
     let times = ["--grace", "50ms", "--idle-time", "10min", "--request-time", "10min"];
     let mut served = Served::start(&place, &times);
@@ -263,7 +263,7 @@ fn requests_under_way_are_interrupted_when_the_grace_time_is_over() {
 /// While another process holds the write lock, a server with `--wait 10ms` fails. A server that
 /// waits for ten minutes starts when the lock is released.
 #[test]
-fn another_process_that_writes_is_waited_for() {
+fn servers_wait_for_the_write_lock() {
     let place = place();
     let lock = std::fs::File::options().write(true).open(place.path("docs/lock")).unwrap();
     lock.lock().unwrap();
@@ -281,7 +281,7 @@ fn another_process_that_writes_is_waited_for() {
 }
 
 #[test]
-fn tokens_of_a_file_give_their_right() {
+fn file_tokens_grant_their_rights() {
     let place = place();
     place.file("tokens", "read reader-0123456789\n# a comment\nwrite writer-0123456789\n");
     let served = Served::start(&place, &["--token-file", "tokens", "--log", "off"]);
@@ -307,7 +307,7 @@ fn tokens_of_a_file_give_their_right() {
 
 #[cfg(unix)]
 #[test]
-fn a_hang_up_does_not_end_it() {
+fn hangup_signals_keep_servers_running() {
     let place = place();
     let mut served = Served::start(&place, &[]);
     // A server that answers has installed its signal handlers.
@@ -326,7 +326,7 @@ fn a_hang_up_does_not_end_it() {
 
 #[cfg(unix)]
 #[test]
-fn tokens_that_others_can_read_are_warned_about() {
+fn readable_token_files_get_a_warning() {
     use std::os::unix::fs::PermissionsExt;
     let place = place();
     place.file("tokens", "write 0123456789abcdef\n");
@@ -451,7 +451,7 @@ fn memory_of_decisions_is_bounded() {
 }
 
 #[test]
-fn what_cannot_be_served_is_reported() {
+fn invalid_server_options_are_errors() {
     let place = place();
     let message = place.run(&["serve", "docs", "--listen", "0.0.0.0:0"]).fails(2);
     assert!(message.contains("--token-file"), "{message}");
@@ -470,7 +470,7 @@ fn what_cannot_be_served_is_reported() {
 }
 
 #[test]
-fn what_is_in_effect_is_shown() {
+fn print_config_shows_effective_settings() {
     let place = place();
     place.file(
         "serve.toml",

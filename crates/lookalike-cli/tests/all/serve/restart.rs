@@ -68,7 +68,7 @@ fn with_webhook(place: &Place, receiver: &TcpListener) -> Served {
 }
 
 #[test]
-fn messages_that_wait_are_sent_after_a_kill() {
+fn pending_messages_survive_kills() {
     let place = place();
     place.file("secret", SECRET);
     let receiver = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -116,7 +116,7 @@ fn messages_that_wait_are_sent_after_a_kill() {
 }
 
 #[test]
-fn answers_for_keys_are_given_again_after_a_kill() {
+fn idempotent_answers_survive_kills() {
     let place = place();
     let served = Served::start(&place, &["--log", "off"]);
     let lines = "{\"id\":\"a\",\"text\":\"some words\"}\n{\"id\":\"b\",\"text\":\"more words\"}\n";
@@ -153,7 +153,7 @@ fn answers_for_keys_are_given_again_after_a_kill() {
 
 /// A file of another program is neither used nor changed, and the message names a remedy.
 #[test]
-fn a_state_that_is_none_is_refused() {
+fn invalid_state_files_are_errors() {
     let place = place();
     place.file("docs/service.sqlite", "no database");
     let said = place.run(&["serve", "docs", "--listen", "127.0.0.1:0"]).fails(1);

@@ -31,7 +31,7 @@ fn end(served: Served) {
 }
 
 #[test]
-fn an_index_that_a_service_has_open_names_it() {
+fn locked_indexes_name_their_service() {
     let place = place();
     place.file("a.jsonl", lines(0, 3));
     let served = Served::start(&place, &["--log", "off"]);
@@ -50,7 +50,7 @@ fn an_index_that_a_service_has_open_names_it() {
 }
 
 #[test]
-fn a_service_stores_what_the_index_would() {
+fn services_store_documents_like_indexes() {
     let (there, here) = (Place::new(), Place::new());
     for place in [&there, &here] {
         place.run(&["index", "create", "docs", "--store", "texts"]).ok();
@@ -133,7 +133,7 @@ fn local_export(place: &Place) -> Vec<Value> {
 }
 
 #[test]
-fn a_service_is_maintained_while_it_answers() {
+fn running_services_can_be_maintained() {
     let place = place();
     std::fs::create_dir(place.path("backups")).unwrap();
     place.file("a.jsonl", lines(0, 50));
@@ -163,7 +163,7 @@ fn a_service_is_maintained_while_it_answers() {
 /// Documents that a service adds have the same originals and group sizes as those that `index add`
 /// writes to a folder.
 #[test]
-fn a_service_keeps_the_originals_of_what_is_sent() {
+fn services_store_sent_originals() {
     let there = Place::new();
     there.run(&["index", "create", "docs", "--store", "originals"]).ok();
     let served = Served::start(&there, &["--log", "off"]);
@@ -224,7 +224,7 @@ fn a_token_comes_from_the_environment() {
 }
 
 #[test]
-fn what_a_service_does_not_do_is_refused() {
+fn unsupported_service_commands_are_errors() {
     let place = place();
     place.file("a.jsonl", lines(0, 2));
     // No program listens on this port.

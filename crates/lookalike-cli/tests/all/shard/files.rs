@@ -9,7 +9,7 @@ use lookalike_test_support::is_soak;
 use std::fs;
 
 #[test]
-fn what_is_missing_is_named() {
+fn missing_tasks_are_named() {
     let place = Place::new();
     place.file("a.jsonl", short_documents(0, 100));
     let message = place.run(&["shard", "keys", "job"]).fails(1);
@@ -34,7 +34,7 @@ fn what_is_missing_is_named() {
 }
 
 #[test]
-fn a_plan_is_made_once_and_tasks_that_are_done_stay() {
+fn finished_tasks_are_not_repeated() {
     let place = Place::new();
     place.file("a.jsonl", short_documents(0, 100));
     let divided = Divided { tasks: 2, parts: 2 };
@@ -55,7 +55,7 @@ fn a_plan_is_made_once_and_tasks_that_are_done_stay() {
 }
 
 #[test]
-fn files_that_are_damaged_or_of_another_plan_are_refused() {
+fn damaged_task_files_are_errors() {
     let place = Place::new();
     place.file("a.jsonl", short_documents(0, 100));
     let divided = Divided { tasks: 1, parts: 1 };
@@ -94,7 +94,7 @@ fn files_that_are_damaged_or_of_another_plan_are_refused() {
 }
 
 #[test]
-fn the_file_of_another_task_is_refused() {
+fn copied_task_files_are_errors() {
     let place = Place::new();
     place.file("a.jsonl", short_documents(0, 100));
     Divided { tasks: 2, parts: 2 }.plan(&place, &["a.jsonl"]).ok();
@@ -111,7 +111,7 @@ fn the_file_of_another_task_is_refused() {
 }
 
 #[test]
-fn inputs_that_changed_are_named() {
+fn changed_inputs_and_plans_are_errors() {
     let place = Place::new();
     place.file("a.jsonl", short_documents(0, 100));
     Divided { tasks: 1, parts: 1 }.plan(&place, &["a.jsonl"]).ok();
@@ -137,7 +137,7 @@ fn inputs_that_changed_are_named() {
 
 /// Errors of tasks that run in another folder than the plan.
 #[test]
-fn names_of_the_plan_are_relative_to_its_folder() {
+fn missing_plan_inputs_name_a_remedy() {
     let place = Place::new();
     place.file("a.jsonl", short_documents(0, 10));
     place.file("list.txt", "a.jsonl\n");
@@ -165,7 +165,7 @@ fn names_of_the_plan_are_relative_to_its_folder() {
 }
 
 #[test]
-fn files_that_are_cut_short_are_not_done() {
+fn truncated_task_files_are_unfinished() {
     let place = Place::new();
     place.file("a.jsonl", short_documents(0, 100));
     Divided { tasks: 4, parts: 1 }.plan(&place, &["a.jsonl"]).ok();

@@ -102,7 +102,7 @@ fn scaled(script: &str, numbers: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn the_stages_leave_the_groups_of_find() {
+fn guide_stages_match_find() {
     let guide = guide();
     let [stages, counted, shell_loop] = &blocks(&guide, "console")[..] else {
         panic!("three blocks are expected")
@@ -122,7 +122,7 @@ fn the_stages_leave_the_groups_of_find() {
 }
 
 #[test]
-fn the_slurm_script_leaves_the_groups_of_find() {
+fn slurm_script_matches_find() {
     let guide = guide();
     let [script] = &blocks(&guide, "bash")[..] else { panic!("one block is expected") };
     let (place, expected) = place_with_pages(&[]);
@@ -140,7 +140,7 @@ fn the_slurm_script_leaves_the_groups_of_find() {
 }
 
 #[test]
-fn the_job_of_kubernetes_runs_every_task() {
+fn kubernetes_job_runs_every_task() {
     let guide = guide();
     let [job] = &blocks(&guide, "yaml")[..] else { panic!("one block is expected") };
     let command = job.lines().find_map(|line| line.trim().strip_prefix("command: [sh, -c, '"));

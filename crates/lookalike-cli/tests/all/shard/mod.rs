@@ -112,7 +112,7 @@ fn inputs(place: &Place) {
 }
 
 #[test]
-fn the_outputs_are_those_of_find() {
+fn shard_outputs_match_find() {
     let place = Place::new();
     inputs(&place);
     let all = ["a.jsonl", "b.jsonl.gz", "c.jsonl", "folder", "--skip-bad", "--threshold", "0.6"];
@@ -156,7 +156,7 @@ fn the_outputs_are_those_of_find() {
 /// The candidates differ from the candidates of `find`, because a divided run counts shingles in
 /// another way.
 #[test]
-fn exact_runs_and_containment_are_those_of_find() {
+fn exact_and_containment_shards_match_find() {
     let place = Place::new();
     inputs(&place);
     let inputs = ["a.jsonl", "b.jsonl.gz", "folder", "--threshold", "0.5"];
@@ -190,7 +190,7 @@ fn exact_runs_and_containment_are_those_of_find() {
 }
 
 #[test]
-fn memory_and_threads_change_nothing() {
+fn shard_outputs_ignore_memory_and_threads() {
     let place = Place::new();
     place.file("a.jsonl", short_documents(0, 3000));
     place.file("b.jsonl.gz", gzip(short_documents(3000, 3000).as_bytes()));
@@ -208,7 +208,7 @@ fn memory_and_threads_change_nothing() {
 /// Two groups have the same size, and their keepers have the same id. Neither the document numbers
 /// nor the division decides their order.
 #[test]
-fn a_keeper_of_the_reference_comes_second() {
+fn reference_keepers_come_second() {
     let place = Place::new();
     let text = |word: &str| (0..30).map(|i| format!("{word}{i}")).collect::<Vec<_>>().join(" ");
     let line = |id: &str, text: &str| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
@@ -228,7 +228,7 @@ fn a_keeper_of_the_reference_comes_second() {
 
 /// A new document and a reference document share an id, so several pairs have the same two ids.
 #[test]
-fn pairs_of_ids_that_the_reference_has_too_are_in_one_order() {
+fn pairs_with_repeated_ids_are_ordered() {
     let place = Place::new();
     let text = |side: usize, number: usize| {
         let word = |i: usize| {
@@ -298,7 +298,7 @@ fn components_are_found_in_levels() {
 }
 
 #[test]
-fn plan_says_that_repeated_ids_are_an_error_with_skip_bad_too() {
+fn plan_help_mentions_repeated_ids() {
     let help = Place::new().run(&["shard", "plan", "--help"]).ok();
     assert!(help.contains("count bad records; repeated ids remain an error"), "{help}");
 }
@@ -334,7 +334,7 @@ fn ids_of_several_documents_are_named() {
 /// The remedy for repeated ids in two files, `--ids-by-file`, does not help for two records of one
 /// file.
 #[test]
-fn ids_of_one_file_have_another_remedy() {
+fn ids_repeated_within_files_are_errors() {
     let place = Place::new();
     let line = "{\"id\":\"x\",\"text\":\"one two three four five six seven\"}\n";
     place.file("in/a.jsonl", line.repeat(2));
@@ -352,7 +352,7 @@ fn ids_of_one_file_have_another_remedy() {
 
 /// Runs the text between backticks, with a number instead of `TASK`.
 #[test]
-fn the_commands_of_a_plan_can_be_run() {
+fn printed_plan_commands_run() {
     let place = Place::new();
     place.file("a.jsonl", short_documents(0, 10));
     let plan = Divided { tasks: 3, parts: 1 }.plan(&place, &["a.jsonl"]).err;
@@ -368,7 +368,7 @@ fn the_commands_of_a_plan_can_be_run() {
 }
 
 #[test]
-fn what_cannot_be_divided_is_refused() {
+fn indivisible_jobs_are_errors() {
     let place = Place::new();
     place.file("in/a.jsonl", short_documents(0, 10));
     place.run(&["index", "create", "ix", "in/a.jsonl"]).ok();
@@ -494,7 +494,7 @@ fn killed_tasks_are_run_again() {
 /// Several processes can run the same task or the same plan at once. All succeed with the same
 /// result.
 #[test]
-fn a_task_may_run_twice_at_once() {
+fn concurrent_equal_tasks_succeed() {
     let place = Place::new();
     place.file("a.jsonl", short_documents(0, 1000));
     place.file("b.jsonl.gz", gzip(short_documents(1000, 1000).as_bytes()));
@@ -526,7 +526,7 @@ fn a_task_may_run_twice_at_once() {
 /// leaves no such file, and succeeds when there is room.
 #[cfg(unix)]
 #[test]
-fn a_full_disk_is_named_by_every_stage() {
+fn every_stage_reports_a_full_disk() {
     use crate::faults::{NO_DISK, says, shell, with_small_disk};
 
     let place = Place::new();

@@ -16,7 +16,7 @@ fn names(files: &[(String, String)]) -> Vec<&str> {
 }
 
 #[test]
-fn files_of_one_name_are_all_there() {
+fn equally_named_members_are_all_read() {
     let got = extract("plain.zip", &fixture("plain.zip"));
     assert!(got.failures.is_empty(), "{got:?}");
     assert_eq!(names(&got.parts), ["a.txt", "folder/größe.txt", "a.txt#2"]);
@@ -24,7 +24,7 @@ fn files_of_one_name_are_all_there() {
 }
 
 #[test]
-fn an_entry_can_be_read_by_itself() {
+fn zip_entries_inflate_separately() {
     let plain = fixture("plain.zip");
     // A self-extracting archive has other bytes before its first entry.
     let shifted = [&[7; 1000][..], &plain].concat();
@@ -60,7 +60,7 @@ fn all_forms_of_zip_are_read() {
 }
 
 #[test]
-fn names_are_decoded_and_times_taken_from_where_they_are_best() {
+fn zip_names_and_times_are_decoded() {
     let mut old = entry("", b"x");
     old.name = b"gr\x94\xe1e\\x.txt".to_vec();
     old.host = 0;
@@ -79,7 +79,7 @@ fn names_are_decoded_and_times_taken_from_where_they_are_best() {
 }
 
 #[test]
-fn what_cannot_be_read_says_why() {
+fn unreadable_members_name_the_reason() {
     let mut link = entry("link", b"a.txt");
     link.attributes = 0o120_777 << 16;
     let mut device = entry("device", b"");
@@ -105,7 +105,7 @@ fn what_cannot_be_read_says_why() {
 }
 
 #[test]
-fn members_of_every_usual_method_are_read() {
+fn common_zip_methods_are_read() {
     let bytes = fixture("methods.zip");
     let got = extract("methods.zip", &bytes);
     assert!(got.failures.is_empty(), "{got:?}");
@@ -133,7 +133,7 @@ fn members_of_every_usual_method_are_read() {
 }
 
 #[test]
-fn a_dictionary_of_lzma_is_not_larger_than_its_limit() {
+fn lzma_dictionaries_are_limited() {
     let mut bytes = fixture("methods.zip");
     let listed = zip_entries(Cursor::new(&bytes)).unwrap();
     // The size of the dictionary follows two version bytes, a length and the properties.
@@ -148,7 +148,7 @@ fn a_dictionary_of_lzma_is_not_larger_than_its_limit() {
 }
 
 #[test]
-fn the_sum_of_a_name_is_made_once_however_many_fields_ask_for_it() {
+fn name_checksums_are_computed_once() {
     let mut long = entry(&"n".repeat(60_000), b"x");
     // Each field has the correct version, but belongs to another name.
     long.extra = [0x75, 0x70, 5, 0, 1, 0, 0, 0, 0].repeat(7_000);
@@ -160,7 +160,7 @@ fn the_sum_of_a_name_is_made_once_however_many_fields_ask_for_it() {
 }
 
 #[test]
-fn books_and_texts_zipped_again_are_documents() {
+fn rezipped_documents_stay_documents() {
     for name in ["book.epub", "text.odt", "sheets.ods", "slides.odp"] {
         let whole = fixture(name);
         let known = extract(name, &whole).text().to_owned();
@@ -223,7 +223,7 @@ fn wrong_sums_and_sizes_are_damage() {
 }
 
 #[test]
-fn a_zip_that_is_cut_off_gives_what_is_whole() {
+fn truncated_zips_give_whole_members() {
     // The first entry is longer than one search window, and the second is empty.
     let mut first = entry("a.txt", &b"first PK\x07\x08 ".repeat(20_000));
     first.method = 0;
@@ -243,7 +243,7 @@ fn a_zip_that_is_cut_off_gives_what_is_whole() {
 }
 
 #[test]
-fn an_empty_list_hides_nothing() {
+fn empty_zip_lists_hide_no_members() {
     let mut bytes = zip(&[("a.txt", b"first")]);
     let end = bytes.len() - 22;
     bytes[end + 8..].fill(0);
@@ -254,7 +254,7 @@ fn an_empty_list_hides_nothing() {
 }
 
 #[test]
-fn entries_that_share_bytes_are_refused_but_one() {
+fn overlapping_entries_are_read_once() {
     let mut bytes = zip(&[("a.txt", &vec![b'a'; 1 << 20])]);
     let list = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
     let end = bytes.windows(4).position(|w| w == b"PK\x05\x06").unwrap();
@@ -270,7 +270,7 @@ fn entries_that_share_bytes_are_refused_but_one() {
 }
 
 #[test]
-fn tar_archives_of_both_kinds_are_read() {
+fn pax_and_gnu_tars_are_read() {
     for (name, modified) in [("pax.tar", MODIFIED + 500_000_000), ("gnu.tar", MODIFIED)] {
         let bytes = fixture(name);
         let got = extract(name, &bytes);
@@ -294,7 +294,7 @@ fn tar_archives_of_both_kinds_are_read() {
 }
 
 #[test]
-fn a_stream_of_tar_is_cut_into_entries() {
+fn streamed_tars_split_into_entries() {
     for name in ["pax.tar", "gnu.tar"] {
         let bytes = fixture(name);
         let (mut start, mut names) = (0, Vec::new());
@@ -326,7 +326,7 @@ fn a_stream_of_tar_is_cut_into_entries() {
 }
 
 #[test]
-fn tar_headers_that_are_not_are_damage() {
+fn invalid_tar_headers_are_damage() {
     let good = tar("a.txt", b"first");
     let mut wrong_sum = tar("b.txt", b"second");
     wrong_sum[0] = b'c';
@@ -402,7 +402,7 @@ fn bombs_stop_at_the_limit() {
 }
 
 #[test]
-fn archives_lie_only_so_deep_in_each_other() {
+fn archive_nesting_depth_is_limited() {
     let mut bytes = b"text".to_vec();
     for level in 0..20 {
         bytes = match level % 2 {
@@ -451,7 +451,7 @@ impl PartSink for SecondPartFails {
 }
 
 #[test]
-fn the_first_error_of_a_sink_ends_the_extraction() {
+fn sink_errors_end_the_extraction() {
     let inner = zip(&[("a", b"text"), ("b", b"text"), ("c", b"text")]);
     let outer = zip(&[("x.zip", &inner), ("y.zip", &inner)]);
     let mailbox = "From a@b Thu Jan  1 00:00:00 1970\nFrom: x\nTo: y\n\ntext\n\n".repeat(3);

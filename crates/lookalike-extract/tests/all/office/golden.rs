@@ -6,7 +6,7 @@ use super::{extract, fixture};
 use lookalike_extract::ExtractError;
 
 #[test]
-fn texts_and_fields_are_the_known_ones() {
+fn office_fixtures_match_expected_texts() {
     let names = [
         "text.docx",
         "utf16.docx",
@@ -24,7 +24,7 @@ fn texts_and_fields_are_the_known_ones() {
 }
 
 #[test]
-fn an_epub_has_its_chapters_in_order() {
+fn epub_fixture_matches_expected_text() {
     let got = extract("book.epub", &fixture("book.epub"));
     if let Some((_, ExtractError::Unsupported { kind })) = got.failures.first() {
         lookalike_test_support::print_skipped(&format!(
@@ -37,7 +37,7 @@ fn an_epub_has_its_chapters_in_order() {
 }
 
 #[test]
-fn a_password_is_said() {
+fn password_protection_is_reported() {
     assert_eq!(extract("x", &fixture("password.odt")).failure(), &ExtractError::Encrypted);
 }
 

@@ -57,7 +57,7 @@ fn check(got: &Got, limit: usize) {
 }
 
 #[test]
-fn nothing_that_is_cut_off_passes_for_whole() {
+fn truncated_files_report_failures() {
     for name in FILES {
         let bytes = fixture(name);
         for part in 1..20 {
@@ -81,7 +81,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn files_with_flipped_bits_give_texts_or_failures(
+    fn flipped_bits_give_texts_or_failures(
         which in 0..FILES.len(),
         flips in prop::collection::vec((any::<prop::sample::Index>(), 0u8..8), 1..20),
     ) {
@@ -94,7 +94,7 @@ proptest! {
     }
 
     #[test]
-    fn files_with_pieces_moved_give_texts_or_failures(
+    fn moved_pieces_give_texts_or_failures(
         which in 0..FILES.len(),
         from in any::<prop::sample::Index>(),
         to in any::<prop::sample::Index>(),
@@ -135,7 +135,7 @@ proptest! {
 
     /// The checksums are corrected, so the changed headers are read.
     #[test]
-    fn changed_headers_of_tar_give_texts_or_failures(
+    fn tar_changes_give_texts_or_failures(
         which in 11..13usize,
         changes in prop::collection::vec(
             (any::<prop::sample::Index>(), 0usize..512, prop::sample::select(HEADER_BYTES)),
@@ -158,7 +158,7 @@ proptest! {
 
     /// The checksums are corrected, so the changed files are read.
     #[test]
-    fn changed_files_in_files_give_texts_or_failures(
+    fn changed_members_give_texts_or_failures(
         which in 0..9usize,
         flips in prop::collection::vec((any::<prop::sample::Index>(), 0u8..8), 1..5),
     ) {
@@ -178,7 +178,7 @@ proptest! {
     }
 
     #[test]
-    fn elements_in_any_order_give_texts_or_failures(
+    fn shuffled_elements_extract_without_damage(
         steps in prop::collection::vec(0..PIECES.len() + 10, 0..80),
     ) {
         let (mut xml, mut open) = (String::new(), Vec::new());
@@ -205,7 +205,7 @@ proptest! {
     }
 
     #[test]
-    fn words_of_rtf_in_any_order_give_texts_or_failures(
+    fn shuffled_rtf_gives_texts_or_failures(
         words in prop::collection::vec(0..WORDS.len(), 0..60),
     ) {
         let rtf: String = words.iter().map(|&word| WORDS[word]).collect();
@@ -309,7 +309,7 @@ fn entities_are_never_expanded() {
 }
 
 #[test]
-fn what_repeats_is_bounded() {
+fn repeated_cells_are_bounded() {
     let cell = "<table-cell number-columns-repeated='99999999999999999999'><p>x</p></table-cell>";
     let row = format!("<table-row number-rows-repeated='1000000000'>{cell}</table-row>");
     let got = extract("x", &odf(&row));
@@ -327,7 +327,7 @@ fn what_repeats_is_bounded() {
 }
 
 #[test]
-fn a_shared_text_that_is_used_a_million_times_is_limited() {
+fn repeated_shared_texts_are_limited() {
     let text = "x".repeat(10_000);
     let shared = format!("<sst><si><t>{text}</t></si></sst>");
     let cells = "<c t='s'><v>0</v></c>".repeat(1000);
@@ -350,7 +350,7 @@ fn a_shared_text_that_is_used_a_million_times_is_limited() {
 }
 
 #[test]
-fn one_bad_shared_text_does_not_lose_a_workbook() {
+fn missing_shared_texts_become_marks() {
     let relations = "<R><Relationship Id='a' Type='x/worksheet' Target='s.xml'/>\
                      <Relationship Id='b' Type='x/sharedStrings' Target='t.xml'/></R>";
     let sheet = "<w><row><c t='s'><v>0</v></c><c t='s'><v>7</v></c><c t='s'><v>x</v></c></row>\
@@ -372,7 +372,7 @@ fn one_bad_shared_text_does_not_lose_a_workbook() {
 }
 
 #[test]
-fn groups_of_rtf_take_no_more_memory_than_a_limit() {
+fn rtf_group_depth_is_limited() {
     let nested = |levels: usize| {
         format!("{{\\rtf1 {}x{}}}", "{".repeat(levels), "}".repeat(levels)).into_bytes()
     };
@@ -385,7 +385,7 @@ fn groups_of_rtf_take_no_more_memory_than_a_limit() {
 }
 
 #[test]
-fn elements_of_xml_take_no_more_memory_than_a_limit() {
+fn xml_element_depth_is_limited() {
     let nested =
         |levels: usize| docx(&format!("{}<t>x</t>{}", "<p>".repeat(levels), "</p>".repeat(levels)));
     assert_eq!(extract("x", &nested(9_000)).text().trim_end(), "x");
@@ -395,7 +395,7 @@ fn elements_of_xml_take_no_more_memory_than_a_limit() {
 }
 
 #[test]
-fn a_file_is_what_it_holds_not_what_it_is_called() {
+fn contents_override_file_names() {
     let known = String::from_utf8(fixture("sheets.xlsx.txt")).unwrap();
     assert_eq!(extract("letter.docx", &fixture("sheets.xlsx")).text(), known);
     // The file is not a Word file but an ordinary archive.
@@ -418,7 +418,7 @@ fn broken_xml_is_damage() {
 }
 
 #[test]
-fn deep_nesting_takes_no_stack_and_little_time() {
+fn deep_nesting_takes_linear_time() {
     let deep = 1_000_000;
     let started = Instant::now();
     let files = [

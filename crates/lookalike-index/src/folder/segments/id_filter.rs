@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_forgets_nothing_and_invents_little() {
+    fn bloom_filter_has_few_false_positives() {
         let mut filter = BloomFilter::new(30_000);
         (0..20_000).for_each(|number| filter.add(key(number)));
         assert!((0..20_000).all(|number| filter.may_have(key(number))));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_reported_to_those_only_who_come_upon_it() {
+    fn damaged_segments_disable_the_id_filter() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
         let tuning = Tuning { tail: 1, fan_out: 4, background: false };

@@ -170,7 +170,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_guess_changes_nothing(
+        fn lower_bound_ignores_the_guess(
             mut keys in proptest::collection::vec(any::<u64>(), 0..200),
             shift in 0u32..64,
             key in any::<u64>(),
@@ -203,7 +203,7 @@ mod tests {
         }
 
         #[test]
-        fn runs_find_what_is_in_them(
+        fn merged_runs_find_every_posting(
             postings in proptest::collection::vec((0u64..40, any::<u32>()), 0..200),
             cut in 0usize..200,
         ) {

@@ -223,7 +223,7 @@ mod tests {
     use crate::folder::{Tuning, test_index};
 
     #[test]
-    fn enough_neighbours_of_a_level_are_merged() {
+    fn plan_merges_enough_adjacent_segments() {
         // A dot is a segment that is being merged.
         let plan = |levels: &str, fan_out| {
             let levels: Vec<_> = levels.chars().map(|level| level.to_digit(10)).collect();
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_segments_stays_small() {
+    fn segment_count_stays_small() {
         let (fan_out, mut levels) = (4, Vec::new());
         for step in 0..20_000u32 {
             levels.push(Some(if step.is_multiple_of(97) { 2 } else { 0 }));
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn all_is_merged_where_nothing_is_added() {
+    fn merge_all_leaves_few_segments() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
         let state = unmerged(&path);
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_up_is_merged_later() {
+    fn cancelled_merges_are_retried() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
         let state = unmerged(&path);
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_merge_that_fails_keeps_no_other_from_being_done() {
+    fn failed_merge_does_not_block_others() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
         let state = unmerged(&path);
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_any_more_is_not_merged() {
+    fn removed_segments_are_not_merged() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
         let state = unmerged(&path);
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn adding_is_over_after_some_times_the_last_gap() {
+    fn write_activity_ends_after_a_pause() {
         let start = Instant::now();
         let at = |ms| start + Duration::from_millis(ms);
         let mut adding = WriteActivity::new(10, start);
@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_new_is_begun_at_the_end() {
+    fn no_merge_starts_after_end() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("index");
         let state = unmerged(&path);

@@ -39,7 +39,7 @@ fn exported(backend: &dyn Backend) -> Result<Vec<IndexRecord>, IndexError> {
 }
 
 #[test]
-fn flipped_bytes_are_found_by_check_and_never_exported() {
+fn flipped_bytes_are_never_exported() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
     let records = with_texts(&folder);
@@ -119,7 +119,7 @@ fn every_stored_value_has_a_checksum() {
 }
 
 #[test]
-fn a_segment_that_is_cut_short_while_it_is_in_use_is_an_error() {
+fn segments_truncated_in_use_are_errors() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
     let (documents, _) = filled(&folder);

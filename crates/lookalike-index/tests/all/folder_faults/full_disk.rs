@@ -18,7 +18,7 @@ fn fill(path: &std::path::Path) {
 }
 
 #[test]
-fn documents_are_removed_and_space_is_given_back_on_a_full_disk() {
+fn full_disk_allows_removal_and_compaction() {
     let above = tempfile::tempdir().unwrap();
     let Some(disk) = Disk::of(above.path(), "size=16m") else { return };
     let folder = disk.0.join("index");

@@ -134,7 +134,7 @@ fn an_interrupted_index_ends_each_operation() {
 }
 
 #[test]
-fn similar_originals_are_differences_over_a_bounded_chain() {
+fn difference_chains_of_originals_are_bounded() {
     let (_above, folder) = archive();
     let stats = open(&folder).stats().unwrap().originals.unwrap();
     assert_eq!((stats.versions, stats.originals, stats.differences), (12, 12, 11));
@@ -172,7 +172,7 @@ fn a_damaged_original_is_named() {
 
 /// The list of versions must not contain a hash that the original never had.
 #[test]
-fn a_hash_of_another_length_is_damage_and_no_hash_of_zeros() {
+fn wrong_hash_length_is_damage() {
     let (_above, folder) = archive();
     let catalogue = Connection::open(folder.join("catalog.sqlite")).unwrap();
     catalogue.execute("UPDATE originals SET sha256 = zeroblob(5) WHERE original = 3", []).unwrap();
@@ -211,7 +211,7 @@ fn a_damaged_version_is_named() {
 }
 
 #[test]
-fn removing_a_document_leaves_nothing_of_it() {
+fn compaction_deletes_originals_of_removed_documents() {
     let (_above, folder) = archive();
     let backend = folder::open(&folder, Access::Write { wait: Duration::ZERO }).unwrap();
     let mut maker = Maker::new(&settings(StoredContent::Originals), 5);
@@ -229,7 +229,7 @@ fn removing_a_document_leaves_nothing_of_it() {
 }
 
 #[test]
-fn damage_keeps_nothing_from_being_added_removed_and_compacted() {
+fn damage_does_not_block_writes() {
     for sql in [
         "UPDATE originals SET zstd = zeroblob(20)",
         "UPDATE versions SET added = 77",
@@ -255,7 +255,7 @@ fn damage_keeps_nothing_from_being_added_removed_and_compacted() {
 }
 
 #[test]
-fn a_version_with_a_damaged_id_is_not_replaced() {
+fn damaged_version_ids_block_replacement() {
     let (_above, folder) = archive();
     let sql = "UPDATE versions SET id = 'damaged' WHERE ended IS NULL";
     assert_eq!(damage(&folder, sql), 1);
@@ -315,7 +315,7 @@ fn compaction_removes_damaged_versions() {
 }
 
 #[test]
-fn an_unreadable_value_is_named_with_its_table() {
+fn unreadable_values_name_their_table() {
     let (_above, folder) = archive();
     let sql = "UPDATE versions SET name = CAST(x'ff' AS TEXT) WHERE version = 12";
     assert_eq!(damage(&folder, sql), 1);

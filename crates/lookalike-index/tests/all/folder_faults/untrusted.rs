@@ -32,7 +32,7 @@ fn use_all(folder: &Path, to: &Path) -> Result<(), IndexError> {
 }
 
 #[test]
-fn segments_are_files_of_the_folder_with_names_of_segments() {
+fn invalid_segment_names_are_errors() {
     let above = tempfile::tempdir().unwrap();
     let victim = above.path().join("thesis.txt");
     let elsewhere = above.path().join("elsewhere.seg");
@@ -71,7 +71,7 @@ fn segments_are_files_of_the_folder_with_names_of_segments() {
 }
 
 #[test]
-fn rows_of_segments_and_counts_that_cannot_be_are_refused() {
+fn impossible_catalogue_numbers_are_errors() {
     let damages = [
         "UPDATE segments SET first = last + 1",
         "UPDATE segments SET last = 4294967295",
@@ -150,7 +150,7 @@ fn a_rollback_journal_is_refused() {
 
 #[cfg(unix)]
 #[test]
-fn links_in_the_folder_are_not_followed() {
+fn symbolic_links_are_not_followed() {
     let above = tempfile::tempdir().unwrap();
     let victim = above.path().join("thesis.txt");
     std::fs::write(&victim, THESIS).unwrap();
@@ -192,7 +192,7 @@ fn links_in_the_folder_are_not_followed() {
 
 #[cfg(unix)]
 #[test]
-fn only_the_owner_may_look_into_what_is_made() {
+fn new_files_are_private_to_owner() {
     use std::os::unix::fs::PermissionsExt;
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     let files = |folder: &Path| -> Vec<u32> {

@@ -55,7 +55,7 @@ fn own() -> Option<PostgresServer> {
 }
 
 #[test]
-fn a_session_that_ends_in_a_batch_leaves_nothing() {
+fn lost_session_rolls_back_the_batch() {
     let Some(server) = own() else { return };
     let url = server.index("lost in a batch");
     let backend = postgres::create(&url, &settings(StoredContent::Sets)).unwrap();
@@ -88,7 +88,7 @@ fn a_session_that_ends_in_a_batch_leaves_nothing() {
 }
 
 #[test]
-fn idle_sessions_that_end_are_not_noticed() {
+fn lost_idle_sessions_are_replaced() {
     let Some(server) = own() else { return };
     let url = server.index("lost idle");
     let backend = postgres::create(&url, &settings(StoredContent::Sets)).unwrap();
@@ -111,7 +111,7 @@ fn idle_sessions_that_end_are_not_noticed() {
 }
 
 #[test]
-fn a_session_that_ends_in_its_commit_is_asked_about() {
+fn lost_commits_report_their_outcome() {
     let Some(server) = own() else { return };
     let url = server.index("lost commit");
     let backend = postgres::create(&url, &settings(StoredContent::Sets)).unwrap();
@@ -158,7 +158,7 @@ fn a_session_that_ends_in_its_commit_is_asked_about() {
 }
 
 #[test]
-fn a_session_that_ends_in_the_commit_of_a_compaction_is_asked_about() {
+fn lost_compaction_commits_report_their_outcome() {
     let Some(server) = own() else { return };
     let url = server.index("lost compaction");
     let settings = settings(StoredContent::Originals);
@@ -189,7 +189,7 @@ fn a_session_that_ends_in_the_commit_of_a_compaction_is_asked_about() {
 }
 
 #[test]
-fn a_statement_that_takes_too_long_is_an_error_for_now() {
+fn statement_timeouts_are_transient_errors() {
     let Some(server) = server() else { return };
     let url = server.fresh();
     drop(postgres::create(&url, &settings(StoredContent::Sets)).unwrap());
@@ -209,7 +209,7 @@ fn a_statement_that_takes_too_long_is_an_error_for_now() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_an_error_for_now() {
+fn refused_connections_are_transient_errors() {
     let url = "postgres://ann:s3cret@127.0.0.1:9/news?index=a";
     let error = postgres::open(url, WRITE).err().unwrap();
     assert!(!error.to_string().contains("s3cret"), "{error}");

@@ -32,7 +32,7 @@ fn archive(server: &PostgresServer, name: &str) -> (Postgres, Box<dyn Backend>, 
 }
 
 #[test]
-fn similar_originals_are_differences_over_a_bounded_chain() {
+fn postgres_difference_chains_are_bounded() {
     let Some(server) = server() else { return };
     let (_index, backend, mut client) = archive(server, "archive_chain");
     let stats = backend.stats().unwrap().originals.unwrap();
@@ -104,7 +104,7 @@ fn damage_of_originals_is_named() {
 
 /// The list of versions must not contain a hash that the original never had.
 #[test]
-fn a_hash_of_another_length_is_damage_and_no_hash_of_zeros() {
+fn postgres_reports_wrong_hash_length() {
     let Some(server) = server() else { return };
     let (_index, backend, mut client) = archive(server, "archive_hash_length");
     let sql = "UPDATE originals SET sha256 = '12345' WHERE original = 3";
@@ -117,7 +117,7 @@ fn a_hash_of_another_length_is_damage_and_no_hash_of_zeros() {
 }
 
 #[test]
-fn the_text_of_a_version_that_has_ended_has_a_checksum() {
+fn damaged_version_texts_are_detected() {
     let Some(server) = server() else { return };
     for damage in ["text = 'x'", "text_checksum = NULL", "text_checksum = 'x'"] {
         let (_index, backend, mut client) = archive(server, "archive_text");
@@ -168,7 +168,7 @@ fn removing_documents_leaves_no_originals() {
 /// Compaction finds the versions of an expired document by its id, even if the current version is
 /// missing or damaged.
 #[test]
-fn compaction_removes_versions_without_a_current_one() {
+fn compaction_removes_expired_damaged_versions() {
     let Some(server) = server() else { return };
     for sql in [
         "DELETE FROM versions WHERE ended IS NULL",
@@ -185,7 +185,7 @@ fn compaction_removes_versions_without_a_current_one() {
 }
 
 #[test]
-fn a_version_with_a_damaged_id_is_not_replaced() {
+fn postgres_rejects_replacing_damaged_ids() {
     let Some(server) = server() else { return };
     let (_index, backend, mut client) = archive(server, "archive_id");
     let sql = "UPDATE versions SET id = 'damaged' WHERE ended IS NULL";

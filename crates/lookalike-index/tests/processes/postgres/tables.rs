@@ -54,7 +54,7 @@ fn any_name_names_an_index() {
 }
 
 #[test]
-fn what_is_no_index_is_reported_from_one() {
+fn foreign_schemas_are_not_indexes() {
     let Some(server) = server() else { return };
     let mut client = server.client();
     let index = Postgres::named(server, "other");
@@ -72,7 +72,7 @@ fn what_is_no_index_is_reported_from_one() {
 }
 
 #[test]
-fn two_that_create_the_same_make_one() {
+fn concurrent_creation_makes_one_index() {
     let Some(server) = server() else { return };
     for round in 0..5 {
         let index = Postgres::named(server, &format!("made twice {round}"));
@@ -122,7 +122,7 @@ fn another_version_is_refused() {
 }
 
 #[test]
-fn keys_in_the_table_are_those_of_the_signatures() {
+fn band_rows_match_the_signatures() {
     let Some(server) = server() else { return };
     let (_index, backend, mut client) = filled(server, "keys", StoredContent::Signatures);
     let settings = backend.settings().clone();
@@ -146,7 +146,7 @@ fn keys_in_the_table_are_those_of_the_signatures() {
 }
 
 #[test]
-fn damage_is_found_and_what_can_be_is_repaired() {
+fn damaged_tables_are_reported_and_repaired() {
     let Some(server) = server() else { return };
     let (_index, backend, mut client) = filled(server, "damage", StoredContent::Texts);
     let before = now(&*backend);
@@ -207,7 +207,7 @@ fn damage_is_found_and_what_can_be_is_repaired() {
 }
 
 #[test]
-fn a_folder_that_is_no_whole_copy_makes_no_index() {
+fn incomplete_copies_are_not_restored() {
     let Some(server) = server() else { return };
     let (index, backend, _) = filled(server, "copied", StoredContent::Sets);
     let folder = tempfile::tempdir().unwrap();

@@ -72,7 +72,7 @@ fn start(certificates: &Path) -> Result<(PostgresServer, u16), String> {
 }
 
 #[test]
-fn connections_are_encrypted_and_verified_as_the_address_says() {
+fn tls_mode_controls_encryption_and_verification() {
     let folder = tempfile::tempdir().unwrap();
     if !certificates(folder.path()) {
         return skipped("certificates cannot be made without openssl");

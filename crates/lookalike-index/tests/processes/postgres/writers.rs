@@ -93,7 +93,7 @@ fn next(out: &mut BufReader<ChildStdout>) -> Option<(u64, u64)> {
 }
 
 #[test]
-fn several_processes_lose_nothing_and_double_nothing() {
+fn concurrent_processes_lose_no_writes() {
     const ROUNDS: u64 = 40;
     let Some(server) = server() else { return };
     let url = server.fresh();
@@ -123,7 +123,7 @@ fn several_processes_lose_nothing_and_double_nothing() {
 }
 
 #[test]
-fn an_id_is_added_by_one_of_several() {
+fn concurrent_adds_store_an_id_once() {
     let Some(server) = server() else { return };
     let url = server.fresh();
     let backend = postgres::create(&url, &settings(StoredContent::Sets)).unwrap();
@@ -148,7 +148,7 @@ fn an_id_is_added_by_one_of_several() {
 }
 
 #[test]
-fn what_is_acknowledged_outlives_the_process() {
+fn acknowledged_batches_survive_killed_processes() {
     let kills = if is_soak() { 300 } else { 50 };
     let Some(server) = server() else { return };
     let url = server.fresh();

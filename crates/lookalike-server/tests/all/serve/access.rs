@@ -19,7 +19,7 @@ fn with_tokens() -> Served {
 }
 
 #[test]
-fn a_token_opens_what_it_is_for() {
+fn tokens_limit_endpoints_by_right() {
     let served = with_tokens();
     let body = json!({ "text": "a" });
     let (reader, writer) = (served.client.with_token(READ), served.client.with_token(WRITE));
@@ -56,7 +56,7 @@ fn a_wrong_token_takes_its_time() {
 }
 
 #[test]
-fn readers_do_not_see_folders_of_the_server() {
+fn readers_see_no_server_folders() {
     let served = with_tokens();
     let (reader, writer) = (served.client.with_token(READ), served.client.with_token(WRITE));
     let text = "the quick brown fox jumps over the lazy dog in the green park";
@@ -158,7 +158,7 @@ fn no_endpoint_shows_readers_a_folder() {
 }
 
 #[test]
-fn filters_tell_readers_no_folder() {
+fn filters_reveal_no_folders_to_readers() {
     let secret = SecretFolder::start();
     let reader = secret.reader();
     let ask = |filter: &str| {
@@ -187,7 +187,7 @@ fn filters_tell_readers_no_folder() {
 }
 
 #[test]
-fn without_tokens_only_this_machine_is_served() {
+fn public_servers_need_tokens() {
     let index = || {
         Index::new(Box::new(MemoryBackend::new(crate::serve::served::settings(
             StoredContent::Sets,
@@ -202,7 +202,7 @@ fn without_tokens_only_this_machine_is_served() {
 }
 
 #[test]
-fn other_names_and_other_sites_are_kept_out() {
+fn unknown_hosts_and_origins_are_rejected() {
     let served =
         Served::with(StoredContent::Texts, |config| config.hosts = vec!["docs.example".into()]);
     let client = &served.client;
@@ -285,7 +285,7 @@ fn browsers_are_reported_to_be_strict() {
 }
 
 #[test]
-fn an_expired_token_says_so() {
+fn expired_tokens_are_rejected() {
     let expired = |mut token: lookalike_server::ClientToken, at: &str| {
         token.expires = lookalike::index::time::parse(at);
         token

@@ -47,7 +47,7 @@ fn bad_members_are_named() {
 }
 
 #[test]
-fn documents_that_cannot_be_are_refused() {
+fn invalid_documents_are_rejected() {
     let served = Served::start();
     let cases = [
         ("{\"text\":\"a\",\"expires\":\"tomorrow\"}", "bad-time"),
@@ -114,7 +114,7 @@ fn bodies_of_another_kind_are_refused() {
 }
 
 #[test]
-fn a_body_may_come_in_chunks_and_may_break_off() {
+fn incomplete_bodies_store_nothing() {
     let served = Served::start();
     let headers = ["content-type: application/json", "transfer-encoding: chunked"];
     let chunked = b"8\r\n{\"text\":\r\n4\r\n\"a\"}\r\n0\r\n\r\n";
@@ -136,7 +136,7 @@ fn a_body_may_come_in_chunks_and_may_break_off() {
 }
 
 #[test]
-fn what_is_no_http_is_no_harm() {
+fn invalid_http_does_no_harm() {
     let served = Served::with(StoredContent::Sets, |_| {});
     let junk: [&[u8]; 6] = [
         b"\0\x01\x02\r\n\r\n",
@@ -156,7 +156,7 @@ fn what_is_no_http_is_no_harm() {
 }
 
 #[test]
-fn what_the_parser_refuses_is_a_problem() {
+fn parser_errors_are_problem_responses() {
     let served = Served::start();
     let host = "host: localhost\r\n";
     let cases = [
@@ -179,7 +179,7 @@ fn what_the_parser_refuses_is_a_problem() {
 }
 
 #[test]
-fn metadata_and_filters_are_counted_while_they_are_parsed() {
+fn metadata_and_filters_are_limited() {
     let served = Served::start();
     let put = |metadata: &str| {
         let body = format!("{{\"text\":\"a\",\"metadata\":{metadata}}}");
@@ -199,7 +199,7 @@ fn metadata_and_filters_are_counted_while_they_are_parsed() {
 }
 
 #[test]
-fn a_head_that_means_two_things_is_refused() {
+fn ambiguous_heads_are_rejected() {
     let served = Served::start();
     let two = ["host: localhost", "host: evil.example"];
     served.client.request("GET", "/v1/stats", &two, b"").problem(400, "bad-head");

@@ -31,7 +31,7 @@ fn ids(list: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn the_tree_is_listed_page_by_page() {
+fn category_trees_are_paged() {
     let served = served();
     let client = &served.client;
     let whole = client.get("/v1/categories").ok(200);
@@ -55,7 +55,7 @@ fn the_tree_is_listed_page_by_page() {
 }
 
 #[test]
-fn a_new_document_has_its_category_at_once() {
+fn new_documents_get_categories_immediately() {
     let served = served();
     let client = &served.client;
     let put = |id: &str, text: &str| {
@@ -136,7 +136,7 @@ fn settled(served: &Served, query: &str) -> Value {
 }
 
 #[test]
-fn groups_are_those_of_a_category() {
+fn groups_can_be_filtered_by_category() {
     let served = served();
     let client = &served.client;
     let cat = "the kitten purrs, a paw on its fur, a mouse sleeps on the sofa";
@@ -183,7 +183,7 @@ fn groups_are_those_of_a_category() {
 }
 
 #[test]
-fn a_damaged_model_ends_no_query() {
+fn damaged_category_models_keep_queries_working() {
     let memory = MemoryBackend::new(settings(StoredContent::Texts));
     memory.replace_categories(b"no model", DocumentNumber(0), &[]).unwrap();
     let served = Served::with_memory(memory, |_| {});
@@ -196,7 +196,7 @@ fn a_damaged_model_ends_no_query() {
 }
 
 #[test]
-fn without_categories_there_are_none() {
+fn uncategorised_indexes_list_no_categories() {
     let served = Served::start();
     let client = &served.client;
     client.put("/v1/documents/a", &json!({ "text": "one two three" })).ok(201);

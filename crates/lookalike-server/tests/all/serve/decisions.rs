@@ -222,7 +222,7 @@ fn separated_groups_stay_counted() {
 }
 
 #[test]
-fn who_decides_is_the_client() {
+fn decisions_record_the_token_name() {
     let served = Served::with(StoredContent::Sets, |config| {
         config.tokens = Tokens::new(vec![
             token(Right::Read, None, READ),
@@ -346,7 +346,7 @@ fn two_people_decide_at_once() {
 
 /// Two people judge the same pairs.
 #[test]
-fn agreement_is_counted_by_the_names_of_tokens() {
+fn agreement_is_counted_by_token_name() {
     let served = served_to_two();
     let writer = served.client.with_token(WRITE);
     fill(&writer);
@@ -438,7 +438,7 @@ fn decisions_about_unknown_documents_are_refused() {
 }
 
 #[test]
-fn lists_of_decisions_are_bounded_by_bytes() {
+fn decision_pages_are_bounded_by_bytes() {
     const DECISIONS: u64 = 600;
     let served = Served::start();
     let client = &served.client;

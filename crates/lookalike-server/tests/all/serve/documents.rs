@@ -6,7 +6,7 @@ use lookalike::store::settings::StoredContent;
 use serde_json::json;
 
 #[test]
-fn whatever_is_described_is_there() {
+fn described_endpoints_exist() {
     let served = Served::start();
     for (path, item) in DESCRIPTION["paths"].as_object().unwrap() {
         for method in item.as_object().unwrap().keys().filter(|key| *key != "parameters") {
@@ -26,7 +26,7 @@ fn whatever_is_described_is_there() {
 }
 
 #[test]
-fn a_document_comes_back_as_it_was_put() {
+fn documents_keep_text_and_metadata() {
     let served = Served::start();
     let client = &served.client;
     let long = "y".repeat(10_000);
@@ -52,7 +52,7 @@ fn a_document_comes_back_as_it_was_put() {
 }
 
 #[test]
-fn the_id_of_an_expired_document_can_be_added() {
+fn expired_ids_can_be_added_again() {
     let served = Served::start();
     let path = "/v1/documents/short";
     served.client.put(path, &json!({ "text": "a b", "ttl_seconds": 1 })).ok(201);
@@ -64,7 +64,7 @@ fn the_id_of_an_expired_document_can_be_added() {
 }
 
 #[test]
-fn a_text_without_words_is_stored_and_found_by_nobody() {
+fn empty_texts_are_stored_without_matches() {
     let served = Served::start();
     let put = served.client.put("/v1/documents/empty", &json!({ "text": "" })).ok(201);
     assert_eq!(put["shingles"], 0);
@@ -73,7 +73,7 @@ fn a_text_without_words_is_stored_and_found_by_nobody() {
 }
 
 #[test]
-fn lists_go_on_where_they_ended() {
+fn document_lists_continue_after_cursors() {
     let served = Served::start();
     let lines: String = (0..25).map(|n| format!("{{\"id\":\"d{n}\",\"text\":\"t\"}}\n")).collect();
     assert_eq!(served.client.lines("/v1/documents", lines.as_bytes()).ok(200)["added"], 25);
@@ -89,7 +89,7 @@ fn lists_go_on_where_they_ended() {
 }
 
 #[test]
-fn many_documents_are_stored_up_to_a_bad_line_or_around_it() {
+fn bad_lines_stop_or_are_skipped() {
     let served = Served::start();
     let client = &served.client;
     let many: String =
@@ -112,7 +112,7 @@ fn many_documents_are_stored_up_to_a_bad_line_or_around_it() {
 }
 
 #[test]
-fn what_is_written_together_fails_alone() {
+fn batched_writes_fail_separately() {
     let served = Served::start();
     served.client.put("/v1/documents/taken", &json!({ "text": "" })).ok(201);
     served.gate.close();
@@ -136,7 +136,7 @@ fn what_is_written_together_fails_alone() {
 }
 
 #[test]
-fn a_server_for_reading_takes_no_documents() {
+fn read_only_servers_reject_writes() {
     let served = Served::with(StoredContent::Sets, |config| config.writable = false);
     let client = &served.client;
     client.put("/v1/documents/a", &json!({ "text": "" })).problem(403, "read-only");

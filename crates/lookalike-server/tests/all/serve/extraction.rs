@@ -25,7 +25,7 @@ fn text(answer: &Value) -> &str {
 }
 
 #[test]
-fn texts_are_those_that_the_command_line_reads() {
+fn extracted_texts_match_command_line() {
     let served = Served::start();
     let client = &served.client;
     for (file, expected, kind) in [
@@ -56,7 +56,7 @@ fn texts_are_those_that_the_command_line_reads() {
 }
 
 #[test]
-fn files_in_files_are_parts_and_what_has_no_text_says_why() {
+fn nested_files_are_separate_parts() {
     let served = Served::start();
     let client = &served.client;
     let answer = extract(client, "mailbox.mbox", &fixture("mail/mailbox.mbox")).ok(200);
@@ -70,7 +70,7 @@ fn files_in_files_are_parts_and_what_has_no_text_says_why() {
 }
 
 #[test]
-fn limits_are_those_of_requests() {
+fn extraction_respects_request_limits() {
     let served = Served::with(StoredContent::Texts, |config| config.limits.text_bytes = 1 << 10);
     let client = &served.client;
     let long = "word ".repeat(1_000);
@@ -94,7 +94,7 @@ fn limits_are_those_of_requests() {
 }
 
 #[test]
-fn a_token_that_may_read_may_extract() {
+fn read_tokens_may_extract() {
     let served = Served::with(StoredContent::Texts, |config| {
         config.tokens = Tokens::new(vec![token(Right::Read, None, "read-token-of-this-test")]);
     });

@@ -46,7 +46,7 @@ fn program(name: &str) -> Option<PathBuf> {
 }
 
 #[test]
-fn a_client_is_made_from_the_description_and_works() {
+fn generated_clients_work() {
     let Some(generator) = program("openapi-python-client") else {
         let said = "openapi-python-client is not installed (pip install \
                     openapi-python-client), so no client was made from openapi.json";

@@ -12,7 +12,7 @@ fn sizes(list: &Value) -> Vec<(&str, Option<u64>)> {
 }
 
 #[test]
-fn documents_and_matches_say_how_many_they_represent() {
+fn documents_and_matches_include_group_size() {
     let served = Served::start();
     let client = &served.client;
     let fox = json!({ "id": "fox", "text": FOX, "duplicates": ["p", "q"] });

@@ -29,7 +29,7 @@ fn with_tokens() -> Served {
 }
 
 #[test]
-fn each_index_has_its_own_documents_decisions_and_figures() {
+fn each_index_is_served_separately() {
     let served = Served::with_indexes(&["news", "mail"], |_| {});
     let client = &served.client;
     let list = client.get("/v1/indexes").ok(200);
@@ -75,7 +75,7 @@ fn each_index_has_its_own_documents_decisions_and_figures() {
 }
 
 #[test]
-fn addresses_of_no_index_are_refused() {
+fn unknown_index_addresses_are_errors() {
     let served = Served::with_indexes(&["news", "mail"], |_| {});
     let client = &served.client;
     for path in ["/v1/indexes/nobody", "/v1/indexes/nobody/stats", "/v1/indexes/new%73/stats"] {
@@ -92,7 +92,7 @@ fn addresses_of_no_index_are_refused() {
 }
 
 #[test]
-fn a_token_opens_the_indexes_that_it_is_for() {
+fn tokens_open_only_their_indexes() {
     let served = with_tokens();
     let (all, mail) = (served.client.with_token(ALL), served.client.with_token(MAIL));
     assert_eq!(names(&all.get("/v1/indexes").ok(200)), ["first", "news", "mail"]);
@@ -115,7 +115,7 @@ fn a_token_opens_the_indexes_that_it_is_for() {
 
 /// A client without a token, or with one for other indexes, cannot find out which names exist.
 #[test]
-fn names_are_not_told_to_those_without_a_token() {
+fn index_names_are_hidden_without_token() {
     let served = with_tokens();
     let said = |token: Option<&str>, path: &str| {
         let client = token.map_or_else(|| served.client.clone(), |it| served.client.with_token(it));
@@ -142,7 +142,7 @@ fn names_are_not_told_to_those_without_a_token() {
 }
 
 #[test]
-fn a_service_with_one_index_lists_it() {
+fn single_index_services_list_it() {
     let served = Served::start();
     let list = served.client.get("/v1/indexes").ok(200);
     assert_eq!(names(&list), ["index"]);
@@ -156,7 +156,7 @@ fn a_service_with_one_index_lists_it() {
 }
 
 #[test]
-fn the_description_has_the_addresses_of_each_index() {
+fn api_description_covers_every_index() {
     let served = Served::with_indexes(&["news", "mail"], |_| {});
     let description = served.client.get("/openapi.json").json();
     let paths = description["paths"].as_object().unwrap();
@@ -179,7 +179,7 @@ fn the_description_has_the_addresses_of_each_index() {
 }
 
 #[test]
-fn the_health_is_that_of_all_indexes() {
+fn health_covers_all_indexes() {
     let served = with_tokens();
     served.client.get("/v1/health").ok(200);
     served.gate.set_down(true);
@@ -188,7 +188,7 @@ fn the_health_is_that_of_all_indexes() {
 }
 
 #[test]
-fn names_are_there_once() {
+fn index_names_must_be_unique() {
     let index = |name: &str| {
         use lookalike::store::Index;
         use lookalike::store::memory::MemoryBackend;

@@ -37,7 +37,7 @@ fn too_much_is_refused() {
 }
 
 #[test]
-fn fifty_megabytes_are_refused_or_stored_as_the_limits_say() {
+fn text_limits_decide_about_long_documents() {
     let text = "word after word\n".repeat(50_000_000 / 16);
     let body = json!({ "text": text });
     let served = Served::with(StoredContent::Texts, |_| {});
@@ -55,7 +55,7 @@ fn fifty_megabytes_are_refused_or_stored_as_the_limits_say() {
 }
 
 #[test]
-fn a_full_disk_is_reported_and_what_was_stored_stays() {
+fn full_disks_keep_stored_documents() {
     let served = Served::with(StoredContent::Texts, |_| {});
     let client = &served.client;
     let body = json!({ "text": "one two three" });
@@ -72,7 +72,7 @@ fn a_full_disk_is_reported_and_what_was_stored_stays() {
 }
 
 #[test]
-fn documents_can_be_removed_while_the_disk_is_full() {
+fn full_disks_allow_removals() {
     let served = Served::start();
     let client = &served.client;
     let body = json!({ "text": "one two three" });
@@ -103,7 +103,7 @@ fn documents_can_be_removed_while_the_disk_is_full() {
 }
 
 #[test]
-fn a_database_that_does_not_answer_is_named() {
+fn unreachable_databases_are_reported() {
     let served = Served::start();
     let client = &served.client;
     served.gate.set_down(true);
@@ -167,7 +167,7 @@ fn bursts_fit_into_the_backlog() {
 }
 
 #[test]
-fn clients_that_are_still_sending_see_why_they_are_refused() {
+fn sending_clients_receive_the_refusal() {
     let served = Served::with(StoredContent::Texts, |config| {
         config.limits.body_bytes = 20_000;
         config.limits.text_bytes = 10_000;
@@ -212,7 +212,7 @@ fn the_slow_are_cut_off() {
 }
 
 #[test]
-fn what_the_server_cannot_do_now_it_says() {
+fn busy_servers_request_a_retry() {
     let served = Served::with(StoredContent::Texts, |config| {
         config.limits.workers = 1;
         config.limits.queue = 1;
@@ -291,7 +291,7 @@ fn the_memory_for_bodies_ends() {
 }
 
 #[test]
-fn stopping_finishes_what_was_begun() {
+fn stopping_finishes_running_requests() {
     let served = Served::start();
     let client = served.client.clone();
     served.gate.close();
@@ -355,7 +355,7 @@ fn rest_of_answer(stream: &mut TcpStream) {
 }
 
 #[test]
-fn clients_that_read_nothing_are_disconnected() {
+fn stalled_clients_are_disconnected() {
     let served = with_a_long_document(Duration::from_millis(200));
     let left: Vec<_> = (0..2).map(|_| ask_and_leave(&served)).collect();
     // A client that does not read for longer than `idle` is disconnected, after it has received its
@@ -434,7 +434,7 @@ fn expanded_lines_have_a_time_limit() {
 }
 
 #[test]
-fn unfinished_bodies_of_a_token_leave_room_for_others() {
+fn unfinished_bodies_leave_room_for_others() {
     const ONE: &str = "write-write-write-write";
     const OTHER: &str = "other-other-other-other";
     let served = Served::with(StoredContent::Texts, |config| {

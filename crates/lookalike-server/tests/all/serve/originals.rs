@@ -23,7 +23,7 @@ fn page(words: &str) -> Vec<u8> {
 }
 
 #[test]
-fn files_are_read_and_come_back_byte_for_byte() {
+fn uploaded_files_keep_their_bytes() {
     let served = Served::with(StoredContent::Originals, |_| {});
     let client = &served.client;
     for (file, media_type, words) in [
@@ -133,7 +133,7 @@ fn versions_are_kept_listed_and_compared() {
 }
 
 #[test]
-fn documents_of_json_have_their_text_as_original() {
+fn json_documents_have_text_originals() {
     let served = Served::with(StoredContent::Originals, |_| {});
     let client = &served.client;
     client.put("/v1/documents/a", &json!({ "text": "Grüße an alle" })).ok(201);
@@ -149,7 +149,7 @@ fn documents_of_json_have_their_text_as_original() {
 }
 
 #[test]
-fn files_without_a_text_and_over_the_limit_are_refused() {
+fn unreadable_and_oversized_files_are_rejected() {
     let limited = settings(StoredContent::Originals).with_max_original(5_000).unwrap();
     let served = Served::with_settings(limited, |_| {});
     let client = &served.client;
@@ -183,7 +183,7 @@ fn files_without_a_text_and_over_the_limit_are_refused() {
 }
 
 #[test]
-fn an_index_without_originals_reads_files_and_says_what_it_lacks() {
+fn text_indexes_reject_original_requests() {
     let served = Served::start();
     let client = &served.client;
     put(client, "/v1/documents/a", "text/html", &page("some words of a page")).ok(201);
@@ -195,7 +195,7 @@ fn an_index_without_originals_reads_files_and_says_what_it_lacks() {
 }
 
 #[test]
-fn originals_need_a_right_to_read_and_files_one_to_write() {
+fn original_access_needs_matching_rights() {
     let tokens = [
         token(Right::Read, None, "read-token-of-this-test"),
         token(Right::Write, None, "write-token-of-this-test"),
@@ -244,7 +244,7 @@ fn versions_are_listed_page_by_page() {
 /// An export contains every version if the client requests originals. The memory suffices for one
 /// original at a time.
 #[test]
-fn an_export_has_originals_where_that_is_asked_for() {
+fn exports_include_originals_on_request() {
     let served = Served::with(StoredContent::Originals, |config| {
         config.limits.body_bytes = 256 << 10;
         config.limits.text_bytes = 256 << 10;

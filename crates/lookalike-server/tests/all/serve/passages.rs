@@ -37,7 +37,7 @@ fn passages(answer: &Value, text: &str, stored: &dyn Fn(&str) -> String) -> Vec<
 }
 
 #[test]
-fn passages_are_found_in_documents_that_are_no_near_duplicates() {
+fn passages_match_otherwise_different_documents() {
     for settings in [texts(settings(StoredContent::Texts)), texts(containment())] {
         let served = Served::with_settings(settings, |_| {});
         let client = &served.client;
@@ -75,7 +75,7 @@ fn passages_are_found_in_documents_that_are_no_near_duplicates() {
 }
 
 #[test]
-fn a_response_that_is_full_goes_on_where_it_ended() {
+fn full_passage_responses_can_continue() {
     let served = Served::with_settings(texts(settings(StoredContent::Texts)), |_| {});
     let client = &served.client;
     let part = |number: usize| format!("w{number}x0 w{number}x1 w{number}x2 ");

@@ -50,7 +50,7 @@ fn ids(client: &Client, query: &str) -> Vec<String> {
 }
 
 #[test]
-fn documents_are_listed_and_removed_by_conditions() {
+fn filters_list_and_remove_documents() {
     let served = Served::start();
     let client = &served.client;
     fill(client);
@@ -108,7 +108,7 @@ fn send(client: &Client, key: &str, query: &str, body: &[u8]) -> crate::serve::c
 }
 
 #[test]
-fn a_request_with_the_same_key_changes_nothing_again() {
+fn repeated_keys_change_nothing() {
     let served = Served::start();
     let client = &served.client;
     let lines = b"{\"id\":\"a\",\"text\":\"one\"}\n{\"id\":\"b\",\"text\":\"two\"}\n";
@@ -134,7 +134,7 @@ fn a_request_with_the_same_key_changes_nothing_again() {
 }
 
 #[test]
-fn a_request_that_the_server_could_not_do_runs_again() {
+fn failed_keyed_requests_run_again() {
     let served = Served::start();
     let client = &served.client;
     let lines = b"{\"id\":\"a\",\"text\":\"one\"}\n";
@@ -145,7 +145,7 @@ fn a_request_that_the_server_could_not_do_runs_again() {
 }
 
 #[test]
-fn an_answer_that_got_lost_is_there_for_the_second_request() {
+fn lost_answers_are_replayed() {
     let served = Served::start();
     let client = &served.client;
     let lines = b"{\"id\":\"a\",\"text\":\"one\"}\n";
@@ -200,7 +200,7 @@ fn bodies_may_be_compressed() {
 }
 
 #[test]
-fn a_small_body_that_expands_to_a_large_one_is_refused() {
+fn expanding_bodies_are_rejected() {
     let served = Served::with(StoredContent::Texts, |config| {
         config.limits.body_bytes = 1 << 20;
         config.limits.held_bytes = 4 << 20;
@@ -216,7 +216,7 @@ fn a_small_body_that_expands_to_a_large_one_is_refused() {
 }
 
 #[test]
-fn answers_are_compressed_where_that_is_accepted() {
+fn responses_are_compressed_if_accepted() {
     let served = Served::start();
     let client = &served.client;
     fill(client);

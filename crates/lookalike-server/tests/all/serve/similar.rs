@@ -27,7 +27,7 @@ fn ids(answer: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_query_finds_what_resembles() {
+fn queries_find_similar_documents() {
     let served = Served::start();
     let client = &served.client;
     fill(client);
@@ -53,7 +53,7 @@ fn a_query_finds_what_resembles() {
 }
 
 #[test]
-fn the_nearest_are_found_at_any_similarity() {
+fn nearest_matches_need_no_threshold() {
     let served = Served::start();
     let client = &served.client;
     fill(client);
@@ -81,7 +81,7 @@ fn the_nearest_are_found_at_any_similarity() {
 }
 
 #[test]
-fn predictions_of_the_scheme_xor_have_their_caveat() {
+fn xor_responses_include_a_caveat() {
     let served = Served::with_settings(with_scheme(Scheme::Xor), |_| {});
     let client = &served.client;
     fill(client);
@@ -149,7 +149,7 @@ fn an_index_of_signatures_estimates() {
 }
 
 #[test]
-fn a_comparison_shows_the_words_that_differ() {
+fn comparisons_list_differing_words() {
     let served = Served::start();
     let client = &served.client;
     fill(client);
@@ -170,7 +170,7 @@ fn a_comparison_shows_the_words_that_differ() {
 }
 
 #[test]
-fn a_comparison_shows_each_text_as_it_is() {
+fn comparisons_reproduce_both_texts() {
     let served = Served::start();
     let a = "Paid FOR the room\n-5.20 EUR on Monday";
     let b = "paid for the room 5,20 EUR on Tuesday";
@@ -214,7 +214,7 @@ fn a_comparison_marks_moved_blocks() {
 }
 
 #[test]
-fn equal_sets_of_shingles_are_told_apart_from_equal_texts() {
+fn equal_texts_are_marked_in_matches() {
     let served = Served::start();
     let client = &served.client;
     for (id, text) in [
@@ -291,7 +291,7 @@ fn groups_follow_the_keep_order() {
 }
 
 #[test]
-fn groups_are_computed_kept_and_computed_again() {
+fn group_lists_survive_recomputation() {
     let served = Served::start();
     let client = &served.client;
     fill(client);
@@ -320,7 +320,7 @@ fn groups_are_computed_kept_and_computed_again() {
 }
 
 #[test]
-fn a_list_is_kept_for_its_cursor_for_a_limited_time() {
+fn group_cursors_expire() {
     let served =
         Served::with(StoredContent::Texts, |config| config.limits.cursor_time = Duration::ZERO);
     let client = &served.client;
@@ -335,7 +335,7 @@ fn a_list_is_kept_for_its_cursor_for_a_limited_time() {
 }
 
 #[test]
-fn thresholds_asked_in_turn_are_all_answered() {
+fn requested_thresholds_are_all_answered() {
     let served = Served::start();
     let client = &served.client;
     fill(client);
@@ -359,7 +359,7 @@ fn thresholds_asked_in_turn_are_all_answered() {
 }
 
 #[test]
-fn a_threshold_out_of_reach_is_refused_with_the_least_that_works() {
+fn unreachable_thresholds_name_the_least() {
     let served = Served::start();
     let client = &served.client;
     fill(client);
@@ -390,7 +390,7 @@ fn figures_are_reported() {
 }
 
 #[test]
-fn a_group_with_much_metadata_is_continued() {
+fn large_groups_continue_on_next_pages() {
     let served = Served::start();
     let client = &served.client;
     let body = json!({ "text": FOX, "metadata": { "x": "y".repeat(900_000) } });
@@ -416,7 +416,7 @@ fn a_group_with_much_metadata_is_continued() {
 }
 
 #[test]
-fn expired_documents_are_in_no_group() {
+fn expired_documents_leave_their_groups() {
     let served = Served::start();
     let client = &served.client;
     fill(client);
@@ -440,7 +440,7 @@ fn expired_documents_are_in_no_group() {
 }
 
 #[test]
-fn a_query_by_id_looks_at_one_moment() {
+fn id_queries_read_one_snapshot() {
     let served = Served::start();
     fill(&served.client);
     let before = served.gate.passed();

@@ -81,7 +81,7 @@ fn answers_are_within_tls_only() {
 }
 
 #[test]
-fn files_that_are_no_certificate_and_key_are_named() {
+fn invalid_certificates_and_keys_are_named() {
     let folder = tempfile::tempdir().unwrap();
     if !certificate(folder.path(), "one") || !certificate(folder.path(), "two") {
         return;

@@ -29,7 +29,7 @@ fn run(client: &Client, body: &Value) -> Value {
 }
 
 #[test]
-fn jobs_run_one_by_one_and_are_listed() {
+fn upkeep_jobs_are_numbered_and_listed() {
     let served = Served::start();
     let client = &served.client;
     for id in ["a", "b"] {
@@ -51,7 +51,7 @@ fn jobs_run_one_by_one_and_are_listed() {
 }
 
 #[test]
-fn a_second_job_waits_for_the_end_of_the_first() {
+fn second_upkeep_jobs_are_rejected() {
     let served = Served::start();
     let client = &served.client;
     served.gate.close();
@@ -66,7 +66,7 @@ fn a_second_job_waits_for_the_end_of_the_first() {
 }
 
 #[test]
-fn what_is_no_job_is_refused() {
+fn invalid_upkeep_jobs_are_rejected() {
     let served = Served::start();
     let client = &served.client;
     let refuse = |body: &Value, status, code| client.post("/v1/upkeep", body).problem(status, code);
@@ -90,7 +90,7 @@ fn what_is_no_job_is_refused() {
 }
 
 #[test]
-fn only_a_write_token_maintains_and_exports() {
+fn upkeep_and_export_need_write_tokens() {
     let served = Served::with(StoredContent::Texts, |config| {
         let tokens = vec![token(Right::Decide, None, READ), token(Right::Write, None, WRITE)];
         config.tokens = Tokens::new(tokens);
@@ -108,7 +108,7 @@ fn only_a_write_token_maintains_and_exports() {
 }
 
 #[test]
-fn an_export_is_imported_as_it_was() {
+fn exports_import_without_changes() {
     let (one, other) = (Served::start(), Served::start());
     let lines: String = (0..3_000)
         .map(|n| {
@@ -143,7 +143,7 @@ fn counted_exports_end_with_count() {
 }
 
 #[test]
-fn an_export_that_fails_has_no_end() {
+fn failed_exports_have_no_end() {
     let served = Served::start();
     served.gate.set_down(true);
     // The answer may even lack a head, so the test does not check it against the API description.

@@ -114,7 +114,7 @@ fn a_compressed_crawl_is_expanded() {
 }
 
 #[test]
-fn an_original_of_a_crawl_is_its_record() {
+fn warc_originals_are_whole_records() {
     let served = Served::with_settings(settings(StoredContent::Originals), |_| {});
     let body = response("a", "http://example.org/a", "text/html", page(1).as_bytes());
     post(&served.client, "/v1/documents?id_field=url", &body).ok(200);
@@ -126,7 +126,7 @@ fn an_original_of_a_crawl_is_its_record() {
 }
 
 #[test]
-fn damaged_and_long_records_are_listed_and_the_rest_is_taken() {
+fn damaged_and_long_records_are_listed() {
     let served = Served::with(StoredContent::Texts, |config| config.limits.body_bytes = 64 << 10);
     let client = &served.client;
     let long = vec![b'x'; 300 << 10];
@@ -160,7 +160,7 @@ fn damaged_and_long_records_are_listed_and_the_rest_is_taken() {
 }
 
 #[test]
-fn a_crawl_is_stored_once_by_its_key() {
+fn keyed_crawls_are_stored_once() {
     let served = Served::start();
     let body = crawl(2);
     let post = |body: &[u8]| {
@@ -175,7 +175,7 @@ fn a_crawl_is_stored_once_by_its_key() {
 }
 
 #[test]
-fn what_is_no_crawl_is_refused() {
+fn invalid_crawls_add_no_documents() {
     let served = Served::start();
     let client = &served.client;
     assert_eq!(post(client, "/v1/documents", b"").ok(200)["added"], 0);

@@ -126,7 +126,7 @@ fn about(received: &Receiver<Received>, id: &str) -> Received {
 const TEXT: &str = "the quick brown fox jumps over the lazy dog in the green park";
 
 #[test]
-fn a_near_duplicate_is_reported_and_signed() {
+fn near_duplicates_send_signed_messages() {
     let (url, received) = receiver(&[]);
     let served = served(webhooks(&[&url], &[]));
     put(&served, "a", TEXT);
@@ -159,7 +159,7 @@ fn a_near_duplicate_is_reported_and_signed() {
 }
 
 #[test]
-fn a_message_that_is_not_taken_is_sent_again() {
+fn refused_messages_are_sent_again() {
     let (url, received) = receiver(&[500, 307, 404]);
     let served = served(webhooks(&[&url], &[1, 1, 1]));
     put(&served, "a", TEXT);
@@ -191,7 +191,7 @@ fn undeliverable_messages_are_dropped_and_counted() {
 /// A webhook that does not answer delays neither writes, nor other webhooks, nor the end of the
 /// server.
 #[test]
-fn a_webhook_that_does_not_answer_holds_nothing_up() {
+fn silent_webhooks_delay_nothing() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let refused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let silent_url = format!("http://{}/", silent.local_addr().unwrap());
@@ -213,7 +213,7 @@ fn a_webhook_that_does_not_answer_holds_nothing_up() {
 }
 
 #[test]
-fn what_is_no_webhook_is_refused() {
+fn invalid_webhook_addresses_are_errors() {
     for url in ["ftp://example.org/", "example.org", ""] {
         let webhooks = Some(webhooks(&[url], &[]));
         let config = lookalike_server::Config { webhooks, ..Default::default() };

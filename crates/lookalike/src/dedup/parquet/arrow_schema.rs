@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_schema_is_none() {
+    fn invalid_arrow_schemas_return_none() {
         let bytes = LENIENT.decode(WRITTEN).unwrap();
         assert_eq!(LENIENT.encode(&bytes), WRITTEN);
         for end in 0..bytes.len() - 8 {

@@ -217,7 +217,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn the_filtered_file_is_the_file_filtered(
+    fn rewritten_parquet_keeps_rows_and_schema(
         seed in any::<u64>(),
         groups in 0u64..5,
         files in 1usize..3,
@@ -303,7 +303,7 @@ proptest! {
 }
 
 #[test]
-fn files_with_other_columns_are_refused_with_both_named() {
+fn files_with_other_columns_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let make = |name: &str, columns: &[(&str, Cell)]| {
         let path = folder.path().join(name);

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_large_group_with_half_of_the_pairs_is_concentrated() {
+    fn large_dominant_groups_are_concentrated() {
         let of = |sizes: &[u64]| {
             let mut concentration = GroupConcentration::default();
             for size in sizes {

@@ -156,7 +156,7 @@ mod tests {
     use std::num::NonZeroUsize;
 
     #[test]
-    fn records_and_errors_are_the_same_for_any_number_of_threads() {
+    fn replay_is_independent_of_threads() {
         let folder = tempfile::tempdir().unwrap();
         let path = |file| folder.path().join(format!("{file}.jsonl"));
         let line = |file, row| format!("{{\"id\":\"{file}-{row}\",\"text\":\"{row} words\"}}\n");

@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_of_other_sources_and_impossible_numbers_are_refused() {
+    fn impossible_resumed_results_are_errors() {
         let step = |duplicates: &[(u32, u64, u64)], verified, pairs| BatchStep {
             roots: DocumentNumber(0)..DocumentNumber(1),
             results: 0,

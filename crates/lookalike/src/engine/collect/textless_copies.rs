@@ -98,7 +98,7 @@ mod tests {
     use lookalike_extract::ExtractError;
 
     #[test]
-    fn copies_are_distinguished_from_files_of_the_same_length() {
+    fn textless_copies_need_equal_content() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let mut skipped = Vec::new();

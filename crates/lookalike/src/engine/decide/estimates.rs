@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_error_is_the_estimate_minus_the_exact_value() {
+    fn error_equals_estimate_minus_exact() {
         let exact = Overlap { intersection: 4, left: 5, right: 4 };
         let estimate = |equal, num_hashes| SignatureEstimate { equal, num_hashes };
         assert_eq!(estimate(100, 125).six_decimals(&exact), ["0.800000", "0.000000", "0.035777"]);

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn meetings_are_those_of_members_that_probe_with_earlier_ones() {
+    fn meetings_count_probing_members_only() {
         let lists =
             |lists: &[&[u32]]| BucketMembers(lists.iter().map(|list| list.to_vec()).collect());
         // Member 2 meets 0 and 1 in bucket 0, and 1 in bucket 2.

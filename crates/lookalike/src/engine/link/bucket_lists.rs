@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn likely_pairs_connect_the_members_of_a_bucket() {
+    fn likely_pairs_form_connected_groups() {
         assert!(groups(vec![1, 3]).is_empty());
         assert_eq!(groups(vec![2, 1]), [[1, 2]]);
         assert_eq!(groups(vec![8, 3, 1, 9, 5, 2, 20]), [vec![1, 2, 3], vec![8, 9]]);

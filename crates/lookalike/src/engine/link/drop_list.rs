@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn other_lines_are_refused_with_their_number() {
+    fn invalid_drop_lines_report_their_number() {
         for bad in ["{\"id\":1}", "[]", "{}", "a", "{\"id\":\"a\",\"source\":1}"] {
             let error = read(&format!("{{\"id\":\"a\"}}\n{bad}\n")).unwrap_err().to_string();
             assert!(error.contains("line 2") && error.contains("{\"id\":\"d7\""), "{error}");

@@ -49,7 +49,7 @@ mod tests {
     use crate::engine::memory::{Budget, Memory};
 
     #[test]
-    fn every_value_is_in_one_range() {
+    fn key_ranges_partition_all_values() {
         let Err(crate::engine::error::FindError::MemoryTooSmall { least, .. }) =
             Budget::new(&Memory { limit: Some(1), ..Memory::default() }, 1)
         else {

@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_read_back_and_short_ones_are_refused() {
+    fn document_rows_round_trip() {
         let row = DocumentRow {
             place: DocumentPosition::from_numbers([1, u32::MAX, 3, 9]),
             fingerprint: u128::MAX - 5,

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_record_is_an_error_and_the_end() {
+    fn damaged_skipped_records_end_reading() {
         let mut found = SkippedRecords::of(&records()[..10]).unwrap();
         found.blocks[0].pieces[0].end -= 1;
         let read: Vec<_> = found.iter().collect();

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn categories_are_the_same_before_and_after_they_are_stored() {
+    fn storing_categories_preserves_them() {
         let index = index(1_200);
         let (state, counts, members) = read(&index);
         assert_eq!((state.through.0, counts[0]), (0, 400));
@@ -295,14 +295,14 @@ mod tests {
     }
 
     #[test]
-    fn the_categories_of_few_documents_are_not_stored() {
+    fn catch_up_skips_small_indexes() {
         let index = index(CATCH_UP - 1);
         catch_up(&index).unwrap();
         assert_eq!(read(&index).0.through.0, 0);
     }
 
     #[test]
-    fn a_category_that_the_model_does_not_have_is_damage() {
+    fn unknown_stored_categories_are_damage() {
         let index = index(6);
         let member = CategoryMember { document: DocumentNumber(1), category: 99 };
         index.add_category_members(1, DocumentNumber(6), &[member]).unwrap();

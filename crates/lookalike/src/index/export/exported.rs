@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_keep_what_they_say() {
+    fn exported_lines_restore_their_fields() {
         let line = br#"{"id":"a","metadata":{"n":1},"expires":"1970-01-01T00:00:01Z","x":0}"#;
         let mut read = DocumentFields { added: 7, ..DocumentFields::default() };
         read_exported(line, "", &mut read).unwrap();

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn case_punctuation_and_white_space_are_marked_on_both_sides() {
+    fn spelling_changes_show_on_both_sides() {
         let html = shown("Paid FOR\n-5.20 EUR", "Paid for 5,20 EUR");
         for part in [
             "<del class=\"same-words\">FOR\n-</del>5<del class=\"same-words\">.</del>20 EUR</p>",
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn long_equal_stretches_are_folded_and_complete() {
+    fn long_equal_stretches_are_folded() {
         let words: Vec<String> = (0..200).map(|i| format!("w{i}")).collect();
         let text = words.join(" ");
         let html = shown(&format!("{text} x"), &format!("{text} y"));
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_cut_and_it_is_said() {
+    fn long_texts_are_truncated_with_notice() {
         let text = "ü ".repeat(40_000);
         assert!(shown(&text, &text).contains("Only the first 16,000 bytes"));
         assert!(!shown("", "").contains("Only the first"));

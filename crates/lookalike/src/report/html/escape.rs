@@ -114,7 +114,7 @@ mod tests {
         }
 
         #[test]
-        fn html_has_no_tags(text in any::<String>()) {
+        fn escaped_text_contains_no_tags(text in any::<String>()) {
             let escaped = EscapedText(&text);
             let lines = EscapedLines(&text);
             let out = format!("{escaped}{lines}{}", VisibleText(&text));

@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_counted() {
+    fn omitted_groups_are_still_counted() {
         let groups = (0..3000).map(|at| group(&format!("k{at}"), 3)).collect();
         let (html, passed) = streamed(groups, 1);
         assert!(passed.listed < 3000 && passed.groups == 3000);
@@ -368,14 +368,14 @@ mod tests {
     }
 
     #[test]
-    fn no_groups_are_an_empty_list() {
+    fn empty_groups_render_an_empty_list() {
         let (html, passed) = streamed(Vec::new(), MOST_BYTES);
         assert!(html.contains("<ol class=\"groups\" id=\"list\">\n</ol>\n"), "{html}");
         assert_eq!(passed.groups, 0);
     }
 
     #[test]
-    fn documents_are_shown_by_heading_source_and_date() {
+    fn documents_show_heading_source_and_date() {
         let mut group = group("letters.jsonl:3", 2);
         let about = |heading: &str| {
             let source = "letters.jsonl, line 3".into();
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_groups_is_handed_on() {
+    fn group_errors_are_propagated() {
         let mut groups = [Ok(group("k", 1)), Err(io::Error::other("gone"))].into_iter();
         let rule = ShingleRule::default();
         let error = stream(&mut Vec::new(), &mut groups, &[], &rule, MOST_BYTES).unwrap_err();

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_never_round_to_all_or_nothing() {
+    fn shares_never_round_to_extremes() {
         let shown = |part, whole| Share(part, whole).to_string();
         assert_eq!(shown(0, 0), "0\u{a0}%");
         assert_eq!(shown(1, 1_000_000), "less than 0.1\u{a0}%");
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn probabilities_never_round_to_all_or_nothing() {
+    fn probabilities_never_round_to_extremes() {
         let shown = |p| Probability(p).to_string();
         assert_eq!(shown(0.998_281), "99.83\u{a0}%");
         assert_eq!((shown(0.5), shown(0.99)), ("50\u{a0}%".into(), "99\u{a0}%".into()));

@@ -498,7 +498,7 @@ mod tests {
     use crate::audit::{Figures, Interval};
 
     #[test]
-    fn an_audit_without_neighbours_measures_nothing() {
+    fn audit_without_neighbours_has_no_recall() {
         let mut audit = Audit {
             judged_by: JudgedBy::Pairs,
             confidence: 0.95,

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_counted_and_the_first_are_listed() {
+    fn skip_kinds_are_counted_and_listed() {
         let html = shown(1500, |at| match at % 3 {
             0 => "binary: it holds a NUL byte".into(),
             _ => format!("not JSON: expected a value at column {at}"),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn many_kinds_and_none() {
+    fn excess_skip_kinds_are_combined() {
         let html = shown(80, |at| format!("{}: x", "k".repeat(at + 1)));
         assert!(html.contains("<th scope=\"row\">further reasons</th>"), "{html}");
         assert!(shown(0, |_| String::new()).contains("every file and record was read"));

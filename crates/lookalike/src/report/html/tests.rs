@@ -119,7 +119,7 @@ fn tags(html: &str) -> Vec<String> {
 }
 
 #[test]
-fn texts_of_the_user_add_no_tags() {
+fn user_texts_add_no_tags() {
     let page = |text: &str| {
         let skipped = PageSkipped {
             source: text.into(),
@@ -138,7 +138,7 @@ fn texts_of_the_user_add_no_tags() {
 }
 
 #[test]
-fn the_page_says_what_is_needed() {
+fn page_shows_run_statistics() {
     let sources = [source("calm", 100, 50), source("wild", 100, 60)];
     let html = shown("letters/", &[group("k", "d")], &[], &sources);
     tags(&html);
@@ -164,13 +164,13 @@ fn the_page_says_what_is_needed() {
 }
 
 #[test]
-fn the_same_page_is_the_same_bytes() {
+fn page_rendering_is_deterministic() {
     let page = || shown("a", &[group("k", "d"), group("l", "e")], &[], &[]);
     assert_eq!(page(), page());
 }
 
 #[test]
-fn nothing_found() {
+fn page_without_findings_is_valid() {
     let html = shown("a", &[], &[], &[]);
     tags(&html);
     assert!(html.contains("id=\"list\"") && !html.contains("Size of the groups"));

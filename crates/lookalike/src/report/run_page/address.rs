@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_lead_from_the_page_to_the_file() {
+    fn addresses_are_relative_to_the_page() {
         let folder = tempfile::tempdir().unwrap();
         let place = |name: &str| folder.path().join(name);
         std::fs::create_dir_all(place("a/b")).unwrap();

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_shown_without_its_password() {
+    fn addresses_are_shown_without_password() {
         assert_eq!(shown(Path::new("old.jsonl")), "old.jsonl");
         let address = shown(Path::new("postgres://me:secret@db/news"));
         assert!(address.starts_with("postgres://") && !address.contains("secret"), "{address}");

@@ -238,7 +238,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn components_are_those_of_edges_in_memory(
+        fn node_components_match_in_memory_result(
             edges in prop::collection::vec((0u64..60, 0u64..60), 0..120),
             factor in prop::sample::select(vec![1, u64::MAX / 60]),
         ) {
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_in_memory_goes_to_files() {
+    fn large_edge_sets_spill_to_files() {
         let folder = tempfile::tempdir().unwrap();
         let mut collector = EdgeCollector::new(folder.path());
         // A chain of nodes in random order, with more edges than fit in one sort.

@@ -15,7 +15,7 @@ fn space() -> (tempfile::TempDir, TempSpace) {
 }
 
 #[test]
-fn threads_append_pieces_that_stay_whole() {
+fn concurrent_appends_stay_whole() {
     let (_parent, space) = space();
     let file = space.open("pieces", 0).unwrap();
     let pieces = |thread: u8| (0..300usize).map(move |n| vec![thread + 1; 1 + n % 37]);
@@ -46,7 +46,7 @@ fn threads_append_pieces_that_stay_whole() {
 }
 
 #[test]
-fn what_is_written_through_a_buffer_has_no_gaps() {
+fn buffered_writes_leave_no_gaps() {
     let (_parent, space) = space();
     let file = space.scratch("buffered").unwrap();
     let mut expected = Vec::new();
@@ -66,7 +66,7 @@ fn what_is_written_through_a_buffer_has_no_gaps() {
 }
 
 #[test]
-fn reading_past_the_end_is_an_error_that_names_the_file() {
+fn reading_past_end_names_the_file() {
     let (_parent, space) = space();
     let file = space.open("short", 0).unwrap();
     file.append(b"abc").unwrap();
@@ -78,7 +78,7 @@ fn reading_past_the_end_is_an_error_that_names_the_file() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_full_disk_is_an_error_with_its_remedy() {
+fn full_disk_errors_include_the_remedy() {
     let full = Path::new("/dev/full");
     let open = || {
         let file = File::options().read(true).write(true).open(full).unwrap();

@@ -46,7 +46,7 @@ fn ends(bytes: &[u8]) -> Vec<usize> {
 }
 
 #[test]
-fn every_torn_end_is_cut_off_and_the_journal_goes_on() {
+fn torn_journal_ends_are_truncated() {
     let (parent, path, bytes) = written();
     let ends = ends(&bytes);
     for torn in 0..=bytes.len() {
@@ -68,7 +68,7 @@ fn every_torn_end_is_cut_off_and_the_journal_goes_on() {
 }
 
 #[test]
-fn every_flipped_bit_of_the_last_line_cuts_it_off() {
+fn corrupted_last_line_is_truncated() {
     let (parent, path, bytes) = written();
     let before = ends(&bytes)[1];
     for at in before..bytes.len() {
@@ -83,7 +83,7 @@ fn every_flipped_bit_of_the_last_line_cuts_it_off() {
 }
 
 #[test]
-fn every_flipped_bit_before_a_good_line_is_an_error() {
+fn corrupted_earlier_lines_are_errors() {
     let (parent, path, bytes) = written();
     // Without the end of the second line, that line would merge with the last one.
     for at in 0..ends(&bytes)[1] - 1 {
@@ -102,7 +102,7 @@ fn every_flipped_bit_before_a_good_line_is_an_error() {
 }
 
 #[test]
-fn steps_of_another_kind_are_an_error() {
+fn foreign_journal_steps_are_errors() {
     let (parent, ..) = written();
     let temp = TempSpace::resumable(parent.path(), "j", &json!({})).unwrap();
     let error = Journal::<u64>::open(&temp, "journal").unwrap_err();
@@ -131,7 +131,7 @@ fn threads_append_whole_lines() {
 }
 
 #[test]
-fn without_a_resumable_run_it_does_nothing() {
+fn unresumable_runs_write_no_journal() {
     let parent = tempfile::tempdir().unwrap();
     let temp = TempSpace::new(parent.path().to_owned());
     let (journal, found) = Journal::open(&temp, "journal").unwrap();

@@ -43,7 +43,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_a_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+    fn field_reader_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
         let takes: [fn(&mut FieldReader<'_>) -> bool; 6] = [
             |r| r.u64().is_some(),
             |r| r.u32().is_some(),
@@ -60,7 +60,7 @@ proptest! {
     }
 
     #[test]
-    fn keys_sort_like_what_they_stand_for(
+    fn keys_sort_like_their_values(
         a in (number(), part(), part()),
         b in (number(), part(), part()),
         equal in 0..3usize,
@@ -83,7 +83,7 @@ proptest! {
 }
 
 #[test]
-fn numbers_that_are_too_long_are_none() {
+fn oversized_numbers_return_none() {
     let mut most = Vec::new();
     put_u64(&mut most, u64::MAX);
     assert_eq!(most.len(), 10);

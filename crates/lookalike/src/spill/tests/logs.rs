@@ -42,7 +42,7 @@ fn check<T: LogValue + PartialEq + Debug>(appends: &[Vec<T>], share: usize) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
-    fn values_are_those_that_were_appended(
+    fn logs_return_appended_values(
         appends in prop::collection::vec(prop::collection::vec(any::<(u64, u32)>(), 0..50), 0..20),
         share in prop_oneof![Just(0), 0..4000usize, Just(usize::MAX)],
     ) {
@@ -60,7 +60,7 @@ proptest! {
 
 /// Reads lists that follow their lengths. Some are larger than a single read.
 #[test]
-fn records_are_whole_wherever_they_are_read() {
+fn records_stay_whole_across_reads() {
     let parent = tempfile::tempdir().unwrap();
     let temp = Arc::new(TempSpace::new(parent.path().to_owned()));
     let lists: Vec<Vec<u32>> = (0..400u32)
@@ -88,7 +88,7 @@ fn records_are_whole_wherever_they_are_read() {
 }
 
 #[test]
-fn what_is_not_there_is_an_error() {
+fn missing_log_values_are_errors() {
     let parent = tempfile::tempdir().unwrap();
     let temp = Arc::new(TempSpace::new(parent.path().to_owned()));
     for share in [0, usize::MAX] {
@@ -112,7 +112,7 @@ fn what_is_not_there_is_an_error() {
 }
 
 #[test]
-fn a_stored_log_goes_on_where_the_journal_says() {
+fn stored_log_resumes_at_journal_length() {
     let parent = tempfile::tempdir().unwrap();
     let open = |len| {
         let temp = Arc::new(TempSpace::resumable(parent.path(), "x", &json!({})).unwrap());
@@ -135,7 +135,7 @@ fn a_stored_log_goes_on_where_the_journal_says() {
 }
 
 #[test]
-fn a_scratch_log_in_a_resumable_folder_has_no_name() {
+fn scratch_logs_have_no_name() {
     let parent = tempfile::tempdir().unwrap();
     let temp = Arc::new(TempSpace::resumable(parent.path(), "x", &json!({})).unwrap());
     let (log, _) = filled(&temp, &[vec![1u64; 100]], 0);

@@ -63,7 +63,7 @@ fn record() -> impl Strategy<Value = Record> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
-    fn equals_the_sort_of_the_standard_library(
+    fn sorter_equals_the_standard_sort(
         records in prop::collection::vec(record(), 0..400),
         memory in prop_oneof![Just(0usize), 0..200_000usize],
     ) {
@@ -82,7 +82,7 @@ proptest! {
 }
 
 #[test]
-fn many_runs_are_merged_in_several_steps() {
+fn many_runs_merge_in_steps() {
     let parent = tempfile::tempdir().unwrap();
     // The sorter merges three runs at a time. There are more than 3³ runs.
     let records: Vec<Record> = numbers(1)
@@ -105,7 +105,7 @@ fn many_runs_are_merged_in_several_steps() {
 }
 
 #[test]
-fn memory_stays_below_the_share() {
+fn sorter_memory_stays_below_its_share() {
     let parent = tempfile::tempdir().unwrap();
     for (share, key, payload) in [(20_000, 0, 0), (100_000, 8, 3), (1 << 20, 20, 400)] {
         let mut sorter = Sorter::new(Some(space(parent.path())), share);
@@ -125,7 +125,7 @@ fn memory_stays_below_the_share() {
 }
 
 #[test]
-fn what_fits_makes_no_folder() {
+fn small_sorts_create_no_folder() {
     let parent = tempfile::tempdir().unwrap();
     let temp = space(parent.path());
     let sorted = sorted(&[(vec![2], vec![]), (vec![1], vec![])], Some(temp), 1 << 20);
@@ -136,7 +136,7 @@ fn what_fits_makes_no_folder() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_an_error() {
+fn missing_temp_folder_is_an_error() {
     let parent = tempfile::tempdir().unwrap();
     let mut sorter = Sorter::new(Some(space(&parent.path().join("missing"))), 0);
     let error = (0..10_000).find_map(|_| sorter.push(b"key", &[0; 100]).err()).unwrap();
@@ -152,7 +152,7 @@ fn sorted_can_be_shared() {
 }
 
 #[test]
-fn a_record_that_cannot_be_decoded_is_named() {
+fn undecodable_records_are_named() {
     let parent = tempfile::tempdir().unwrap();
     let records: Vec<Record> = (0..3u8).map(|key| (vec![key], vec![key; 2 * MIN_MEMORY])).collect();
     for temp in [Some(space(parent.path())), None] {

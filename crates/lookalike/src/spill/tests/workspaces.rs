@@ -36,7 +36,7 @@ fn description() -> Value {
 }
 
 #[test]
-fn a_temporary_folder_goes_with_the_last_of_its_files() {
+fn temporary_folder_lives_until_last_file() {
     let parent = tempfile::tempdir().unwrap();
     let workspace = temporary(parent.path());
     let name = names(parent.path()).pop().unwrap();
@@ -53,7 +53,7 @@ fn a_temporary_folder_goes_with_the_last_of_its_files() {
 }
 
 #[test]
-fn a_temporary_folder_goes_on_panic() {
+fn panics_remove_the_temporary_folder() {
     let parent = tempfile::tempdir().unwrap();
     let result = std::panic::catch_unwind(|| {
         let workspace = temporary(parent.path());
@@ -67,7 +67,7 @@ fn a_temporary_folder_goes_on_panic() {
 
 #[test]
 #[cfg(unix)]
-fn temporary_files_have_no_name_and_folders_are_private() {
+fn temporary_files_are_unnamed_and_private() {
     use std::os::unix::fs::PermissionsExt;
     let parent = tempfile::tempdir().unwrap();
     let workspace = temporary(parent.path());
@@ -84,7 +84,7 @@ fn temporary_files_have_no_name_and_folders_are_private() {
 }
 
 #[test]
-fn a_resumable_folder_stays_until_it_is_finished() {
+fn resumable_folder_stays_until_finish() {
     let parent = tempfile::tempdir().unwrap();
     let start = || TempSpace::resumable(parent.path(), "x", &description());
     let workspace = start().unwrap();
@@ -108,7 +108,7 @@ fn a_resumable_folder_stays_until_it_is_finished() {
 }
 
 #[test]
-fn another_description_is_refused_member_by_member() {
+fn different_run_descriptions_are_errors() {
     let parent = tempfile::tempdir().unwrap();
     drop(TempSpace::resumable(parent.path(), "x", &description()).unwrap());
     let mut other = description();
@@ -140,7 +140,7 @@ fn another_description_is_refused_member_by_member() {
 }
 
 #[test]
-fn a_long_list_of_differences_is_cut_and_counted() {
+fn long_difference_lists_are_truncated() {
     let parent = tempfile::tempdir().unwrap();
     drop(TempSpace::resumable(parent.path(), "x", &json!(vec!["ü".repeat(99); 20])).unwrap());
     let error = TempSpace::resumable(parent.path(), "x", &json!(vec![1; 20])).unwrap_err();
@@ -163,7 +163,7 @@ fn another_format_version_is_another_run() {
 }
 
 #[test]
-fn a_second_run_is_refused_while_the_first_is_at_work() {
+fn concurrent_second_run_is_an_error() {
     let parent = tempfile::tempdir().unwrap();
     let start = || TempSpace::resumable(parent.path(), "x", &description());
     let first = start().unwrap();
@@ -178,7 +178,7 @@ fn a_second_run_is_refused_while_the_first_is_at_work() {
 }
 
 #[test]
-fn what_is_no_run_is_not_touched() {
+fn foreign_run_folders_are_untouched() {
     let parent = tempfile::tempdir().unwrap();
     let folder = parent.path().join("lookalike-x.run");
     fs::create_dir(&folder).unwrap();
@@ -203,7 +203,7 @@ fn what_is_no_run_is_not_touched() {
 }
 
 #[test]
-fn a_parent_that_takes_no_files_is_an_error_with_its_remedy() {
+fn unusable_parent_errors_name_the_remedy() {
     let parent = tempfile::tempdir().unwrap();
     let file = parent.path().join("file");
     fs::write(&file, "").unwrap();
@@ -223,7 +223,7 @@ fn a_parent_that_takes_no_files_is_an_error_with_its_remedy() {
 }
 
 #[test]
-fn a_temp_space_makes_one_folder_when_it_is_needed() {
+fn temp_space_creates_its_folder_lazily() {
     let parent = tempfile::tempdir().unwrap();
     let space = TempSpace::new(parent.path().to_owned());
     assert!(names(parent.path()).is_empty());
@@ -264,7 +264,7 @@ mod private {
     }
 
     #[test]
-    fn the_files_of_a_resumable_folder_are_private() {
+    fn resumable_files_are_private() {
         let parent = tempfile::tempdir().unwrap();
         let workspace = TempSpace::resumable(parent.path(), "x", &json!({})).unwrap();
         create(&workspace, "data").append(b"x").unwrap();
@@ -280,7 +280,7 @@ mod private {
     }
 
     #[test]
-    fn a_folder_that_is_open_to_others_or_a_link_is_refused() {
+    fn shared_or_linked_folders_are_errors() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("lookalike-x.run");
         drop(TempSpace::resumable(parent.path(), "x", &json!({})).unwrap());
@@ -298,7 +298,7 @@ mod private {
     }
 
     #[test]
-    fn a_folder_of_another_user_is_refused() {
+    fn folders_of_other_users_are_errors() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("lookalike-x.run");
         fs::create_dir(&folder).unwrap();
@@ -316,7 +316,7 @@ mod private {
     }
 
     #[test]
-    fn links_in_a_resumable_folder_are_not_followed() {
+    fn links_in_resumable_folders_are_errors() {
         let parent = tempfile::tempdir().unwrap();
         let victim = parent.path().join("victim");
         fs::write(&victim, "precious").unwrap();

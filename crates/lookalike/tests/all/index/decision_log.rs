@@ -89,14 +89,14 @@ fn unseen_decisions_are_not_overwritten() {
 }
 
 #[test]
-fn decisions_of_one_call_do_not_conflict() {
+fn decisions_in_one_call_never_conflict() {
     let index = index();
     let added = add(&index, &["ann 0 duplicate a b", "ann 0 undecided a b", "ann 0 duplicate b a"]);
     assert_eq!(added.unwrap(), AddedDecisions { added: 3, unknown: 0, last: 3 });
 }
 
 #[test]
-fn one_of_two_writers_is_first() {
+fn concurrent_decisions_accept_one_writer() {
     const ROUNDS: u64 = 50;
     let index = index();
     let decide = |who: &str| {

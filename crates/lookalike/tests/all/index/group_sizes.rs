@@ -132,7 +132,7 @@ fn families(random: &mut SplitMix64) -> (Texts, BTreeMap<u64, u64>) {
 /// If grouping does not depend on the batches, neither do the counts. For each division of a corpus
 /// and each order, one document represents its whole family.
 #[test]
-fn batches_count_as_one_run_where_groups_are_the_same() {
+fn batches_count_like_one_run() {
     for seed in 0..6 {
         let mut random = SplitMix64::new(seed);
         let (documents, expected) = families(&mut random);
@@ -253,7 +253,7 @@ fn batch(random: &mut SplitMix64, texts: &mut Vec<Vec<String>>) -> Texts {
 }
 
 #[test]
-fn sizes_are_those_of_the_rule() {
+fn group_sizes_match_the_oracle() {
     let mut shingler = Shingler::new(&ParamsBuilder::default().shingle);
     let (mut largest, mut moved) = (0, 0);
     for seed in 0..5 {
@@ -289,7 +289,7 @@ fn sizes_are_those_of_the_rule() {
 
 /// A document of another reference does not count for the document of the index with the same id.
 #[test]
-fn keepers_of_other_references_do_not_count() {
+fn keepers_of_other_references_are_ignored() {
     let place = Place::new();
     let text = |name: &str| (0..40).map(|at| format!("{name}{at}")).collect::<Vec<_>>().join(" ");
     place.add(&[("a".to_owned(), text("one")), ("b".to_owned(), text("two"))]);

@@ -86,7 +86,7 @@ fn put(index: &Index, documents: &[(&str, &str)]) {
 
 /// An index without texts cannot tell which empty documents are equal.
 #[test]
-fn empty_documents_of_an_index_are_compared_where_it_keeps_texts() {
+fn empty_documents_need_texts_to_compare() {
     for (store, copies) in [(StoredContent::Sets, 0), (StoredContent::Texts, 1)] {
         let folder = tempfile::tempdir().unwrap();
         let index = create(Kept::Memory, folder.path(), &ParamsBuilder::default(), store);
@@ -101,7 +101,7 @@ fn empty_documents_of_an_index_are_compared_where_it_keeps_texts() {
 }
 
 #[test]
-fn an_index_of_signatures_has_no_groups() {
+fn signature_index_has_no_groups() {
     let folder = TempDir::new().unwrap();
     let index =
         create(Kept::Memory, folder.path(), &ParamsBuilder::default(), StoredContent::Signatures);
@@ -115,7 +115,7 @@ fn an_index_of_signatures_has_no_groups() {
 }
 
 #[test]
-fn a_folder_that_is_added_has_the_groups_of_the_folder() {
+fn indexed_folder_keeps_its_groups() {
     let folder = TempDir::new().unwrap();
     let inputs = [Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/sample")];
     for (i, threads) in [1, 3].into_iter().enumerate() {
@@ -150,7 +150,7 @@ fn a_folder_that_is_added_has_the_groups_of_the_folder() {
 }
 
 #[test]
-fn newest_is_the_time_of_the_file() {
+fn newest_uses_the_file_time() {
     let folder = TempDir::new().unwrap();
     let files = folder.path().join("files");
     std::fs::create_dir(&files).unwrap();
@@ -192,7 +192,7 @@ fn collection(folder: &Path, name: &str, content: &str, fields: &[&str]) -> Coll
 }
 
 #[test]
-fn metadata_are_the_chosen_fields_and_the_file() {
+fn metadata_contains_chosen_fields_and_source() {
     let folder = TempDir::new().unwrap();
     let index =
         create(Kept::Memory, folder.path(), &ParamsBuilder::default(), StoredContent::Texts);
@@ -224,7 +224,7 @@ fn metadata_are_the_chosen_fields_and_the_file() {
 }
 
 #[test]
-fn what_stands_before_a_bad_record_is_stored_and_the_record_is_named() {
+fn records_before_bad_ones_are_stored() {
     for kept in EVERYWHERE {
         let folder = TempDir::new().unwrap();
         let index = create(*kept, folder.path(), &ParamsBuilder::default(), StoredContent::Sets);
@@ -253,7 +253,7 @@ fn what_stands_before_a_bad_record_is_stored_and_the_record_is_named() {
 }
 
 #[test]
-fn ids_that_are_there_are_kept_or_replaced_as_asked() {
+fn existing_ids_are_kept_or_replaced() {
     for kept in EVERYWHERE {
         let folder = TempDir::new().unwrap();
         let index = create(*kept, folder.path(), &ParamsBuilder::default(), StoredContent::Texts);
@@ -322,7 +322,7 @@ fn judged(a: &str, b: &str) -> String {
 /// The index returns many decisions in the order of their addition, from any number, with the
 /// hashes of its texts. A read covers fewer decisions than there are.
 #[test]
-fn decisions_of_an_index_are_read_from_any_number_on() {
+fn decisions_are_read_from_any_number() {
     for kept in EVERYWHERE {
         let folder = TempDir::new().unwrap();
         let index = create(*kept, folder.path(), &ParamsBuilder::default(), StoredContent::Texts);
@@ -346,7 +346,7 @@ fn decisions_of_an_index_are_read_from_any_number_on() {
 
 /// An invalid entry ends the reading with an error that names its number.
 #[test]
-fn an_entry_that_is_no_decision_ends_the_reading() {
+fn invalid_log_entries_end_the_reading() {
     for kept in EVERYWHERE {
         let folder = TempDir::new().unwrap();
         let index = create(*kept, folder.path(), &ParamsBuilder::default(), StoredContent::Sets);

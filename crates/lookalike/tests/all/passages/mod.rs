@@ -128,7 +128,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn passages_of_drawn_documents_are_those_of_the_oracle(
+    fn random_passages_match_the_oracle(
         seed: u64, vocabulary in 1u64..60, least in 2usize..9, threads in 1usize..4,
     ) {
         let folder = tempfile::tempdir().unwrap();
@@ -175,7 +175,7 @@ fn set(path: &Path, folder: &Path) -> Vec<OracleDocument> {
 }
 
 #[test]
-fn passages_of_the_sets_are_those_of_the_oracle() {
+fn passages_of_document_sets_match_oracle() {
     let Some(data) = document_sets() else { return };
     let mut sets: Vec<_> = std::fs::read_dir(data).unwrap().map(|e| e.unwrap().path()).collect();
     sets.sort();
@@ -244,7 +244,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn what_is_left_is_what_the_definition_leaves(
+    fn cuts_leave_the_defined_words(
         seed: u64, vocabulary in 1u64..40, least in 2usize..9,
     ) {
         let folder = tempfile::tempdir().unwrap();
@@ -280,7 +280,7 @@ proptest! {
 }
 
 #[test]
-fn whole_lines_go_and_words_between_words_do_not_join() {
+fn cuts_never_join_remaining_words() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("lines.jsonl");
     let documents = [
@@ -300,7 +300,7 @@ fn whole_lines_go_and_words_between_words_do_not_join() {
 }
 
 #[test]
-fn boilerplate_goes_everywhere() {
+fn boilerplate_is_removed_everywhere() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pages.jsonl");
     let mut documents: Vec<OracleDocument> = (0..5)
@@ -334,7 +334,7 @@ fn numbered(from: usize, count: usize) -> String {
 }
 
 #[test]
-fn copies_of_one_page_are_one_passage() {
+fn page_copies_form_one_passage() {
     let (page, copies) = (numbered(0, 300), 10_000);
     let found = found_in(&vec![page; copies]);
     let (passages, places) = listed(&found);
@@ -347,7 +347,7 @@ fn copies_of_one_page_are_one_passage() {
 }
 
 #[test]
-fn one_line_again_and_again_is_two_runs() {
+fn repeated_line_is_two_runs() {
     let lines = if is_soak() { 1_000_000 } else { 300_000 };
     let found = found_in(&["All rights are reserved.\r\n".repeat(lines)]);
     let (passages, places) = listed(&found);
@@ -370,7 +370,7 @@ fn one_line_again_and_again_is_two_runs() {
 }
 
 #[test]
-fn a_document_of_megabytes_has_the_chapter_of_another() {
+fn chapters_are_found_in_large_documents() {
     let book = numbered(0, 600_000);
     let chapter = numbered(300_000, 5000);
     let found = found_in(&[book.clone(), format!("before {chapter} behind")]);
@@ -386,7 +386,7 @@ fn a_document_of_megabytes_has_the_chapter_of_another() {
 }
 
 #[test]
-fn texts_without_spaces_have_passages_of_characters() {
+fn unspaced_texts_have_character_passages() {
     let ideographs = |from: u32, count: u32| -> String {
         (from..from + count).filter_map(|at| char::from_u32(0x4e00 + at % 20_000)).collect()
     };
@@ -407,7 +407,7 @@ fn texts_without_spaces_have_passages_of_characters() {
 }
 
 #[test]
-fn passages_inside_of_others_have_rows_and_are_marked() {
+fn nested_passages_are_listed_and_marked() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("inside.jsonl");
     let texts = ["a b c d", "a b c x", "y b c d", "b c"];
@@ -446,7 +446,7 @@ fn passages_inside_of_others_have_rows_and_are_marked() {
 }
 
 #[test]
-fn ranges_of_normal_forms_are_those_of_the_text_as_it_is_written() {
+fn normalized_passages_span_original_text() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("forms.jsonl");
     let texts = [
@@ -483,7 +483,7 @@ fn ranges_of_normal_forms_are_those_of_the_text_as_it_is_written() {
 }
 
 #[test]
-fn rows_that_do_not_fit_are_spilled() {
+fn oversized_rows_are_spilled() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rows.jsonl");
     // Each pair of words is a separate passage.
@@ -538,7 +538,7 @@ fn within(path: &Path, limit: u64) -> Result<PassageFindings, FindError> {
 
 /// The first error names the limit of docs/reference/memory.md, which is exact.
 #[test]
-fn a_long_document_needs_what_its_words_take() {
+fn passage_memory_matches_the_formula() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("long.jsonl");
     let mut random = SplitMix64::new(3);

@@ -325,7 +325,7 @@ proptest! {
 }
 
 #[test]
-fn a_value_below_a_bound_is_found_over_many_blocks() {
+fn range_minima_match_linear_search() {
     let mut values = vec![9; 5 * BLOCK];
     let below = [0, 3, BLOCK - 1, BLOCK, 3 * BLOCK + 7];
     for at in below {
