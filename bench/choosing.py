@@ -44,7 +44,7 @@ class Bench:
         return path
 
     def pairs(self, source, least, options=(), measure="jaccard"):
-        """Returns the similarity of each pair of documents at or above `least`, by sorted ids."""
+        """Returns the similarities of pairs from `least` on. The key is the two ids, sorted."""
         out = os.path.join(self.folder, "pairs.csv")
         command = [self.program, "find", source, "--quiet", "--threshold", str(least)]
         command += ["--exact"] if measure == "jaccard" else ["--measure", measure]
@@ -185,7 +185,8 @@ def plagiarism(bench):
 
 
 def by_name(bench, source, same, settings, thresholds, least):
-    """Yields rows with recall and precision. `same` contains the true pairs."""
+    """Yields a row with recall and precision for each setting and threshold. `same` contains the
+    true pairs."""
     for name, options in settings:
         found = bench.pairs(source, least, options)
         for threshold in thresholds:

@@ -18,10 +18,10 @@ LARGE differ in the number of documents, LARGE and BANDS in the number of bands.
   they are read. Above, the second reading shuffles labels and all texts: as many bytes as the
   file has. The table omits the CPU time of this shuffle.
 - Each task joins 16 forests. The last task gets 24 bytes for each document in a component. The
-  table omits its time on one core. If it would exceed `--task-memory`, rounds find the
-  components. Their number is log2 of `--chain`, the longest chain of documents, rounded up. A
-  round shuffles 16 bytes for each document in a component three times. A shuffled byte takes as
-  much CPU time as in the stage `components`.
+  table omits its time on one core. If these bytes exceed `--task-memory` (at least 64 MiB),
+  rounds find the components. The number of rounds is log2 of `--chain`, the longest chain of
+  documents, rounded up. A round shuffles 16 bytes for each document in a component three times.
+  A shuffled byte takes as much CPU time as in the stage `components`.
 - A stage ends when the cores have spent its CPU seconds, the disks have read and written its
   bytes, and the network has moved its bytes. The slowest task makes the CPU seconds take
   `--straggler` times as long.
@@ -43,9 +43,8 @@ READING = ("keys", "decide")
 NODE_BYTES, EDGE_BYTES = 24, 16
 #: Number of shuffles in a round.
 ROUND_STEPS = 3
-#: Maximum number of documents in components whose labels are sent to all executors, and the
-#: least limit for the edges of a task, in bytes. Both values are the same as in
-#: `lookalike.spark`.
+#: Maximum number of documents in components for which all executors get the labels, and the
+#: lower limit of `task_memory`, in bytes. Both values are the same as in `lookalike.spark`.
 BROADCAST, LEAST_TASK_BYTES = 10_000_000, 64 << 20
 
 

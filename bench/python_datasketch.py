@@ -169,7 +169,7 @@ def resident() -> float:
 
 
 def sketch(number: int, like: Any) -> Any:
-    """Returns a sketch. Four sketches with consecutive numbers share most of their values."""
+    """Returns a sketch. Sketches with the same `number // 4` share most of their values."""
     values = np.random.default_rng(number // 4).integers(0, 1 << 32, 128, dtype=np.uint32)
     others = number % 4 * 8
     draw = np.random.default_rng(1 << 40 | number)

@@ -5,11 +5,12 @@ task that decides about a component, and the last task that joins forests.
         [--documents 1e6 2e6 4e6]
 
 The Python package and pyarrow must be installed. Each row is measured in a process of its own. The
-table shows the peak, and its difference from the peak of a process with ten documents. The tasks:
+table shows the peak, and its difference from the peak of a process with ten documents, in
+relation to the size of the input. The tasks:
 
 - `connect` gets rows of `--parts` MiB, with a bucket for each of 21 bands of each document. Every
   fifth document shares all its buckets with the previous one.
-- `decide` gets a component of `--mebibytes` MiB: edits of a text of 2.1 KB, each in one word.
+- `decide` gets a component of `--mebibytes` MiB: edits of a text of 2.3 kB, each in one word.
 - `merge` gets a forest of `--documents` documents, in components of two.
 """
 

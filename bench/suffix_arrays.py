@@ -6,9 +6,9 @@ but in memory, with pydivsufsort (libdivsufsort, and Kasai's longest common pref
     pip install pydivsufsort
     bench/suffix_arrays.py c100k.jsonl [--length 300]
 
-The program joins the texts of all records, each with a line end. It counts the positions whose
-`--length` following bytes also occur at another position (300 bytes are about 50 words). The
-seconds exclude reading the records. The program needs 16 bytes of memory for each byte of text.
+The program joins the texts of all records, each with a line end. It counts the positions from
+which `--length` bytes also occur at another position (300 bytes are about 50 words). The seconds
+exclude reading the records. The program needs 16 bytes of memory for each byte of text.
 """
 
 import argparse

@@ -3,7 +3,7 @@
     python bench/index/review.py INDEX [--walk]
 
 Starts `lookalike serve INDEX` (the release build) and waits until it has computed the groups. Then
-measures the first page of the queue, 1,000 steps of a review (the comparison of a pair and a
+measures the first page of the queue, about 1,000 steps of a review (the comparison of a pair and a
 decision about it), and 50,000 decisions in requests of 10,000. Checks that the index has all
 decisions after `kill -9`. `--walk` first decides about 200 groups by keyboard in headless Chromium
 (needs Node, chromedriver and Chromium). The program changes INDEX, so use a copy.

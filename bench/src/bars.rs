@@ -117,8 +117,7 @@ impl LimitBench<'_> {
         Ok(())
     }
 
-    /// Measures an audit of 2,000 documents, which must take at most the CPU
-    /// time of the run itself.
+    /// Measures an audit of [`SAMPLE`] documents, which must take at most the CPU time of the run.
     fn audit(&mut self) -> Result<(), BenchError> {
         let report = self.result("report.json");
         let find = self.arguments("find", &["--json"]);
@@ -182,8 +181,9 @@ impl LimitBench<'_> {
     /// Measures `passages` and `cut` without a memory limit and within limits. All runs of a
     /// command must write the same bytes. Without a limit, `passages` must take at most four times
     /// the CPU time of `find`, and 1 GB for less than a million documents. Within the first limit,
-    /// a document must cost at most 1.3 times a document of `smaller` without a limit. Lower limits
-    /// have no bound on time.
+    /// `passages` must cost at most 1.3 times as much for a document as without a limit for a
+    /// document of `smaller`. Without `smaller`, the bound is again four times the time of `find`.
+    /// Lower limits have no bound on time.
     fn passages(&mut self, smaller: Option<&Path>) -> Result<(), BenchError> {
         let is_large = self.documents >= 1_000_000;
         let limits: &[&str] = if is_large { &["1GiB", "256MiB"] } else { &["200MiB"] };

@@ -63,9 +63,9 @@ pub(crate) struct CorpusDocument {
     pub(crate) layout: MemberLayout,
 }
 
-/// The collection. A document has a *place* in the file and a number in the *plan*. The plan
-/// starts with the planted clusters. The mega cluster and the short, empty, excerpted and
-/// single documents follow.
+/// The collection. A document has a *place* in the file and a number in the *plan*. The order of
+/// the plan is: planted clusters, mega cluster, short documents, empty documents, excerpts, single
+/// documents.
 pub(crate) struct Corpus {
     request: Request,
     vocabulary: Vocabulary,
@@ -145,8 +145,8 @@ impl Corpus {
         self.prose(&mut self.random(9, number, 0))
     }
 
-    /// The numbers in the plan at which the planted, mega, short, empty and
-    /// excerpted documents end.
+    /// The numbers in the plan at which the planted, mega, short and empty documents and the
+    /// excerpts end.
     pub(crate) fn ends(&self) -> [u64; 5] {
         let mega = self.starts.last().copied().unwrap_or(0);
         let short = mega + self.request.mega;

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 const TIMES: usize = 4;
 /// The number of words of an excerpt.
 const WORDS: std::ops::Range<u64> = 20..121;
-/// Every second excerpt has one edit for each started run of this many words.
+/// Every second excerpt has one edit for each run of this many words. A shorter run at the end
+/// counts.
 const EDITED: usize = 33;
 /// Maximum number of documents to try as the host. If none is long enough, the
 /// longest becomes the host.

@@ -59,8 +59,8 @@ pub(crate) struct Vocabulary {
     ends: Vec<u32>,
     /// The word of each slot.
     slots: Vec<u16>,
-    /// The clauses without separators, and in `starts` the position of each. The
-    /// last entry is the end.
+    /// The clauses, one after the other. `starts` contains the start of each clause, and the end
+    /// of the last one.
     clauses: Vec<Token>,
     starts: Vec<u32>,
 }

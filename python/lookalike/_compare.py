@@ -32,8 +32,8 @@ class Difference:
     b: str
     """The part of the second text; empty for a deletion."""
     same_words: bool = False
-    """Whether both parts have the same words, by the options ``tokens`` and ``case``. Parts of
-    other kinds than ``equal`` then differ in case, punctuation or white space only.
+    """Whether both parts have the same words, by the options ``tokens`` and ``case``. If so,
+    and if the parts are not equal, they differ only in case, punctuation or white space.
     """
 
 

@@ -61,7 +61,7 @@ class ContaminationResult:
         - ``id``: the id of the item
         - ``words``: the number of words of the item
         - ``covered``: the number of its words in runs that a document contains
-        - ``share``: ``covered`` divided by ``words``
+        - ``share``: ``covered`` divided by ``words``; 0 without words
         - ``contaminated``: whether the share reaches the threshold
         - ``documents``: the number of documents that contain such a run
         """
@@ -239,7 +239,7 @@ def contamination(
     for field, side in zip(fields, sides, strict=True):
         if field is not None and "text" in side.unused:
             raise OptionError(side.unused["text"].replace("text=", "against_field=", 1))
-    # A column of `against_field` need not exist in the corpus.
+    # Without `against_field`, `text` may name a column that only the benchmark has.
     refuse_unused(corpus, *(sides if fields == [None] else ()))
     reading = reading_options(corpus, *sides)
     arguments = {**token_rule(arguments, corpus, *sides), **reading}

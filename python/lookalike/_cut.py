@@ -26,7 +26,7 @@ class CutResult:
     kept: int
     """The number of kept documents."""
     removed: int
-    """The number of removed documents: they keep fewer words than ``min_left``."""
+    """The number of removed documents: they lost words, and fewer than ``min_left`` were left."""
     files: int
     """The number of written files."""
     changed: int

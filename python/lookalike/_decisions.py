@@ -97,6 +97,6 @@ def _line(place: int, decision: object) -> bytes:
 
 
 def _id(document: object) -> object:
-    """Converts an id for the engine: a number (such as a row) or a UUID becomes a text."""
+    """Converts an id for the engine: an integer (such as a row) or a UUID becomes a text."""
     is_number = isinstance(document, int) and not isinstance(document, bool)
     return str(document) if is_number or isinstance(document, UUID) else document

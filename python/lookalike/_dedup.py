@@ -167,7 +167,7 @@ def dedup(
 
     Raises:
         OptionError: An option is unknown or has an invalid value, a column of ``annotate`` already
-            exists, or ``reference`` is not an index with ``add``.
+            exists, or ``add`` is true and ``reference`` is not an index.
         StoreError: The index for ``add`` is closed, or cannot be written.
         DocumentError: The index for ``add`` contains an id of ``docs`` with another text. The
             documents before this one are added.
@@ -304,8 +304,8 @@ def _index_to_add_to(reference: object, options: Mapping[str, Any]) -> _engine.S
     """Returns the index that receives the kept documents.
 
     Raises:
-        OptionError: The reference is not an index, or ``unit`` or ``normalize`` is set. The run
-            would then compare other texts than it adds.
+        OptionError: The reference is not an index, or the options compare parts of texts
+            (``unit``) or changed texts (``normalize``).
         StoreError: The index is closed, or open for reading only.
     """
     if not isinstance(reference, Index):

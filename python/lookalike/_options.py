@@ -58,7 +58,7 @@ class Limits(TypedDict, total=False):
     pages: int
     """The most pages of a PDF; 20,000 by default."""
     seconds: int
-    """The most seconds to decompress the file, and to extract its texts; 60 by default."""
+    """The most seconds each to decompress the file and to extract its texts; 60 by default."""
 
 
 class _Wording(TypedDict, total=False):

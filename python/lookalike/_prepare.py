@@ -69,9 +69,8 @@ def prepare(
 
     Two documents are candidates if they have the same key at the same place of ``band_keys``.
     ``lookalike.tune`` predicts the probability of this for similar documents. Rows have the order
-    of the documents. With ``skip_bad``, rows that cannot be used are left out, and of several
-    documents with the same id all except the first. See ``lookalike.find`` for parameters, errors
-    and cost.
+    of the documents. ``skip_bad`` leaves out documents that cannot be used, and documents with the
+    id of an earlier document. See ``lookalike.find`` for parameters, errors and cost.
 
     Examples:
         >>> import lookalike

@@ -168,8 +168,8 @@ def _described(method: Callable[..., Any], awaited: _Method) -> _Method:
 
 
 class OpeningIndex:
-    """An index that is not open yet. ``await`` opens it and returns the ``AsyncIndex``. ``async
-    with`` opens it, and closes it at the end of the block.
+    """An index that is not open yet. ``await`` opens it and returns the ``AsyncIndex``.
+    ``async with`` opens it, and closes it at the end of the block.
     """
 
     def __init__(self, open_: Callable[[], Index]) -> None:

@@ -57,7 +57,7 @@ class FileError(LookalikeError, OSError):
 
 
 class ChangedError(LookalikeError):
-    """Documents changed during a call, or since the run whose report the call reads."""
+    """Documents changed during a call, or since the run whose results the call uses."""
 
 
 class StoreError(LookalikeError):

@@ -120,7 +120,7 @@ _LOG2_COUNTERS: Final = 20
 # The number of batches of counters that are added up at once.
 _PENDING_COUNTERS: Final = 8
 BATCH_BYTES: Final = 64 << 20
-"""About the most bytes of documents in one call of the engine, unless a component has more."""
+"""About how many bytes of documents one call of the engine takes, unless a component has more."""
 
 # Keep rules that need a property that rows of a cluster lack, with the reason.
 _ORDERED: Final = {
@@ -510,8 +510,8 @@ def _with_any_ids(plan: Plan, table: Any) -> Any:
 def keys(
     plan: Plan, batches: Iterable[pyarrow.RecordBatch], parts: int, *, counters: bytes | None = None
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Yields the keys, identities and notes of documents (``BLOCKS``). Similar documents share a
-    key with the predicted recall; if keys are shingles, always.
+    """Yields the keys, identities and notes of documents (``BLOCKS``). Two similar documents share
+    a key with the predicted probability, or always if keys are shingles.
 
     Args:
         plan: The plan of the run.

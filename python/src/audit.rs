@@ -17,8 +17,8 @@ use pyo3::types::PyDict;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// Measures the share of similar pairs that the run which wrote `report` found. Returns JSON in the
-/// format of `docs/explanation/audit.md`.
+/// Measures the share of similar pairs that a run found. `report` is the report of this run.
+/// Returns JSON in the format of `docs/explanation/audit.md`.
 #[pyfunction]
 #[pyo3(signature = (report, documents, reference, options, sample, confidence, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "the package names each of them")]

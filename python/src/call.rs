@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Maximum time between two checks for signals such as Ctrl-C.
+/// The interval at which a waiting thread checks for signals such as Ctrl-C.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 /// Time that cancelled work has to stop before [`reading`] abandons it.
 const GRACE: Duration = Duration::from_secs(1);
@@ -57,7 +57,7 @@ impl Watch {
         Ok(self.advance(0)?)
     }
 
-    /// Returns the first warning of the work. Later calls return `None`.
+    /// Returns the first warning of the work, once.
     fn warning(&self) -> Option<&Warning> {
         let warning = self.warning.get()?;
         (!self.is_warned.swap(true, Ordering::Relaxed)).then_some(warning)

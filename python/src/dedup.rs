@@ -27,8 +27,9 @@ const LISTS: &[OutputFormat] = &[OutputFormat::Csv, OutputFormat::Jsonl];
 type DedupTuple<'py> =
     (u64, u64, u64, u64, u64, Bound<'py, PyDict>, BetterSettingTuple<'py>, Option<String>);
 
-/// Finds duplicates in files. Writes the kept documents to `output` and adds them to the index
-/// `add`, if these are set. `add` is the index that the documents were compared with.
+/// Finds duplicates in files. Writes the kept documents to `output` and the list of removed
+/// documents to `removed`, and adds the kept documents to the index `add`, if these are set. `add`
+/// is the index that the documents were compared with.
 #[pyfunction]
 #[pyo3(signature = (paths, reference, options, output, annotate, removed, add, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "the package names each of them")]

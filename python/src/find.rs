@@ -85,9 +85,9 @@ impl PyFindings {
         py.detach(|| GroupColumns::of(&self.run)).map_err(run_error)?.table(&self.run)
     }
 
-    /// Returns the user decisions about two documents. The first value is the judgment of the pair
-    /// (true for duplicates) with the line of this decision. The other values are, for each
-    /// document, the line of a decision to keep it.
+    /// Returns the user decisions in force about two documents. The first value is the judgment of
+    /// the pair (true for duplicates) with the line of this decision. The other values are, for
+    /// each document, the line of a decision to keep it.
     fn judged(&self, a: &str, b: &str) -> (Option<(bool, u64)>, Option<u64>, Option<u64>) {
         let Some(decisions) = &self.run.options.decisions else { return (None, None, None) };
         let shown = |id| self.run.rows.ids.shown(id);

@@ -108,13 +108,11 @@ impl<'py> KeywordOptions<'py> {
         value.extract().map_err(|_| wrong(name, "True or False", &value))
     }
 
-    /// Reads a string.
     pub(crate) fn text(&self, name: &str) -> PyResult<Option<String>> {
         let Some(value) = self.take(name)? else { return Ok(None) };
         value.extract().map(Some).map_err(|_| wrong(name, "a str", &value))
     }
 
-    /// Reads a path.
     pub(crate) fn path(&self, name: &str) -> PyResult<Option<PathBuf>> {
         let Some(value) = self.take(name)? else { return Ok(None) };
         value.extract().map(Some).map_err(|_| wrong(name, "a path", &value))
@@ -205,7 +203,6 @@ impl<'py> KeywordOptions<'py> {
         Ok(true)
     }
 
-    /// Reads the number of bands.
     fn bands(&self) -> PyResult<Option<usize>> {
         let bands = self.0.get_item("bands")?;
         if let Some(value) = bands.filter(|value| value.extract::<String>().is_ok()) {
@@ -260,7 +257,7 @@ impl<'py> KeywordOptions<'py> {
         Ok((self.find(params)?, auto.then_some(builder)))
     }
 
-    /// Reads the number of threads. The default is one per processor.
+    /// Reads the number of threads. The default is one per processor, at most [`MAX_THREADS`].
     pub(crate) fn threads(&self) -> PyResult<NonZeroUsize> {
         self.threads_or(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
     }

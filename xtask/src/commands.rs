@@ -11,9 +11,9 @@ pub(crate) type TestVariables = &'static [(&'static str, &'static str)];
 /// memory.
 pub(crate) const FULL_SIZE: TestVariables = &[("LOOKALIKE_SOAK", "1"), ("LOOKALIKE_LARGE", "1")];
 
-/// Creates a command without the variables that `cargo run` sets for this program. Build scripts
-/// read these variables. With other values than in a `cargo` from a shell, they would run and
-/// compile again.
+/// Creates a command without the variables that `cargo run` sets for this program. Some build
+/// scripts read these variables. They would run and compile again after a `cargo` from a shell,
+/// which does not set them.
 pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(name);
     let is_set_by_cargo = |name: &str| {

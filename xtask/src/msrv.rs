@@ -10,8 +10,8 @@ use std::path::Path;
 type RustVersion = [u64; 3];
 
 /// Compiles the workspace with the version that `Cargo.toml` states. Uses the current compiler if
-/// it has this version, otherwise a toolchain of rustup. Reports a skipped check if rustup does not
-/// have this version either.
+/// it has this version, otherwise a toolchain of rustup. Reports a skipped check if rustup neither
+/// has this version nor can install it.
 ///
 /// # Errors
 /// If a dependency states a later version, or the workspace does not compile.

@@ -153,10 +153,9 @@ fn has_tests(path: &str) -> bool {
     }
 }
 
-/// Returns the names of the test functions that a file defines. A Rust test has the
-/// attribute `#[test]`, is in a `proptest!` block, or is in a list. A test program with its
-/// own `main` contains such a list. The macro `suite` also does, and creates tests from
-/// functions of other files.
+/// Returns the names of the test functions that a file defines. A Rust test has the attribute
+/// `#[test]`, is in a `proptest!` block, is in the list of a test program with its own `main`, or
+/// is an argument of the macro `suite`, which creates tests from functions of other files.
 fn test_functions<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
     let keyword = if extension(path) == "py" { "def " } else { "fn " };
     let has_main = text.contains("\nfn main(");

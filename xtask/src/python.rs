@@ -352,8 +352,9 @@ impl PythonEnvironment {
         self.run(&[&install[..], &["--force-reinstall", &*wheel.to_string_lossy()]].concat())
     }
 
-    /// Returns the environment in the target folder, and creates it if it is absent. Does not use
-    /// an active environment of the shell, because it belongs to the user.
+    /// Returns the environment in the folder of [`PYTHON_ENVIRONMENT`], by default in the target
+    /// folder. Creates it if it is absent, and installs the packages of the tests. Does not use an
+    /// active environment of the shell, because it belongs to the user.
     fn new(root: &Path, variables: TestVariables) -> Result<Self, String> {
         let folder = match commands::variable(PYTHON_ENVIRONMENT) {
             Some(folder) => PathBuf::from(folder),

@@ -12,8 +12,9 @@ use std::process::Command;
 #[cfg(unix)]
 const ENDING: [(u32, &str); 3] = [(2, "INT"), (3, "QUIT"), (15, "TERM")];
 
-/// If this process ignores a signal of [`ENDING`], replaces it with itself, started by the program
-/// `env` with the default effect of the signal. If `env` cannot do this, the process continues.
+/// If this process ignores a signal of [`ENDING`], starts this program again in the same process,
+/// through `env`, with the default effect of the signal. If `env` cannot do this, the process
+/// continues.
 #[cfg(unix)]
 pub(crate) fn restore_defaults() {
     let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());

@@ -232,8 +232,8 @@ fn written(records: &[CodePointRecord], block_of: &[u8], blocks: &[Vec<u8>]) -> 
     out
 }
 
-/// Adds entries up to one for every `u8`, so that the compiler sees that no
-/// look-up is out of bounds.
+/// Pads a list to 256 entries, one for each `u8`, so that the compiler sees that no look-up is out
+/// of bounds.
 fn padded<T: Copy + Default>(values: &[T]) -> Vec<T> {
     let mut values = values.to_vec();
     values.resize(256, T::default());

@@ -16,8 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The number in the name of the next index. It makes names unique in this process.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// Returns the server of this process, which stops when the process ends. If no server can be
-/// started, prints `SKIPPED` for each caller and returns `None`.
+/// Returns the server for this process. A server that the process started stops when the process
+/// ends. If no server can be started, prints `SKIPPED` for each caller and returns `None`.
 pub fn server() -> Option<&'static PostgresServer> {
     static SERVER: OnceLock<Result<PostgresServer, String>> = OnceLock::new();
     let server = SERVER.get_or_init(PostgresServer::find).as_ref();

@@ -43,7 +43,7 @@ def read_table(rows: Any) -> pyarrow.Table:
 
 
 def int_scalar(value: int) -> pyarrow.Int64Scalar:
-    """Creates a scalar of 64 bits."""
+    """Creates a scalar of a 64-bit integer."""
     pa = import_arrow()
     return _of_buffers(pa.int64(), struct.pack("=q", value))[0]
 

@@ -93,9 +93,9 @@ class DividedFindResult(Generic[R, Run]):
     def empty(self) -> R:
         """A row for each document without a token: ``id`` and ``same_text_as``.
 
-        If several of these documents have the same text, ``same_text_as`` is the least id of them.
-        Documents of the frame or dataset precede documents of the reference. It is null for the
-        first document with a text, and for documents without text.
+        ``same_text_as`` is the id of the first of these documents with the same text: the least id
+        in the frame or dataset, or else in the reference. It is null for this first document, and
+        for documents whose text is empty.
         """
         empty: R = self.run.empty()
         return empty

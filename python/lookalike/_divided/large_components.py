@@ -5,7 +5,7 @@ documents that share a template. Components that are still too large are decided
 prefixes of the keep order::
 
     while documents are undecided:
-        prefix = the first undecided documents in keep order, as many as fit a task
+        prefix = the first undecided documents in keep order, as many as fit half of a task
         decide(prefix)                 one task; its keepers are keepers of the whole collection
         match(others, keepers)         all tasks; drops the documents that resemble a keeper
 
@@ -25,7 +25,7 @@ from lookalike._divided.run_sums import RunSums, check_largest, check_read
 from lookalike._divided.stage_tasks import BlockTask, MatchTask, MemberTask, PlaceTask
 from lookalike.stages import DECIDED, KEPT, PART, PLACES, Plan
 
-# The number of slices of the keep order that make up a prefix, unless documents are large.
+# How many slices of the keep order fit a prefix, unless documents are large or already decided.
 _SLICES = 16
 _OVERLAP = ("intersection", "left", "right", "jaccard", "containment")
 _STATE = ("node", "id", "reference", "slice", "bytes")
@@ -43,7 +43,7 @@ class LargeDecisions(Generic[R]):
     rows: R
     """Members and pairs, with the columns ``lookalike.stages.DECIDED``."""
     notes: list[dict[str, Any]]
-    """The counts and sources of these documents, as members of notes."""
+    """The counts and sources of these documents, in the form of notes."""
 
 
 def component_sizes(engine: RowOperations[R, D], labels: R) -> tuple[int, int]:

@@ -28,7 +28,7 @@ SOURCES: Final = ", ".join(
 )
 """The columns of the sources of a run, with their SQL types."""
 NODE_SUM_RANGE = 1 << 24
-"""Runs compare sums of nodes modulo this number, to detect that a frame has other rows."""
+"""A run adds up all nodes, each modulo this number, to detect a frame with other rows."""
 # The prefix of the counts of keep rules; the place of the rule in the list follows.
 _RULE = "rule_"
 _UNITS = {

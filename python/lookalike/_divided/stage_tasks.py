@@ -218,7 +218,7 @@ def _by_part(batches: _Batches) -> Iterator[Any]:
                 pending = []
             if not pending and part in seen:
                 raise RuntimeError(
-                    f"rows of the part {part} come in several places; they must be sorted"
+                    f"the rows of part {part} are not adjacent; sort the rows by part"
                 )
             seen.add(part)
             pending.append(table)

@@ -17,7 +17,7 @@ LEAST_EDGE_BYTES = 64 << 20
 
 
 def edge_limit(task_bytes: int) -> int:
-    """Returns the most bytes of blocks of edges in one task. A block has 16 bytes for each edge,
+    """Returns the most bytes of blocks of edges in one task. For each edge, a block has 16 bytes,
     and a task needs 8 more bytes for the numbers of the nodes.
     """
     return max(task_bytes, LEAST_EDGE_BYTES) * 2 // 3

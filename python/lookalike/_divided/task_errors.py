@@ -110,7 +110,7 @@ def task_errors(remedy: str) -> Iterator[None]:
     Raises:
         LookalikeError: A task raised this error.
         OptionError: A worker has no lookalike, another version than the driver, or no pyarrow.
-        FileError: A worker has no space left.
+        FileError: A disk is full.
     """
     try:
         yield

@@ -60,7 +60,7 @@ def _line(place: int, document: object) -> bytes:
 
 def _id(value: Any) -> str | None:
     """Returns the text of an id: a ``str`` or UUID as text, an integer (also NumPy's) in digits.
-    Returns ``None`` for other types.
+    Returns ``None`` for ``bool`` and other types.
     """
     if isinstance(value, (str, UUID)):
         return str(value)

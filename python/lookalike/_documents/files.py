@@ -60,7 +60,7 @@ class Files:
         return f"Files({[os.fspath(path) for path in self.paths]!r}{options})"
 
     def find(self) -> list[str]:
-        """Returns the paths, in which the sorted matches of each pattern replace the pattern.
+        """Returns the paths as ``str``. Replaces each pattern by its sorted matches.
 
         Raises:
             FileError: A file or folder does not exist, or a pattern has no match.

@@ -59,9 +59,7 @@ class InputDocuments:
     reading: Mapping[str, Any] | None = None
     """The options of ``Files``; ``None`` for documents in memory and for an index."""
     unused: Mapping[str, str] = field(default_factory=dict)
-    """The arguments ``text`` and ``id`` that these documents cannot use, each with its error
-    message.
-    """
+    """Error messages of the arguments ``text`` and ``id`` that these documents cannot use."""
 
     @property
     def tokens(self) -> bool:
@@ -71,7 +69,7 @@ class InputDocuments:
         return not isinstance(self.engine, list) and self.engine.are_tokens
 
     def refuse_added(self) -> None:
-        """Rejects documents with a column that has the name of a column which ``annotate`` adds.
+        """Rejects documents that already have a column which ``annotate`` adds.
 
         Raises:
             OptionError: Such a column exists.
@@ -239,7 +237,9 @@ class Columns:
         )
 
     def engine_values(self, values: RowValues) -> EngineValues:
-        """Converts the values of some rows to the first arguments of ``Documents.of_texts``."""
+        """Converts the values of some rows to the first arguments of ``Documents.of_texts`` and
+        ``DocumentSpool.append``.
+        """
         named = zip(self.fields, values.fields, strict=True)
         fields = [(name, field_values(name, column)) for name, column in named]
         return values.texts, values.ids, fields, values.names, values.id_name
@@ -274,9 +274,7 @@ def is_of(package: str, value: Any) -> bool:
 
 
 def field_values(name: str, values: Iterable[Any]) -> list[str | None]:
-    """Converts the values of a column that a keep rule compares to texts; missing values to
-    ``None``.
-    """
+    """Converts the values of a field to texts, and missing values to ``None``."""
     return [_text_or_none(name, row, value) for row, value in enumerate(values)]
 
 

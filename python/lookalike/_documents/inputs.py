@@ -4,7 +4,8 @@
 - list or iterable of ``str``: texts; their row numbers, from 0, are their ids
 - list or iterable of ``(id, text)``: texts with ids; the ids are all ``str`` or all ``int``
 - list or iterable of ``dict``: records with the column ``text``, and with ``id`` if it exists
-- list of ``str`` instead of a text, with ``tokens="given"``: the tokens of a document
+- list of ``str`` instead of a text: the tokens of a document. ``tokens="given"`` is needed if the
+  rows of an iterable or of a NumPy array are such lists
 - ``dict``: texts by id
 - NumPy array: texts, or two columns of ids and texts
 - object with the Arrow PyCapsule interface (pyarrow, polars, pandas, DuckDB): the engine reads its
@@ -13,9 +14,9 @@
 - ``datasets.Dataset``: its Arrow table
 - ``datasets.IterableDataset``: an iterable of ``dict``
 
-With ``memory``, the texts of an iterable without a length, a reader of batches, a
-``polars.LazyFrame`` or a ``pyarrow.dataset.Dataset`` are written to a temporary file while they
-are read.
+With ``memory``, the texts of an iterable without a length are written to a temporary file while
+they are read. If the call returns no documents, this also applies to a reader of batches, a DuckDB
+relation, a ``polars.LazyFrame`` and a ``pyarrow.dataset.Dataset``.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def input_documents(
     alone: bool = True,
     memory: Mapping[str, Any] | None = None,
 ) -> InputDocuments:
-    """Converts documents of any type for the engine.
+    """Converts documents of any type, in their current state, for the engine.
 
     Args:
         docs: The documents.
@@ -73,7 +74,9 @@ def input_documents(
 
     Raises:
         OptionError: An argument is invalid.
+        DocumentError: A column is missing, or a document is not valid.
         DocumentTypeError: The documents have another type.
+        FileError: A file does not exist, or a temporary file cannot be written.
     """
     names = text if text is None or isinstance(text, str) else _names(text)
     if isinstance(names, str) and not _is_name(names):
@@ -112,7 +115,8 @@ def token_rule(options: Mapping[str, Any], *sides: InputDocuments) -> dict[str, 
     engine receives texts of tokens joined by blanks, and splits them at white space.
 
     Raises:
-        OptionError: ``tokens="given"`` was passed for texts, or another rule for lists of tokens.
+        OptionError: ``tokens="given"`` was passed for texts, or a rule other than ``"given"`` and
+            ``"whitespace"`` for lists of tokens.
     """
     rule, tokens = options.get("tokens"), any(side.tokens for side in sides)
     if rule == "given" and not tokens:

@@ -25,8 +25,7 @@ class RowKind(ABC):
     """Extracts ids, texts and fields from rows of one kind."""
 
     unused: Mapping[str, str]
-    """The arguments ``text`` and ``id`` that these rows cannot use, each with its error message.
-    """
+    """Error messages of the arguments ``text`` and ``id`` that these rows cannot use."""
 
     def __init__(self, columns: Columns) -> None:
         self.columns = columns
@@ -41,7 +40,8 @@ class RowKind(ABC):
             start: The number of the first of these rows among all rows.
 
         Raises:
-            DocumentError: A row is not of this kind, or has no text or id.
+            DocumentError: A row is not of this kind, has no text or id, or has an id although
+                earlier rows have none.
         """
 
     @abstractmethod
@@ -136,7 +136,9 @@ class _Records(RowKind):
             if name not in row:
                 there = ", ".join(map(str, row)) or "none"
                 raise at_row(number, f"{name!r} is missing; there are {there}")
-        if self.columns.id is None and not self._has_id and ID in row:
+        # Rows whose ids were unusable in the first part still have the column.
+        had_ids = self._has_id or ID in self._first
+        if self.columns.id is None and not had_ids and ID in row:
             raise at_row(
                 number,
                 f"there is an {ID!r}, but earlier rows have none; add one to all rows, or use "

@@ -241,8 +241,8 @@ def _condition(member: object, value: object) -> str:
 
 def _plain(name: str, value: Any) -> str:
     if _kind(value) and _kind(value) not in "mM" and getattr(value, "ndim", None) == 0:
-        # The `repr` of a NumPy number contains its type, so convert it. Do not convert NumPy times
-        # (kinds m and M), which would become integers: they are rejected below.
+        # Most NumPy scalars are not instances of the types below, so convert them. Do not convert
+        # times (kinds m and M), which may become integers: they are rejected below.
         value = value.item()
     if isinstance(value, str):
         return text_option(f"where[{name!r}]", str.__str__(value))

@@ -31,9 +31,7 @@ class CallCancelled(Exception):
 
 
 class StopSignal:
-    """A request to end a call. The event loop makes the request, and the worker thread checks for
-    it.
-    """
+    """A request to end a call. The event loop makes it, and the worker thread checks for it."""
 
     def __init__(self) -> None:
         self._is_set = False
@@ -51,16 +49,12 @@ class StopSignal:
             pending.cancel()
 
     def check(self) -> None:
-        """Raises ``CallCancelled`` if ``stop`` was called.
-
-        Raises:
-            CallCancelled: The call was cancelled.
-        """
+        """Raises ``CallCancelled`` if ``stop`` was called."""
         if self._is_set:
             raise CallCancelled
 
     def checked(self, items: Iterator[_Result]) -> Iterator[_Result]:
-        """Yields the items, and calls ``check`` before it yields an item."""
+        """Yields the items, with a ``check`` before each of them."""
         for item in items:
             self.check()
             yield item

@@ -16,7 +16,8 @@ def refuse_files(docs: object) -> None:
     """Rejects paths, ``Files`` and open files where a method expects documents.
 
     Raises:
-        DocumentTypeError: The argument is a path, a list of paths, ``Files`` or an open file.
+        DocumentTypeError: The argument is a ``str``, a path, a list of paths, ``Files`` or an open
+            file.
     """
     expected = "docs: expected (id, text) pairs, dicts, a dict of texts by id or a table, got"
     refuse_handle(docs, expected)

@@ -59,8 +59,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Id: TypeAlias = str | int | UUID
-"""An id of a document. The index stores an ``int`` or a ``UUID`` as text, and returns a ``str``.
-"""
+"""The id of a document. The index stores it as text, and returns a ``str``."""
 OnExisting = Literal["error", "update", "keep"]
 """The action if an added document has the id of an existing document."""
 
@@ -189,14 +188,13 @@ class Index:
             path: The folder of the index.
             read_only: Whether to open the index for reading only. Another process may write
                 meanwhile, and each call sees the changes so far.
-            wait: The time in seconds to wait until another writer closes the index, if it is open
-                for writing elsewhere.
+            wait: The maximum time in seconds to wait until another writer closes the index.
             settings: Expected settings, as for ``create`` but without ``threshold``, ``recall``,
                 ``measure`` and ``max_original``. Settings that you leave out are not checked.
 
         Raises:
-            StoreError: The index does not exist, or its format has another version. Or the index
-                is still open for writing, in this process or another.
+            StoreError: The index does not exist, its format has another version, or another writer,
+                in this process or another, still has it open after ``wait`` seconds.
             MismatchError: A setting of the index differs from the expected one.
 
         Examples:
@@ -278,7 +276,7 @@ class Index:
                 a ``uuid.UUID``; the index stores and returns it as text.
             metadata: A mapping, which becomes the metadata of every document; or a list of members
                 or columns whose values become metadata. Values that are None or null are left out.
-                If no record has one of the names, a warning names it.
+                A record may lack a member; a member that no record has causes a warning.
             expires: The time at which the documents expire: a ``datetime`` with a zone, or a
                 ``timedelta`` from now. None for never.
             on_existing: The action if a document with the same id exists: ``error``, ``update``
@@ -629,9 +627,9 @@ class Index:
         return None if row is None else Document._make(row)
 
     def group_sizes(self, ids: Iterable[Id]) -> list[int]:
-        """Returns the number of documents that each document represents: itself and the duplicates
-        of it that ``dedup(…, add=True)`` removed (``docs/guides/dedup.md``). You can use these
-        numbers as weights of a corpus.
+        """Returns the number of documents that each document represents: itself and its duplicates
+        that ``dedup(…, add=True)`` removed (``docs/guides/dedup.md``). You can use these numbers as
+        weights of a corpus.
 
         Args:
             ids: The ids of documents.

@@ -134,7 +134,7 @@ class SkippedRecord(NamedTuple):
 
 
 class AddResult(NamedTuple):
-    """The numbers of documents of an addition, which is on the disk."""
+    """The numbers of documents of an addition. All its changes are on the disk."""
 
     added: int
     """The number of documents with new ids."""
@@ -149,7 +149,7 @@ class AddResult(NamedTuple):
 
 
 class RemoveResult(NamedTuple):
-    """The result of a removal, which is on the disk."""
+    """The result of a removal. All its changes are on the disk."""
 
     removed: int
     """The number of removed documents."""
@@ -208,8 +208,7 @@ class DocumentVersion(NamedTuple):
     added: datetime
     """The time of the addition, in UTC."""
     ended: datetime | None
-    """The time at which the next version replaced this one, in UTC; None for the current version.
-    """
+    """The time of replacement by the next version, in UTC; None for the current version."""
     modified: datetime | None
     """The time of the last change of the file, in UTC; None if it is unknown."""
     type: str

@@ -32,8 +32,8 @@ def tables_of(documents: Any, columns: Sequence[str]) -> Iterator[Any] | None:
         columns: The needed columns; the first of them contains the ids.
 
     Raises:
-        DocumentTypeError: A column is missing or ambiguous, if its package lists the columns
-            before it reads them.
+        DocumentTypeError: A column is missing or ambiguous, and the columns are known before
+            reading. Or pandas cannot convert a column to Arrow.
     """
     if isinstance(documents, Mapping):
         return None

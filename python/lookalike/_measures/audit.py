@@ -37,9 +37,9 @@ class AuditResult:
 
     recall: float | None
     """The measured recall: the share of drawn neighbours that the run found. The audit draws one
-    neighbour for each document of the sample that has a neighbour. If all documents are in the
-    sample, the recall is the mean share of found neighbours of a document. ``None`` if no document
-    of the sample has a neighbour.
+    neighbour for each document of the sample that has neighbours. If all documents are in the
+    sample, the recall is the mean, over the documents with neighbours, of the share of their
+    neighbours that the run found. ``None`` if no document of the sample has a neighbour.
     """
     interval: tuple[float, float]
     """The interval that contains the true recall with a probability of at least ``confidence``
@@ -100,8 +100,9 @@ def audit(
 
     Args:
         found: The result of ``lookalike.find``, or the path of a report (``.json``) of a run.
-        docs: The documents of the run. Required if ``found`` is a report, and else not allowed,
-            like ``text``, ``id`` and ``reference``.
+        docs: The documents of the run, if ``found`` is a report. If it is a result, leave out
+            ``docs``, ``text``, ``id``, ``reference``, and all options except ``seed`` and
+            ``threads``.
         sample: The number of documents to draw, 1 or more. If the collection is smaller, all
             documents are drawn.
         confidence: The confidence level of the intervals; above 0, below 1.
@@ -115,7 +116,8 @@ def audit(
 
     Raises:
         ChangedError: The documents differ from the documents of the run.
-        OptionError: An option is unknown, has an invalid value, or is not allowed with a result.
+        OptionError: An option is unknown, has an invalid value, or is not allowed with a result;
+            or ``docs`` is missing for a report.
 
     Examples:
         >>> import lookalike

@@ -25,7 +25,7 @@ class EvaluateResult:
     recall: float | None
     """The share of true pairs that are reported; ``None`` without true pairs."""
     f1: float | None
-    """The harmonic mean of precision and recall; ``None`` if it is undefined."""
+    """The harmonic mean of precision and recall; ``None`` without reported and true pairs."""
     adjusted_rand_index: float | None
     """The agreement of the groups (adjusted Rand index), 1 for equal groups; ``None`` if the truth
     is a list of pairs.
@@ -119,7 +119,7 @@ def _written(side: Any, name: str, path: str) -> str:
     return path
 
 
-# The columns of the tables that `evaluate` takes. Layouts with more columns come first.
+# The columns of the tables that `evaluate` takes. The first layout that fits is used.
 _LAYOUTS = (
     ("id_a", "id_b", "jaccard"),
     ("id_a", "id_b"),

@@ -332,8 +332,9 @@ class FindResult:
             DocumentError: The document does not exist, or was skipped.
             FileError: The file of the document cannot be read any more, or its relative path has
                 another meaning in the current working directory.
-            OptionError: The documents are in an index; read the text from the index. Or the run
-                compared units, and the call passed no id.
+            OptionError: The documents are in an index; read the text from the index. Or the call
+                passed the row of documents in memory that were compared by units, or an id of
+                another type than the ids of the run.
         """
         return self._findings.text(*row_or_id(row, id))
 

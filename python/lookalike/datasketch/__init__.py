@@ -1,7 +1,7 @@
 """A faster replacement of datasketch 2.0.0: import ``lookalike.datasketch`` instead of
 ``datasketch``.
 
-Hash values, bands and results are equal to the ones of datasketch, bit for bit.
+Both packages compute the same hash values, bands and results, bit for bit.
 ``docs/guides/datasketch.md`` lists the differences in behaviour.
 """
 

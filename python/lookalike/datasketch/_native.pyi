@@ -17,8 +17,8 @@ class MinHashState:
     Writing to this array changes the sketch.
     """
     permutations: Any
-    """The parameters of the permutations, an array with two rows. A frozen sketch has no
-    permutations.
+    """The parameters of the permutations, an array with two rows. A frozen sketch raises
+    AttributeError.
     """
     seed: Any
     """The seed of the permutations."""

@@ -118,9 +118,7 @@ class bBitMinHash:
         return self._PARAMETERS + ("" if self.scheme == "legacy" else "B")
 
     def _bytesize(self) -> tuple[int, int, int, int]:
-        """Returns the number of bits for a value, of values in a block of 8 bytes, of blocks, and
-        of bytes in total.
-        """
+        """Returns the numbers of bits in a value, values in 8 bytes, blocks of 8 bytes, bytes."""
         # A value of 0 bits has a slot of 4 bits, as in datasketch.
         slot = 4 if self.b == 0 else 1 << (self.b - 1).bit_length()
         per_block = 64 // slot

@@ -61,8 +61,8 @@ def replace_stub(stub: str, *submodules: str) -> None:
 def refuse_class_stub(stub: str) -> None:
     """Raises an error that explains why a class cannot be imported as a module.
 
-    Python imports the stub if a program imports ``lookalike.datasketch.NAME`` as a module, or if
-    datasketch is not installed.
+    Python imports the stub if a program imports ``lookalike.datasketch.NAME`` as a module, or if it
+    imports the class and datasketch is not installed.
 
     Args:
         stub: The ``__name__`` of the stub.

@@ -35,8 +35,11 @@ class LeanMinHash(MinHash):
         scheme: The scheme of the sketch from which ``hashvalues`` were taken.
 
     Raises:
-        ValueError: Neither ``minhash`` nor all three other arguments are passed, ``scheme``
-            differs from the scheme of ``minhash``, or ``hashvalues`` is empty or not valid.
+        ValueError: Neither ``minhash`` nor all three other arguments are passed. Or ``scheme`` is
+            unknown, or differs from the scheme of ``minhash``. Or a hash value is out of range. Or
+            ``hashvalues`` is empty, and ``scheme`` is not ``"legacy"``.
+        TypeError: A hash value is not an integer.
+        OverflowError: A hash value in a list or tuple is out of range for ``"legacy"``.
 
     Examples:
         >>> m = MinHash(num_perm=4)

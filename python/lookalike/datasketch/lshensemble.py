@@ -172,8 +172,7 @@ class MinHashLSHEnsemble:
                 lsh._clear()
 
     def query(self, minhash: Sketch, size: float) -> Generator[Any, None, None]:
-        """Yields the keys of sets that probably contain a share of the query set above the
-        threshold.
+        """Yields the keys of the sets whose containment is probably above the threshold.
 
         Args:
             minhash: The sketch of the query set.

@@ -22,8 +22,8 @@ def optimal_partitions(sizes: Any, counts: Any, num_part: int) -> list[tuple[Any
 
     Raises:
         ValueError: ``sizes`` is empty or not ascending, ``counts`` has another length, or a number
-            is not finite. With at least 2 intervals and more sizes than intervals, also if a size
-            is not above 0 or the sum of the counts is too great for a float.
+            is not finite. If ``num_part`` is at least 2 and less than the number of sizes, also if
+            a size is not above 0 or the sum of the counts is too great for a float.
         MemoryError: The costs of all possible intervals, 8 bytes each, do not fit into memory.
 
     Examples:

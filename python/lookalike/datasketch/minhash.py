@@ -45,7 +45,8 @@ _KINDS = {sha1_hash32: 32, sha1_hash64: 64, token_hash32: 33, token_hash64: 65}
 
 def _kind_of(hashfunc: Callable[[Any], int], scheme: str) -> int:
     """Returns the number of the engine's function that computes the same hashes as ``hashfunc``.
-    Returns 0 if there is none, so that the engine calls ``hashfunc``.
+    Returns 0 if there is none, or if its hashes are too long for the scheme. The engine then calls
+    ``hashfunc``.
     """
     kind = _kind_at_all(hashfunc)
     return 0 if kind >= 64 and scheme == "affine32" else kind
@@ -114,8 +115,8 @@ class MinHash(_native.MinHashState):
 
     Args:
         num_perm: The number of hash values, 1 to ``2**32``; ignored if ``hashvalues`` is passed.
-        seed: The seed of the permutations, 0 to ``2**32 - 1``. None draws random permutations, and
-            several numbers are the seed of a NumPy ``RandomState``.
+        seed: The seed of the permutations: a number from 0 to ``2**32 - 1``, or several, as for
+            NumPy's ``RandomState``. None draws random permutations.
         gpu_mode: Nothing runs on a GPU in this package. With ``"always"``, ``update_batch`` raises
             RuntimeError. The other modes behave alike.
         hashfunc: A function from a token to an integer of 32 bits (64 bits for ``"affine64"``);

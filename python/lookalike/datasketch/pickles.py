@@ -27,9 +27,9 @@ _OURS_ONLY = {
 
 
 def reduced(thing: Any, protocol: int) -> tuple[Any, ...] | None:
-    """Returns the value of ``__reduce_ex__`` for an object that is derived from a class of the
-    engine, for protocols 0 and 1. By default, these protocols create objects in a way that such a
-    class does not support. Returns None if the default value of the class works.
+    """Returns the value of ``__reduce_ex__`` for an object of a class that is derived from a class
+    of the engine. Returns None if the inherited value works: for protocols from 2 on, or if the
+    class has its own ``__reduce__``. The default of protocols 0 and 1 cannot create such objects.
     """
     own = cast("Any", type(thing)).__reduce__ is not object.__reduce__
     if protocol >= 2 or own:

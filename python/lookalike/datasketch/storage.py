@@ -388,8 +388,8 @@ class BucketView(_View, UnorderedStorage):
 
 
 class RedisBuffer:
-    """A buffer that collects commands and sends them to Redis together. It sends them when it has
-    ``buffer_size`` commands and receives another one, and at a call of ``execute``.
+    """A buffer that collects commands and sends them to Redis together: in ``execute``, and before
+    a new command if it already has ``buffer_size`` commands.
 
     Args:
         connection_pool: The connection pool of a client.

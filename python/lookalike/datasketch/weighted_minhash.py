@@ -84,8 +84,8 @@ class WeightedMinHashGenerator:
     Args:
         dim: The number of dimensions of the vectors.
         sample_size: The number of samples of each sketch.
-        seed: The seed from which NumPy draws the random parameters. Only sketches of generators
-            with the same seed and ``dim`` can be compared.
+        seed: The seed from which NumPy draws the random parameters. Compare only sketches of
+            generators with the same ``dim``, ``sample_size`` and ``seed``.
 
     Examples:
         >>> generator = WeightedMinHashGenerator(3, sample_size=128)

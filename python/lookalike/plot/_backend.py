@@ -22,7 +22,8 @@ def draw(name: str, table: Any, backend: Backend | None, ax: Any) -> Any:
     Args:
         name: The name of the function that draws the table, in the module of the library.
         table: The table.
-        backend: The library; ``None`` for the first installed one.
+        backend: The library. ``None`` for matplotlib if ``ax`` is passed, else for the first
+            installed one.
         ax: The Axes of matplotlib to draw on; ``None`` for new Axes.
 
     Raises:

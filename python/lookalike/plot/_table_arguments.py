@@ -6,7 +6,7 @@ from lookalike.errors import OptionError
 
 
 def refuse_with_table(**arguments: object) -> None:
-    """Rejects arguments for the conversion of a result to a table, if the caller passed a table.
+    """Rejects arguments that apply only to a result, because the caller passed a table.
 
     Raises:
         OptionError: One of the arguments is not ``None``.

@@ -70,7 +70,8 @@ def find(
         documents: The expected number of documents, for which the signatures, bands and rows are
             chosen. By default the choice depends on ``threshold`` and ``recall`` only.
         task_memory: The most memory for the documents of one component in a task: bytes, or a text
-            such as ``"2GiB"``. Larger components are divided, and decided in rounds.
+            such as ``"2GiB"``. Larger components are divided. Parts that are still larger are
+            decided in rounds, or rejected with ``group="components"``.
         partitions: The number of parts into which buckets and documents are divided.
         progress: As for ``lookalike.spark.find``.
         options: Options of ``lookalike.find``, except options of one machine: ``decisions``,
@@ -78,10 +79,11 @@ def find(
             ``temp_dir`` and ``threads``.
 
     Raises:
-        OptionError: An option is unknown or has an invalid value.
+        OptionError: An option is unknown or has an invalid value, or a component is too large.
         DocumentError: A document cannot be used, or two documents have the same id.
         ChangedError: A later reading of the dataset returned other documents. The run checks only
             documents that share a key with others.
+        FileError: A worker has no space left.
     """
     plan = stages.plan(
         text=text,

@@ -220,7 +220,7 @@ class SemiJoin:
         return table.filter(pc.is_in(table["node"], value_set=_stored(self.nodes)))
 
 
-# About the number of bytes of documents in a table that ``TextJoin`` yields.
+# The approximate bytes of documents in a table that ``TextJoin`` yields.
 _JOINED_BYTES = 64 << 20
 
 

@@ -138,7 +138,7 @@ class Checkpoint:
     def last(self, frame: DataFrame) -> DataFrame:
         """Keeps the rows of the last stage in the cluster, and releases the results of earlier
         stages. Does not release the results of rounds, because they cannot be computed again. With
-        a folder, does nothing.
+        a folder, returns the frame unchanged.
         """
         if self._folder is not None:
             return frame
@@ -241,8 +241,8 @@ def _described(plan: Plan) -> dict[str, Any]:
     }
 
 
-# The messages of file systems for an absent path. Other errors contain such words too, so they are
-# searched only in errors without an error class.
+# The messages of file systems for an absent path. Other errors contain such words too, so only
+# errors without an error class are searched for them.
 _ABSENT = re.compile(
     r"path does not exist|no such file or directory|filenotfoundexception", re.IGNORECASE
 )

@@ -132,9 +132,9 @@ def extract(
 
     Raises:
         OptionError: An option is unknown or has an invalid value.
-        DocumentTypeError: ``files`` is not a frame, or lacks a column.
+        DocumentTypeError: ``files`` is not a frame, or a column is missing or has another type.
         DocumentError: A file is not in the folder, or a record cannot be used.
-        FileError: The engine cannot read the files.
+        FileError: The engine cannot read the files, or a worker has no space left.
     """
     check_options(options, "extract", Reading)
     for argument, name in (("text", text), ("id", id)):

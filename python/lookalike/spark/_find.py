@@ -81,7 +81,8 @@ def find(
             it, the cluster keeps the results until ``release``. Pass an address such as
             ``s3a://b/run7`` as a ``str``, not as a ``Path``.
         task_memory: The most memory for the documents of one component in a task: bytes, or a text
-            such as ``"2GiB"``. Larger components are divided, and decided in rounds.
+            such as ``"2GiB"``. Larger components are divided. Parts that are still larger are
+            decided in rounds, or rejected with ``group="components"``.
         partitions: The number of parts into which buckets and documents are divided;
             ``spark.sql.shuffle.partitions`` by default.
         progress: As for ``lookalike.find``. Each stage reports 0 of 1 at its beginning and 1 of 1
@@ -91,12 +92,14 @@ def find(
             ``temp_dir`` and ``threads``.
 
     Raises:
-        OptionError: An option is unknown or has an invalid value.
+        OptionError: An option is unknown or has an invalid value, a component is too large, or
+            the checkpoint is of another run.
         DocumentError: A document cannot be used, or two documents have the same id.
         ChangedError: A later reading of the frame returned other documents, or the checkpoint is
             of a frame with other ids. The run checks the texts only of documents that share a key
             with others.
         FileError: The checkpoint cannot be read or written, or a worker has no space left.
+        DamagedError: Files of the checkpoint are missing, or are of another run.
     """
     plan = stages.plan(
         text=text,

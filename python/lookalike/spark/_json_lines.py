@@ -36,7 +36,7 @@ class LineFields:
 
     text: str
     id: str | None
-    """The field of ids; ``None`` if names of folders (``id=VALUE``) contain the id."""
+    """The field of ids; ``None`` if names of folders (such as ``id=VALUE``) contain the ids."""
     others: tuple[str, ...] = ()
     """The fields that ``keep``, ``path_field`` and ``source_field`` name."""
     skip_bad: bool = False
@@ -120,7 +120,7 @@ class JsonLines:
         for field in self._lines.schema.fields:
             if field.name != _LINE:
                 schema.add(field)
-        # Lines may not be UTF-8, which strings of Arrow must be.
+        # Pass lines as bytes: strings of Arrow must be UTF-8, and lines can have other bytes.
         lines = self._lines.withColumn(_LINE, column(_LINE).cast("binary"))
         if not with_lines:
             if self._names is not None:

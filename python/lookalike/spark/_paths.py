@@ -55,7 +55,7 @@ class FileNames:
 
     @classmethod
     def below(cls, inputs: list[str]) -> FileNames:
-        """Prepares to name files below these inputs, and inputs that are files."""
+        """Makes the names for files below these inputs, and for inputs that are files."""
         roots = []
         for entry in inputs:
             pattern = _PATTERN.search(entry)

@@ -35,7 +35,7 @@ from lookalike.stages import DECIDED, Plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# If components have at most this many documents, their nodes are sent to all executors.
+# If components have at most this many documents in all, their nodes are sent to all executors.
 _BROADCAST = 10_000_000
 # The most nodes of several documents whose ids are compared, to find repeated ids.
 _COMPARED = 1_000_000
@@ -427,8 +427,9 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
 def survivors(df: DataFrame, run: SparkRun, *, annotate: bool) -> DataFrame:
     """Returns the result of ``lookalike.spark.dedup`` for a frame.
 
-    Without a checkpoint, releases the other results of the run. The cluster then keeps only the
-    members of groups. The caller must not use the results of the run afterwards.
+    Without a checkpoint, releases all other results of the run except the results of rounds. The
+    cluster keeps only the duplicates, or with ``annotate`` the members of groups. The caller must
+    not use the results of the run afterwards.
 
     Args:
         df: The frame of the run, which may have further columns.

@@ -30,7 +30,7 @@ _ENDS = {
     "orc": "orc",
 }
 # Reads CSV by RFC 4180, as on the command line: a record may have several lines. With
-# ``enforceSchema`` false, Spark rejects a file whose header differs from the first file.
+# ``enforceSchema`` false, Spark rejects a file with another header than the first file.
 _CSV = {
     "header": "true",
     "quote": '"',
@@ -152,7 +152,7 @@ def read(
         inputs: Files, folders or tables.
         kind: Their format.
         fields: The fields to read from JSON lines. Other formats are read with all columns. In
-            CSV, an empty field of texts is an empty text.
+            CSV, an empty value in the column of texts is an empty text.
         schema: The columns of JSON lines, for an output in another format. ``None`` to find them.
         is_typed: Whether the output of JSON lines has another format.
         has_paths: Whether to add the column ``lookalike.spark._paths.PATH`` to the documents.
@@ -318,7 +318,7 @@ def refuse_existing(spark: SparkSession, path: str | None, kind: str) -> None:
     except Exception as error:
         if is_absent(error):
             return
-        raise file_error(f"cannot look at {path}", error) from error
+        raise file_error(f"cannot check whether {path} exists", error) from error
     if there:
         raise _is_there(path)
 
@@ -329,7 +329,9 @@ def _refuse_table(spark: SparkSession, name: str) -> None:
         is_there = spark.catalog.tableExists(name)
         has_schema = is_there or schema is None or spark.catalog.databaseExists(schema[1])
     except Exception as error:
-        raise file_error(f"cannot look at the table {name}", error, "name another table") from error
+        raise file_error(
+            f"cannot check whether the table {name} exists", error, "name another table"
+        ) from error
     if is_there:
         raise _is_there(name)
     if not has_schema:

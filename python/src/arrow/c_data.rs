@@ -117,7 +117,7 @@ impl Schema {
         (0..count).map(|place| child(place).ok_or_else(missing)).collect()
     }
 
-    /// Checks the names, the formats and the child types, down to [`DEPTH`] levels.
+    /// Checks the names, the formats and the child types. Fails for more than [`DEPTH`] levels.
     fn check(&self, depth: usize) -> Result<(), String> {
         if depth > DEPTH {
             return Err(format!("its type has more than {DEPTH} levels"));
@@ -326,7 +326,7 @@ impl Array {
             return Ok(());
         }
         if !offsets.is_aligned() {
-            return Err("its offsets do not lie where numbers of their size can".to_owned());
+            return Err("its offsets are not aligned".to_owned());
         }
         // SAFETY: the buffer contains an offset for each row, and one more.
         let [first, last] = [start, start + count].map(|row| unsafe { *offsets.add(row) }.into());

@@ -1,8 +1,8 @@
 //! Arrow's C interface in Python capsules: columns are imported and exported without a copy.
 //!
 //! Specification: the Arrow `PyCapsule` interface. This module reads only the requested columns.
-//! [`c_data`] checks all that the interface allows it to check. [`import`] reads an object as a
-//! whole, [`Batches`] one batch at a time.
+//! [`c_data`] checks them as far as the interface allows, and trusts the producer otherwise.
+//! [`import`] reads an object as a whole, [`Batches`] one batch at a time.
 #![expect(unsafe_code, reason = "structures of C behind pointers")]
 
 use crate::arrow::array_chunks::ArrayChunks;
@@ -81,7 +81,8 @@ fn read_on(rest: &mut RemainingArrays, arrays: &mut Vec<FFI_ArrowArray>) -> PyRe
     Ok(true)
 }
 
-/// Reads the data of an object one batch at a time. Each batch replaces the previous one in memory.
+/// Reads the data of an object one batch at a time. A batch replaces the previous one after it is
+/// read.
 pub(crate) struct Batches {
     columns: ImportedTable,
     rest: RemainingArrays,

@@ -100,7 +100,7 @@ fn refuse_unordered(given: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
     let Ok(mask) = given.getattr("mask") else { return Ok(()) };
     if mask.call_method0("any")?.is_truthy()? {
         return Err(PyValueError::new_err(format!(
-            "{what} must all be there, got an array that masks some; pass its filled()"
+            "{what} must not be masked, got a masked array; pass array.filled()"
         )));
     }
     Ok(())

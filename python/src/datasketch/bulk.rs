@@ -20,7 +20,7 @@ use crate::error::OptionError;
 /// Number of hashed tokens, or of sets, after which their values are computed without the
 /// interpreter's lock.
 const GATHERED: usize = 1 << 11;
-/// Number of tokens to gather for each of several threads. Fewer tokens do not justify
+/// Number of tokens, or of sets, to gather for each of several threads. Less work does not justify
 /// the start of a thread.
 const GATHERED_EACH: usize = 1 << 16;
 

@@ -16,7 +16,7 @@ use lookalike_datasketch::pairwise_sum::pairwise_sum;
 use lookalike_datasketch::scheme::{HashValues, PermutationScheme, Permutations};
 use lookalike_datasketch::token_hasher::TokenHasher;
 
-/// Number of tokens from which on the interpreter's lock is released while they are hashed.
+/// Minimum number of tokens for which this module releases the interpreter's lock.
 const LONG: usize = 64;
 /// Products of a permutation and a hash between two checks for signals: some milliseconds.
 const PRODUCTS: usize = 1 << 22;
@@ -194,8 +194,8 @@ impl UpdateTools {
 
     /// Lowers values by the tokens of a list, part by part. So tokens are hashed while they
     /// are in the cache, and other threads run Python code between two parts. Returns the
-    /// number of tokens. Returns `None` and invalid `values` if the tokens cannot be read
-    /// from a list in place.
+    /// number of tokens. If the tokens cannot be read from a list in place, returns `None` and
+    /// leaves `values` invalid.
     fn lower_by_list(
         &self,
         hasher: TokenHasher,
@@ -392,7 +392,7 @@ impl MinHash {
     }
 
     /// The hash values: an array of uint32 for the scheme "affine32", of uint64 for the other
-    /// schemes. Changes of the array change the sketch.
+    /// schemes. Changes of the array change the sketch, until a method changes the sketch.
     #[getter]
     fn hashvalues<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
@@ -474,11 +474,13 @@ impl MinHash {
         Ok(())
     }
 
-    /// Adds a token to the set. `b` is bytes, or the type that `hashfunc` takes.
+    /// Adds a token to the set. `b` is bytes, another object with a buffer, or an object that your
+    /// `hashfunc` takes.
     ///
-    /// Raises `TypeError` for a `str` and for an object without a buffer. Raises `ValueError`
-    /// (`OverflowError` for the scheme "legacy") if `hashfunc` returns a number that the scheme
-    /// cannot hold, and `AttributeError` for a frozen sketch.
+    /// With a `hashfunc` of this package, raises `TypeError` for a `str` and for an object without
+    /// a buffer. With another one, raises its exceptions, `TypeError` for a result that is not an
+    /// integer, and `ValueError` (`OverflowError` for the scheme "legacy") for a number that the
+    /// scheme cannot hold. Raises `AttributeError` for a frozen sketch.
     fn update(slf: &Bound<'_, Self>, b: Bound<'_, PyAny>) -> PyResult<()> {
         let py = slf.py();
         let means = means_of(slf)?;

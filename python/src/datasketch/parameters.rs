@@ -31,8 +31,8 @@ fn ds_error_areas(threshold: f64, bands: f64, rows: f64) -> (f64, f64) {
     error_areas(threshold, bands, rows)
 }
 
-/// Returns the best numbers of bands and rows for a threshold of containment. `ratio` is the ratio
-/// of the sizes of the two sets.
+/// Returns the best numbers of bands and rows for a threshold of containment. `ratio` is the size
+/// of an indexed set divided by the size of the query.
 #[pyfunction]
 fn ds_optimal_containment_bands(
     py: Python<'_>,

@@ -117,8 +117,8 @@ pub(super) enum ListSlice<'py> {
     Great(Bound<'py, PyAny>),
 }
 
-/// Calls `use_slices` with the bytes of all tokens and returns true, if the list is short enough to
-/// be hashed at once. Otherwise returns false.
+/// Calls `use_slices` with the bytes of all tokens and returns true, if `tokens` is a list of plain
+/// tokens that is short enough to be hashed at once. Otherwise returns false.
 pub(super) fn with_short_list<'a>(
     tokens: &'a Bound<'_, PyAny>,
     text: TokenText,
@@ -188,8 +188,8 @@ fn part_of_list<'py>(
     }
 }
 
-/// Returns true if only one thread at a time can run Python code. While this thread runs none,
-/// lists do not change.
+/// Returns true if only one thread at a time can run Python code. Lists then do not change while
+/// this thread holds the interpreter's lock and runs no Python code.
 fn has_lock(py: Python<'_>) -> bool {
     static HAS_LOCK: PyOnceLock<bool> = PyOnceLock::new();
     *HAS_LOCK.get_or_init(py, || {

@@ -117,7 +117,7 @@ pub(super) struct ProgressCallback {
 }
 
 impl ProgressCallback {
-    /// Calls the function, if it is set, with the number of added documents.
+    /// Calls the function, if it is set. `done` is the number of documents taken from the input.
     ///
     /// # Errors
     /// Exceptions of the function.
@@ -288,7 +288,7 @@ impl IteratorRows {
     }
 }
 
-/// Returns a phrase for messages, such as "the text", or "the text in" with the name of its member.
+/// Returns a phrase for messages: `the text` for a member `text`, `the text in "body"` for another.
 fn in_member(what: &str, name: &str) -> String {
     if name == what { format!("the {what}") } else { format!("the {what} in {name:?}") }
 }

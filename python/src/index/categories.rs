@@ -47,14 +47,16 @@ pub(super) fn make(
     match made? {
         Ok(_) => Ok(()),
         Err(FindError::Index(IndexError::NoTexts { index })) => Err(StoreError::new_err(format!(
-            "{index} keeps no texts, which categories need; create it again with store=\"texts\""
+            "{index} keeps no texts, which categories need; create it again with \
+             store=\"texts\" or store=\"originals\""
         ))),
         Err(FindError::Index(error)) => Err(index_error(error)),
         Err(error) => Err(run_error(error)),
     }
 }
 
-/// Returns the tree of categories in the order of the index. Empty if the index has no categories.
+/// Returns the tree of categories, each before its subcategories. Empty if the index has no
+/// categories.
 ///
 /// # Errors
 /// Read errors.

@@ -49,8 +49,8 @@ pub(super) fn groups(
     }
 }
 
-/// Returns the parameters of the index. If the caller sets another threshold or recall, returns the
-/// parameters that `find` chooses for it.
+/// Returns the parameters of the index. If the caller sets another threshold, recall or measure, or
+/// `exact`, returns the parameters that `find` chooses for these options.
 fn params(has: &Params, options: &KeywordOptions<'_>) -> PyResult<Params> {
     let aim = GroupingOptions {
         threshold: options.number("threshold")?,

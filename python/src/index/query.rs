@@ -163,7 +163,7 @@ pub(super) fn expect_texts(index: &Index, texts: bool) -> Result<(), String> {
     }
     let kept = format!("{:?}", index.settings().store).to_lowercase();
     Err(format!(
-        "texts=True needs an index with texts, but {} keeps {kept}; remove texts=True, or create \
+        "with_texts=True needs an index with texts, but {} keeps {kept}; remove it, or create \
          an index with store=\"texts\"",
         index.name()
     ))

@@ -37,7 +37,7 @@ pub(super) fn settings(arguments: &Bound<'_, PyDict>) -> PyResult<IndexSettings>
 }
 
 /// Rejects options that differ from the settings of an index. Ignores options without a value or
-/// with the value `None`.
+/// with the value `None`. Does not compare the threshold, the recall and the measure.
 ///
 /// # Errors
 /// `MismatchError` with both values, `OptionError` for an invalid option.

@@ -69,7 +69,7 @@ impl TableFeed {
                 self.table = Some(table);
             }
             let Some(table) = &mut self.table else { continue };
-            // Drop the previous batch first, so that only one batch is in memory.
+            // Release the converted columns of the previous batch before reading the next one.
             self.batch = None;
             match table.next()? {
                 Some(batch) => self.batch = Some(TableBatch::of(batch, &self.columns, self.row)?),

@@ -188,7 +188,8 @@ impl SpooledColumns {
 }
 
 impl SpooledIds {
-    /// Adds the ids of a batch of a table. Fails if their type differs from earlier batches.
+    /// Adds the ids of a batch of a table. Fails if earlier ids are of another kind: texts,
+    /// integers or row numbers. A column of a table has one type in all batches.
     fn append_column(&mut self, py: Python<'_>, ids: &DocumentIds) -> PyResult<()> {
         match (&mut *self, ids) {
             (Self::Unknown | Self::Rows, DocumentIds::Rows) => *self = Self::Rows,

@@ -16,7 +16,7 @@ use std::sync::Arc;
 const GIVEN: &str = "decisions";
 
 impl KeywordOptions<'_> {
-    /// Returns the user decisions. The option is a path, or the lines of a file as bytes.
+    /// Returns the user decisions in force. The option is a path, or the lines of a file as bytes.
     /// `row_digits` is the number of digits of row numbers as ids, or `None` for other ids.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 //! Columns of texts in memory: the address of each text, and the objects that own the bytes.
 //!
-//! Texts of Python and Arrow are not copied, unless several columns are joined. The interpreter
-//! converts a `str` with non-ASCII characters to UTF-8 at the first request, and keeps the copy
-//! with the `str`.
+//! Texts of Python and Arrow are not copied, unless several columns or lists of tokens are joined.
+//! The interpreter converts a `str` with non-ASCII characters to UTF-8 at the first request, and
+//! keeps the copy with the `str`.
 #![expect(unsafe_code, reason = "bytes are borrowed from objects that are kept next to them")]
 
 use crate::arrow::array_chunks::ArrayChunks;

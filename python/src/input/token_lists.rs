@@ -20,8 +20,8 @@ type JoinedTokens = Option<Box<[u8]>>;
 /// Joins the tokens of each row of a column of lists, tuples or `NumPy` arrays of `str`.
 ///
 /// # Errors
-/// `DocumentTypeError` with the row number for a row of another type. `DocumentError` for a token
-/// with a lone surrogate.
+/// `DocumentTypeError` with the row number for a row or a token of another type. `DocumentError`
+/// with the row number for a token with a lone surrogate.
 pub(crate) fn of_python(values: &Bound<'_, PyAny>, what: &str) -> PyResult<TextRows> {
     let blank = PyString::new(values.py(), " ");
     let mut texts = Vec::with_capacity(values.len().unwrap_or_default());

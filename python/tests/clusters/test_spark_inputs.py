@@ -272,7 +272,7 @@ def test_unusable_spark_paths_are_errors(spark: Any, tmp_path: Path) -> None:
         match=rf"^cannot write {file}/groups: .*not a directory: file:{file}; name another path",
     ):
         found.write(f"{file}/groups")
-    with pytest.raises(FileError, match=f"^cannot look at foo://x/y: {unknown}"):
+    with pytest.raises(FileError, match=f"^cannot check whether foo://x/y exists: {unknown}"):
         found.write("foo://x/y")
 
 

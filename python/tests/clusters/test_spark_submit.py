@@ -668,7 +668,7 @@ def test_submitted_path_errors_are_one_line(here: Program, tmp_path: Path) -> No
         (("find", "s3://b/pages"), f"cannot read s3://b/pages as parquet: {scheme}"),
         (
             ("find", docs, "--output", "s3://b/groups.csv"),
-            f"cannot look at s3://b/groups.csv: {scheme}",
+            f"cannot check whether s3://b/groups.csv exists: {scheme}",
         ),
         (("find", tmp_path / "no.parquet"), "no.parquet is not a Parquet file"),
         (("find", docs, "--checkpoint", docs), f"cannot use the checkpoint {docs}"),
@@ -679,7 +679,7 @@ def test_submitted_path_errors_are_one_line(here: Program, tmp_path: Path) -> No
         ),
         (
             ("dedup", docs, "--output-format", "table", "--output", "a b"),
-            "cannot look at the table a b",
+            "cannot check whether the table a b exists",
         ),
     ]
     for arguments, problem in cases:

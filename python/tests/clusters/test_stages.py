@@ -351,7 +351,7 @@ def test_divided_options_equal_one_run(option: str, value: Any, tmp_path: Path) 
             *(note for batch in of_kind(decided, "note") for note in batch["note"].to_pylist()),
         ]
     )
-    # Without signatures, both runs compare different documents.
+    # Without signatures, the two runs compare different documents.
     work = (
         {name: sums.counts[name] for name in ("candidates", "verified")} if plan.is_counted else {}
     )

@@ -14,7 +14,7 @@ import pytest
 from sample_texts import texts
 
 import lookalike
-from lookalike.errors import DocumentError, DocumentTypeError, FileError, OptionError
+from lookalike.errors import DocumentError, DocumentTypeError, FileError, IdWarning, OptionError
 
 #: More rows than the reader requests at a time.
 ROWS = 2_600
@@ -229,6 +229,14 @@ def test_late_stream_ids_equal_list_ids() -> None:
         lookalike.find(iter(named), memory=MEMORY, pairs=True, skip_bad=True),
         lookalike.find(named, pairs=True, skip_bad=True),
     )
+
+
+def test_unusable_ids_stay_unusable() -> None:
+    rows = [{"id": n + 0.5, "text": text} for n, text in enumerate(TEXTS)]
+    with pytest.warns(IdWarning):
+        streamed = lookalike.find(iter(rows), memory=MEMORY, pairs=True)
+    with pytest.warns(IdWarning):
+        same(streamed, lookalike.find(rows, pairs=True))
 
 
 def replaced(rows: list[Any], row: int, value: Any) -> list[Any]:

@@ -128,8 +128,8 @@ def test_async_index_mirrors_all_methods() -> None:
 
 
 def test_event_loop_runs_during_calls(tmp_path: Path) -> None:
-    """The call can end only after the loop has run another task 100 times, so a blocked loop never
-    ends."""
+    """The call can end only after the loop has run another task 100 times. It would never end if it
+    blocked the loop."""
     gate = Gate(DOCS, before=7)
 
     async def work() -> tuple[int, int]:

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_EXPORTS: usize = 16;
 
 /// Returns the sets of files in which each file imports every other file, directly or through
-/// others. A use of a name that a module only exports imports both the module and the file that
-/// defines the name.
+/// others. If a file uses a name that a module only exports, it imports both the module and the
+/// file that defines the name.
 pub(crate) fn cycles(source: &SourceCrate) -> Vec<Vec<&str>> {
     let modules: BTreeMap<&[String], &SourceFile> =
         // In reverse order, so that `module.py` replaces its stub `module.pyi`, which is after it.

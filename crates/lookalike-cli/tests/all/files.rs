@@ -394,7 +394,7 @@ fn repeated_ids_get_file_prefixes() {
     place.run(&["find", "in", "--audit", "20", "-q"]).ok();
     place.run(&["dedup", "in", "-o", "out/", "-q"]).ok();
     assert_eq!(place.read("out/b.jsonl"), "");
-    // An id that repeats in files that the command line names is an error.
+    // An id that repeats within a file, or in files that the command line names, is an error.
     place.run(&["find", "in/a.jsonl", "in/b.jsonl"]).fails(1);
 }
 

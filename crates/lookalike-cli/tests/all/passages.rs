@@ -397,8 +397,8 @@ fn cut_rejects_crawls_archives_and_mailboxes() {
     }
 }
 
-/// Writes records of two sites. The four pages of site one have a notice on a separate line, the
-/// two pages of site two do not.
+/// Writes records of two sites, and returns their texts. The four pages of site one have a notice
+/// on a separate line, the two pages of site two do not.
 fn sites(place: &Place) -> Vec<String> {
     let page = |at: usize| {
         let own: Vec<String> = (0..20).map(|word| format!("own{at}x{word}")).collect();

@@ -401,7 +401,7 @@ fn pairs_can_need_a_reference() {
     place.run(&["find", "new.jsonl", "--pairs", "p.csv", "--reference-pairs"]).fails(2);
 }
 
-/// An audit judges the groups of a run if the pairs file lacks pairs of two new documents.
+/// Without the pairs file, which lacks the pairs of two new documents, an audit judges the groups.
 #[test]
 fn audits_judge_groups_without_all_pairs() {
     let place = place();

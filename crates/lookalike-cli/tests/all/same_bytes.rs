@@ -160,7 +160,7 @@ fn bytes_agree_in_the_least_memory() {
         let least = message.split("needs at least ").nth(1).unwrap().trim();
         least.to_owned()
     };
-    // A limit just below one MiB less is refused with the same message.
+    // A limit that is lower by one MiB and one byte is refused, and the message names the same one.
     let least = reported(&with("1", "t").fails(1));
     let mib: u64 = least.strip_suffix("MiB").unwrap().parse().unwrap();
     assert_eq!(reported(&with(&(((mib - 1) << 20) - 1).to_string(), "t").fails(1)), least);

@@ -456,7 +456,7 @@ fn readers_cannot_write() {
     }
 }
 
-/// A separate in-memory file system.
+/// A separate in-memory file system. If none can be mounted, `of` prints this and returns `None`.
 struct Disk(PathBuf);
 
 impl Disk {
@@ -582,7 +582,7 @@ fn permission_errors_report_the_remedy() {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("index");
     filled(&folder);
-    // Files that are readable by everyone, as in a folder from elsewhere.
+    // Makes the files readable by everyone, unlike those of a new index.
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
         std::fs::set_permissions(path, PermissionsExt::from_mode(0o644)).unwrap();

@@ -147,7 +147,7 @@ fn assert_equal(backend: &dyn Backend, model: &MemoryBackend, maker: &mut Maker,
     }
 }
 
-/// Checks a match against the sizes of the sets and the threshold.
+/// Checks that a match has the size of the query's set and reaches the threshold.
 fn is_right(probe: &Document, one: &lookalike_index::query::Match) -> bool {
     let MatchSimilarity::Exact(overlap) = one.similarity else { return false };
     overlap.left == probe.set.len() as u64 && overlap.jaccard() >= 0.5

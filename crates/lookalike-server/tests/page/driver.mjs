@@ -187,7 +187,7 @@ export class Browser {
   }
 
   /**
-   * Clicks as a person does. Fails if another element covers the element.
+   * Clicks as a person does. Fails if the element is hidden, or another one covers it.
    * @param {string} selector
    */
   async click(selector) {

@@ -243,7 +243,7 @@ const earlierPairUndone = withEarlier(
   },
 );
 
-/** The page names the decision of others only while it shows it. */
+/** The status names the decision of another person only while it is the current one. */
 const earlierDecidedAgain = withEarlier(
   [{ decision: "not_duplicate", documents: ["a", "b"] }],
   async (browser) => {

@@ -394,7 +394,7 @@ fn bad_input_is_named() {
     assert_eq!(run(&corpus, &empty, &options).unwrap().items[0].item.words, 1);
 }
 
-/// Plants 2,000 texts within other texts, shortened, re-wrapped, in other case, and with other
+/// Plants parts of 2,000 texts within other texts: re-wrapped, in other case, and with other
 /// punctuation.
 #[test]
 fn all_planted_questions_are_found() {

@@ -571,7 +571,7 @@ fn effects(drawn: &[DrawnDecision]) -> (u64, u64, Unapplied, Contradictions) {
         if one.judgment == "duplicate" {
             continue;
         }
-        // All documents that duplicate decisions connect with the first one.
+        // All documents that decisions `duplicate` connect with the first one.
         let mut reached = BTreeSet::from([pair[0].clone()]);
         let mut least = u64::MAX;
         for _ in 0..pairs.len() {

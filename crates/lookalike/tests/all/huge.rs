@@ -175,7 +175,7 @@ fn chains_form_stars_of_neighbours() {
     let mut random = SplitMix64::new(9);
     let chain = |random: &mut SplitMix64, count: usize| -> Texts {
         let words = words(random, 10 * count + 100);
-        // Neighbours share 86 of 106 shingles, 0.81. Every second text shares 76 of 116, 0.66.
+        // Neighbours share 86 of 106 shingles, 0.81. Texts two apart share 76 of 116, 0.66.
         (0..count).map(|i| words[10 * i..][..100].to_vec()).collect()
     };
     let small = chain(&mut random, 600);

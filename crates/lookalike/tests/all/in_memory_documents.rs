@@ -90,7 +90,7 @@ impl DocumentRows for SpooledRows {
     }
 }
 
-/// Returns rows, every third of which is the row before it with another word.
+/// Returns rows in threes: a new text, and two that each add a word to the row before.
 fn rows(count: usize) -> Rows {
     let mut random = SplitMix64::new(7);
     let mut text = String::new();

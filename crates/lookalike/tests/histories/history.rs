@@ -43,7 +43,8 @@ pub(crate) struct Model {
     duplicates: BTreeMap<String, String>,
 }
 
-/// Returns a text of few words. The texts resemble each other in different degrees; some are equal.
+/// Returns a text of few words. The texts resemble each other in different degrees; some are equal
+/// or empty.
 fn text(random: &mut SplitMix64) -> String {
     let family = random.below(6);
     let mut words: Vec<String> = (0..30 + family).map(|i| format!("f{family}w{i}")).collect();

@@ -225,8 +225,8 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// Reads at most `most` further records. Returns no records at the end. Reads their bands only
-    /// if `bands` is true.
+    /// Reads at most `most` further records, with their bands if `bands` is true. Returns no
+    /// records at the end.
     ///
     /// # Errors
     /// If they cannot be read.

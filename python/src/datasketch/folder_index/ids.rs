@@ -8,8 +8,8 @@
 //! 2 s:text    the same key, inserted a third time
 //! ```
 //!
-//! This module converts strings and integers. `lookalike/datasketch/keys.py`
-//! converts all other types.
+//! This module converts most strings and integers. `lookalike/datasketch/keys.py` converts all
+//! other keys.
 
 use crate::error::DocumentError;
 use lookalike::store::entry::{MAX_ID_BYTES, MAX_METADATA_BYTES};
@@ -72,8 +72,8 @@ fn keys(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     py.import("lookalike.datasketch.keys")
 }
 
-/// Returns the id of a string or an integer, the most frequent types. Returns
-/// `None` for other keys.
+/// Returns the id of a string or an integer, the most frequent types. Returns `None` for other
+/// types, a string with a null character or a lone surrogate, and an integer beyond 64 bits.
 fn simple(key: &Bound<'_, PyAny>) -> Option<String> {
     if let Ok(text) = key.cast_exact::<PyString>() {
         let text = text.to_cow().ok()?;

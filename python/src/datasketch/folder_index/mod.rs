@@ -206,7 +206,7 @@ impl FolderLsh {
         })
     }
 
-    /// Adds keys with their bands. After an error, none of them is added.
+    /// Adds all keys with their bands, or none.
     fn insert_all(
         &self,
         py: Python<'_>,

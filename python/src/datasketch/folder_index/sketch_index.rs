@@ -198,7 +198,7 @@ impl SketchIndex {
         Ok(true)
     }
 
-    /// Adds records of keys with their bands. After an error, none of them is added.
+    /// Adds a record of each key with its bands: all records or none.
     ///
     /// # Errors
     /// As [`insert`](Self::insert).
@@ -317,7 +317,7 @@ impl SketchIndex {
     }
 
     /// Writes all pending changes in one transaction. Afterwards no changes are pending. An error
-    /// undoes them.
+    /// undoes them, except [`SketchIndexError::Left`].
     fn write(&self, waiting: &mut PendingChanges) -> Result<(), SketchIndexError> {
         let waiting = std::mem::take(waiting);
         let count = waiting.planned.len();

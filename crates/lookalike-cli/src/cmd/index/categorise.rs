@@ -131,7 +131,8 @@ fn make(args: &CategoriseArgs) -> Result<Index, CommandError> {
     match made {
         Ok(_) => Ok(index),
         Err(FindError::Index(IndexError::NoTexts { index })) => Err(CommandError::Usage(format!(
-            "{index} keeps no texts, which categories need; create it again with --store texts"
+            "{index} keeps no texts, which categories need; create it again with --store texts or \
+             --store originals"
         ))),
         Err(error) => Err(error.into()),
     }

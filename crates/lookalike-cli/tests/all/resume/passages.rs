@@ -82,7 +82,7 @@ fn killed_passage_runs_resume_correctly() {
     }
 }
 
-/// Kills a run after the selection of the last round, and returns the steps.
+/// Kills a run after its first selection, or after the third cut if it cuts. Returns the steps.
 fn killed_late(scenario: &Scenario, place: &Place) -> Vec<String> {
     let last = if scenario.name == "cuts" { 3 } else { 0 };
     let is_late = |_: &[String]| {

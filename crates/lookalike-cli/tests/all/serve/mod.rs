@@ -409,7 +409,7 @@ fn memory_is_bounded_by_the_settings() {
     });
     let peak = peak_memory(&served.child);
     writeln!(std::io::stderr(), "peak {peak} MiB").unwrap();
-    // 64 MiB for bodies and answers, 8 bodies of 8 MB with 40 bytes of work per byte, and 32 MiB
+    // 64 MiB for bodies and answers, 40 bytes of work for each byte of one body of 8 MB, and 32 MiB
     // for each of four threads.
     assert!(peak < 64 + 8 * 40 + 4 * 32, "{peak} MiB");
     assert_eq!(served.ask("GET", "/v1/health", "").unwrap().0, 200);

@@ -139,7 +139,7 @@ fn lzma_dictionaries_are_limited() {
     // The size of the dictionary follows two version bytes, a length and the properties.
     let dictionary = listed.entries[3].data_offset as usize + 5;
     bytes[dictionary..dictionary + 4].copy_from_slice(&[0xFF; 4]);
-    // A dictionary is never larger than the member, so this size is accepted.
+    // No reference reaches beyond the member, so a larger dictionary does no harm.
     assert_eq!(extract("x.zip", &bytes).parts.len(), 4);
     let list = bytes.windows(4).rposition(|w| w == b"PK\x01\x02").unwrap();
     bytes[list + 24..list + 28].copy_from_slice(&[0xFE; 4]);
@@ -178,7 +178,7 @@ fn rezipped_documents_stay_documents() {
         assert_eq!(extract("x", &zip_as(Form::Usual, &entries)).text(), known, "{name}");
         entries.retain(|entry| entry.name != b"mimetype");
         let got = extract("x", &zip_as(Form::Usual, &entries));
-        // A book also states its type in another file, but these texts do not list their files.
+        // A book also states its type in another file. The manifests of the other files are empty.
         if name == "book.epub" {
             assert_eq!(got.text(), known, "{name}");
         }

@@ -18,8 +18,8 @@ use std::time::Duration;
 
 const EACH: u64 = 9;
 
-/// Creates the documents of one batch. All writers write the first three, and each writer the
-/// others.
+/// Creates the documents of one batch. All writers share the first three ids; the others are unique
+/// to the writer and the round.
 fn batch(maker: &mut Maker, name: &str, round: u64) -> Vec<Document> {
     let ids = (0..EACH).map(|i| match i {
         0..3 => format!("shared {}", (round + i) % 7),

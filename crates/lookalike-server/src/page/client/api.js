@@ -105,7 +105,7 @@ const send = async (method, path, { body, bytes, signal }) => {
  * @param {string} path
  * @param {Options} options
  * @returns {Promise<Response>} a successful response
- * @throws {ApiError} for any other response
+ * @throws {ApiError} for any other response, or without a response
  */
 const exchange = async (method, path, options) => {
   for (;;) {

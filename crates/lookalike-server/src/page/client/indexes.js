@@ -22,7 +22,8 @@ const shown = (indexes) => chosenIndex() || indexes.find((one) => one.default)?.
 
 /**
  * The rights of the token for the shown index, in addition to reading.
- * @returns {Promise<string[]>} `decide`, or `decide` and `write`; empty if unknown
+ * @returns {Promise<string[]>} `decide`, or `decide` and `write`; empty if the token may only read
+ *   the index, or if its rights are unknown
  */
 export const rights = async () => {
   try {

@@ -1,4 +1,4 @@
-// Saves files that the server has created.
+// Saves files that the server has sent.
 
 import { make } from "../dom/dom.js";
 

@@ -29,7 +29,7 @@ export const operations = (description) =>
 /**
  * Builds the request of an operation from the values of its parameters.
  * @param {Operation} operation
- * @param {Map<string, string[]>} values of the parameters, by name
+ * @param {Map<string, string[]>} values of the parameters, by name; other parameters are omitted
  * @returns {{url: string, headers: Object<string, string>}} the URL is relative to the server
  */
 export const requestOf = ({ path, parameters }, values) => {

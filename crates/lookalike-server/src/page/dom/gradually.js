@@ -77,8 +77,8 @@ export const gradually = (box, parts, budget) => {
 const PIECE = 8_000;
 
 /**
- * Cuts a text into pieces: after a line end if possible, else after a space, and never within a
- * surrogate pair.
+ * Cuts a text into pieces: after a line end, or else after a space, if the piece is then longer
+ * than a quarter of the maximum. Never cuts a surrogate pair.
  * @param {string} text
  * @yields {string}
  */

@@ -85,7 +85,8 @@ const enter = (name) => {
 
 /**
  * Shows the view of the address.
- * @param {boolean} first whether the page has just loaded; keeps the focus and the scroll position
+ * @param {boolean} first whether the page has just loaded; if so, the focus and the scroll position
+ *   stay
  */
 const move = (first) => {
   const { name, query } = parsed();
@@ -126,8 +127,8 @@ export const reshow = (name) => {
 };
 
 /**
- * Gives the current view a new address, whose content the caller shows. Aborts the earlier requests
- * of the view.
+ * Gives the current view a new address, which is added to the history. The caller shows the
+ * content. Aborts the earlier requests of the view.
  * @param {string} to an address of the current view
  */
 export const shownAt = (to) => {

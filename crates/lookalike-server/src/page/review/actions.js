@@ -81,9 +81,9 @@ export const judged = ({ keeper }, duplicate, decision) => {
 };
 
 /**
- * Builds the action that keeps a duplicate instead of its keeper. The pair becomes a duplicate, and
- * the keeper loses its `keep`. If an earlier action kept another duplicate instead, its `keep` is
- * revoked.
+ * Builds the action that keeps a duplicate instead of its keeper. The pair becomes a duplicate. The
+ * action revokes the `keep` of the keeper, or else of the duplicate that an earlier action kept
+ * instead.
  * @param {SeenGroup} group
  * @param {Duplicate} duplicate
  * @returns {Action}

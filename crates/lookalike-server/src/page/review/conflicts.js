@@ -11,7 +11,7 @@ import { counted, shortened, visible } from "../dom/format.js";
  */
 export const NAMES = { duplicate: "duplicate", not_duplicate: "not a duplicate", keep: "kept" };
 /**
- * Names of decisions about one or more documents.
+ * Names of decisions in sentences about all their documents.
  * @type {Record<string, string>}
  */
 const SAID = {

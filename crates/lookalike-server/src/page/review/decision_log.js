@@ -302,7 +302,7 @@ export class DecisionLog {
     }));
   }
 
-  /** Sends the queue in batches. Decisions remain in the queue until the server stores them. */
+  /** Sends the queue in batches. Decisions stay in it until the server stores or rejects them. */
   async sendWaiting() {
     try {
       await new Promise((resolve) => setTimeout(resolve, DELAY));
@@ -332,7 +332,8 @@ export class DecisionLog {
   }
 
   /**
-   * Removes the decisions that conflict with decisions of others from the queue.
+   * Removes from the queue the decisions that conflict with decisions of others, and later ones
+   * about the same pairs or documents. Passes the conflicts to `conflicting`.
    * @param {Conflict[]} conflicts
    * @param {{item: Item, body: NewDecision}[]} sent the decisions of the rejected request
    */

@@ -39,7 +39,7 @@ export class EarlierPairs {
      */
     this.inForce = new Map();
     /**
-     * The keepers and duplicates that were returned, by their ids.
+     * The keepers and duplicates that `member` has returned, by their ids.
      * @type {Map<string, Member>}
      */
     this.members = new Map();

@@ -6,7 +6,7 @@ import { groupPage } from "../client/group_page.js";
 
 /** @import { Duplicate, Group, Groups, Member, MemberDecision } from "../client/types.js" */
 
-/** Number of groups in one response. */
+/** Maximum number of groups in one response. */
 const PAGE = 20;
 /** If at most this many groups remain, including the current one, the queue loads the next page. */
 const LEFT = 5;
@@ -187,7 +187,7 @@ export class ReviewQueue {
     return found;
   }
 
-  /** Loads the next page if few groups remain. Returns null if there is nothing to load. */
+  /** Loads the next page if few groups remain. Returns null if it loads nothing. */
   ahead() {
     if (this.next === undefined || this.groups.length - this.place.group > LEFT) return null;
     this.loading ??= this.load(this.next).finally(() => {

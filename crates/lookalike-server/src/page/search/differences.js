@@ -30,7 +30,8 @@ const ROW_MOST = 1_500;
 const isBlank = (unit) => /\s/.test(unit);
 
 /**
- * The end of the context after a difference, in UTF-16 units. Reads only the beginning of the text.
+ * The end of the context after a difference, at a word end if possible. Reads only the beginning of
+ * the text.
  * @param {string} text
  */
 const head = (text) => {
@@ -47,7 +48,8 @@ const head = (text) => {
 };
 
 /**
- * The start of the context before a difference, in UTF-16 units. Reads only the end of the text.
+ * The start of the context before a difference, at a word start if possible. Reads only the end of
+ * the text.
  * @param {string} text
  */
 const tail = (text) => {
@@ -258,7 +260,8 @@ class Rows {
   }
 
   /**
-   * Adds a change. Each of its segments and pieces has a row of its own.
+   * Adds a change. The first pieces of both sides continue the row; each further piece of a side
+   * has a new row, with the piece of the other side that has the same index.
    * @param {Change} change
    * @returns {Drawn}
    */

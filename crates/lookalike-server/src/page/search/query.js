@@ -73,8 +73,8 @@ const NEAREST = 3;
 
 /**
  * Sends a query and builds the elements of its answer. If nothing was found, adds the nearest
- * documents. For a text, adds the form for known passages, which searches at once if nothing was
- * found.
+ * documents. For a text, if the index stores texts, adds the form for known passages, which
+ * searches at once if nothing was found.
  * @param {Query} body
  * @param {string|undefined} id of the queried document; undefined for a text
  * @param {AbortSignal} signal

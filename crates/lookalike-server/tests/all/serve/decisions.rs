@@ -405,7 +405,7 @@ fn unseen_decisions_are_not_overwritten() {
     let seen = groups(&ann, "")["last_decision"].as_u64().unwrap();
     decide(&ann, &json!([one("duplicate", json!(["c", "a"]), seen)]));
     let last = decide(&bob, &json!([one("not_duplicate", json!(["a", "c"]), 1)]))["last"].clone();
-    // Ann sends several decisions, one of which revokes a pair that Bob has decided since.
+    // Ann sends two decisions. One revokes her decision about a pair that Bob has decided since.
     let rest = [one("duplicate", json!(["e", "d"]), seen), one("undecided", json!(["c", "a"]), 1)];
     let refused = ann.post("/v1/decisions", &json!({ "decisions": rest }));
     let problem = refused.problem(409, "decision-conflict");

@@ -226,7 +226,7 @@ fn busy_servers_request_a_retry() {
     served.gate.wait_for(1);
     let busy = loop {
         let answer = ask();
-        // The first two requests may not have arrived yet. Then this one waits in their queue.
+        // An earlier request may not have arrived yet. Then this one takes its place in the queue.
         std::thread::sleep(Duration::from_millis(50));
         if answer.is_finished() {
             break answer.join().unwrap();
