@@ -95,8 +95,8 @@ pub(super) fn own_hash(
             hash.get_type().name()?
         ))),
         _ if scheme == PermutationScheme::Legacy => Err(PyOverflowError::new_err(format!(
-            "hashfunc returned a value out of range for scheme 'legacy': expected 0 to {limit}, got \
-             {hash}"
+            "hashfunc returned a value out of range for scheme 'legacy': expected 0 to {limit}, \
+             got {hash}"
         ))),
         _ => Err(PyValueError::new_err(format!(
             "hashfunc returned a value out of range for scheme '{}': expected 0 to {limit}, got \
